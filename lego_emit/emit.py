@@ -1,0 +1,104 @@
+"""From a lowered program to a file: names made legal, text printed, saved, compiled."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from . import registry
+from .printer import Printer
+from .program import Function, Node, Program
+from .target import Compiled
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """One emitted unit: the text, the program that it spells, and its printer."""
+
+    source: str
+    program: Program
+    printer: Printer
+
+    def __str__(self) -> str:
+        return self.source
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """The emitted functions: name, params, outputs, index_type, op_count, assumptions."""
+        return self.program.functions
+
+    def compile(self) -> Compiled:
+        """Compile with the target's toolchain. Raises ToolchainError where it is missing or
+        refuses the text."""
+        return registry.toolchain(self.printer.name).compile([self])[0]
+
+
+def emit_program(program: Program, target: str) -> Emitted:
+    """Print a lowered program for a target."""
+    printer = registry.printer(target)
+    legal = _legalize(program, printer)
+    return Emitted(printer.emit(legal), legal, printer)
+
+
+def _legalize(program: Program, printer: Printer) -> Program:
+    """Rename what the language reserves; functions share one scope, each function's parameters,
+    statements and outputs another."""
+    taken: set[str] = set()
+    unit = _fresh(program.name, printer, set())
+    functions = []
+    for function in program.functions:
+        name = _fresh(function.name, printer, taken)
+        scope = set(taken)
+        scope.add(name.lower() if printer.case_insensitive else name)
+        names: dict[str, str] = {}
+        for param in function.params:
+            names[param.name] = _fresh(param.name, printer, scope)
+        for local, _ in function.body:
+            names[local] = _fresh(local, printer, scope)
+        outputs, output_scope = {}, scope if printer.outputs_are_variables else set()
+        for output, _ in function.outputs:
+            outputs[output] = _fresh(output, printer, output_scope)
+        user_names = {**{p.name: names[p.name] for p in function.params}, function.name: name}
+        functions.append(
+            replace(
+                function,
+                name=name,
+                params=tuple(
+                    replace(p, name=names[p.name], range_text=_reword(p.range_text, names))
+                    for p in function.params
+                ),
+                assumptions=tuple(_reword(a, names) for a in function.assumptions),
+                result_range=_reword(function.result_range, names),
+                width_note=_reword(function.width_note, names),
+                body=tuple((names[n], _rename(e, names)) for n, e in function.body),
+                outputs=tuple((outputs[n], _rename(e, names)) for n, e in function.outputs),
+                renamed=tuple((old, new) for old, new in user_names.items() if old != new),
+            )
+        )
+    return replace(program, name=unit, functions=tuple(functions))
+
+
+def _fresh(name: str, printer: Printer, taken: set[str]) -> str:
+    legal = candidate = printer.legal_name(name)
+    key = candidate.lower() if printer.case_insensitive else candidate
+    number = 2
+    while key in taken:
+        candidate = printer.legal_name(f"{legal[: printer.max_name - 4]}_{number}")
+        key = candidate.lower() if printer.case_insensitive else candidate
+        number += 1
+    taken.add(key)
+    return candidate
+
+
+def _reword(text: str, names: dict[str, str]) -> str:
+    """Put the emitted names into a sentence."""
+    return re.sub(r"[^\W\d]\w*", lambda m: names.get(m.group(), m.group()), text)
+
+
+def _rename(node: Node, names: dict[str, str]) -> Node:
+    if node.op == "var":
+        return replace(node, value=names.get(str(node.value), node.value))
+    if not node.args:
+        return node
+    return replace(node, args=tuple(_rename(a, names) for a in node.args))

@@ -1,0 +1,57 @@
+"""Every error that a user can cause. All of them derive from LegoError.
+
+A message names the construct, the place and the way out.
+"""
+
+
+class LegoError(Exception):
+    """Base of every error that lego_emit raises on purpose."""
+
+
+class LayoutError(LegoError, ValueError):
+    """A layout that cannot exist: a wrong permutation, sizes that do not multiply out, a GenP
+    that is no bijection."""
+
+
+class IndexRangeError(LegoError, IndexError):
+    """A wrong number of indices, or an index provably outside its dimension."""
+
+
+class InverseError(LegoError):
+    """An inverse was asked of a layout that has none."""
+
+
+class TraceError(LegoError):
+    """A user's function could not be followed with symbols."""
+
+
+class AssumptionError(LegoError, ValueError):
+    """An assumption that cannot be read, names an unknown symbol or contradicts another."""
+
+
+class WidthError(LegoError, OverflowError):
+    """A value provably does not fit the index type."""
+
+
+class TargetError(LegoError, ValueError):
+    """An unknown target, a duplicate name, or something that the target cannot express."""
+
+
+class ToolchainError(LegoError):
+    """A toolchain is missing, or refused what was emitted."""
+
+
+class GoldenError(LegoError):
+    """A golden case that cannot be read."""
+
+
+class InternalError(LegoError):
+    """A broken promise inside lego_emit: please report it."""
+
+
+def nearest(name: str, choices) -> str:
+    """" Did you mean 'x'?" for the choice nearest to name, or the empty string."""
+    import difflib
+
+    found = difflib.get_close_matches(name, list(choices), n=1, cutoff=0.5)
+    return f" Did you mean {found[0]!r}?" if found else ""

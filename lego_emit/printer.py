@@ -1,0 +1,271 @@
+"""What every language shares: expressions to text, parentheses, line breaks, the file template.
+
+A printer decides nothing. It is a table of spellings (`ops`), the language's type names and
+reserved words, helper texts and one Jinja template for the whole file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from .errors import TargetError
+from .program import INDEX_TYPES, Function, Node, Program
+
+ATOM = 100  # binds tighter than any operator
+BREAK = "\v"  # inside an op's text: a blank where a long line may be broken
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A spelling. text has {0}, {1}.. for the operands, {T} for the index type's name and {unit}
+    for the unit's; prec is how tightly the whole binds, needs the least binding that each operand
+    must have to stand without parentheses."""
+
+    text: str
+    prec: int
+    needs: tuple[int, ...]
+    helper: str | None = None  # the helper function that the text calls
+
+
+def infix(symbol: str, prec: int, left: int | None = None, right: int | None = None) -> Op:
+    """A left-associative binary operator; left and right override the operands' least binding."""
+    return Op(f"{{0}}{BREAK}{symbol} {{1}}", prec, (left or prec, right or prec + 1))
+
+
+def call(text: str, arity: int, helper: str | None = None) -> Op:
+    """A call or anything else that brackets its operands itself."""
+    return Op(text, ATOM, (0,) * arity, helper)
+
+
+class Printer:
+    """Base of all printers. A language sets the class attributes and overrides what does not fit
+    a table.
+
+    Attributes:
+        name, aliases: what `target=` takes.
+        title: the language's name for people.
+        extension: of the emitted file, with the dot.
+        types: index type -> spelling; an index type that is absent is refused.
+        ops: operation -> Op (lego_emit.program.OPS lists the operations).
+        helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index
+            type's name {{ index_type }} are there).
+        template: Jinja text of the whole file.
+        reserved: words that cannot name a parameter, a variable or a function.
+        case_insensitive, max_name: the language's rules for names.
+        line_width: longer lines are broken.
+        default_index: what `index_type="auto"` may choose from, narrowest first.
+        suffix: appended to a broken line (Fortran's " &").
+        break_after: True where a line must be broken after an operator, not before.
+        outputs_are_variables: True where several outputs are variables of the function's own
+            scope (Fortran's and GLSL's out arguments), so that their names must not clash.
+    """
+
+    name = ""
+    aliases: tuple[str, ...] = ()
+    title = ""
+    extension = ""
+    types: Mapping[str, str] = {}
+    ops: Mapping[str, Op] = {}
+    helpers: Mapping[str, str] = {}
+    template = ""
+    reserved: frozenset[str] = frozenset()
+    case_insensitive = False
+    max_name = 255
+    line_width = 100
+    default_index: tuple[str, ...] = ("int32", "int64")
+    suffix = ""
+    break_after = False
+    outputs_are_variables = False
+
+    # -- names -----------------------------------------------------------------------------
+
+    def legal_name(self, name: str) -> str:
+        """name itself, or the nearest name that the language accepts (the same every time)."""
+        import zlib
+
+        legal = re.sub(r"[^0-9A-Za-z_]", lambda m: f"u{ord(m.group()):x}", name)
+        legal = re.sub(r"_{2,}", "_", legal).lstrip("_") or "v"
+        if legal[0].isdigit():
+            legal = f"v{legal}"
+        if len(legal) > self.max_name:
+            digest = f"_{zlib.crc32(name.encode()):08x}"
+            legal = legal[: self.max_name - len(digest)] + digest
+        key = legal.lower() if self.case_insensitive else legal
+        return f"{legal}_v" if key in self.reserved else legal
+
+    # -- expressions -----------------------------------------------------------------------
+
+    def literal(self, value: int, index_type: str) -> str:
+        """An integer literal of the index type, without parentheses."""
+        return str(value)
+
+    def literal_prec(self, value: int) -> int:
+        """How tightly a literal binds: a negative one is a unary minus in most languages."""
+        return ATOM if value >= 0 else self.ops["neg"].prec
+
+    def expression(self, node: Node, view: FunctionView, need: int = 0) -> str:
+        """node as text; in parentheses if it binds less than need."""
+        if node.op == "const":
+            assert isinstance(node.value, int)
+            text, prec = self.literal(node.value, view.index_type), self.literal_prec(node.value)
+        elif node.op == "var":
+            text, prec = str(node.value), ATOM
+        else:
+            op = self.op(node, view)
+            args = [self.expression(a, view, n) for a, n in zip(node.args, op.needs, strict=True)]
+            text, prec = op.text.format(*args, T=view.T, unit=view.unit), op.prec
+        return f"({text})" if prec < need else text
+
+    def op(self, node: Node, view: FunctionView) -> Op:
+        """The spelling of a node; override where it depends on more than the operation."""
+        try:
+            return self.ops[node.op]
+        except KeyError:
+            raise TargetError(f"{self.title} has no spelling for {node.op!r}") from None
+
+    # -- lines -----------------------------------------------------------------------------
+
+    def line(self, text: str, indent: int) -> str:
+        """A statement with its BREAK marks resolved: on one line if it fits, else broken at its
+        outermost operators, each further line indented by four more."""
+        if indent + len(text) <= self.line_width:
+            return text.replace(BREAK, " ")
+        return self._broken(text, indent).replace(BREAK, " ")
+
+    def _broken(self, text: str, indent: int) -> str:
+        depth, marks = 0, []
+        for position, char in enumerate(text):
+            depth += (char in "([{") - (char in ")]}")
+            if char == BREAK:
+                marks.append((depth, position))
+        if not marks:
+            return text
+        outermost = min(d for d, _ in marks)
+        pieces, start = [], 0
+        for d, position in marks:
+            if d == outermost:
+                pieces.append(text[start:position])
+                start = position + 1
+        pieces.append(text[start:])
+        if self.break_after:  # the operator goes to the end of the line before
+            for k in range(1, len(pieces)):
+                symbol, _, rest = pieces[k].partition(" ")
+                pieces[k - 1] += f" {symbol}"
+                pieces[k] = rest
+        width = self.line_width - indent - 4 - len(self.suffix)
+        lines = [pieces[0]]
+        for piece in pieces[1:]:
+            if len(lines[-1]) + 1 + len(piece) <= width:
+                lines[-1] += " " + piece
+            else:
+                lines.append(piece)
+        lines = [self._broken(x, indent + 4) if len(x) > width else x for x in lines]
+        return f"{self.suffix}\n{' ' * (indent + 4)}".join(lines)
+
+    # -- the file --------------------------------------------------------------------------
+
+    def emit(self, program: Program) -> str:
+        """The complete file for a checked program whose names are legal here."""
+        program.check()
+        for function in program.functions:
+            if function.index_type not in self.types:
+                raise TargetError(
+                    f"{self.title} has no {function.index_type}; it has {', '.join(self.types)}"
+                )
+        functions = [FunctionView(self, f, program.name) for f in program.functions]
+        text = self._template.render(
+            unit=program.name,
+            program=program,
+            functions=functions,
+            helpers=self._helpers(program.name, functions),
+            printer=self,
+        )
+        lines = [line.rstrip() for line in text.split("\n")]
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+        return text.strip("\n") + "\n"
+
+    @cached_property
+    def _environment(self):
+        import jinja2
+
+        return jinja2.Environment(
+            trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined, autoescape=False
+        )
+
+    @cached_property
+    def _template(self):
+        return self._environment.from_string(self.template)
+
+    def _helpers(self, unit: str, functions: list[FunctionView]) -> list[str]:
+        """The texts of the helpers that the program calls, each once, in table order."""
+        used = set()
+        for view in functions:
+            for node in view.nodes():
+                if node.op not in ("const", "var") and (helper := self.op(node, view).helper):
+                    used.add((helper, view.index_type))
+        texts = []
+        for name, source in self.helpers.items():
+            for index_type in INDEX_TYPES:
+                if (name, index_type) in used:
+                    texts.append(
+                        self._environment.from_string(source)
+                        .render(T=self.types[index_type], unit=unit, index_type=index_type)
+                        .strip("\n")
+                    )
+        return texts
+
+
+class FunctionView:
+    """What a template sees of a function: all of Function's fields, and texts."""
+
+    def __init__(self, printer: Printer, function: Function, unit: str):
+        self._printer, self._function, self.unit = printer, function, unit
+
+    def __getattr__(self, name):
+        return getattr(self._function, name)
+
+    @property
+    def T(self) -> str:
+        """The index type's spelling."""
+        return self._printer.types[self._function.index_type]
+
+    def statements(self, form: str, indent: int = 4) -> list[str]:
+        """The named statements; form has {name}, {expr} and {T}."""
+        return [self._format(form, n, e, indent) for n, e in self._function.body]
+
+    def results(self, form: str, indent: int = 4) -> list[str]:
+        """The outputs; form has {name}, {expr} and {T}."""
+        return [self._format(form, n, e, indent) for n, e in self._function.outputs]
+
+    def _format(self, form: str, name: str, node: Node, indent: int) -> str:
+        text = self._printer.expression(node, self)
+        return self._printer.line(form.format(name=name, expr=text, T=self.T), indent)
+
+    def signature(self, form: str, unused: str | None = None, separator: str = ", ") -> str:
+        """The parameters; form has {name} and {T}, unused is the form of those that the function
+        does not read."""
+        names = [p.name for p in self._function.params]
+        forms = [form if name in self.used else unused or form for name in names]
+        return separator.join(x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True))
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """The names that statements and outputs read."""
+        return frozenset(str(n.value) for n in self._function.nodes() if n.op == "var")
+
+    @property
+    def docs(self) -> list[str]:
+        """The lines of the doc comment: what it computes, ranges, assumptions, width."""
+        f = self._function
+        lines = [f.summary] if f.summary else []
+        lines += [f"Parameter {p.name}: {p.range_text}" for p in f.params if p.range_text]
+        if f.result_range:
+            lines.append(f"Result: {f.result_range}")
+        lines += [f"Assumes {a}" for a in f.assumptions]
+        if f.width_note:
+            lines.append(f.width_note)
+        lines += [f"Renamed: {old} is {new} here" for old, new in f.renamed]
+        return lines

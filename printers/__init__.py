@@ -1,0 +1,1 @@
+"""One file per language: a table of spellings and a template."""
