@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
+from os import PathLike
 
 from . import registry
+from .files import write_if_changed
 from .printer import Printer
 from .program import Function, Node, Program
 from .target import Compiled
@@ -28,6 +29,10 @@ class Emitted:
         """The emitted functions: name, params, outputs, index_type, op_count, assumptions."""
         return self.program.functions
 
+    def save(self, path: str | PathLike[str]) -> bool:
+        """Write the file (atomically; an unchanged one is left alone); True where it changed."""
+        return write_if_changed(path, self.source)
+
     def compile(self) -> Compiled:
         """Compile with the target's toolchain. Raises ToolchainError where it is missing or
         refuses the text."""
@@ -44,19 +49,24 @@ def emit_program(program: Program, target: str) -> Emitted:
 def _legalize(program: Program, printer: Printer) -> Program:
     """Rename what the language reserves; functions share one scope, each function's parameters,
     statements and outputs another."""
-    taken: set[str] = set()
-    unit = _fresh(program.name, printer, set())
+    unit = _fresh(program.name.rstrip("_"), printer, set())  # helpers would get two underscores
+    helpers = (f"{unit}_{helper}" for helper in printer.helpers)
+    taken = {h.lower() if printer.case_insensitive else h for h in helpers}
+    taken |= printer.unit_scope(unit)
     functions = []
     for function in program.functions:
-        name = _fresh(function.name, printer, taken)
+        meets = function.name in printer.reserved_functions
+        wanted = f"{function.name}_v" if meets else function.name
+        beside = bool(function.axes) or len(function.outputs) > 1
+        name = _fresh(wanted, printer, taken, beside)
         scope = set(taken)
-        scope.add(name.lower() if printer.case_insensitive else name)
         names: dict[str, str] = {}
         for param in function.params:
             names[param.name] = _fresh(param.name, printer, scope)
         for local, _ in function.body:
             names[local] = _fresh(local, printer, scope)
-        outputs, output_scope = {}, scope if printer.outputs_are_variables else set()
+        variables = printer.outputs_are_variables
+        outputs, output_scope = {}, scope if variables else printer.companions(name)
         for output, _ in function.outputs:
             outputs[output] = _fresh(output, printer, output_scope)
         user_names = {**{p.name: names[p.name] for p in function.params}, function.name: name}
@@ -70,6 +80,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 ),
                 assumptions=tuple(_reword(a, names) for a in function.assumptions),
                 result_range=_reword(function.result_range, names),
+                axes=tuple((names[n], _rename(e, names)) for n, e in function.axes),
                 width_note=_reword(function.width_note, names),
                 body=tuple((names[n], _rename(e, names)) for n, e in function.body),
                 outputs=tuple((outputs[n], _rename(e, names)) for n, e in function.outputs),
@@ -79,16 +90,20 @@ def _legalize(program: Program, printer: Printer) -> Program:
     return replace(program, name=unit, functions=tuple(functions))
 
 
-def _fresh(name: str, printer: Printer, taken: set[str]) -> str:
+def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -> str:
+    """A legal name, not taken until now; beside: its companions are not taken either."""
     legal = candidate = printer.legal_name(name)
-    key = candidate.lower() if printer.case_insensitive else candidate
     number = 2
-    while key in taken:
+    while (keys := _keys(candidate, printer, beside)) & taken:
         candidate = printer.legal_name(f"{legal[: printer.max_name - 4]}_{number}")
-        key = candidate.lower() if printer.case_insensitive else candidate
         number += 1
-    taken.add(key)
+    taken |= keys
     return candidate
+
+
+def _keys(name: str, printer: Printer, beside: bool) -> set[str]:
+    key = name.lower() if printer.case_insensitive else name
+    return {key, *printer.companions(name)} if beside else {key}
 
 
 def _reword(text: str, names: dict[str, str]) -> str:

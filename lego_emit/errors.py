@@ -45,12 +45,16 @@ class GoldenError(LegoError):
     """A golden case that cannot be read."""
 
 
+class LoadError(LegoError):
+    """A user's Python file that is not there, does not run, or lacks what was asked of it."""
+
+
 class InternalError(LegoError):
     """A broken promise inside lego_emit: please report it."""
 
 
 def nearest(name: str, choices) -> str:
-    """" Did you mean 'x'?" for the choice nearest to name, or the empty string."""
+    """ " Did you mean 'x'?" for the choice nearest to name, or the empty string."""
     import difflib
 
     found = difflib.get_close_matches(name, list(choices), n=1, cutoff=0.5)

@@ -54,6 +54,8 @@ class Printer:
             type's name {{ index_type }} are there).
         template: Jinja text of the whole file.
         reserved: words that cannot name a parameter, a variable or a function.
+        reserved_functions: words that only functions of the file cannot have as a name (they would
+            meet a function that the language or its headers already have).
         case_insensitive, max_name: the language's rules for names.
         line_width: longer lines are broken.
         default_index: what `index_type="auto"` may choose from, narrowest first.
@@ -61,6 +63,7 @@ class Printer:
         break_after: True where a line must be broken after an operator, not before.
         outputs_are_variables: True where several outputs are variables of the function's own
             scope (Fortran's and GLSL's out arguments), so that their names must not clash.
+        bit_operations: True where a power of two is best divided by shifting and masking.
     """
 
     name = ""
@@ -72,6 +75,7 @@ class Printer:
     helpers: Mapping[str, str] = {}
     template = ""
     reserved: frozenset[str] = frozenset()
+    reserved_functions: frozenset[str] = frozenset()
     case_insensitive = False
     max_name = 255
     line_width = 100
@@ -79,6 +83,7 @@ class Printer:
     suffix = ""
     break_after = False
     outputs_are_variables = False
+    bit_operations = True
 
     # -- names -----------------------------------------------------------------------------
 
@@ -95,6 +100,16 @@ class Printer:
             legal = legal[: self.max_name - len(digest)] + digest
         key = legal.lower() if self.case_insensitive else legal
         return f"{legal}_v" if key in self.reserved else legal
+
+    def unit_scope(self, unit: str) -> set[str]:
+        """The names that the unit takes from its functions (a module's own name, for one),
+        in lower case where the language ignores case."""
+        return set()
+
+    def companions(self, name: str) -> set[str]:
+        """The names that a function with ':' axes or several outputs has in the file beside its own
+        (its array form's, its result type's), in lower case where the language ignores case."""
+        return set()
 
     # -- expressions -----------------------------------------------------------------------
 
@@ -130,7 +145,7 @@ class Printer:
 
     def line(self, text: str, indent: int) -> str:
         """A statement with its BREAK marks resolved: on one line if it fits, else broken at its
-        outermost operators, each further line indented by four more."""
+        outermost and loosest operators, each further line indented by four more."""
         if indent + len(text) <= self.line_width:
             return text.replace(BREAK, " ")
         return self._broken(text, indent).replace(BREAK, " ")
@@ -140,30 +155,43 @@ class Printer:
         for position, char in enumerate(text):
             depth += (char in "([{") - (char in ")]}")
             if char == BREAK:
-                marks.append((depth, position))
+                symbol = text[position + 1 :].split(None, 1)[0]
+                marks.append(((depth, self._looseness.get(symbol, 0)), position))
         if not marks:
             return text
-        outermost = min(d for d, _ in marks)
+        outermost = min(rank for rank, _ in marks)
         pieces, start = [], 0
-        for d, position in marks:
-            if d == outermost:
+        for rank, position in marks:
+            if rank == outermost:
                 pieces.append(text[start:position])
                 start = position + 1
         pieces.append(text[start:])
         if self.break_after:  # the operator goes to the end of the line before
             for k in range(1, len(pieces)):
+                if pieces[k - 1].endswith(","):
+                    continue
                 symbol, _, rest = pieces[k].partition(" ")
                 pieces[k - 1] += f" {symbol}"
                 pieces[k] = rest
         width = self.line_width - indent - 4 - len(self.suffix)
-        lines = [pieces[0]]
+        lines, limits = [pieces[0]], [width + 4]
         for piece in pieces[1:]:
-            if len(lines[-1]) + 1 + len(piece) <= width:
+            if len(lines[-1]) + 1 + len(piece) <= limits[-1]:
                 lines[-1] += " " + piece
             else:
                 lines.append(piece)
-        lines = [self._broken(x, indent + 4) if len(x) > width else x for x in lines]
+                limits.append(width)
+        lines = [
+            self._broken(x, indent + 4) if len(x) > limit else x
+            for x, limit in zip(lines, limits, strict=True)
+        ]
         return f"{self.suffix}\n{' ' * (indent + 4)}".join(lines)
+
+    @cached_property
+    def _looseness(self) -> dict[str, int]:
+        """Operator symbol -> precedence: of the outermost operators the loosest is broken at."""
+        marked = re.compile(f"{BREAK}([^{BREAK} ]+)")
+        return {s: op.prec for op in self.ops.values() for s in marked.findall(op.text)}
 
     # -- the file --------------------------------------------------------------------------
 
@@ -203,7 +231,8 @@ class Printer:
         """The texts of the helpers that the program calls, each once, in table order."""
         used = set()
         for view in functions:
-            for node in view.nodes():
+            extents = (node for _, extent in view.axes for node in extent.walk())
+            for node in (*view.nodes(), *extents):
                 if node.op not in ("const", "var") and (helper := self.op(node, view).helper):
                     used.add((helper, view.index_type))
         texts = []
@@ -212,10 +241,12 @@ class Printer:
                 if (name, index_type) in used:
                     texts.append(
                         self._environment.from_string(source)
-                        .render(T=self.types[index_type], unit=unit, index_type=index_type)
+                        .render(
+                            T=self.types[index_type], unit=unit, index_type=index_type, printer=self
+                        )
                         .strip("\n")
                     )
-        return texts
+        return list(dict.fromkeys(texts))  # index types that share a type share the helper
 
 
 class FunctionView:
@@ -240,6 +271,10 @@ class FunctionView:
         """The outputs; form has {name}, {expr} and {T}."""
         return [self._format(form, n, e, indent) for n, e in self._function.outputs]
 
+    def texts(self) -> list[str]:
+        """The outputs' expressions, BREAK marks still in them."""
+        return [self._printer.expression(node, self) for _, node in self._function.outputs]
+
     def _format(self, form: str, name: str, node: Node, indent: int) -> str:
         text = self._printer.expression(node, self)
         return self._printer.line(form.format(name=name, expr=text, T=self.T), indent)
@@ -250,6 +285,14 @@ class FunctionView:
         names = [p.name for p in self._function.params]
         forms = [form if name in self.used else unused or form for name in names]
         return separator.join(x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True))
+
+    def reword(self, text: str, unused: str) -> str:
+        """A sentence with the parameters that the function does not read named as in
+        signature(); unused has {name}."""
+        for param in self._function.params:
+            if param.name not in self.used:
+                text = re.sub(rf"\b{param.name}\b", unused.format(name=param.name), text)
+        return text
 
     @cached_property
     def used(self) -> frozenset[str]:

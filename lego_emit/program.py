@@ -82,7 +82,7 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Param:
     """A parameter. range_text is what the header says ("0 <= i < BM"); lo and hi are its proven
-    inclusive bounds where they are numbers. axis: the caller ranges over it (a ':')."""
+    inclusive bounds where they are numbers. axis: a ':' or an index of a layout."""
 
     name: str
     range_text: str = ""
@@ -104,12 +104,18 @@ class Function:
     assumptions: tuple[str, ...] = ()
     width_note: str = ""  # why the index type is wide enough
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
+    axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
     result_range: str = ""
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""
         for _, node in (*self.body, *self.outputs):
             yield from node.walk()
+
+    @property
+    def ranges(self) -> dict[str, str]:
+        """What is known of each parameter, as text: {"i": "0 <= i < BM"}."""
+        return {p.name: p.range_text for p in self.params}
 
     @property
     def op_count(self) -> int:
@@ -124,6 +130,10 @@ class Function:
             env[name] = _evaluate(node, env)
         return {name: int(_evaluate(node, env)) for name, node in self.outputs}
 
+    def extents(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """How far each ':' axis runs, for given values of the other parameters."""
+        return tuple(_evaluate(extent, values) for _, extent in self.axes)
+
     def check(self) -> None:
         """Raise InternalError unless every node is well formed (STYLE: the tree is checked
         before it is printed)."""
@@ -131,11 +141,17 @@ class Function:
         if len(known) != len(self.params):
             raise InternalError(f"{self.name}: a parameter name appears twice")
         lo, hi = INDEX_TYPES[self.index_type]
-        for name, node in (*self.body, *self.outputs):
+        axes = {name for name, _ in self.axes}
+        for _, extent in self.axes:
+            for part in extent.walk():
+                self._check_node(part, known - axes, lo, hi)
+        for name, node in self.body:
             for part in node.walk():
                 self._check_node(part, known, lo, hi)
-            if any(name == body_name for body_name, _ in self.body):
-                known.add(name)
+            known.add(name)
+        for _, node in self.outputs:
+            for part in node.walk():
+                self._check_node(part, known, lo, hi)
 
     def _check_node(self, node: Node, known: set[str], lo: int, hi: int) -> None:
         where = f"{self.name}: {node}"

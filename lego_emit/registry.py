@@ -9,7 +9,15 @@ from .errors import TargetError, ToolchainError, nearest
 from .printer import Printer
 from .target import Target
 
-ALIASES = {"js": "javascript", "c++": "cpp", "cxx": "cpp", "cu": "cuda", "jl": "julia", "f90": "fortran", "rs": "rust"}
+ALIASES = {
+    "js": "javascript",
+    "c++": "cpp",
+    "cxx": "cpp",
+    "cu": "cuda",
+    "jl": "julia",
+    "f90": "fortran",
+    "rs": "rust",
+}
 
 
 def _entries(group: str) -> dict[str, EntryPoint]:
@@ -33,11 +41,13 @@ def _load(group: str, name: str, base: type):
     entry = _entries(group)[name]
     try:
         kind = entry.load()
+        if isinstance(kind, type) and issubclass(kind, base):
+            return kind()
     except Exception as error:
-        raise TargetError(f"the {group} plug-in {name!r} ({entry.value}) does not load: {error}") from error
-    if not (isinstance(kind, type) and issubclass(kind, base)):
-        raise TargetError(f"the {group} plug-in {name!r} ({entry.value}) is no {base.__name__} class")
-    return kind()
+        raise TargetError(
+            f"the {group} plug-in {name!r} ({entry.value}) does not load: {error}"
+        ) from error
+    raise TargetError(f"the {group} plug-in {name!r} ({entry.value}) is no {base.__name__} class")
 
 
 @cache
@@ -60,5 +70,7 @@ def toolchain(target: str) -> Target:
     """The toolchain of a target. Raises ToolchainError where no plug-in can run it."""
     name = printer(target).name
     if name not in _entries("lego_emit.targets"):
-        raise ToolchainError(f"no installed plug-in can compile {name!r}; the text can still be saved")
+        raise ToolchainError(
+            f"no installed plug-in can compile {name!r}; the text can still be saved"
+        )
     return _load("lego_emit.targets", name, Target)

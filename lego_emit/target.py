@@ -35,6 +35,14 @@ class Library(Protocol):
         one int64 array for each output."""
         ...
 
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        """Run the array form of a function with ':' axes: scalars are its other parameters, count
+        is the number of indices; one int64 array of that length for each output, axes in
+        row-major order."""
+        ...
+
 
 class Target:
     """Base of all toolchains. A subclass sets name, program, install and writes build()."""
@@ -69,14 +77,18 @@ class Target:
         library = self.build(units, Path(holder.name))
         return [Compiled(unit, library, k, holder) for k, unit in enumerate(units)]
 
-    def execute(self, command: Sequence[str], cwd: Path | None = None, stdin: str | None = None) -> str:
+    def execute(
+        self, command: Sequence[str], cwd: Path | None = None, stdin: str | None = None
+    ) -> str:
         """Run a command; its output, or a ToolchainError with everything that it printed."""
         try:
             done = subprocess.run(
                 command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False
             )
         except OSError as error:
-            raise ToolchainError(f"target {self.name!r}: cannot run {command[0]}: {error}") from None
+            raise ToolchainError(
+                f"target {self.name!r}: cannot run {command[0]}: {error}"
+            ) from None
         if done.returncode != 0:
             raise ToolchainError(
                 f"target {self.name!r}: {' '.join(command)} failed with exit code "
@@ -105,6 +117,33 @@ class Compiled(Mapping):
         run.__name__ = run.__qualname__ = function.name
         return run
 
+    def array(self, name: str):
+        """The array form of a function with ':' axes: takes the other parameters as integers and
+        gives an int64 array over the axes (a tuple of them for several outputs)."""
+        function = self._functions[name]
+        if not function.axes:
+            raise KeyError(f"{name} has no ':' axes and so no array form")
+        axes = {axis for axis, _ in function.axes}
+        names = [p.name for p in function.params if p.name not in axes]
+
+        def run(*arguments: int):
+            import math
+            import operator
+
+            if len(arguments) != len(names):
+                raise TypeError(
+                    f"the array form of {name} takes {len(names)} arguments "
+                    f"({', '.join(names)}), got {len(arguments)}"
+                )
+            scalars = [operator.index(a) for a in arguments]
+            shape = function.extents(dict(zip(names, scalars, strict=True)))
+            count = math.prod(shape)
+            found = self._library.call_array(self._position, function, scalars, count)
+            outputs = tuple(o.reshape(shape) for o in found)
+            return outputs[0] if len(outputs) == 1 else outputs
+
+        return run
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)
 
@@ -123,7 +162,9 @@ class Compiled(Mapping):
         arrays = [np.asarray(a) for a in arguments]
         for param, array in zip(function.params, arrays, strict=True):
             if array.dtype.kind not in "iub":
-                raise TypeError(f"{function.name}: {param.name} must be integers, not {array.dtype}")
+                raise TypeError(
+                    f"{function.name}: {param.name} must be integers, not {array.dtype}"
+                )
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
         flat = [np.ascontiguousarray(np.broadcast_to(a, shape), np.int64).ravel() for a in arrays]
         if not flat:
@@ -161,6 +202,18 @@ def symbol(unit: int, position: int) -> str:
     return f"lego_run_{unit}_{position}"
 
 
+def array_symbol(unit: int, position: int) -> str:
+    """The exported name of an array form's wrapper."""
+    return f"lego_array_{unit}_{position}"
+
+
+def c_array_declaration(unit: int, position: int, function: Function) -> str:
+    """The C declaration of an array form's wrapper: scalars, then one array for each output."""
+    scalars = [f"int64_t s{k}" for k in range(len(function.params) - len(function.axes))]
+    outputs = [f"int64_t *out{k}" for k in range(len(function.outputs))]
+    return f"void {array_symbol(unit, position)}({', '.join(['int64_t n', *scalars, *outputs])})"
+
+
 def c_declaration(unit: int, position: int, function: Function) -> str:
     """The wrapper's C declaration (what cffi reads)."""
     inputs = [f"const int64_t *in{k}" for k in range(len(function.params))]
@@ -177,9 +230,10 @@ class _NativeLibrary:
         declarations = []
         for u, unit in enumerate(units):
             self._positions.append({f.name: p for p, f in enumerate(unit.program.functions)})
-            declarations += [
-                f"{c_declaration(u, p, f)};" for p, f in enumerate(unit.program.functions)
-            ]
+            for p, f in enumerate(unit.program.functions):
+                declarations.append(f"{c_declaration(u, p, f)};")
+                if f.axes:
+                    declarations.append(f"{c_array_declaration(u, p, f)};")
         self._ffi.cdef("\n".join(declarations))
         self._library = self._ffi.dlopen(str(path))
 
@@ -192,4 +246,15 @@ class _NativeLibrary:
         pointers = [self._ffi.cast("int64_t *", a.ctypes.data) for a in (*given, *outputs)]
         name = symbol(unit, self._positions[unit][function.name])
         getattr(self._library, name)(n, *pointers)
+        return outputs
+
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        import numpy as np
+
+        outputs = [np.full(count, np.iinfo(np.int64).min, np.int64) for _ in function.outputs]
+        pointers = [self._ffi.cast("int64_t *", a.ctypes.data) for a in outputs]
+        name = array_symbol(unit, self._positions[unit][function.name])
+        getattr(self._library, name)(count, *scalars, *pointers)
         return outputs

@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+import shutil
 
 import pytest
 
@@ -28,3 +29,20 @@ def toolchain(request):
             raise
         pytest.skip(str(error))
     return found
+
+
+@pytest.fixture
+def need():
+    """need("clang++", "apt-get install clang"): a program's path; where it is missing the test is
+    skipped with the command that installs it, and fails under CI."""
+
+    def find(program, install):
+        path = shutil.which(program)
+        if path is None:
+            reason = f"needs {program}, which is not on PATH; on Debian: {install}"
+            if os.environ.get("CI"):
+                pytest.fail(reason)
+            pytest.skip(reason)
+        return path
+
+    return find

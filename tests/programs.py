@@ -15,7 +15,32 @@ def const(value):
 
 
 def node(op, *args, lo=None, hi=None):
+    if lo is None and hi is None:
+        lo, hi = interval(op, args)
     return Node(op, args, None, lo, hi)
+
+
+def interval(op, args):
+    """A range that holds an operation's values, (None, None) where an operand has none."""
+    if op == "int":
+        return 0, 1
+    spans = [(a.lo, a.hi) for a in args if not a.is_bool]
+    if OPS[op][1] == "b" or any(None in span for span in spans):
+        return None, None
+    ends = [end for span in spans for end in span]
+    if op in ("and", "or", "xor", "not"):
+        bits = max(end.bit_length() for end in ends)
+        return (0 if op != "not" and min(ends) >= 0 else -(1 << bits)), (1 << bits) - 1
+    if op in ("min", "max", "select"):
+        return min(ends), max(ends)
+    if op in ("mod", "floormod"):
+        return min(0, spans[1][0] + 1), max(0, spans[1][1] - 1)
+    if op == "floordiv":
+        return -max(map(abs, spans[0])), max(map(abs, spans[0]))
+    if op == "isqrt":
+        return 0, spans[0][1]
+    corners = [OPS[op][2](*corner) for corner in itertools.product(*spans)]
+    return min(corners), max(corners)
 
 
 def function(name, outputs, index_type="int32", params="ab", body=()):
@@ -82,11 +107,17 @@ def random_tree(rng, depth, kind="i"):
          "shr", "shl", "div", "mod", "floordiv", "floormod", "select", "int"]
     )  # fmt: skip
     x, y = (random_tree(rng, depth - 1) for _ in "xy")
+    if op == "div" and not any(part.op == "var" for part in x.walk()):
+        x = a  # gfortran warns of dividing constants
     small = node("floormod", x, const(101), lo=0, hi=100)
     if op in ("neg", "not"):
         return node(op, x)
     if op == "mul":
-        return node("mul", node("floormod", x, const(101), lo=0, hi=100), node("floormod", y, const(97), lo=0, hi=96))
+        return node(
+            "mul",
+            node("floormod", x, const(101), lo=0, hi=100),
+            node("floormod", y, const(97), lo=0, hi=96),
+        )
     if op == "shr":
         return node("shr", x, const(rng.randrange(0, 6)))
     if op == "shl":
@@ -127,7 +158,11 @@ def several_outputs(index_type="int32"):
         "j": node("sub", var("long_sum"), var("row_sum")),
         "k": a,
     }
-    return Program("several_outputs", (function("several", outputs, index_type, "ab", body),), "several outputs")
+    return Program(
+        "several_outputs",
+        (function("several", outputs, index_type, "ab", body),),
+        "several outputs",
+    )
 
 
 NASTY = ["end", "sample", "and", "N", "n", "mod", "gen", "await", "__x", "lambda", "long_" * 16]
@@ -139,12 +174,16 @@ def nasty_names(index_type="int32"):
     for k, name in enumerate(NASTY):
         total = node("add", total, node("mul", const(k + 1), var(name)))
     return Program(
-        "class", (function("function", {"in": total, "out": total}, index_type, NASTY),), "nasty names"
+        "class",
+        (function("function", {"in": total, "out": total}, index_type, NASTY),),
+        "nasty names",
     )
 
 
 def one_parameterless(index_type="int32"):
-    return Program("answer", (function("answer", {"result": const(42)}, index_type, ""),), "a constant")
+    return Program(
+        "answer", (function("answer", {"result": const(42)}, index_type, ""),), "a constant"
+    )
 
 
 POINTS = list(itertools.product((-50, -7, -1, 0, 1, 2, 13, 50), repeat=2))

@@ -37,7 +37,9 @@ def test_every_program_computes_its_values(toolchain):
         for function, emitted in zip(program.functions, unit.functions, strict=True):
             names = [p.name for p in function.params]
             points = programs.points(len(names))
-            want = [list(function.evaluate(dict(zip(names, p, strict=True))).values()) for p in points]
+            want = [
+                list(function.evaluate(dict(zip(names, p, strict=True))).values()) for p in points
+            ]
             got = run[emitted.name](*np.array(points).reshape(len(points), -1).T)
             got = np.stack(got if isinstance(got, tuple) else [got], axis=-1)
             assert got.reshape(len(points), -1).tolist() == want, (case, function.name)
@@ -64,7 +66,9 @@ def test_a_mistake_in_the_printer_is_found(toolchain, mistake):
     kind = type(registry.printer(toolchain.name))
     broken = type("Broken", (kind,), {"ops": MISTAKES[mistake](kind.ops)})()
     a, b = programs.var("a", -50, 50), programs.var("b", -50, 50)
-    divisor = programs.node("select", programs.node("eq", b, programs.const(0)), programs.const(7), b)
+    divisor = programs.node(
+        "select", programs.node("eq", b, programs.const(0)), programs.const(7), b
+    )
     difference = programs.node("sub", a, programs.node("sub", b, programs.const(3)))
     result = programs.node("add", difference, programs.node("floordiv", a, divisor))
     index_type = "int53" if toolchain.name == "javascript" else "int32"

@@ -1,0 +1,27 @@
+"""Fig. 7: the antidiagonal order of 8x8, the buffer of NW (section V-B)."""
+
+from functools import partial
+
+from lego_emit import GenP, GroupBy, isqrt
+
+
+def antidiag(n, i, j):
+    antidg = i + j + 1
+    if antidg <= n:
+        return i + antidg * (antidg - 1) // 2
+    antidg = 2 * n - antidg
+    gauss = antidg * (antidg - 1) // 2
+    return n * n - n + i - gauss
+
+
+def antidiag_inv(n, x0):
+    s = n * (n + 1) // 2
+    xx = x0 if x0 < s else n * n - 1 - x0
+    antidg = isqrt(2 * xx)
+    antidg += xx >= antidg * (antidg + 1) // 2
+    i = xx - antidg * (antidg - 1) // 2
+    j = antidg - i - 1
+    return (i, j) if x0 < s else (n - 1 - i, n - 1 - j)
+
+
+layout = GroupBy([8, 8]).OrderBy(GenP([8, 8], partial(antidiag, 8), partial(antidiag_inv, 8)))

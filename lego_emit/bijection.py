@@ -1,0 +1,107 @@
+"""Calls of GenP's functions on Python ints, and the check that they are a bijection.
+
+The check is ours to make: the paper leaves it to the user (section III-B, Correctness).
+"""
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any
+
+from .errors import LayoutError
+
+if TYPE_CHECKING:
+    from .layout import GenP
+
+EXHAUSTIVE = 65536
+SAMPLES = 4096
+
+
+def call_apply(genp: GenP, index: tuple[int, ...]) -> int:
+    """genp's position of an index. Raises LayoutError unless it is an integer, and in
+    0 <= position < size where genp has an inverse."""
+    call = f"apply({_listed(index)})"
+    position = _integer(genp, call, _called(genp, call, genp.apply_function, index))
+    if genp.inv_function is not None and not 0 <= position < genp.size:
+        raise LayoutError(
+            f"{genp!r}: {call} gives {position}, outside 0..{genp.size - 1}: not a bijection. "
+            "Mend it, or leave inv out if it is meant to leave its range (section III-D)"
+        )
+    return position
+
+
+def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
+    """genp's index of a position. Raises LayoutError unless it is one in-range integer for each
+    dimension."""
+    assert genp.inv_function is not None
+    call = f"inv({flat})"
+    found = _called(genp, call, genp.inv_function, (flat,))
+    rank = len(genp.dims)
+    if rank == 1 and not isinstance(found, list | tuple):
+        found = (found,)
+    if not isinstance(found, list | tuple) or len(found) != rank:
+        raise LayoutError(f"{genp!r}: {call} gives {found!r}; give a tuple of {rank} integers")
+    index = tuple(_integer(genp, call, i) for i in found)
+    if not all(0 <= i < n for i, n in zip(index, genp.dims, strict=True)):
+        raise LayoutError(f"{genp!r}: {call} gives {index}, outside its sizes")
+    return index
+
+
+@lru_cache(maxsize=1024)
+def check(genp: GenP) -> None:
+    """Raises LayoutError with the first counterexample if genp, of integer sizes, is no bijection
+    or its inv does not invert; without an inverse, only if apply gives no integers."""
+    seen: dict[int, tuple[int, ...]] = {}
+    for index in _positions(genp.dims, genp.size):
+        position = call_apply(genp, index)
+        if genp.inv_function is None:
+            continue
+        if seen.setdefault(position, index) != index:
+            raise LayoutError(
+                f"{genp!r}: apply({_listed(seen[position])}) and apply({_listed(index)}) both "
+                f"give {position}: not a bijection. Mend it, or leave inv out if it is meant to "
+                "be many-to-one (section III-D)"
+            )
+        back = call_inv(genp, position)
+        if back != index:
+            raise LayoutError(
+                f"{genp!r}: apply({_listed(index)}) gives {position} but inv({position}) gives "
+                f"({_listed(back)}): inv must undo apply"
+            )
+
+
+def _positions(dims: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
+    if size <= EXHAUSTIVE:
+        yield from product(*map(range, dims))
+        return
+    corners = product(*(sorted({0, n - 1}) for n in dims))
+    yield from islice(corners, EXHAUSTIVE)
+    draw = random.Random(0)
+    for _ in range(SAMPLES):
+        yield tuple(draw.randrange(n) for n in dims)
+
+
+def _called(genp: GenP, call: str, function: Any, arguments: tuple[int, ...]) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise LayoutError(f"{genp!r}: {call} raised {type(error).__name__}: {error}") from error
+
+
+def _integer(genp: GenP, call: str, value: Any) -> int:
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        hint = "; write // for integer division, / gives floats" * isinstance(value, float)
+        raise LayoutError(
+            f"{genp!r}: {call} gives {value!r}, a {type(value).__name__}, where an integer is "
+            f"wanted{hint}"
+        ) from None
+
+
+def _listed(items: tuple[int, ...]) -> str:
+    return ", ".join(map(str, items))

@@ -1,0 +1,915 @@
+"""Symbolic integers that keep themselves normal.
+
+An Expr is a polynomial with integer coefficients over atoms. An atom is a symbol or an operation
+that polynomials do not have:
+
+    sym(name)
+    digit(base, lo, hi)     (base mod hi) // lo, floor semantics; hi None: base // lo;
+                            lo and hi are products, lo divides hi, both positive
+    fdiv(a, b), fmod(a, b)  floor division and modulo by a divisor of unknown sign
+    min(a, b), max(a, b), select(cond, a, b), bool(cond), isqrt(a)
+    and, or, xor, shl, shr  bit operations that are no digits
+    group(a, lo, hi)        a itself, kept as one factor; lo and hi are what is known of it or None
+
+A chain of reshapes and permutations is a sum of coefficient * digit in this form, so that applying
+a layout hardly leaves anything to simplify. What is provable depends on the Facts in force
+(`using`), see facts.py.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import reduce
+from math import gcd
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from .errors import TraceError
+from .sizes import is_sympy
+
+if TYPE_CHECKING:
+    from .facts import Facts
+
+_current: ContextVar[Facts | None] = ContextVar("lego_emit_facts", default=None)
+
+
+def current() -> Facts:
+    """The facts in force: those of the trace that is running, else none at all."""
+    facts = _current.get()
+    if facts is None:
+        from .facts import Facts
+
+        facts = Facts()
+    return facts
+
+
+@contextmanager
+def using(facts: Facts) -> Iterator[Facts]:
+    """Put facts in force."""
+    token = _current.set(facts)
+    try:
+        yield facts
+    finally:
+        _current.reset(token)
+
+
+class Atom:
+    """An indivisible factor; equal atoms are one object. key orders atoms the same everywhere."""
+
+    __slots__ = ("__weakref__", "args", "key", "kind")
+    _known: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
+
+    kind: str
+    args: tuple
+    key: str
+
+    def __new__(cls, kind: str, *args: Any) -> Atom:
+        ident = (kind, *args)
+        atom = cls._known.get(ident)
+        if atom is None:
+            atom = object.__new__(cls)
+            atom.kind, atom.args = kind, args
+            atom.key = f"{kind}({','.join(a.key if hasattr(a, 'key') else str(a) for a in args)})"
+            cls._known[ident] = atom
+        return atom
+
+    def __repr__(self) -> str:
+        return self.key
+
+
+_PRIME = 2**61 - 1
+_by_key = operator.attrgetter("key")
+Monomial = tuple[Atom, ...]
+
+
+def _times(a: Monomial, b: Monomial) -> Monomial:
+    if not a:
+        return b
+    if not b:
+        return a
+    return tuple(sorted(a + b, key=_by_key))
+
+
+def _without(a: Monomial, b: Monomial) -> Monomial | None:
+    """a / b, or None where b does not divide a."""
+    if not b:
+        return a
+    rest = list(a)
+    for atom in b:
+        try:
+            rest.remove(atom)
+        except ValueError:
+            return None
+    return tuple(rest)
+
+
+class Expr:
+    """A symbolic integer: supports + - * // % << >> & | ^ - ~, comparisons, divmod, isqrt.
+
+    Made by `symbols`, by the tracer, and by layouts applied to them. `sympy(e)` or
+    `e.to_sympy()` gives it as a SymPy expression."""
+
+    __slots__ = ("_hash", "_key", "terms")
+    __lego_symbolic__ = True
+    __array_ufunc__ = None  # NumPy arrays leave the operation to us
+
+    terms: dict[Monomial, int]
+
+    def __init__(self, terms: dict[Monomial, int]):
+        self.terms = terms
+        self._hash: int | None = None
+        self._key: str | None = None
+
+    # -- making ----------------------------------------------------------------------------
+
+    @staticmethod
+    def of(value: Any) -> Expr:
+        """value as an Expr: an int, a NumPy integer, an Expr, a condition, a SymPy expression."""
+        if isinstance(value, Expr):
+            return value
+        if isinstance(value, int):
+            return Expr({(): int(value)} if value else {})
+        if isinstance(value, Cond):
+            return value.as_expr()
+        if is_sympy(value):
+            from .ir import from_sympy
+
+            return from_sympy(value)
+        if hasattr(value, "__index__") and not hasattr(value, "__lego_symbolic__"):
+            return Expr.of(operator.index(value))
+        if isinstance(value, float):
+            raise TraceError(
+                f"{value!r} is no integer; layouts are integer: write // for a division"
+            )
+        raise TraceError(f"{value!r} is no integer and no symbol")
+
+    @staticmethod
+    def atom(atom: Atom) -> Expr:
+        return Expr({(atom,): 1})
+
+    # -- looking ---------------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        """A text that is the same for equal values everywhere."""
+        if self._key is None:
+            parts = [f"{c}*{'*'.join(a.key for a in m)}" for m, c in self.terms.items()]
+            self._key = "+".join(sorted(parts)) or "0"
+        return self._key
+
+    @property
+    def constant(self) -> int | None:
+        """The value where it is a number, else None."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and () in self.terms:
+            return self.terms[()]
+        return None
+
+    @property
+    def single(self) -> Atom | None:
+        """The atom where the value is exactly one atom, else None."""
+        if len(self.terms) == 1:
+            ((mono, coefficient),) = self.terms.items()
+            if coefficient == 1 and len(mono) == 1:
+                return mono[0]
+        return None
+
+    def atoms(self) -> set[Atom]:
+        """The atoms of all terms (not those inside other atoms)."""
+        return {a for mono in self.terms for a in mono}
+
+    def symbols(self) -> set[str]:
+        """The names of all symbols, inside atoms too."""
+        return {a.args[0] for a in self.deep_atoms() if a.kind == "sym"}
+
+    def deep_atoms(self) -> set[Atom]:
+        """All atoms, inside atoms too."""
+        found: set[Atom] = set()
+        stack: list[Any] = [self]
+        while stack:
+            value = stack.pop()
+            if isinstance(value, Expr):
+                new = value.atoms() - found
+                found |= new
+                stack.extend(arg for a in new for arg in a.args)
+            elif isinstance(value, Cond):
+                stack.extend(value.args)
+        return found
+
+    def __repr__(self) -> str:
+        from .text import text
+
+        return text(self)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            constant = self.constant
+            # hash(-1) == hash(-2) in CPython, and a collision would make == ask a question
+            self._hash = hash(
+                constant % _PRIME
+                if constant is not None
+                else frozenset((m, c % _PRIME) for m, c in self.terms.items())
+            )
+        return self._hash
+
+    def same(self, other: Expr) -> bool:
+        """Structural equality (== makes no condition here)."""
+        return self.terms == other.terms
+
+    def __eq__(self, other: Any) -> Any:
+        """True for the same form; else a condition (outside a trace it counts as false)."""
+        other = _operand(other)
+        if other is NotImplemented:
+            return other
+        if self.terms == other.terms:
+            return True
+        if self.constant is not None and other.constant is not None:
+            return False
+        return Cond.compare("eq", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        equal = self.__eq__(other)
+        return (
+            equal if equal is NotImplemented else not equal if isinstance(equal, bool) else ~equal
+        )
+
+    # -- arithmetic ------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Expr:
+        other = _operand(other)
+        if other is NotImplemented:
+            return NotImplemented
+        if not other.terms:
+            return self
+        if not self.terms:
+            return other
+        terms = dict(self.terms)
+        for mono, coefficient in other.terms.items():
+            total = terms.get(mono, 0) + coefficient
+            if total:
+                terms[mono] = total
+            else:
+                del terms[mono]
+        return _merge_digits(Expr(terms))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Expr:
+        return Expr({m: -c for m, c in self.terms.items()})
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __sub__(self, other: Any) -> Expr:
+        other = _operand(other)
+        return other if other is NotImplemented else self + -other
+
+    def __rsub__(self, other: Any) -> Expr:
+        other = _operand(other)
+        return other if other is NotImplemented else other + -self
+
+    def __mul__(self, other: Any) -> Expr:
+        other = _operand(other)
+        if other is NotImplemented:
+            return NotImplemented
+        if len(self.terms) > 1 and len(other.terms) > 1:
+            return _product(self, other)
+        return _distribute(self, other)
+
+    __rmul__ = __mul__
+
+    def __pow__(self, exponent: Any) -> Expr:
+        if not isinstance(exponent, int) or exponent < 0:
+            raise TraceError(f"{self!r} ** {exponent!r}: the exponent must be a non-negative int")
+        result = Expr.of(1)
+        for _ in range(exponent):
+            result = result * self
+        return result
+
+    def __divmod__(self, other: Any) -> tuple[Expr, Expr]:
+        return current().divmod(self, Expr.of(other))
+
+    def __rdivmod__(self, other: Any) -> tuple[Expr, Expr]:
+        return current().divmod(Expr.of(other), self)
+
+    def __floordiv__(self, other: Any) -> Expr:
+        other = _operand(other)
+        return other if other is NotImplemented else current().divmod(self, other)[0]
+
+    def __rfloordiv__(self, other: Any) -> Expr:
+        other = _operand(other)
+        return other if other is NotImplemented else current().divmod(other, self)[0]
+
+    def __mod__(self, other: Any) -> Expr:
+        other = _operand(other)
+        return other if other is NotImplemented else current().divmod(self, other)[1]
+
+    def __rmod__(self, other: Any) -> Expr:
+        other = _operand(other)
+        return other if other is NotImplemented else current().divmod(other, self)[1]
+
+    def __truediv__(self, other: Any) -> Expr:
+        raise TraceError(f"({self!r}) / ({other!r}) is no integer division: write //")
+
+    __rtruediv__ = __truediv__
+
+    def __lshift__(self, other: Any) -> Expr:
+        return shift_left(self, Expr.of(other))
+
+    def __rlshift__(self, other: Any) -> Expr:
+        return shift_left(Expr.of(other), self)
+
+    def __rshift__(self, other: Any) -> Expr:
+        return shift_right(self, Expr.of(other))
+
+    def __rrshift__(self, other: Any) -> Expr:
+        return shift_right(Expr.of(other), self)
+
+    def __and__(self, other: Any) -> Expr:
+        return bit_operation("and", self, Expr.of(other))
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Expr:
+        return bit_operation("or", self, Expr.of(other))
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Expr:
+        return bit_operation("xor", self, Expr.of(other))
+
+    __rxor__ = __xor__
+
+    def __invert__(self) -> Expr:
+        return -self - 1
+
+    def __abs__(self) -> Expr:
+        return maximum(self, -self)
+
+    def isqrt(self) -> Expr:
+        """The integer square root."""
+        import math
+
+        constant = self.constant
+        if constant is not None:
+            return Expr.of(math.isqrt(constant))
+        return Expr.atom(Atom("isqrt", self))
+
+    # -- comparisons -----------------------------------------------------------------------
+
+    def __lt__(self, other: Any) -> Cond:
+        return Cond.compare("lt", self, Expr.of(other))
+
+    def __le__(self, other: Any) -> Cond:
+        return Cond.compare("le", self, Expr.of(other))
+
+    def __gt__(self, other: Any) -> Cond:
+        return Cond.compare("lt", Expr.of(other), self)
+
+    def __ge__(self, other: Any) -> Cond:
+        return Cond.compare("le", Expr.of(other), self)
+
+    def __bool__(self) -> bool:
+        constant = self.constant
+        if constant is not None:
+            return constant != 0
+        return not bool(Cond.compare("eq", self, Expr.of(0)))
+
+    def __index__(self) -> int:
+        constant = self.constant
+        if constant is not None:
+            return constant
+        raise TraceError(
+            f"{self!r} is a symbol, and Python needs its value here (range, slicing, int()); "
+            f"fix it with sizes={{...}}"
+        )
+
+    __int__ = __index__
+
+    # -- rebuilding ------------------------------------------------------------------------
+
+    def rebuild(self, replace: Callable[[Atom], Expr | None]) -> Expr:
+        """The same value with atoms replaced (None: keep), made anew under the facts in force."""
+        memo: dict[Any, Any] = {}
+
+        def walk(value: Any) -> Any:
+            if isinstance(value, Expr):
+                if value not in memo:
+                    total = Expr.of(0)
+                    for mono, coefficient in value.terms.items():
+                        total = total + reduce(
+                            operator.mul, [walk_atom(a) for a in mono], Expr.of(coefficient)
+                        )
+                    memo[value] = total
+                return memo[value]
+            if isinstance(value, Cond):
+                return value.rebuild(walk)
+            return value
+
+        def walk_atom(atom: Atom) -> Expr:
+            if atom not in memo:
+                new = replace(atom)
+                memo[atom] = new if new is not None else make(atom.kind, *map(walk, atom.args))
+            return memo[atom]
+
+        return walk(self)
+
+    def to_sympy(self):
+        """The value as a SymPy expression over lego_emit.ir's nodes."""
+        from .ir import to_sympy
+
+        return to_sympy(self)
+
+    _sympy_ = to_sympy
+
+
+def _operand(value: Any) -> Any:
+    """An Expr, or NotImplemented for what is not ours to handle."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, (int, Cond)) or is_sympy(value):
+        return Expr.of(value)
+    if hasattr(value, "__index__") and not hasattr(value, "shape"):
+        return Expr.of(value)
+    if getattr(value, "shape", None) == ():
+        return Expr.of(value)
+    if isinstance(value, float):
+        return Expr.of(value)
+    return NotImplemented
+
+
+def _distribute(a: Expr, b: Expr) -> Expr:
+    if len(a.terms) < len(b.terms):
+        a, b = b, a
+    facts = _current.get()
+    exact = facts.exact if facts is not None else None
+    result: dict[Monomial, int] = {}
+    for mono_b, c_b in b.terms.items():
+        for mono_a, c_a in a.terms.items():
+            mono, c = _times(mono_a, mono_b), c_a * c_b
+            if exact:
+                mono, c = _cancel_exact(mono, c, exact)
+            total = result.get(mono, 0) + c
+            if total:
+                result[mono] = total
+            else:
+                result.pop(mono, None)
+    return Expr(result)
+
+
+def _cancel_exact(
+    mono: Monomial, c: int, exact: dict[Atom, tuple[Expr, Expr]]
+) -> tuple[Monomial, int]:
+    """divisor * (dividend // divisor) is the dividend where it is known to divide."""
+    for atom in mono:
+        if atom in exact:
+            dividend, divisor = exact[atom]
+            ((d_mono, d_c),) = divisor.terms.items()
+            rest = _without(mono, _times(d_mono, (atom,)))
+            if rest is not None and c % d_c == 0:
+                ((n_mono, n_c),) = dividend.terms.items()
+                return _cancel_exact(_times(rest, n_mono), c // d_c * n_c, exact)
+    return mono, c
+
+
+def _product(a: Expr, b: Expr) -> Expr:
+    """A product of two sums. Expanding it would lose the factored form, so that each sum becomes
+    one factor; sums that differ by a constant share theirs."""
+    (a_rest, a_sign, a_c), (b_rest, b_sign, b_c) = _split_constant(a), _split_constant(b)
+    if a_rest.same(b_rest):
+        factor = a_rest if len(a_rest.terms) == 1 else group(a_rest)
+        return _distribute(a_sign * factor + a_c, b_sign * factor + b_c)
+    return _distribute(_factor(a), _factor(b))
+
+
+def _factor(a: Expr) -> Expr:
+    rest, sign, constant = _split_constant(a)
+    if len(rest.terms) == 1:
+        return a
+    return sign * group(rest) + constant if constant == 0 else group(a)
+
+
+def _split_constant(a: Expr) -> tuple[Expr, int, int]:
+    """(rest, sign, constant): a = sign*rest + constant, the rest's first coefficient positive."""
+    constant = a.terms.get((), 0)
+    rest = Expr({m: c for m, c in a.terms.items() if m})
+    first = min(rest.terms, key=lambda m: [x.key for x in m])
+    sign = 1 if rest.terms[first] > 0 else -1
+    return (rest if sign > 0 else -rest), sign, constant
+
+
+def _merge_digits(e: Expr) -> Expr:
+    """Put neighbouring digits of one base together: a*(x // a) + x % a is x (Table II)."""
+    digits: dict[Expr, list[tuple[Monomial, Atom]]] = {}
+    for mono in e.terms:
+        for atom in mono:
+            if atom.kind == "digit":
+                digits.setdefault(atom.args[0], []).append((mono, atom))
+    for base, found in digits.items():
+        for mono_low, low in found:
+            _, lo, mid = low.args
+            if mid is None:
+                merged = _merge_into_base(e, base, mono_low, low)
+                if merged is not None:
+                    return merged
+                continue
+            ((mid_mono, mid_c),), ((lo_mono, lo_c),) = mid.terms.items(), lo.terms.items()
+            rest = _without(mono_low, (low,))
+            assert rest is not None
+            for mono_high, high in found:
+                if high is low or not high.args[1].same(mid):
+                    continue
+                # high * coefficient == low's coefficient * (mid / lo), as monomials
+                rest_high = _without(mono_high, (high,))
+                assert rest_high is not None
+                if (
+                    _times(rest_high, lo_mono) == _times(rest, mid_mono)
+                    and e.terms[mono_high] * lo_c == e.terms[mono_low] * mid_c
+                ):
+                    terms = dict(e.terms)
+                    coefficient = terms.pop(mono_low)
+                    del terms[mono_high]
+                    whole = make("digit", base, lo, high.args[2])
+                    return Expr(terms) + _distribute(Expr({rest: coefficient}), whole)
+            # x // a - (b/a) * (x // b), with the upper digit unbounded: also x % b // a
+        for mono_low, low in found:
+            merged = _split_off(e, base, mono_low, low, found)
+            if merged is not None:
+                return merged
+    return e
+
+
+def _split_off(e: Expr, base: Expr, mono: Monomial, whole: Atom, found: list) -> Expr | None:
+    """(x % h) // l - (m/l) * ((x % h) // m) is (x % m) // l."""
+    _, lo, hi = whole.args
+    ((lo_mono, lo_c),) = lo.terms.items()
+    rest = _without(mono, (whole,))
+    assert rest is not None
+    for mono_high, high in found:
+        _, mid, high_hi = high.args
+        if (
+            high is whole
+            or (hi is None) != (high_hi is None)
+            or (hi is not None and not hi.same(high_hi))
+        ):
+            continue
+        ((mid_mono, mid_c),) = mid.terms.items()
+        rest_high = _without(mono_high, (high,))
+        assert rest_high is not None
+        if (
+            _times(rest_high, lo_mono) == _times(rest, mid_mono)
+            and e.terms[mono_high] * lo_c == -e.terms[mono] * mid_c
+        ):
+            terms = dict(e.terms)
+            coefficient = terms.pop(mono)
+            del terms[mono_high]
+            return Expr(terms) + _distribute(
+                Expr({rest: coefficient}), make("digit", base, lo, mid)
+            )
+    return None
+
+
+def _merge_into_base(e: Expr, base: Expr, mono: Monomial, high: Atom) -> Expr | None:
+    """x - a*(x // a) is x % a, where x itself stands in the sum."""
+    ((lo_mono, lo_c),) = high.args[1].terms.items()
+    rest = _without(mono, (high,))
+    assert rest is not None
+    factor_mono = _without(rest, lo_mono)
+    if factor_mono is None or e.terms[mono] % lo_c:
+        return None
+    factor = Expr({factor_mono: -(e.terms[mono] // lo_c)})
+    wanted = _distribute(factor, base)
+    if not all(
+        (m in e.terms and (e.terms[m] > 0) == (c > 0) and abs(e.terms[m]) >= abs(c))
+        for m, c in wanted.terms.items()
+        if m
+    ):
+        return None
+    terms = dict(e.terms)
+    del terms[mono]
+    for m, c in wanted.terms.items():
+        total = terms.get(m, 0) - c
+        if total:
+            terms[m] = total
+        else:
+            terms.pop(m, None)
+    low = make("digit", base, Expr.of(1), high.args[1])
+    return Expr(terms) + _distribute(factor, low)
+
+
+# -- making atoms ------------------------------------------------------------------------------
+
+
+def make(kind: str, *args: Any) -> Expr:
+    """An atom of a kind, simplified under the facts in force."""
+    if kind == "digit":
+        base, lo, hi = args
+        facts = current()
+        if hi is not None:
+            base = facts.divmod(base, hi)[1]
+        return facts.divmod(base, lo)[0]
+    if kind == "fdiv":
+        return args[0] // args[1]
+    if kind == "fmod":
+        return args[0] % args[1]
+    if kind == "min":
+        return minimum(*args)
+    if kind == "max":
+        return maximum(*args)
+    if kind == "select":
+        return select(*args)
+    if kind == "bool":
+        return args[0].as_expr()
+    if kind == "group":
+        return group(*args)
+    if kind == "isqrt":
+        return args[0].isqrt()
+    if kind in ("and", "or", "xor"):
+        return bit_operation(kind, *args)
+    if kind == "shl":
+        return shift_left(*args)
+    if kind == "shr":
+        return shift_right(*args)
+    return Expr.atom(Atom(kind, *args))
+
+
+def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None) -> Expr:
+    """e as one factor, with what is known of its range. A single atom or a number stays itself
+    unless something new is known."""
+    if e.constant is not None or (e.single is not None and (lo is None and hi is None)):
+        return e
+    if e.single is not None and e.single.kind == "group":
+        e = e.single.args[0]
+    return Expr.atom(Atom("group", e, lo, hi))
+
+
+def expand_groups(e: Expr) -> Expr:
+    """e with every group multiplied out."""
+    facts = current()
+
+    def multiply(x: Expr) -> Expr:
+        total = Expr.of(0)
+        for mono, coefficient in x.terms.items():
+            product = Expr.of(coefficient)
+            for atom in mono:
+                product = _distribute(product, expanded(atom))
+            total = total + product
+        return total
+
+    def expanded(atom: Atom) -> Expr:
+        if atom.kind == "group":
+            return multiply(atom.args[0])
+        args = [
+            multiply(a)
+            if isinstance(a, Expr)
+            else a.rebuild(multiply)
+            if isinstance(a, Cond)
+            else a
+            for a in atom.args
+        ]
+        return make(atom.kind, *args)
+
+    del facts
+    return multiply(e)
+
+
+def minimum(a: Any, b: Any) -> Expr:
+    """The smaller of two values."""
+    a, b = Expr.of(a), Expr.of(b)
+    facts = current()
+    if facts.nonneg(b - a):
+        return a
+    if facts.nonneg(a - b):
+        return b
+    a, b = sorted((a, b), key=lambda e: e.key)
+    return Expr.atom(Atom("min", a, b))
+
+
+def maximum(a: Any, b: Any) -> Expr:
+    """The larger of two values."""
+    a, b = Expr.of(a), Expr.of(b)
+    facts = current()
+    if facts.nonneg(b - a):
+        return b
+    if facts.nonneg(a - b):
+        return a
+    a, b = sorted((a, b), key=lambda e: e.key)
+    return Expr.atom(Atom("max", a, b))
+
+
+def select(condition: Any, a: Any, b: Any) -> Expr:
+    """a where the condition holds, else b."""
+    if isinstance(condition, (bool, int)):
+        return Expr.of(a if condition else b)
+    a, b = Expr.of(a), Expr.of(b)
+    known = current().decide(condition)
+    if known is not None:
+        return a if known else b
+    if a.same(b):
+        return a
+    if condition.op in ("lt", "le"):
+        x, y = condition.args
+        if a.same(x) and b.same(y):
+            return minimum(a, b)
+        if a.same(y) and b.same(x):
+            return maximum(a, b)
+    common = {m: c for m, c in a.terms.items() if b.terms.get(m) == c}
+    if common:
+        shared = Expr(common)
+        return shared + select(condition, a - shared, b - shared)
+    if condition.op in ("ne", "not"):
+        return select(~condition, b, a)
+    if a.constant == 1 and b.constant == 0:
+        return condition.as_expr()
+    return Expr.atom(Atom("select", condition, a, b))
+
+
+def shift_left(a: Expr, by: Expr) -> Expr:
+    """a * 2**by."""
+    if by.constant is not None:
+        return a * (1 << by.constant)
+    return Expr.atom(Atom("shl", a, by))
+
+
+def shift_right(a: Expr, by: Expr) -> Expr:
+    """a // 2**by, floor."""
+    if by.constant is not None:
+        return a // (1 << by.constant)
+    return Expr.atom(Atom("shr", a, by))
+
+
+BIT_OPERATIONS = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+
+
+def bit_operation(kind: str, a: Expr, b: Expr) -> Expr:
+    """a & b, a | b or a ^ b on two's complement."""
+    x, y = a.constant, b.constant
+    if x is not None and y is not None:
+        return Expr.of(BIT_OPERATIONS[kind](x, y))
+    if x is not None:
+        a, b, x, y = b, a, y, x
+    if y is not None:
+        if kind == "and" and y == 0:
+            return b
+        if kind in ("or", "xor") and y == 0:
+            return a
+        if kind == "and" and y == -1:
+            return a
+        if kind == "and" and y > 0 and (y + (low := y & -y)) & y == 0:
+            # one run of ones: a digit of a
+            high = y + low
+            return low * ((a % high) // low)
+    if a.same(b):
+        return Expr.of(0) if kind == "xor" else a
+    a, b = sorted((a, b), key=lambda e: e.key)
+    return Expr.atom(Atom(kind, a, b))
+
+
+# -- conditions --------------------------------------------------------------------------------
+
+
+class Cond:
+    """A condition on symbolic integers: op lt, le, eq, ne over two Exprs; and, or, not over
+    conditions. `if` on an undecided one follows both branches while a trace is running."""
+
+    __slots__ = ("args", "key", "op")
+    __lego_symbolic__ = True
+    __array_ufunc__ = None
+
+    def __init__(self, op: str, *args: Any):
+        self.op, self.args = op, args
+        self.key = f"{op}[{','.join(a.key for a in args)}]"
+
+    @staticmethod
+    def compare(op: str, a: Expr, b: Expr) -> Cond:
+        """a op b, decided where the facts decide it: then a true or false constant."""
+        return Cond(op, a, b)
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Cond) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __invert__(self) -> Cond:
+        if self.op == "not":
+            return self.args[0]
+        if self.op == "lt":
+            return Cond("le", self.args[1], self.args[0])
+        if self.op == "le":
+            return Cond("lt", self.args[1], self.args[0])
+        if self.op == "eq":
+            return Cond("ne", *self.args)
+        if self.op == "ne":
+            return Cond("eq", *self.args)
+        return Cond("not", self)
+
+    def __and__(self, other: Any) -> Any:
+        return Cond("and", self, other) if isinstance(other, Cond) else self.as_expr() & other
+
+    def __or__(self, other: Any) -> Any:
+        return Cond("or", self, other) if isinstance(other, Cond) else self.as_expr() | other
+
+    def __rand__(self, other: Any) -> Any:
+        return other & self.as_expr()
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.as_expr()
+
+    def __bool__(self) -> bool:
+        known = current().decide(self)
+        if known is not None:
+            return known
+        from .trace import decide_by_forking
+
+        return decide_by_forking(self)
+
+    def as_expr(self) -> Expr:
+        """1 where the condition holds, else 0."""
+        known = current().decide(self)
+        return Expr.of(int(known)) if known is not None else Expr.atom(Atom("bool", self))
+
+    def rebuild(self, walk: Callable[[Any], Any]) -> Any:
+        """The same condition with operands rebuilt by walk."""
+        return Cond(
+            self.op, *(a.rebuild(walk) if isinstance(a, Cond) else walk(a) for a in self.args)
+        )
+
+    def exprs(self) -> Iterable[Expr]:
+        """The integer operands, in order."""
+        for arg in self.args:
+            if isinstance(arg, Cond):
+                yield from arg.exprs()
+            else:
+                yield arg
+
+    def __repr__(self) -> str:
+        from .text import text
+
+        return text(self)
+
+    def __add__(self, other: Any) -> Any:
+        return self.as_expr() + other
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        return self.as_expr() * other
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> Any:
+        return self.as_expr() - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.as_expr()
+
+    def __neg__(self) -> Any:
+        return -self.as_expr()
+
+
+def monomial_gcd(a: Expr, mono: Monomial, coefficient: int) -> Expr:
+    """The greatest common divisor of a one-term Expr and a term."""
+    ((a_mono, a_c),) = a.terms.items()
+    rest, common = list(mono), []
+    for atom in a_mono:
+        if atom in rest:
+            rest.remove(atom)
+            common.append(atom)
+    return Expr({tuple(common): gcd(a_c, coefficient)})
+
+
+def divide_terms(e: Expr, by: Expr) -> tuple[Expr, Expr]:
+    """(quotient, rest): the terms that a one-term Expr divides, divided, and the others."""
+    ((mono, c),) = by.terms.items()
+    quotient: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for m, k in e.terms.items():
+        reduced = _without(m, mono)
+        if reduced is None:
+            rest[m] = k
+        elif k % c == 0:
+            quotient[reduced] = k // c
+        elif not m and not mono:
+            if k // c:
+                quotient[()] = k // c
+            rest[()] = k % c
+        else:
+            rest[m] = k
+    return Expr(quotient), Expr(rest)
+
+
+def symbols(names: str) -> Any:
+    """Symbols for sizes, as `M, N = symbols("M N")`; one name gives one symbol."""
+    split = names.replace(",", " ").split()
+    for name in split:
+        if not name.isidentifier():
+            raise TraceError(f"{name!r} is no name for a symbol")
+    made = tuple(Expr.atom(Atom("sym", n)) for n in split)
+    if not made:
+        raise TraceError("symbols() needs at least one name")
+    return made[0] if len(made) == 1 else made

@@ -1,0 +1,849 @@
+"""What is known of the symbols, and what follows from it.
+
+Provers in the order of their cost: constant intervals; substitution of bounds, which telescopes
+over mixed-radix sums; then, where samples do not refute it, Z3 with a resource limit (a limit in
+time would make the output depend on the machine). Divisibility is a substitution: "BM divides M"
+makes M the product BM * (M // BM).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from math import isqrt
+
+from .errors import AssumptionError, TraceError
+from .evaluate import Undefined, evaluate, holds
+from .expr import (
+    Atom,
+    Cond,
+    Expr,
+    _distribute,
+    divide_terms,
+    monomial_gcd,
+)
+
+Interval = tuple[int | None, int | None]
+SAMPLES = 24
+CACHES = ("_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples")
+SHIFTED_DEGREE = 6
+Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
+
+
+@dataclass(slots=True)
+class Range:
+    """Inclusive bounds of a symbol; None where there is none."""
+
+    lo: Expr | None = None
+    hi: Expr | None = None
+
+
+@dataclass
+class Facts:
+    """Ranges, substitutions and constraints of one trace. use_z3 allows the last prover."""
+
+    ranges: dict[str, Range] = field(default_factory=dict)
+    substitutions: dict[str, Expr] = field(default_factory=dict)  # M -> BM * (M//BM)
+    quotients: dict[str, tuple[Expr, Expr]] = field(default_factory=dict)  # M//BM -> (M, BM)
+    exact: dict[Atom, tuple[Expr, Expr]] = field(default_factory=dict)  # q -> (dividend, divisor)
+    constraints: list[Expr] = field(default_factory=list)  # each is >= 0
+    sizes: set[str] = field(default_factory=set)  # symbols that are at least 1 as sizes
+    use_z3: bool = True
+    z3_queries: int = 0  # asked so far
+
+    def __post_init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self._intervals: dict[Expr, Interval] = {}
+        self._proofs: dict[Expr, bool] = {}
+        self._attempts: dict[Expr, tuple[bool, int]] = {}
+        self._divmods: dict[tuple[Expr, Expr], tuple[Expr, Expr]] = {}
+        self._quotient_bounds: dict[tuple[Expr, Expr], Expr | None] = {}
+        self._samples: list[dict[str, int]] | None = None
+
+    # -- learning --------------------------------------------------------------------------
+
+    def symbol(self, name: str) -> Expr:
+        """The symbol, or what it is made of."""
+        known = self.substitutions.get(name)
+        return known if known is not None else Expr.atom(Atom("sym", name))
+
+    def learn_range(self, name: str, lo: Expr | None, hi: Expr | None) -> None:
+        """lo <= name <= hi; a bound that is known already stays unless the new one is tighter."""
+        if name in self.substitutions:
+            value = self.substitutions[name]
+            if lo is not None and not self.nonneg(value - lo):
+                self.learn_nonneg(value - lo)
+            if hi is not None and not self.nonneg(hi - value):
+                self.learn_nonneg(hi - value)
+            return
+        known = self.ranges.setdefault(name, Range())
+        if lo is not None and (known.lo is None or not self.nonneg(known.lo - lo)):
+            known.lo = lo
+        if hi is not None and (known.hi is None or not self.nonneg(hi - known.hi)):
+            known.hi = hi
+        self._forget()
+
+    def learn_size(self, name: str) -> None:
+        """name >= 1, in whatever branch that was learned."""
+        self.sizes.add(name)
+        self._at_least_one(name)
+
+    def _at_least_one(self, name: str) -> None:
+        known = self.ranges.get(name)
+        if name not in self.substitutions and (known is None or known.lo is None):
+            self.ranges[name] = Range(Expr.of(1), known.hi if known is not None else None)
+            self._forget()
+
+    def learn_nonneg(self, e: Expr) -> None:
+        """e >= 0."""
+        if e.constant is not None:
+            if e.constant < 0:
+                raise AssumptionError(
+                    "an assumption is never true: it says that a negative number is >= 0"
+                )
+            return
+        singles = [
+            (c, mono[0].args[0], e - Expr({mono: c}))
+            for mono, c in e.terms.items()
+            if abs(c) == 1 and len(mono) == 1 and mono[0].kind == "sym"
+        ]
+        # an upper bound says more of an index than a lower bound of the size above it
+        singles.sort(key=lambda s: (s[0] > 0, s[1] not in self.ranges, s[1]))
+        for coefficient, name, rest in singles:
+            bound = -rest if coefficient > 0 else rest
+            if name in self.quotients or self._reaches(bound, name):
+                continue
+            known = self.ranges.get(name, Range())
+            old = known.lo if coefficient > 0 else known.hi
+            if old is not None and (bound.constant is None or old.constant is None):
+                continue
+            if old is not None and (bound.constant - old.constant) * coefficient <= 0:  # type: ignore[operator]
+                break
+            self.ranges[name] = (
+                Range(bound, known.hi) if coefficient > 0 else Range(known.lo, bound)
+            )
+            break
+        self.constraints.append(e)
+        self._forget()
+
+    def _reaches(self, e: Expr, name: str) -> bool:
+        """Whether e's bounds lead to the symbol: a bound of its own must not."""
+        seen: set[str] = set()
+        stack = [e]
+        while stack:
+            for found in stack.pop().symbols() - seen:
+                if found == name:
+                    return True
+                seen.add(found)
+                known = self.ranges.get(found, Range())
+                stack += [b for b in (known.lo, known.hi) if b is not None]
+        return False
+
+    def learn_divides(self, divisor: Expr, dividend: Expr) -> bool:
+        """divisor divides dividend, both products. True where that was new."""
+        if len(divisor.terms) != 1 or len(dividend.terms) != 1:
+            return False
+        _, rest = divide_terms(dividend, divisor)
+        if not rest.terms:
+            return False
+        name = f"{dividend!r}//{divisor!r}"
+        if name in self.quotients:
+            return False
+        atom = Atom("sym", name)
+        self.quotients[name] = (dividend, divisor)
+        self.learn_size(name)
+        single = dividend.single
+        if (
+            single is not None
+            and single.kind == "sym"
+            and single.args[0] not in divisor.symbols()
+            and (single.args[0] not in self.quotients)
+        ):
+            made = _distribute(divisor, Expr.atom(atom))
+            symbol = single.args[0]
+            for known, value in self.substitutions.items():
+                self.substitutions[known] = value.rebuild(
+                    lambda a, s=single, m=made: m if a is s else None
+                )
+            self.substitutions[symbol] = made
+            old = self.ranges.pop(symbol, None)
+            self._forget()
+            if old is not None and old.hi is not None:
+                self.learn_nonneg(old.hi - made)
+        else:
+            self.exact[atom] = (dividend, divisor)
+            if dividend.constant is not None:
+                self.ranges[name].hi = dividend
+        self._forget()
+        return True
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """What is learned inside is forgotten at the end."""
+        saved = {f.name: getattr(self, f.name) for f in fields(self)}
+        caches = {name: getattr(self, name) for name in CACHES}
+        self.ranges = {k: Range(r.lo, r.hi) for k, r in self.ranges.items()}
+        self.constraints = list(self.constraints)
+        self._forget()
+        try:
+            yield
+        finally:
+            asked = self.z3_queries
+            for name, value in {**saved, **caches}.items():
+                setattr(self, name, value)
+            self.z3_queries = asked
+            for name in self.sizes:  # a size is one in every branch
+                self._at_least_one(name)
+
+    def assume(self, condition: Cond) -> None:
+        """Learn a condition; what cannot be expressed as a bound is not learned."""
+        a = condition.args
+        if condition.op == "and":
+            self.assume(a[0])
+            self.assume(a[1])
+        elif condition.op == "not" and a[0].op == "or":
+            self.assume(~a[0].args[0])
+            self.assume(~a[0].args[1])
+        elif condition.op == "le":
+            self.learn_nonneg(a[1] - a[0])
+        elif condition.op == "lt":
+            self.learn_nonneg(a[1] - a[0] - 1)
+        elif condition.op == "eq":
+            self.learn_nonneg(a[1] - a[0])
+            self.learn_nonneg(a[0] - a[1])
+
+    # -- proving ---------------------------------------------------------------------------
+
+    def interval(self, e: Expr) -> Interval:
+        """Constant inclusive bounds, None where there is none."""
+        known = self._intervals.get(e)
+        if known is None:
+            lo: int | None = 0
+            hi: int | None = 0
+            for mono, coefficient in e.terms.items():
+                a, b = self._monomial_interval(mono)
+                if coefficient < 0:
+                    a, b = b, a
+                lo = None if lo is None or a is None else lo + coefficient * a
+                hi = None if hi is None or b is None else hi + coefficient * b
+            known = self._intervals[e] = (lo, hi)
+        return known
+
+    def _monomial_interval(self, mono: tuple[Atom, ...]) -> Interval:
+        lo: int | None = 1
+        hi: int | None = 1
+        k = 0
+        while k < len(mono):
+            power = 1
+            while k + power < len(mono) and mono[k + power] is mono[k]:
+                power += 1
+            a, b = _power(self._atom_interval(mono[k]), power)
+            lo, hi = _product_interval((lo, hi), (a, b))
+            k += power
+        return lo, hi
+
+    def _atom_interval(self, atom: Atom) -> Interval:
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            known = self.ranges.get(args[0])
+            if known is None:
+                return None, None
+            lo = self.interval(known.lo)[0] if known.lo is not None else None
+            hi = self.interval(known.hi)[1] if known.hi is not None else None
+            return lo, hi
+        if kind == "digit":
+            base, lo_e, hi_e = args
+            if hi_e is not None:
+                top = self.interval(hi_e)[1]
+                step = self.interval(lo_e)[0]
+                hi = top // step - 1 if top is not None and step else None
+                return 0, hi
+            lo, hi = self.interval(base)
+            small, large = self.interval(lo_e)
+            if lo is not None:
+                lo = lo // small if lo < 0 and small else 0 if large is None else lo // large
+            if hi is not None:
+                hi = hi // small if hi >= 0 and small else -1 if large is None else hi // large
+            return lo, hi
+        if kind == "group":
+            a, b = self.interval(args[0])
+            if args[1] is not None:
+                a = _tighter(max, a, self.interval(args[1])[0])
+            if args[2] is not None:
+                b = _tighter(min, b, self.interval(args[2])[1])
+            return a, b
+        if kind in ("min", "max"):
+            (a, b), (c, d) = self.interval(args[0]), self.interval(args[1])
+            if kind == "min":
+                return (None if a is None or c is None else min(a, c)), _tighter(min, b, d)
+            return _tighter(max, a, c), (None if b is None or d is None else max(b, d))
+        if kind == "select":
+            (a, b), (c, d) = self.interval(args[1]), self.interval(args[2])
+            return (
+                None if a is None or c is None else min(a, c),
+                None if b is None or d is None else max(b, d),
+            )
+        if kind == "bool":
+            return 0, 1
+        if kind == "isqrt":
+            lo, hi = self.interval(args[0])
+            return isqrt(max(lo or 0, 0)), None if hi is None or hi < 0 else isqrt(hi)
+        if kind in ("and", "or", "xor"):
+            (a, b), (c, d) = self.interval(args[0]), self.interval(args[1])
+            if a is not None and c is not None and a >= 0 and c >= 0:
+                if kind == "and":
+                    return 0, _tighter(min, b, d)
+                if b is not None and d is not None:
+                    return 0, (1 << max(b.bit_length(), d.bit_length())) - 1
+                return 0, None
+            return (
+                (0, b if c is None or c < 0 else d)
+                if kind == "and" and ((a or -1) >= 0 or (c or -1) >= 0)
+                else (None, None)
+            )
+        if kind == "fmod":
+            lo, hi = self.interval(args[1])
+            return (
+                None if lo is None else min(lo + 1, 0),
+                None if hi is None else max(hi - 1, 0),
+            )
+        if kind == "shr":
+            lo, hi = self.interval(args[0])
+            return (None if lo is None else min(lo, 0)), (None if hi is None else max(hi, 0))
+        return None, None
+
+    def nonneg(self, e: Expr) -> bool:
+        """True where e >= 0 is proven. False says nothing."""
+        lo, hi = self.interval(e)
+        if lo is not None and lo >= 0:
+            return True
+        if hi is not None and hi < 0:
+            return False
+        known = self._proofs.get(e)
+        if known is None:
+            self._proofs[e] = False  # a proof does not lean on itself
+            numeric = self._is_numeric(e)
+            known = self._proofs[e] = (
+                (not numeric and self._prove(e, 12))
+                or self._by_constraint(e)
+                or (not numeric and self._by_z3(e))
+            )
+        return known
+
+    def _is_numeric(self, e: Expr) -> bool:
+        """True where every atom lies between two numbers on its own: putting bounds into e finds
+        no more than its interval does."""
+        return all(
+            a.kind in ("sym", "digit", "bool") and None not in self._atom_interval(a)
+            for a in e.atoms()
+        ) and all(self._exact_interval(Atom("sym", name)) for name in e.symbols())
+
+    def _prove(self, e: Expr, depth: int) -> bool:
+        """e >= 0 by putting the worst bound of one atom after another into it."""
+        lo, hi = self.interval(e)
+        if lo is not None and lo >= 0:
+            return True
+        if depth == 0 or (hi is not None and hi < 0):
+            return False
+        known = self._attempts.get(e)
+        if known is not None and (known[0] or known[1] >= depth):
+            return known[0]
+        proven = not self._refuted(e) and self._prove_by_bounds(e, depth)
+        self._attempts[e] = (proven, depth)
+        return proven
+
+    def _refuted(self, e: Expr) -> bool:
+        """Whether e is negative somewhere: most questions that have no proof end here."""
+        for sample in self.samples():
+            try:
+                if evaluate(e, sample) < 0:
+                    return True
+            except (Undefined, KeyError):
+                return False
+        return False
+
+    def _prove_by_bounds(self, e: Expr, depth: int) -> bool:
+        atoms = e.atoms()
+        for atom in sorted(atoms, key=self._depth, reverse=True):
+            with_atom = {m: c for m, c in e.terms.items() if atom in m}
+            if any(m.count(atom) > 1 for m in with_atom):
+                continue
+            rest = Expr({m: c for m, c in e.terms.items() if atom not in m})
+            factor = Expr({tuple(a for a in m if a is not atom): c for m, c in with_atom.items()})
+            choices = self._bounds(atom)
+            for sign, bounds, need_all in choices:
+                if not bounds:
+                    continue
+                signed = factor if sign > 0 else -factor
+                if not self._prove(signed, depth - 1):
+                    continue
+                # the worst of one atom does not depend on the others: no other order does better
+                proofs = (self._prove(rest + _distribute(factor, b), depth - 1) for b in bounds)
+                return all(proofs) if need_all else any(proofs)
+        return self._shifted(e)
+
+    def _depth(self, atom: Atom) -> tuple[int, str]:
+        """How late an atom's bounds can be put in: those that depend on others go first."""
+        if atom.kind == "sym":
+            known = self.ranges.get(atom.args[0])
+            if known is not None and known.hi is not None and known.hi.constant is None:
+                return 2, atom.key
+            return (1 if known is not None and known.hi is not None else 0), atom.key
+        if atom.kind == "group" and atom.args[2] is None:
+            return 0, atom.key  # a size, or a sum that is only kept together
+        return 3, atom.key
+
+    def _bounds(self, atom: Atom) -> list[tuple[int, list[Expr], bool]]:
+        """(sign of the factor, bounds, whether all of them must do) for an atom."""
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            known = self.ranges.get(args[0])
+            if known is None:
+                return []
+            los = [known.lo] if known.lo is not None else []
+            his = [known.hi] if known.hi is not None else []
+            return [(-1, his, False), (1, los, False)]
+        if kind == "digit":
+            base, lo, hi = args
+            if hi is not None:
+                top = divide_terms(hi, lo)[0] - 1
+                return [(1, [Expr.of(0)], False), (-1, [top], False)]
+            bounds = []
+            if self.nonneg(base):
+                bounds.append((1, [Expr.of(0)], False))
+            most = self._quotient_bound(base, lo)
+            if most is not None:
+                bounds.append((-1, [most], False))
+            return bounds
+        if kind == "group":
+            inner, lo, hi = args
+            if hi is None:
+                return [(1, [inner], False), (-1, [inner], False)]
+            return [(1, [lo if lo is not None else inner], False), (-1, [hi], False)]
+        if kind == "min":
+            return [(-1, [args[0], args[1]], False), (1, [args[0], args[1]], True)]
+        if kind == "max":
+            return [(1, [args[0], args[1]], False), (-1, [args[0], args[1]], True)]
+        if kind == "select":
+            return [(1, [args[1], args[2]], True), (-1, [args[1], args[2]], True)]
+        lo, hi = self._atom_interval(atom)
+        return [
+            (1, [Expr.of(lo)] if lo is not None else [], False),
+            (-1, [Expr.of(hi)] if hi is not None else [], False),
+        ]
+
+    def _quotient_bound(self, base: Expr, lo: Expr) -> Expr | None:
+        """An upper bound of base // lo, None where none is known."""
+        key = (base, lo)
+        if key not in self._quotient_bounds:
+            self._quotient_bounds[key] = None  # a constraint on the quotient leads back here
+            self._quotient_bounds[key] = self._quotient_bound_of(base, lo)
+        return self._quotient_bounds[key]
+
+    def _quotient_bound_of(self, base: Expr, lo: Expr) -> Expr | None:
+        highest = self.upper(base)
+        bounds = [] if highest is None else [highest]
+        # a constraint k >= 0 bounds base by base + k: of use where that leaves the base out
+        bounds += [b for b in (base + k for k in self.constraints) if len(b.terms) <= 2]
+        for bound in bounds:
+            quotient, rest = divide_terms(bound, lo)
+            if not quotient.terms:
+                continue
+            if self._prove(-rest - 1, 4):
+                return quotient - 1
+            if self._prove(lo - rest - 1, 4):
+                return quotient
+        return None
+
+    def _is_size(self, name: str) -> bool:
+        known = self.ranges.get(name)
+        return (
+            known is not None
+            and known.hi is None
+            and known.lo is not None
+            and known.lo.constant is not None
+        )
+
+    def _shifted(self, e: Expr) -> bool:
+        """All symbols put as lower bound + something >= 0: are all coefficients >= 0?"""
+        if all(c >= 0 for c in e.terms.values()):
+            return all(
+                (self._atom_interval(a)[0] or -1) >= 0 or self._atom_interval(a)[0] == 0
+                for a in e.atoms()
+            )
+        if max(map(len, e.terms)) > SHIFTED_DEGREE:
+            return False  # the product of n shifted symbols has 2**n terms
+        total: dict[tuple, int] = {(): 0}
+        for mono, coefficient in e.terms.items():
+            expanded: dict[tuple, int] = {(): coefficient}
+            for atom in mono:
+                lo = self._atom_interval(atom)[0]
+                if lo is None:
+                    return False
+                new: dict[tuple, int] = {}
+                for m, c in expanded.items():
+                    key = tuple(sorted((*m, atom.key)))
+                    new[key] = new.get(key, 0) + c
+                    new[m] = new.get(m, 0) + c * lo
+                expanded = new
+            for m, c in expanded.items():
+                total[m] = total.get(m, 0) + c
+        return all(c >= 0 for c in total.values())
+
+    def _by_constraint(self, e: Expr) -> bool:
+        """e >= k for some known k >= 0."""
+        return any(self._prove(e - k, 6) for k in self.constraints)
+
+    def _by_z3(self, e: Expr) -> bool:
+        """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""
+        if not self.use_z3 or not e.atoms() or self.z3_queries >= Z3_QUERIES:
+            return False
+        if any(
+            a.kind in ("fdiv", "fmod", "isqrt", "and", "or", "xor", "shl", "shr")
+            for a in e.deep_atoms()
+        ):
+            return False
+        names = e.symbols()
+        if any(n not in self.ranges or self.ranges[n].lo is None for n in names):
+            return False
+        found = 0
+        for sample in self.samples():
+            try:
+                if evaluate(e, sample) < 0:
+                    return False
+            except Undefined:
+                continue
+            found += 1
+        if found < SAMPLES // 3:
+            return False
+        from .z3_prover import prove_nonneg
+
+        self.z3_queries += 1
+        proven = prove_nonneg(self, e)
+        return bool(proven)
+
+    def decide(self, condition: Cond) -> bool | None:
+        """True or False where the condition is decided, else None."""
+        op, args = condition.op, condition.args
+        if op in ("lt", "le"):
+            gap = args[1] - args[0]
+            if self.nonneg(gap if op == "le" else gap - 1):
+                return True
+            if self.nonneg(-gap - 1 if op == "le" else -gap):
+                return False
+            return None
+        if op in ("eq", "ne"):
+            gap = args[0] - args[1]
+            if not gap.terms:
+                return op == "eq"
+            if self.nonneg(gap - 1) or self.nonneg(-gap - 1):
+                return op == "ne"
+            if self.constraints and self.nonneg(gap) and self.nonneg(-gap):
+                return op == "eq"
+            return None
+        known = [self.decide(a) for a in args]
+        if op == "not":
+            return None if known[0] is None else not known[0]
+        absorbing = op == "or"
+        if absorbing in known:
+            return absorbing
+        return None if None in known else not absorbing
+
+    # -- dividing --------------------------------------------------------------------------
+
+    def divmod(self, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+        """Floor quotient and remainder in normal form (Table II and the splitting of digits)."""
+        constant = b.constant
+        if constant == 0:
+            raise TraceError(f"({a!r}) // 0: a division by zero")
+        if constant == 1:
+            return a, Expr.of(0)
+        if constant is not None and a.constant is not None:
+            return tuple(map(Expr.of, divmod(a.constant, constant)))  # type: ignore[return-value]
+        if len(b.terms) > 1:
+            from .expr import group
+
+            b = group(b)
+        key = (a, b)
+        known = self._divmods.get(key)
+        if known is None:
+            known = self._divmods[key] = self._divmod(a, b)
+        return known
+
+    def _divmod(self, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+        if not self.nonneg(b - 1):
+            quotient, rest = divide_terms(a, b)
+            if not rest.terms:
+                return quotient, rest
+            return quotient + Expr.atom(Atom("fdiv", rest, b)), Expr.atom(Atom("fmod", rest, b))
+        quotient, rest = divide_terms(a, b)
+        for atom, (dividend, divisor) in self.exact.items():
+            if dividend.same(rest) and divisor.same(b):
+                return quotient + Expr.atom(atom), Expr.of(0)
+        fitted = self._fit(rest, b)
+        if fitted is not None:
+            return quotient + fitted[0], fitted[1]
+        # split at a border: rest = g*high + low with 0 <= low < g
+        for g in self._borders(rest, b):
+            high, low = divide_terms(rest, g)
+            fitted = self._fit(low, g)
+            if fitted is None:
+                continue
+            inner = divide_terms(b, g)[0]
+            q, r = self.divmod(high + fitted[0], inner)
+            return quotient + q, _distribute(g, r) + fitted[1]
+        single = rest.single
+        if single is not None and single.kind == "digit":
+            base, lo, hi = single.args
+            step = _distribute(b, lo)
+            if hi is None or not divide_terms(hi, step)[1].terms:
+                return (
+                    quotient + Expr.atom(Atom("digit", base, step, hi)),
+                    Expr.atom(Atom("digit", base, lo, step)),
+                )
+        if not self.nonneg(rest) and self.nonneg(rest + b):
+            quotient, rest = quotient - 1, rest + b  # languages divide what is not negative
+        return (
+            quotient + Expr.atom(Atom("digit", rest, b, None)),
+            Expr.atom(Atom("digit", rest, Expr.of(1), b)),
+        )
+
+    def _fit(self, rest: Expr, b: Expr) -> tuple[Expr, Expr] | None:
+        """(k, rest - k*b) where the remainder is in 0..b-1 for one k throughout."""
+        if not rest.terms:
+            return Expr.of(0), rest
+        size = b.constant
+        if size is not None:
+            lo, hi = self.interval(rest)
+            if lo is not None and hi is not None:
+                k = lo // size
+                if hi // size == k:
+                    return Expr.of(k), rest - k * size
+                if all(self._exact_interval(a) for a in rest.atoms()):
+                    return None
+        if self.nonneg(rest) and self.nonneg(b - rest - 1):
+            return Expr.of(0), rest
+        if size is None:
+            if self.nonneg(rest + b) and self.nonneg(-rest - 1):
+                return Expr.of(-1), rest + b
+            if self.nonneg(rest - b) and self.nonneg(2 * b - rest - 1):
+                return Expr.of(1), rest - b
+        return None
+
+    def _exact_interval(self, atom: Atom) -> bool:
+        """True for an independent atom that takes both ends of its constant interval."""
+        if atom.kind != "sym":
+            return False
+        known = self.ranges.get(atom.args[0])
+        return known is not None and all(
+            x is not None and x.constant is not None for x in (known.lo, known.hi)
+        )
+
+    def _borders(self, rest: Expr, b: Expr) -> list[Expr]:
+        """Candidate borders, largest first."""
+        found: dict[Expr, int] = {}
+        for mono, coefficient in rest.terms.items():
+            if mono:
+                g = monomial_gcd(b, mono, coefficient)
+                if g.constant != 1:
+                    found[g] = 0
+        return sorted(
+            found, key=lambda g: (-len(next(iter(g.terms))), -next(iter(g.terms.values())), g.key)
+        )
+
+    # -- bounding --------------------------------------------------------------------------
+
+    def upper(self, e: Expr) -> Expr | None:
+        """An upper bound in sizes only, None where there is none."""
+        return self._bound(e, 1, 16)
+
+    def lower(self, e: Expr) -> Expr | None:
+        """A lower bound in sizes only, None where there is none."""
+        bound = self._bound(-e, 1, 16)
+        return None if bound is None else -bound
+
+    def _bound(self, e: Expr, sign: int, depth: int) -> Expr | None:
+        if depth == 0:
+            return None
+        for atom in sorted(e.atoms(), key=self._depth, reverse=True):
+            if atom.kind == "sym" and self._is_size(atom.args[0]):
+                continue
+            with_atom = {m: c for m, c in e.terms.items() if atom in m}
+            if any(m.count(atom) > 1 for m in with_atom):
+                return None
+            rest = Expr({m: c for m, c in e.terms.items() if atom not in m})
+            factor = Expr({tuple(a for a in m if a is not atom): c for m, c in with_atom.items()})
+            positive = self.nonneg(factor)
+            if not positive and not self.nonneg(-factor):
+                return None
+            for want, bounds, need_all in self._bounds(atom):
+                # an upper bound of the sum takes the upper bound where the factor is positive
+                if (want < 0) is positive and bounds and not (need_all and len(bounds) > 1):
+                    return self._bound(rest + _distribute(factor, bounds[0]), sign, depth - 1)
+            return None
+        return e
+
+    def magnitude(self, e: Expr) -> Expr | None:
+        """A bound of abs(e) in sizes only, looser than upper and lower but for any form; None
+        where a symbol has no bound."""
+        rough = self._rough(e, 24)
+        return None if rough is None else self._rootless(rough)
+
+    def _rough(self, e: Expr, depth: int) -> Expr | None:
+        """As magnitude, square roots still standing."""
+        total = Expr.of(0)
+        for mono, coefficient in e.terms.items():
+            product = Expr.of(abs(coefficient))
+            for atom in mono:
+                factor = self._rough_atom(atom, depth - 1) if depth else None
+                if factor is None:
+                    return None
+                product = _distribute(product, factor)
+            total = total + product
+        return total
+
+    def _rough_atom(self, atom: Atom, depth: int) -> Expr | None:
+        lo, hi = self._atom_interval(atom)
+        if lo is not None and hi is not None:
+            return Expr.of(max(abs(lo), abs(hi)))
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            if self._is_size(args[0]):
+                return Expr.atom(atom)
+            known = self.ranges.get(args[0])
+            if known is None or known.hi is None or known.lo is None or not self.nonneg(known.lo):
+                return None
+            return self._rough(known.hi, depth)
+        if kind == "group":
+            if args[1] is not None and args[2] is not None and self.nonneg(args[1]):
+                return self._rough(args[2], depth)
+            return self._rough(args[0], depth)
+        if kind == "isqrt":
+            inner = self._rough(args[0], depth)
+            return None if inner is None else Expr.atom(Atom("isqrt", self._rootless(inner)))
+        if kind == "digit":
+            if args[2] is not None:
+                return divide_terms(args[2], args[1])[0]
+            return self._rough(args[0], depth)
+        if kind in ("select", "min", "max"):
+            a, b = (self._rough(x, depth) for x in args[-2:])
+            if a is None or b is None:
+                return None
+            return b if self.nonneg(b - a) else a if self.nonneg(a - b) else a + b
+        return None
+
+    def _rootless(self, e: Expr) -> Expr:
+        """isqrt(x)**2 <= x and isqrt(x) <= x."""
+        total = Expr.of(0)
+        for mono, coefficient in e.terms.items():
+            product, rest = Expr.of(coefficient), list(mono)
+            while rest:
+                atom = rest.pop()
+                if atom.kind == "isqrt":
+                    if atom in rest:
+                        rest.remove(atom)
+                    product = _distribute(product, atom.args[0])
+                else:
+                    product = _distribute(product, Expr.atom(atom))
+            total = total + product
+        return total
+
+    # -- sampling --------------------------------------------------------------------------
+
+    def samples(self) -> list[dict[str, int]]:
+        """Values of all symbols that satisfy everything known; the same every time."""
+        if self._samples is None:
+            rng = random.Random(20260)
+            self._samples = []
+            for attempt in range(SAMPLES * 6):
+                sample = self._sample(rng, attempt)
+                if sample is not None:
+                    self._samples.append(sample)
+                if len(self._samples) == SAMPLES:
+                    break
+        return self._samples
+
+    def _sample(self, rng: random.Random, attempt: int) -> dict[str, int] | None:
+        values: dict[str, int] = {}
+        pending = sorted(self.ranges)
+        top = (1, 2, 3, 5, 9, 33)[attempt % 6]
+        while pending:
+            progress = []
+            for name in pending:
+                known = self.ranges[name]
+                try:
+                    lo = evaluate(known.lo, values) if known.lo is not None else -top
+                    hi = evaluate(known.hi, values) if known.hi is not None else max(lo, 0) + top
+                except (KeyError, Undefined):
+                    continue
+                if hi < lo:
+                    return None
+                if known.hi is not None:
+                    pick = (lo, hi, rng.randint(lo, hi))[attempt % 3]
+                else:
+                    pick = rng.randint(lo, hi)
+                values[name] = pick
+                progress.append(name)
+            if not progress:
+                return None
+            pending = [n for n in pending if n not in values]
+        try:
+            if not all(evaluate(c, values) >= 0 for c in self.constraints):
+                return None
+            for atom, (dividend, divisor) in self.exact.items():
+                if evaluate(dividend, values) != values[atom.args[0]] * evaluate(divisor, values):
+                    return None
+        except (KeyError, Undefined):
+            return None
+        for name, value in self.substitutions.items():
+            try:
+                values[name] = evaluate(value, values)
+            except (KeyError, Undefined):
+                return None
+        return values
+
+    def check_consistent(self) -> None:
+        """Raise AssumptionError where two bounds contradict each other."""
+        for name, known in self.ranges.items():
+            if known.lo is not None and known.hi is not None:
+                gap = self.interval(known.hi - known.lo)[1]
+                if gap is not None and gap < 0:
+                    raise AssumptionError(
+                        f"the assumptions contradict each other: {name} would be "
+                        f">= {known.lo!r} and <= {known.hi!r}"
+                    )
+
+
+def _tighter(choose, a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else choose(a, b)
+
+
+def _power(interval: Interval, power: int) -> Interval:
+    if power == 1:
+        return interval
+    lo, hi = interval
+    if power % 2 == 0:
+        if lo is not None and lo >= 0:
+            return lo**power, None if hi is None else hi**power
+        if hi is not None and hi <= 0:
+            return hi**power, None if lo is None else lo**power
+        top = None if lo is None or hi is None else max(lo**power, hi**power)
+        return 0, top
+    return (None if lo is None else lo**power), (None if hi is None else hi**power)
+
+
+def _product_interval(x: Interval, y: Interval) -> Interval:
+    (a, b), (c, d) = x, y
+    if a is not None and a >= 0 and c is not None and c >= 0:
+        return a * c, None if b is None or d is None else b * d
+    if None not in (a, b, c, d):
+        ends = [a * c, a * d, b * c, b * d]  # type: ignore[operator]
+        return min(ends), max(ends)
+    return None, None
+
+
+__all__ = ["Facts", "Range", "holds"]

@@ -1,0 +1,367 @@
+"""generate(): a function or a layout in, a complete file out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from . import registry
+from .emit import Emitted, emit_program
+from .errors import TargetError, TraceError, nearest
+from .expr import Cond, Expr, using
+from .facts import Facts
+from .layout import Block, ExpandBy
+from .lower import choose_type, lower
+from .printer import Printer
+from .program import INDEX_TYPES, Function, Param, Program
+from .sizes import is_sympy
+from .symbolic import _product, rebuilt, unsubstitute
+from .trace import AXIS_NAMES, Trace, call_user_function, follow
+
+
+def generate(
+    fn_or_layout: Callable[..., Any] | Block,
+    target: str,
+    *,
+    name: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+    assume: Sequence[Any] = (),
+    index_type: str = "auto",
+) -> Emitted:
+    """The index functions of a layout as a complete file of the target language.
+
+    fn_or_layout: a function of sizes and indices that returns one index, a tuple or dict of
+        indices, or a layout; or a layout (sizes may be `symbols`). The function is called with
+        symbols; names that it uses and nobody defined become parameters, after those of the
+        signature, in the order of first use; each ':' in an index adds one more. A layout gives
+        NAME_apply and, where it exists, NAME_inv.
+    target: cuda, cpp, rust, fortran, julia, glsl, javascript, or an installed plug-in's name.
+    name: of the unit and its functions; default: the function's name, "layout" for a layout.
+    sizes: parameters that are fixed to numbers, as {"BM": 32}.
+    assume: relations between the symbols, as text or SymPy relations: "M % BM == 0".
+    index_type: auto, int32, int64, uint32 or uint64. auto takes 32 bits where every intermediate
+        value provably fits, else 64; what a size without a bound leaves open becomes a
+        precondition in `assumptions`.
+
+    Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
+    range, an unknown target, a value that provably does not fit.
+    """
+    printer = registry.printer(target)
+    return emit_program(
+        build_program(fn_or_layout, printer, name, sizes, assume, index_type), target
+    )
+
+
+def build_program(
+    fn_or_layout: Any,
+    printer: Printer,
+    name: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+    assume: Sequence[Any] = (),
+    index_type: str = "auto",
+) -> Program:
+    """The lowered program that a printer spells."""
+    if name is not None and not isinstance(name, str):
+        raise TraceError(f"name must be text such as 'index', not {name!r}")
+    if isinstance(assume, (str, Cond)) or not isinstance(assume, Iterable):
+        assume = [assume]
+    assume = list(assume)
+    candidates = _candidates(index_type, printer)
+    if isinstance(fn_or_layout, Block):
+        unit = name or "layout"
+        title = repr(fn_or_layout)
+
+        def layout_of(trace: Trace) -> Block:
+            return fn_or_layout
+
+        functions = _layout_functions(unit, layout_of, sizes, assume)
+    elif callable(fn_or_layout):
+        unit = name or getattr(fn_or_layout, "__name__", "index")
+        if unit == "<lambda>":
+            unit = "index"
+        title = _title(fn_or_layout, unit)
+        trace, result = follow(lambda t: call_user_function(fn_or_layout, t), sizes, assume)
+        if isinstance(result, Block):
+            functions = _layout_functions(
+                unit, lambda t: call_user_function(fn_or_layout, t), sizes, assume
+            )
+        else:
+            functions = [(unit, trace, _outputs(result, unit), None, _doc(fn_or_layout, unit))]
+    else:
+        raise TraceError(f"generate() takes a function or a layout, not {fn_or_layout!r}")
+    if sizes:
+        title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
+    lowered = tuple(
+        _lowered(fname, ftrace, outputs, size, doc, candidates, printer, assume)
+        for fname, ftrace, outputs, size, doc in functions
+    )
+    program = Program(unit, lowered, " ".join(title.split()))
+    program.check()
+    return program
+
+
+def _candidates(index_type: str, printer: Printer) -> tuple[str, ...]:
+    if index_type == "auto":
+        return printer.default_index
+    if index_type not in INDEX_TYPES:
+        known = [t for t in INDEX_TYPES if t in printer.types]
+        raise TargetError(
+            f"no index type {index_type!r}; {printer.title} has auto, {', '.join(known)}."
+            f"{nearest(str(index_type), known)}"
+        )
+    if index_type not in printer.types:
+        raise TargetError(f"{printer.title} has no {index_type}; it has {', '.join(printer.types)}")
+    return (index_type,)
+
+
+def _title(fn: Any, unit: str) -> str:
+    import inspect
+
+    try:
+        return f"{unit}{inspect.signature(fn)}"
+    except (TypeError, ValueError):
+        return unit
+
+
+def _doc(fn: Any, unit: str) -> str:
+    doc = (getattr(fn, "__doc__", None) or "").strip().splitlines()
+    return doc[0].strip() if doc else f"The index that {unit} computes."
+
+
+def _declare(trace: Trace, layout: Block) -> Block:
+    """A layout's own symbols are its parameters, in the order in which they stand."""
+    names: list[str] = []
+    for n in layout._sizes():
+        e = Expr.of(n)
+        ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
+        names += [s for s in ordered if s not in names]
+    trace.signature = names
+    return layout
+
+
+def _layout_functions(unit, layout_of, sizes, assume):
+    """(name, trace, outputs, size, doc) of NAME_apply and NAME_inv."""
+    found = []
+
+    def layout_in(trace: Trace) -> Block:
+        layout = layout_of(trace)
+        if trace.sizes or not trace.signature:
+            layout = layout if trace.signature else _declare(trace, layout)
+        return layout
+
+    def run_apply(trace: Trace):
+        layout = layout_in(trace)
+        names = index_names(len(layout.dims), {*trace.signature, *trace.free})
+        trace.axes = names
+        result = layout.apply(*(trace.symbol(n) for n in names)) if names else layout.apply()
+        return layout, result
+
+    trace, (layout, flat) = follow(run_apply, sizes, assume)
+    if not isinstance(layout, Block):
+        raise TraceError(f"{unit} returns a layout on some paths only")
+    with using(trace.facts):
+        bound = layout.physical_size if layout.has_inverse else None
+        size = None if bound is None else _product([bound])
+    coordinates = index_names(len(layout.dims), {*trace.signature, *trace.free})
+    masked = isinstance(layout, ExpandBy)
+    doc = f"Physical position of the logical index ({', '.join(coordinates)})"
+    doc += "; -1 where it is masked." if masked else "."
+    found.append((f"{unit}_apply", trace, [("flat", Expr.of(flat))], size, doc))
+    if not layout.has_inverse:
+        return found
+
+    def run_inv(trace: Trace):
+        layout = layout_in(trace)
+        taken = {*trace.signature, *trace.free}
+        position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
+        trace.axes = [position]
+        return layout, layout.inv(trace.symbol(position))
+
+    trace, (layout, values) = follow(run_inv, sizes, assume)
+    doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
+    outputs = [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
+    with using(trace.facts):
+        size = _product([layout.physical_size])
+    found.append((f"{unit}_inv", trace, outputs, size, doc))
+    return found
+
+
+def index_names(count: int, taken: set[str]) -> list[str]:
+    """i, j, k.. for a layout's dimensions, i0, i1.. for many or where those are taken."""
+    if count <= len(AXIS_NAMES) and not taken & set(AXIS_NAMES[:count]):
+        return list(AXIS_NAMES[:count])
+    prefix = "i"
+    while any(f"{prefix}{k}" in taken for k in range(count)):
+        prefix += "x"
+    return [f"{prefix}{k}" for k in range(count)]
+
+
+def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
+    if isinstance(result, Mapping):
+        named = [(str(k), v) for k, v in result.items()]
+        for k, _ in named:
+            if not k.isidentifier():
+                raise TraceError(f"{unit} returns {k!r}, which is no name for a result")
+    elif isinstance(result, (tuple, list)):
+        named = (
+            [(f"out{k}", v) for k, v in enumerate(result)]
+            if len(result) != 1
+            else [("result", result[0])]
+        )
+    else:
+        named = [("result", result)]
+    if not named:
+        raise TraceError(
+            f"{unit} returns nothing; return an index, a tuple or dict of indices, or a layout"
+        )
+    checked = []
+    for k, v in named:
+        if v is None or isinstance(v, (str, bytes, bool)) or not _is_value(v):
+            raise TraceError(
+                f"{unit} returns {v!r} as {k}; return an index, a tuple or dict of indices, or a layout"
+            )
+        checked.append((k, Expr.of(v)))
+    return checked
+
+
+def _is_value(v: Any) -> bool:
+    return (
+        isinstance(v, (int, Expr, Cond))
+        or is_sympy(v)
+        or (hasattr(v, "__index__") and getattr(v, "shape", ()) == ())
+    )
+
+
+def _lowered(
+    name: str,
+    trace: Trace,
+    outputs: list[tuple[str, Expr]],
+    size: Expr | None,
+    doc: str,
+    candidates: Sequence[str],
+    printer: Printer,
+    assume: Sequence[Any],
+) -> Function:
+    facts = trace.facts
+    with using(facts):
+        outputs = [(n, rebuilt(e)) for n, e in outputs]
+        for _, e in outputs:
+            for symbol in sorted(unsubstitute(e, facts).symbols()):
+                trace.add_parameter(symbol)
+        names = trace.params()
+        body, results, lowering = lower(
+            outputs, facts, printer.bit_operations, {*names, *(n for n, _ in outputs)}
+        )
+        params = tuple(_param(n, facts, trace) for n in names)
+        axes = [
+            (n, lowering.expr(unsubstitute(trace.extents[n], facts)))
+            for n in trace.axes
+            if n in trace.extents
+        ]
+        nodes = [x for _, node in (*body, *results, *axes) for x in node.walk()]
+        nodes += list(lowering._exprs)
+        index_type, width, note = choose_type(name, nodes, lowering, candidates, size)
+        index_type, width, note = _with_params(name, params, index_type, width, note, candidates)
+        for undefined in sorted(
+            {a.args[1] for _, e in outputs for a in e.deep_atoms() if a.kind in ("fdiv", "fmod")},
+            key=lambda e: e.key,
+        ):
+            trace.note(f"{unsubstitute(undefined, facts)!r} != 0")
+        return Function(
+            name=name,
+            params=params,
+            body=tuple(body),
+            outputs=tuple(results),
+            index_type=index_type,
+            summary=doc,
+            assumptions=_assumptions(facts, trace, assume, width, params),
+            width_note=note,
+            axes=tuple(axes),
+            result_range=_result_range(outputs, facts, size if len(outputs) == 1 else None),
+        )
+
+
+def _with_params(name, params, index_type, width, note, candidates):
+    """The narrowest candidate that holds every argument's proven range too."""
+    from .errors import WidthError
+
+    for candidate in candidates[candidates.index(index_type) :]:
+        most = INDEX_TYPES[candidate][1]
+        if all((p.lo is None or p.lo <= most) and (p.hi is None or p.hi <= most) for p in params):
+            if candidate != index_type:
+                note = f"{candidate} holds every argument and every value."
+            return candidate, width, note
+    culprit = next(p for p in params if (p.hi or p.lo or 0) > INDEX_TYPES[candidates[-1]][1])
+    raise WidthError(
+        f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "
+        f"choose a wider index_type or smaller sizes"
+    )
+
+
+def _param(name: str, facts: Facts, trace: Trace) -> Param:
+    lo, hi = facts.interval(facts.symbol(name))
+    known = facts.ranges.get(name)
+    if known is None:
+        text = f"{name} >= {lo}" if lo is not None else ""
+        return Param(name, text, lo, hi, name in trace.axes)
+    low = None if known.lo is None else unsubstitute(known.lo, facts)
+    high = None if known.hi is None else unsubstitute(known.hi + 1, facts)
+    if low is not None and high is not None:
+        text = f"{low!r} <= {name} < {high!r}"
+    elif high is not None:
+        text = f"{name} < {high!r}"
+    else:
+        text = f"{name} >= {low!r}" if low is not None else ""
+    return Param(name, text, lo, hi, name in trace.axes)
+
+
+def _assumptions(
+    facts: Facts, trace: Trace, assume: Any, width: list[str], params: Sequence[Param]
+) -> tuple[str, ...]:
+    if isinstance(assume, (str, Cond)):
+        assume = [assume]
+    texts = [str(a) for a in assume]
+    texts += [
+        f"{_factor(unsubstitute(a, facts))} % {_factor(unsubstitute(b, facts))} == 0"
+        for a, b in facts.quotients.values()
+    ]
+    texts += [*trace.preconditions, *width]
+    ranges = {piece for p in params for piece in _pieces(p.range_text)}
+    unique = {t.replace(" ", ""): t for t in reversed(texts)}
+    return tuple(
+        t
+        for t in dict.fromkeys(texts)
+        if unique[t.replace(" ", "")] == t and not set(_pieces(t)) <= ranges
+    )
+
+
+def _pieces(relation: str) -> list[str]:
+    """The comparisons of a chain: what a parameter's range says already is not said twice."""
+    parts = re.split(r"(<=|>=|<|>|==)", relation.replace(" ", ""))
+    return ["".join(parts[k : k + 3]) for k in range(0, len(parts) - 2, 2)] or [relation]
+
+
+def _factor(e: Expr) -> str:
+    return repr(e) if e.constant is not None or e.single is not None else f"({e!r})"
+
+
+def _result_range(outputs: list[tuple[str, Expr]], facts: Facts, size: Expr | None) -> str:
+    texts = []
+    for name, e in outputs:
+        shown = "the result" if len(outputs) == 1 else name
+        lo, hi = facts.interval(e)
+        if facts.nonneg(e) and (lo is None or lo < 0):
+            lo = 0
+        top = facts.upper(e)
+        if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
+            top = size - 1
+        if top is None and hi is not None:
+            top = Expr.of(hi)
+        if hi is not None and top is not None and top.constant is not None:
+            top = Expr.of(min(hi, top.constant))
+        if lo is not None and top is not None:
+            texts.append(f"{lo} <= {shown} < {unsubstitute(top + 1, facts)!r}")
+        elif lo is not None:
+            texts.append(f"{shown} >= {lo}")
+    return ", ".join(texts)

@@ -1,0 +1,101 @@
+"""Symbolic expressions as Python text: for error messages, headers and assumptions."""
+
+from __future__ import annotations
+
+from .expr import Atom, Cond, Expr
+
+_INFIX = {
+    "and": (" & ", 3),
+    "or": (" | ", 1),
+    "xor": (" ^ ", 2),
+    "shl": (" << ", 4),
+    "shr": (" >> ", 4),
+}
+_COMPARE = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
+_ADD, _MUL, _UNARY, _ATOM = 5, 6, 7, 9
+
+
+def text(value: Expr | Cond) -> str:
+    """Python text with the same value."""
+    if isinstance(value, Cond):
+        return _condition(value)
+    return _expr(value, 0)
+
+
+def _expr(e: Expr, need: int) -> str:
+    if not e.terms:
+        return "0"
+    terms = sorted(e.terms.items(), key=_order)
+    parts = [(c < 0, _term(m, abs(c), _MUL if len(terms) > 1 else need)) for m, c in terms]
+    if len(parts) == 1:
+        negative, body = parts[0]
+        if negative:
+            return f"({'-' + body})" if need > _ADD else "-" + body
+        return body
+    whole = "".join(
+        (" - " if negative else " + ") + body if k else ("-" if negative else "") + body
+        for k, (negative, body) in enumerate(parts)
+    )
+    return f"({whole})" if need > _ADD else whole
+
+
+def _order(term: tuple[tuple[Atom, ...], int]) -> tuple:
+    mono, coefficient = term
+    return (not mono, coefficient < 0, -len(mono), -abs(coefficient), [a.key for a in mono])
+
+
+def _term(mono: tuple[Atom, ...], coefficient: int, need: int) -> str:
+    if not mono:
+        return str(coefficient)
+    factors = [str(coefficient)] if coefficient != 1 else []
+    if len(mono) == 1 and not factors:
+        return _atom(mono[0], need)
+    factors += [_atom(a, _MUL + 1) for a in sorted(mono, key=lambda a: (a.kind != "sym", a.key))]
+    whole = "*".join(factors)
+    return f"({whole})" if need > _MUL else whole
+
+
+def _atom(atom: Atom, need: int) -> str:
+    kind, args = atom.kind, atom.args
+    if kind == "sym":
+        name = args[0]
+        if name.isidentifier():
+            return name
+        dividend, _, divisor = name.rpartition("//")
+        whole = f"{dividend} // {divisor}"
+        return f"({whole})" if need > _MUL else whole
+    if kind == "digit":
+        base, lo, hi = args
+        if hi is None:
+            whole = f"{_expr(base, _MUL)} // {_expr(lo, _MUL + 1)}"
+        elif lo.constant == 1:
+            whole = f"{_expr(base, _MUL)} % {_expr(hi, _MUL + 1)}"
+        else:
+            whole = f"{_expr(base, _MUL)} % {_expr(hi, _MUL + 1)} // {_expr(lo, _MUL + 1)}"
+        return f"({whole})" if need > _MUL else whole
+    if kind in ("fdiv", "fmod"):
+        sign = "//" if kind == "fdiv" else "%"
+        whole = f"{_expr(args[0], _MUL)} {sign} {_expr(args[1], _MUL + 1)}"
+        return f"({whole})" if need > _MUL else whole
+    if kind == "group":
+        return _expr(args[0], need)
+    if kind in ("min", "max", "isqrt"):
+        return f"{kind}({', '.join(_expr(a, 0) for a in args)})"
+    if kind == "select":
+        return f"({_expr(args[1], 0)} if {_condition(args[0])} else {_expr(args[2], 0)})"
+    if kind == "bool":
+        return f"({_condition(args[0])})"
+    sign, prec = _INFIX[kind]
+    whole = f"{_expr(args[0], prec + 1)}{sign}{_expr(args[1], prec + 1)}"
+    return f"({whole})" if need > prec else whole
+
+
+def _condition(condition: Cond) -> str:
+    op, args = condition.op, condition.args
+    if op == "not":
+        return f"not ({_condition(args[0])})"
+    if op in ("and", "or"):
+        return f" {op} ".join(
+            f"({_condition(a)})" if a.op in ("and", "or") else _condition(a) for a in args
+        )
+    return f"{_expr(args[0], 0)} {_COMPARE[op]} {_expr(args[1], 0)}"

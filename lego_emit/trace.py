@@ -1,0 +1,369 @@
+"""Follow a user's function with symbols: parameters, ranges, branches, results.
+
+A function is called at least twice: first to learn its names, the layouts' sizes and what they
+say (divisibility, index ranges), then again under all of that, until nothing new is learned.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from .errors import AssumptionError, LegoError, TraceError, nearest
+from .expr import Atom, Cond, Expr, current, maximum, minimum, select, using
+from .facts import Facts
+
+MAX_PATHS = 256
+MAX_DEPTH = 64
+AXIS_NAMES = "ijklmn"
+
+_running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
+_path: ContextVar[_Path | None] = ContextVar("lego_emit_path", default=None)
+
+
+def running() -> Trace | None:
+    """The trace that is running, if any."""
+    return _running.get()
+
+
+@dataclass
+class Trace:
+    """One function being followed."""
+
+    facts: Facts
+    sizes: Mapping[str, int]
+    signature: list[str] = field(default_factory=list)
+    free: list[str] = field(default_factory=list)  # names that nobody defined, by first use
+    axes: list[str] = field(default_factory=list)
+    preconditions: list[str] = field(default_factory=list)
+    extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
+    _axis: int = 0
+
+    def symbol(self, name: str) -> Expr:
+        """A parameter, or the number that sizes= fixes it to."""
+        if name in self.sizes:
+            return Expr.of(self.sizes[name])
+        return self.facts.symbol(name)
+
+    def add_parameter(self, name: str) -> None:
+        """Take a symbol for a parameter, if it is none yet."""
+        known = name in self.signature or name in self.free or name in self.axes
+        if not known and name not in self.sizes and name not in self.facts.quotients:
+            self.free.append(name)
+
+    def axis(self, size: Expr) -> Expr:
+        """The parameter of the next ':'."""
+        if self._axis == len(self.axes):
+            taken = {*self.signature, *self.free, *self.axes}
+            choices = [*AXIS_NAMES, *(f"i{k}" for k in range(64))]
+            self.axes.append(next(n for n in choices if n not in taken))
+        name = self.axes[self._axis]
+        self._axis += 1
+        self.extents[name] = size
+        self.facts.learn_range(name, Expr.of(0), size - 1)
+        return self.facts.symbol(name)
+
+    def note(self, text: str) -> None:
+        """A precondition for the header; one of a branch says so."""
+        path = _path.get()
+        if path is not None and path.decided:
+            others = [repr(~c if value else c) for c, value in path.decided.items()]
+            text = " or ".join([*others, text])
+        if text not in self.preconditions:
+            self.preconditions.append(text)
+
+    def params(self) -> list[str]:
+        """The parameters in order: signature, then free names by first use, then axes."""
+        return [n for n in (*self.signature, *self.free, *self.axes) if n not in self.sizes]
+
+
+class _Globals(dict):
+    """A function's globals in which undefined names are parameters."""
+
+    def __init__(self, original: Mapping[str, Any], trace: Trace):
+        super().__init__(original)
+        self._trace = trace
+        for name, value in (("min", _minimum), ("max", _maximum)):
+            self.setdefault(name, value)
+
+    def __missing__(self, name: str) -> Any:
+        if hasattr(builtins, name) or name.startswith("__"):
+            raise KeyError(name)
+        trace = self._trace
+        if name not in trace.free:
+            if name in trace.axes:  # an axis took the name before it was known to be in use
+                trace.axes.remove(name)
+            trace.free.append(name)
+        return trace.symbol(name)
+
+
+def _minimum(*values: Any, **options: Any) -> Any:
+    return _extreme(builtins.min, minimum, values, options)
+
+
+def _maximum(*values: Any, **options: Any) -> Any:
+    return _extreme(builtins.max, maximum, values, options)
+
+
+def _extreme(builtin, ours, values, options):
+    items = list(values[0]) if len(values) == 1 else list(values)
+    if options or not any(isinstance(v, (Expr, Cond)) for v in items):
+        return builtin(items, **options)
+    result = items[0]
+    for item in items[1:]:
+        result = ours(result, item)
+    return result
+
+
+# -- branches ------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Path:
+    """One run: what is decided in it, those of the decisions that were made up on the way, and
+    the scope in which the facts hold them."""
+
+    decided: dict[Cond, bool]
+    taken: list[Cond] = field(default_factory=list)
+    scope: ExitStack = field(default_factory=ExitStack)
+    scoped: bool = False
+
+    def decide(self, condition: Cond, value: bool, facts: Facts) -> None:
+        """Let a condition have a value for the rest of the run."""
+        if not self.scoped:
+            self.scope.enter_context(facts.scope())
+            self.scoped = True
+        self.decided[condition] = value
+        facts.assume(condition if value else ~condition)
+
+
+def in_a_branch() -> bool:
+    """Whether some condition was undecided on the way here."""
+    path = _path.get()
+    return path is not None and bool(path.decided)
+
+
+def decide_by_forking(condition: Cond) -> bool:
+    """What `if condition:` does while branches are being followed."""
+    path = _path.get()
+    if path is None:
+        if condition.op in ("eq", "ne"):
+            return condition.op == "ne"
+        raise TraceError(
+            f"{condition!r} is undecided: a symbol has no value here. Inside a function given to "
+            f"generate() or GenP both branches are followed; elsewhere use numbers"
+        )
+    if condition in path.decided:
+        return path.decided[condition]
+    if len(path.decided) >= MAX_DEPTH:
+        raise TraceError(
+            f"more than {MAX_DEPTH} undecided conditions on one path, the last {condition!r}: "
+            f"a loop over a symbol? Fix its size with sizes={{...}}"
+        )
+    path.taken.append(condition)
+    path.decide(condition, True, current())
+    return True
+
+
+def explore(function: Callable[[], Any]) -> Any:
+    """Call function once for each combination of undecided conditions; the results, joined by
+    selects."""
+    facts = current()
+    outer = _path.get()
+    paths = 0
+
+    def run(prefix: list[tuple[Cond, bool]]) -> tuple[_Path, Any]:
+        nonlocal paths
+        paths += 1
+        if paths > MAX_PATHS:
+            raise TraceError(
+                f"more than {MAX_PATHS} paths through {getattr(function, '__name__', 'a function')}: "
+                f"simplify its conditions or fix sizes with sizes={{...}}"
+            )
+        path = _Path(dict(outer.decided) if outer is not None else {})
+        token = _path.set(path)
+        try:
+            with path.scope:
+                for condition, value in prefix:
+                    path.decide(condition, value, facts)
+                return path, function()
+        finally:
+            _path.reset(token)
+
+    def tree(prefix: list[tuple[Cond, bool]]) -> Any:
+        path, result = run(prefix)
+        for k in range(len(path.taken) - 1, -1, -1):
+            before = [(c, True) for c in path.taken[:k]]
+            other = tree([*prefix, *before, (path.taken[k], False)])
+            result = _join(path.taken[k], result, other)
+        return result
+
+    return tree([])
+
+
+def _join(condition: Cond, a: Any, b: Any) -> Any:
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
+        return type(a)(_join(condition, x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
+        return {k: _join(condition, a[k], b[k]) for k in a}
+    if a is b or (not isinstance(a, (Expr, Cond)) and type(a) is type(b) and a == b):
+        return a
+    try:
+        return select(condition, a, b)
+    except TraceError:
+        raise TraceError(
+            f"the branches of {condition!r} give {a!r} and {b!r}, which cannot be joined"
+        ) from None
+
+
+# -- running -------------------------------------------------------------------------------------
+
+
+def check_sizes(sizes: Any) -> dict[str, int]:
+    """sizes= as a dict of ints. Raises TraceError for anything else."""
+    import operator
+
+    checked = {}
+    if sizes is not None and not isinstance(sizes, Mapping):
+        raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {sizes!r}")
+    for name, value in dict(sizes or {}).items():
+        try:
+            if isinstance(value, bool):
+                raise TypeError
+            checked[str(name)] = operator.index(value)
+        except TypeError:
+            raise TraceError(f"sizes: {name} must be an integer, not {value!r}") from None
+    return checked
+
+
+def follow(
+    function: Callable[[Trace], Any],
+    sizes: Any,
+    assume: Sequence[Any],
+    known_names: Sequence[str] = (),
+) -> tuple[Trace, Any]:
+    """Run function(trace) until nothing new is learned; the last trace and its result."""
+    from .assume import learn, parse
+
+    if isinstance(assume, (str, Cond)):
+        assume = [assume]
+    fixed = check_sizes(sizes)
+    conditions = [(c, str(a)) for a in assume for c in parse(a)]
+    facts = Facts(use_z3=False)
+    trace = Trace(facts, fixed)
+    result: Any = None
+    state = None
+    for attempt in range(6):
+        following = Trace(facts, fixed, signature=trace.signature, free=trace.free, axes=trace.axes)
+        trace = following
+        token = _running.set(trace)
+        try:
+            with using(facts):
+                if attempt == 0:
+                    learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
+                facts.use_z3 = attempt > 0
+                result = explore(lambda t=trace: _once(function, t))
+        finally:
+            _running.reset(token)
+        now = (
+            len(facts.quotients),
+            len(facts.substitutions),
+            sorted(facts.ranges),
+            tuple(trace.free),
+            tuple(trace.axes),
+        )
+        if attempt > 0 and now == state:
+            break
+        state = now
+    names = {*trace.params(), *fixed}
+    for condition, source in conditions:
+        for e in condition.exprs():
+            for name in sorted(e.symbols() - names):
+                raise AssumptionError(
+                    f"the assumption {source!r} names {name}, which is no parameter; parameters: "
+                    f"{', '.join(trace.params()) or 'none'}.{nearest(name, names)}"
+                )
+    for name in sorted(fixed.keys() - {*trace.signature, *trace.free, *trace.axes}):
+        raise TraceError(
+            f"sizes fixes {name}, which is no parameter; parameters: "
+            f"{', '.join(trace.params()) or 'none'}.{nearest(name, trace.params())}"
+        )
+    facts.check_consistent()
+    return trace, result
+
+
+def _once(function: Callable[[Trace], Any], trace: Trace) -> Any:
+    trace._axis = 0
+    return function(trace)
+
+
+def _fixed(condition: Cond, sizes: Mapping[str, int]) -> Cond:
+    def walk(value: Any) -> Any:
+        return value.rebuild(
+            lambda a: Expr.of(sizes[a.args[0]]) if a.kind == "sym" and a.args[0] in sizes else None
+        )
+
+    return condition.rebuild(walk)
+
+
+def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
+    """Call fn with its parameters as symbols; undefined names are parameters too."""
+    name = getattr(fn, "__name__", repr(fn))
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        raise TraceError(f"{name} has no signature that Python can read") from None
+    positional, keywords, signature = [], {}, []
+    for p in parameters:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise TraceError(f"{name} takes *{p.name}: an index function has named parameters only")
+        value = p.default
+        if p.name in trace.sizes or value is p.empty:
+            signature.append(p.name)
+            value = trace.symbol(p.name)
+        if p.kind is p.KEYWORD_ONLY:
+            keywords[p.name] = value
+        else:
+            positional.append(value)
+    trace.signature = signature
+    target = fn
+    if isinstance(fn, types.FunctionType):
+        target = types.FunctionType(
+            fn.__code__,
+            _Globals(fn.__globals__, trace),
+            fn.__name__,
+            fn.__defaults__,
+            fn.__closure__,
+        )
+        target.__kwdefaults__ = fn.__kwdefaults__
+    try:
+        return target(*positional, **keywords)
+    except LegoError:
+        raise
+    except RecursionError:
+        raise TraceError(f"{name} calls itself without end on symbols") from None
+    except Exception as error:
+        line = _line_in(fn, error)
+        raise TraceError(
+            f"{name} failed on symbols{line}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _line_in(fn: Callable[..., Any], error: BaseException) -> str:
+    code = getattr(fn, "__code__", None)
+    where = error.__traceback__
+    line = None
+    while where is not None:
+        if where.tb_frame.f_code is code:
+            line = where.tb_lineno
+        where = where.tb_next
+    return f" (line {line})" if line is not None else ""
+
+
+__all__ = ["Atom", "Trace", "call_user_function", "explore", "follow", "running"]

@@ -1,0 +1,149 @@
+"""The array form of a function with ':' axes, for the languages with C's operators: how many
+elements there are, and the call that gives element n of them in row-major order."""
+
+from dataclasses import replace
+from functools import reduce
+
+from lego_emit.printer import BREAK, FunctionView, Printer
+from lego_emit.program import Function, Node, Param
+
+
+def product(a: Node, b: Node) -> Node:
+    """a * b with numbers multiplied and in front."""
+    if a.op == b.op == "const":
+        return const(a.value * b.value)  # type: ignore[operator]
+    if b.op == "const":
+        a, b = b, a
+    if a.value == 1:
+        return b
+    known = None not in (a.hi, b.hi)
+    return Node("mul", (a, b), None, 0, a.hi * b.hi if known else None)  # type: ignore[operator]
+
+
+def quotient(n: Node, by: Node) -> Node:
+    """n // by, by shifting where it can be."""
+    if by.op != "const":
+        return Node("div", (n, by))
+    if n.op in ("shr", "div") and n.args[1].op == "const":
+        divisor: int = n.args[1].value  # type: ignore[assignment]
+        by = const(by.value * (1 << divisor if n.op == "shr" else divisor))  # type: ignore[operator]
+        n = n.args[0]
+    value: int = by.value  # type: ignore[assignment]
+    if value == 1:
+        return n
+    if value & (value - 1):
+        return Node("div", (n, by))
+    return Node("shr", (n, const(value.bit_length() - 1)))
+
+
+def remainder(n: Node, by: Node) -> Node:
+    """n % by, by masking where it can be."""
+    if by.op != "const":
+        return Node("mod", (n, by))
+    value: int = by.value  # type: ignore[assignment]
+    if value == 1:
+        return const(0)
+    return Node("mod", (n, by)) if value & (value - 1) else Node("and", (n, const(value - 1)))
+
+
+def const(value: int) -> Node:
+    """A number."""
+    return Node("const", (), value, value, value)
+
+
+class ArrayForm:
+    """What a template sees of a function's array form.
+
+    most: the greatest count of elements that a counter of the index type may have; where it is
+        not proven the counter has 64 bits, unless most is None.
+    names: those that the text wants for itself (n is the counter), as attributes; one that a
+        parameter has already gets a number.
+    """
+
+    def __init__(
+        self, printer: Printer, view: FunctionView, names: tuple[str, ...], most: int | None = None
+    ):
+        self._printer, self._view = printer, view
+        axes = {name for name, _ in view.axes}
+        self.scalars = [p.name for p in view.params if p.name not in axes]
+        taken = {*self.scalars, view.name, *printer.companions(view.name)}
+        arguments = printer.outputs_are_variables and len(view.outputs) > 1
+        self._outputs = [n for n, _ in view.outputs] if arguments else []
+        taken |= set(self._outputs)
+        self.names = {}
+        for name in names:
+            own, number = name, 2
+            while own in taken:
+                own, number = f"{name}_{number}", number + 1
+            taken.add(own)
+            self.names[name] = own
+        self._extents = [extent for _, extent in view.axes]
+        self._count = reduce(product, self._extents)
+        hi = self._count.hi
+        narrow = most is None or (hi is not None and hi <= most)
+        self.index_type = view.index_type if narrow else view.index_type.replace("32", "64")
+        self.wide = self.index_type != view.index_type
+
+    @property
+    def C(self) -> str:
+        """The counter's type."""
+        return self._printer.types[self.index_type]
+
+    def signature(self, form: str, *more: str) -> str:
+        """The parameters; form has {name} and {T}. more: parameters after them."""
+        own = (form.format(name=n, T=self._view.T) for n in self.scalars)
+        return f",{BREAK}".join((*own, *more))
+
+    @property
+    def over(self) -> str:
+        """The axes, in words."""
+        names = [name for name, _ in self._view.axes]
+        if len(names) == 1:
+            return f"its ':' axis {names[0]}"
+        return f"its ':' axes ({', '.join(names)}) in row-major order, {names[-1]} fastest"
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the count is a number."""
+        return self._count.op == "const"
+
+    @property
+    def plain_count(self) -> str:
+        """How many elements there are, for a comment."""
+        text = self._printer.expression(self._count, self._view).replace(BREAK, " ")
+        return str(self._count.value) if self.fixed else text
+
+    @property
+    def count(self) -> str:
+        """How many elements there are."""
+        if self.fixed:
+            return self._printer.literal(self._count.value, self.index_type)
+        if not self.wide:
+            return self._printer.expression(self._count, self._view)
+        factors = sorted(self._extents, key=lambda e: e.op == "const")
+        tight = self._printer.ops["neg"].prec
+        texts = [self._printer.expression(e, self._view, tight) for e in factors[1:]]
+        first = self._printer.expression(factors[0], self._view)
+        return f"{BREAK}* ".join([f"static_cast<{self.C}>({first})", *texts])
+
+    @property
+    def call(self) -> str:
+        """The scalar function's call for element n."""
+        rest, coordinates = Node("var", (), self.names["n"]), []
+        for extent in reversed(self._extents[1:]):
+            coordinates.append(remainder(rest, extent))
+            rest = quotient(rest, extent)
+        texts = [self._printer.expression(c, self._view) for c in (rest, *reversed(coordinates))]
+        if self.wide:
+            texts = [f"static_cast<{self._view.T}>({t})" for t in texts]
+        arguments = f",{BREAK}".join([*self.scalars, *texts, *self._outputs])
+        return f"{self._view.name}({arguments})"
+
+
+def array_function(function: Function, name: str, counter: str = "n") -> Function:
+    """The signature of element n as a function of its own: the scalars, then n."""
+    axes = {axis for axis, _ in function.axes}
+    scalars = [p for p in function.params if p.name not in axes]
+    while counter in {p.name for p in scalars}:
+        counter += "_"
+    return replace(function, name=name, params=(*scalars, Param(counter)), axes=())

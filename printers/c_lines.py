@@ -1,0 +1,95 @@
+"""Long statements in C's languages, broken as clang-format breaks them with the .clang-format file
+of this repository: before operators, after the bracket of a call, a choice's parts below each
+other."""
+
+from collections.abc import Mapping
+
+from lego_emit.printer import BREAK
+
+
+def broken(text: str, indent: int, width: int, looseness: Mapping[str, int]) -> str:
+    """A statement that stands at column indent, its BREAK marks resolved.
+
+    looseness: how tightly each operator binds.
+    """
+    lines = _Breaker(width, looseness)
+    start, equals, value = text.partition(" = ")
+    if equals and BREAK not in start:
+        if indent + 4 + len(value) <= width:
+            return f"{start} =\n{' ' * (indent + 4)}{value}"
+        return f"{start} = {lines.fit(value, indent + len(start) + 3, indent)}"
+    word, blank, value = text.partition(" ")
+    if blank and word == "return":
+        return f"return {lines.fit(value, indent + 7, indent)}"
+    return lines.fit(text, indent, indent)
+
+
+class _Breaker:
+    def __init__(self, width: int, looseness: Mapping[str, int]):
+        self._width, self._looseness = width, looseness
+
+    def fit(self, text: str, column: int, indent: int, bracketed: bool = False) -> str:
+        """An expression that starts at column; its further lines stand four beyond indent."""
+        if column + len(text) <= self._width:
+            return text
+        ranks, bracket = self._marks(text)
+        if not ranks:
+            return text
+        outermost = min(ranks.values())
+        if outermost[0]:
+            start, inner = text[: bracket + 1], text[bracket + 1 :]
+            before = text[max(bracket - 1, 0)]
+            if text[bracket] == "{" or before.isalnum() or before in "_>~-":
+                return f"{start}\n{' ' * (indent + 4)}{self.fit(inner, indent + 4, indent + 4)}"
+            column += len(start)
+            return start + self.fit(inner, column, column - 4, bracketed=True)
+        places = [p for p, rank in ranks.items() if rank == outermost]
+        symbol = self._symbol(text, places[0])
+        if symbol == "?":
+            then, other = (text[p + 1 :] for p in places[:2])
+            parts = [text[: places[0]], then[: places[1] - places[0] - 1], other]
+            return self._choice(parts, column, indent + 4 * bracketed)
+        ends = [*places[1:], len(text)]
+        parts = [text[p + 1 : end] for p, end in zip(places, ends, strict=True)]
+        lines = [text[: places[0]]]
+        if symbol not in self._looseness:  # the arguments of a call
+            lines += parts
+            made = [self.fit(line, indent, indent) for line in lines]
+            return f"\n{' ' * indent}".join(made)
+        for part in parts:
+            start = column if len(lines) == 1 else indent + 4
+            if start + len(lines[-1]) + 1 + len(part) <= self._width:
+                lines[-1] += f" {part}"
+            else:
+                lines.append(part)
+        made = [self.fit(lines[0], column, column)]
+        for line in lines[1:]:
+            symbol, _, operand = line.partition(" ")
+            made.append(f"{symbol} {self.fit(operand, indent + 5 + len(symbol), column)}")
+        return f"\n{' ' * (indent + 4)}".join(made)
+
+    def _choice(self, parts: list[str], column: int, indent: int) -> str:
+        condition, then, other = parts
+        if column + len(condition) + 1 + max(len(then), len(other)) <= self._width:
+            return f"{condition} {then}\n{' ' * (column + len(condition) + 1)}{other}"
+        made = [self.fit(condition, column, indent + 4)]
+        made += [f"{p[:2]}{self.fit(p[2:], indent + 6, indent + 4)}" for p in (then, other)]
+        return f"\n{' ' * (indent + 4)}".join(made)
+
+    def _marks(self, text: str) -> tuple[dict[int, tuple[int, int]], int]:
+        """The BREAK marks' places with how deep in brackets and how loosely each binds, and the
+        bracket around the outermost one."""
+        opened: list[int] = []
+        ranks, brackets = {}, {}
+        for position, char in enumerate(text):
+            if char in "([{":
+                opened.append(position)
+            elif char in ")]}" and opened:
+                opened.pop()
+            elif char == BREAK:
+                ranks[position] = len(opened), self._looseness.get(self._symbol(text, position), 0)
+                brackets[position] = opened[-1] if opened else -1
+        return ranks, brackets[min(ranks, key=lambda p: ranks[p])] if ranks else -1
+
+    def _symbol(self, text: str, mark: int) -> str:
+        return text[mark + 1 :].split(None, 1)[0]

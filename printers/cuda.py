@@ -1,0 +1,126 @@
+"""CUDA C: one header for device and host, C++17 or newer, functions at global scope.
+
+Reference: https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (C++ language support), with
+C++'s operators. The file includes nothing, so that NVRTC takes it too; hence int and long long,
+and helpers of its own for min and max, which the host does not have.
+"""
+
+from lego_emit.printer import call
+from lego_emit.printers.c_array import ArrayForm
+from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter, header
+from lego_emit.program import INDEX_TYPES
+
+EXTREME = """
+{{ printer.helper_head("NAME", unit, T, T ~ " a,\v" ~ T ~ " b") }}
+  return a SIGN b ? a : b;
+}
+"""
+
+MOST_ITEMS = 2**30  # of a fill: the counter may go that far beyond the last element
+
+FILL = """
+{% set array = printer.array_form(f) %}
+{% set n, count, out = array.names["n"], array.names["count"], array.names["out"] %}
+{% set rank, size = array.names["rank"], array.names["size"] %}
+
+{% for line in printer.fill_doc(f, array) %}
+/// {{ line }}
+{% endfor %}
+{% set head = printer.qualifiers ~ " void " ~ printer.array_name(f.name) %}
+{% set own = (result ~ "* " ~ out, f.T ~ " " ~ rank, f.T ~ " " ~ size) %}
+{{ printer.head(head, array.signature("{T} {name}", *own)) }}
+{% if array.fixed %}
+{% set count = array.count %}
+{% else %}
+  {{ printer.line("const " ~ array.C ~ " " ~ count ~ " = " ~ array.count ~ ";", 2) }}
+{% endif %}
+  for ({{ array.C }} {{ n }} = {{ rank }}; {{ n }} < {{ count }}; {{ n }} += {{ size }}) {
+    {{ printer.line(out ~ "[" ~ n ~ "] = " ~ array.call ~ ";", 4) }}
+  }
+}
+"""
+
+OPENING = """#ifndef LEGO_HOST_DEVICE
+#ifdef __CUDACC__
+#define LEGO_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define LEGO_HOST_DEVICE inline
+#endif
+#endif"""
+
+# The built-in variables, and macros of headers that nvcc always includes.
+CUDA_WORDS = frozenset(
+    """blockDim blockIdx gridDim threadIdx warpSize BUFSIZ CHAR_BIT EOF INFINITY INT_MAX INT_MIN
+    LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN NAN NULL NZERO RAND_MAX UINT_MAX ULLONG_MAX ULONG_MAX
+    errno linux math_errhandling stderr stdin stdout unix""".split()
+)
+
+# Functions, macros with arguments and types of those headers that no int function may be named.
+CUDA_FUNCTIONS = frozenset(
+    """abort abs alloca arc4random assert clearenv clock clock64 dim3 div drand48 dysize exit
+    fcloseall ffs ffsll getchar getpt grantpt isalnum isalpha isascii isblank iscntrl isctype
+    isdigit isgraph islower isprint ispunct isspace isupper isxdigit labs ldiv llabs lldiv llmax
+    llmin lrand48 make_int1 make_int2 make_int3 make_int4 make_longlong1 make_longlong2
+    make_longlong3 make_longlong4 max min mrand48 offsetof posix_openpt ptrdiff_t ptsname putchar
+    quick_exit rand random size_t strerror strsignal time timezone tmpfile toascii tolower toupper
+    tzset uint3 ullmax ullmin umax umin unlockpt""".split()
+)
+
+
+class CudaPrinter(HeaderPrinter):
+    name = "cuda"
+    title = "CUDA C"
+    extension = ".cuh"
+    types = {
+        "int32": "int",
+        "int64": "long long",
+        "uint32": "unsigned",
+        "uint64": "unsigned long long",
+    }
+    suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
+    ops = {
+        **C_OPS,
+        "min": call("{unit}_min({0},\v{1})", 2, "min"),
+        "max": call("{unit}_max({0},\v{1})", 2, "max"),
+        "floordiv": call("{unit}_floor_div({0},\v{1})", 2, "floor_div"),
+        "floormod": call("{unit}_floor_mod({0},\v{1})", 2, "floor_mod"),
+        "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
+        "int": call("static_cast<{T}>({0})", 1),
+    }
+    helpers = {
+        "min": EXTREME.replace("NAME", "min").replace("SIGN", "<"),
+        "max": EXTREME.replace("NAME", "max").replace("SIGN", ">"),
+        **HELPERS,
+    }
+    reserved = CPP_KEYWORDS | CUDA_WORDS
+    reserved_functions = CUDA_FUNCTIONS
+    template = header(FILL)
+    qualifiers = "LEGO_HOST_DEVICE constexpr"
+
+    def prefix(self, unit):
+        return f"{unit}_"
+
+    def array_name(self, name):
+        return f"{name}_fill"
+
+    def array_form(self, function) -> ArrayForm:
+        """The fill's counter goes up to the items' number beyond the count."""
+        most = INDEX_TYPES[function.index_type][1] - MOST_ITEMS
+        return ArrayForm(self, function, ("n", "count", "out", "rank", "size"), most)
+
+    def fill_doc(self, function, array: ArrayForm) -> list[str]:
+        """The doc comment of the fill function."""
+        name, n = function.name, array.names
+        out, rank, size = n["out"], n["rank"], n["size"]
+        lines = [
+            f"Puts the results of {name} over {array.over}, into {out}. The threads of a block "
+            f"share the work as {self.array_name(name)}(.., {out}, threadIdx.x, blockDim.x); on the host "
+            f"{rank} is 0 and {size} is 1. The parameters before {out} are those of {name}.",
+            f"@param {out} room for {array.plain_count} results",
+            f"@param {rank} 0 <= {rank} < {size}: which work item this is",
+            f"@param {size} 1 <= {size} <= 2**30: how many work items there are",
+        ]
+        return [part for line in lines for part in self.comment(line, "///")]
+
+    def opening(self, unit, helpers, functions):
+        return "\n\n".join([OPENING, *helpers])

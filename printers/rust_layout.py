@@ -1,0 +1,225 @@
+"""Lays Rust expressions out as rustfmt does with its default settings, so that it finds nothing
+to change.
+
+Reference: https://doc.rust-lang.org/style-guide/expressions.html; the
+widths are rustfmt's `fn_call_width`, `single_line_if_else_max_width` and
+`short_array_element_width_threshold`.
+
+The spellings in rust.py bracket what may be broken with marks that are no characters of Rust:
+PAIR left BREAK operator BREAK right END, LIST element BREAK element END (the arguments of a call
+or the parts of a tuple) and IF condition BREAK then BREAK else END.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from lego_emit.printer import BREAK
+
+PAIR, LIST, IF, END = "\x01", "\x02", "\x03", "\x04"
+WIDTH, LIST_WIDTH, IF_WIDTH, SHORT, STEP = 100, 60, 50, 10, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """Text with at most one marked group inside, as precedence and brackets leave it."""
+
+    before: str
+    kind: str = ""
+    parts: tuple[Expr, ...] = ()
+    after: str = ""
+
+    @property
+    def is_if(self) -> bool:
+        return self.kind == IF and not self.before
+
+    def one_line(self) -> str | None:
+        """The text on one line, None where rustfmt always breaks it."""
+        if not self.kind:
+            return self.before
+        if self.kind == IF and any(part.is_if for part in self.parts[1:]):
+            return None
+        texts = [text for part in self.parts if (text := part.one_line()) is not None]
+        if len(texts) < len(self.parts):
+            return None
+        if self.kind == IF:
+            text = "if {} {{ {} }} else {{ {} }}".format(*texts)
+            if len(text) > IF_WIDTH:
+                return None
+        else:
+            text = (" " if self.kind == PAIR else ", ").join(texts)
+            several = len(texts) > 1 or self.parts[0].kind == LIST
+            if self.kind == LIST and several and len(text) > LIST_WIDTH:
+                return None
+        return f"{self.before}{text}{self.after}"
+
+
+def parse(text: str) -> Expr:
+    """Marked text as an expression."""
+    return _expr(iter(text))[0]
+
+
+def _expr(chars: Iterator[str]) -> tuple[Expr, str]:
+    """The expression up to BREAK, END or the end, and what ended it."""
+    before, after, kind, parts = "", "", "", []
+    for char in chars:
+        if char in (BREAK, END):
+            return Expr(before, kind, tuple(parts), after), char
+        if char in (PAIR, LIST, IF):
+            kind, stop = char, BREAK
+            while stop == BREAK:
+                part, stop = _expr(chars)
+                parts.append(part)
+        elif kind:
+            after += char
+        else:
+            before += char
+    return Expr(before, kind, tuple(parts), after), ""
+
+
+def binding(head: str, expr: Expr, indent: int) -> str:
+    """`head expr;` where head is `let name =`."""
+    here = layout(expr, indent, indent + len(head) + 1, 1)
+    if "\n" in here or indent + len(head) + len(here) + 2 > WIDTH:
+        below = layout(expr, indent + STEP, indent + STEP, 1)
+        first, first_below = here.partition("\n")[0], below.partition("\n")[0]
+        lines = f"{' ' * (indent + STEP)}{below}".split("\n")
+        lines[0], lines[-1] = f"{lines[0]};", f"{lines[-1]};"
+        fits = all(len(line) <= WIDTH for line in lines)
+        better = (
+            "\n" not in below
+            or here.count("\n") > below.count("\n") + 1
+            or (first.endswith("(") and not first_below.endswith("("))
+            or (first.endswith("{") and not first_below.endswith("{"))
+        )
+        if better and fits:
+            return f"{head}\n{' ' * (indent + STEP)}{below};"
+    return f"{head} {here};"
+
+
+def result(expr: Expr, indent: int) -> str:
+    """An expression as the last line of a block: an `if` there is never on one line."""
+    if expr.is_if:
+        return _if(expr, indent, indent)
+    return layout(expr, indent, indent, 0)
+
+
+def function_result(expr: Expr, indent: int) -> str:
+    """The value of a function. A short `if` becomes an early return: rustfmt would break it in
+    edition 2021 and not in 2024."""
+    if not expr.is_if or expr.one_line() is None:
+        return result(expr, indent)
+    condition, then, other = (part.one_line() for part in expr.parts)
+    pad = " " * indent
+    return f"if {condition} {{\n{pad}    return {then};\n{pad}}}\n{pad}{other}"
+
+
+def nested(loops: Sequence[tuple[str, str, str]], inner: Expr, indent: int) -> str:
+    """Iterator adapters inside each other, as a block's last line: (receiver, method with its
+    bracket, start of the closure) from the outermost, then the innermost closure's value."""
+    (receiver, method, closure), rest = loops[0], loops[1:]
+    value = _nested_line(rest, inner)
+    pad = " " * indent
+    if value is not None:
+        line = f"{receiver}{method}{closure}{value})"
+        if indent + len(line) <= WIDTH:
+            return line
+        line = f"{method}{closure}{value})"
+        if indent + STEP + len(line) <= WIDTH:
+            return f"{receiver}\n{pad}{' ' * STEP}{line}"
+    deeper = indent + STEP
+    body = nested(rest, inner, deeper) if rest else result(inner, deeper)
+    return f"{receiver}{method}{closure}{{\n{pad}{' ' * STEP}{body}\n{pad}}})"
+
+
+def _nested_line(loops: Sequence[tuple[str, str, str]], inner: Expr) -> str | None:
+    line = inner.one_line()
+    for receiver, method, closure in reversed(loops):
+        line = line and f"{receiver}{method}{closure}{line})"
+    return line
+
+
+def layout(expr: Expr, indent: int, column: int, tail: int) -> str:
+    """The expression from a column on, in a block of the given indent; tail characters follow."""
+    line = expr.one_line()
+    if not expr.kind or (line is not None and column + len(line) + tail <= WIDTH):
+        return line or ""
+    column, tail = column + len(expr.before), tail + len(expr.after)
+    if expr.kind == PAIR:
+        text = _pair(expr, indent, column, tail)
+    elif expr.kind == LIST:
+        text = _list(expr, indent, column, tail)
+    else:
+        text = _if(expr, indent, column)
+    return f"{expr.before}{text}{expr.after}"
+
+
+def _pair(expr: Expr, indent: int, column: int, tail: int) -> str:
+    """A chain of one operator, an operand to a line."""
+    left, operator, right = expr.parts
+    chain = [right]
+    while left.kind == PAIR and not left.before and left.parts[1] == operator:
+        chain.append(left.parts[2])
+        left = left.parts[0]
+    chain.append(left)
+    chain.reverse()
+    symbol = operator.before
+    head = chain[0].one_line()
+    if len(chain) == 2 and head is not None and len(head) + len(symbol) + 2 <= STEP:
+        start = f"{head} {symbol} "
+        last = layout(chain[1], indent, column + len(start), tail)
+        first = last.partition("\n")[0]
+        if not last.startswith("(") and column + len(start) + len(first) + tail <= WIDTH:
+            return start + last
+    text = layout(chain[0], indent, column, 0 if symbol == "as" else tail)
+    for operand in chain[1:]:
+        last = text.rpartition("\n")[2]
+        end = len(last) + (0 if "\n" in text else column)
+        whole = symbol == "as" and column + len(f"{last} as {operand.before}") + tail <= WIDTH
+        if end <= indent + STEP or whole:
+            used = column + len(last.strip()) + len(symbol) + 2
+            text += f" {symbol} " + layout(operand, indent, used, tail)
+        else:
+            inner = indent + STEP
+            text += f"\n{' ' * inner}{symbol} "
+            text += layout(operand, inner, inner + len(symbol) + 1, tail)
+    return text
+
+
+def _list(expr: Expr, indent: int, column: int, tail: int) -> str:
+    """An element to a line, short ones as many as fit; an only argument that is a call or an `if`
+    keeps the brackets' line."""
+    inner = indent + STEP
+    only = expr.parts[0]
+    if len(expr.parts) == 1 and only.kind == LIST:
+        return f"{only.before}{_list(only, indent, column, tail)}{only.after}"
+    if len(expr.parts) == 1 and only.is_if:
+        text = layout(only, indent, column, tail)
+        if text.partition("\n")[0].endswith("{"):
+            return text
+    if all(not part.kind and len(part.before) <= SHORT for part in expr.parts):
+        text = ", ".join(part.before for part in expr.parts)
+        lines = wrap(text, WIDTH - 1 - inner, break_on_hyphens=False)
+        lines[-1] += ","
+    else:
+        lines = [f"{layout(part, inner, inner, 1)}," for part in expr.parts]
+    pad = "\n" + " " * inner
+    return f"{pad}{pad.join(lines)}\n{' ' * indent}"
+
+
+def _if(expr: Expr, indent: int, column: int) -> str:
+    condition, then, other = expr.parts
+    pad, inner = " " * indent, " " * (indent + STEP)
+    test = layout(condition, indent, column + 3, 0)
+    last = test.rpartition("\n")[2]
+    closers = not last.strip(" ()}") and len(last) - len(last.lstrip()) <= column
+    if ("\n" in test or column + len(f"if {test} {{") > WIDTH) and not closers:
+        head = f"if {test}\n{pad}{{"
+    else:
+        head = f"if {test} {{"
+    text = f"{head}\n{inner}{result(then, indent + STEP)}\n{pad}}} else "
+    if other.is_if:
+        return text + _if(other, indent, indent + len("} else "))
+    return f"{text}{{\n{inner}{result(other, indent + STEP)}\n{pad}}}"

@@ -1,0 +1,91 @@
+"""CUDA C: on the host through g++ and cffi, for the device through nvcc."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import which
+
+from lego_emit.emit import Emitted
+from lego_emit.errors import ToolchainError
+from lego_emit.program import Function
+from lego_emit.targets.cpp import FLAGS, CppTarget, c_scalars, c_stores
+
+NVCC_FLAGS = ("-std=c++17", "-Werror", "all-warnings")
+
+
+def kernel(position: int, function: Function, type_name: str) -> str:
+    """A __global__ function that calls one emitted function."""
+    inputs = [f"const {type_name} *in{k}" for k in range(len(function.params))]
+    outputs = [f"{type_name} *out{k}" for k in range(len(function.outputs))]
+    arguments = ", ".join(f"in{k}[i]" for k in range(len(function.params)))
+    if len(function.outputs) == 1:
+        body = f"out0[i] = ::{function.name}({arguments});"
+    else:
+        stores = (f"out{k}[i] = r.{name};" for k, (name, _) in enumerate(function.outputs))
+        body = " ".join([f"const auto r = ::{function.name}({arguments});", *stores])
+    return (
+        f'extern "C" __global__ void lego_kernel_{position}({", ".join([*inputs, *outputs])}) {{\n'
+        f"  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n  {body}\n}}\n"
+    )
+
+
+def fill_kernel(position: int, function: Function, type_name: str) -> str:
+    """A __global__ function that fills an array by the array form of a function."""
+    scalars = range(len(function.params) - len(function.axes))
+    arguments = [*(f"s{k}" for k in scalars), "out", "threadIdx.x", "blockDim.x"]
+    parameters = [*(f"{type_name} s{k}" for k in scalars), f"{element(function, type_name)} *out"]
+    return (
+        f'extern "C" __global__ void lego_fill_{position}({", ".join(parameters)}) {{\n'
+        f"  ::{function.name}_fill({', '.join(arguments)});\n}}\n"
+    )
+
+
+def element(function: Function, type_name: str) -> str:
+    """The type of one result."""
+    return type_name if len(function.outputs) == 1 else f"::{function.name}_result"
+
+
+class CudaTarget(CppTarget):
+    name = "cuda"
+    flags = ("-std=c++17", *FLAGS[1:])
+
+    def qualified(self, name: str) -> str:
+        return f"::{name}"
+
+    def array_body(self, function: Function, type_name: str) -> str:
+        """The body of an array form's wrapper: three work items fill the array in turn."""
+        own = ["results.data()", f"static_cast<{type_name}>(rank)", "3"]
+        arguments = ", ".join([*c_scalars(function, type_name), *own])
+        return (
+            f"  std::vector<{element(function, type_name)}> "
+            f"results(static_cast<std::size_t>(n));\n"
+            f"  for (int rank = 2; rank >= 0; --rank) ::{function.name}_fill({arguments});\n"
+            f"  std::int64_t i = 0;\n"
+            f"  for (const auto r : results) {{ {c_stores(function, 'r')} ++i; }}\n"
+        )
+
+    def cubin(self, units: Sequence[Emitted], folder: Path, arch: str = "sm_90") -> list[Path]:
+        """Compile every function of the units for a device; one .cubin in folder for each unit.
+        Raises ToolchainError where nvcc is missing or refuses the text."""
+        nvcc = which("nvcc")
+        if nvcc is None:
+            raise ToolchainError(
+                "target 'cuda': device code needs nvcc, which is not on PATH; install the CUDA "
+                "toolkit, on Debian: apt-get install nvidia-cuda-toolkit (non-free)"
+            )
+        sources = []
+        for u, unit in enumerate(units):
+            (folder / f"unit_{u}.cuh").write_text(unit.source)
+            kernels = (
+                kernel(p, f, unit.printer.types[f.index_type])
+                for p, f in enumerate(unit.program.functions)
+            )
+            fills = (
+                fill_kernel(p, f, unit.printer.types[f.index_type])
+                for p, f in enumerate(unit.program.functions)
+                if f.axes
+            )
+            source = folder / f"unit_{u}.cu"
+            source.write_text(f'#include "unit_{u}.cuh"\n\n' + "\n".join([*kernels, *fills]))
+            sources.append(source.name)
+        self.execute([nvcc, f"-arch={arch}", "-cubin", *NVCC_FLAGS, *sources], cwd=folder)
+        return [folder / f"{Path(source).stem}.cubin" for source in sources]

@@ -1,0 +1,160 @@
+"""JavaScript through one Node process that lives as long as the library."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from lego_emit.emit import Emitted
+from lego_emit.errors import ToolchainError
+from lego_emit.program import Function
+from lego_emit.target import Target
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# A request is a line of JSON and the input arrays, the answer a line (empty, or what went wrong)
+# and the output arrays. Number functions get and give float64, BigInt functions int64.
+RUNNER = """
+import { readSync, writeSync } from "node:fs";
+
+function read(length) {
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length; ) {
+    const count = readSync(0, bytes, done, length - done);
+    if (count === 0) process.exit(0);
+    done += count;
+  }
+  return bytes;
+}
+
+function write(bytes) {
+  for (let done = 0; done < bytes.length; ) done += writeSync(1, bytes, done);
+}
+
+function answer(line) {
+  write(new TextEncoder().encode(JSON.stringify(line) + "\\n"));
+}
+
+// The loop over the arrays, written out for the number of inputs and outputs.
+function loop(inputs, outputs) {
+  const list = (count, text) => Array.from({ length: count }, (_, k) => text(k));
+  const names = (name, count) => list(count, (k) => `${name}${k}`).join();
+  const call = `f(${list(inputs, (k) => `a${k}[i]`).join()})`;
+  const stores = list(outputs, (k) => `r${k}[i] = r[${k}];`).join(" ");
+  return new Function(
+    "f, n, given, results",
+    `const [${names("a", inputs)}] = given, [${names("r", outputs)}] = results;
+    for (let i = 0; i < n; i += 1) {
+      ${outputs === 1 ? `r0[i] = ${call};` : `const r = ${call}; ${stores}`}
+    }`,
+  );
+}
+
+const units = [];
+try {
+  for (const path of JSON.parse(process.argv[2])) units.push(await import(path));
+} catch (error) {
+  answer(String(error.stack));
+  process.exit(1);
+}
+answer("");
+
+const loops = new Map();
+for (;;) {
+  const size = new Uint32Array(read(4).buffer)[0];
+  const { unit, name, type, n, inputs, outputs } = JSON.parse(new TextDecoder().decode(read(size)));
+  const kinds = { number: Float64Array, int64: BigInt64Array, uint64: BigUint64Array };
+  const given = [];
+  for (let k = 0; k < inputs; k += 1) given.push(new kinds[type](read(8 * n).buffer));
+  const results = [];
+  for (let k = 0; k < outputs; k += 1) results.push(new kinds[type](n));
+  try {
+    const key = `${unit} ${name}`;
+    if (!loops.has(key)) loops.set(key, loop(inputs, outputs));
+    loops.get(key)(units[unit][name], n, given, results);
+  } catch (error) {
+    answer(String(error.stack));
+    continue;
+  }
+  answer("");
+  for (const result of results) write(new Uint8Array(result.buffer));
+}
+"""
+
+
+class JavaScriptTarget(Target):
+    name = "javascript"
+    program = "node"
+    install = "apt-get install nodejs"
+
+    def build(self, units: Sequence[Emitted], folder: Path) -> _NodeLibrary:
+        paths = []
+        for k, unit in enumerate(units):
+            path = folder / f"unit_{k}{unit.printer.extension}"
+            path.write_text(unit.source)
+            paths.append(f"./{path.name}")
+        (folder / "runner.mjs").write_text(RUNNER)
+        return _NodeLibrary([self.find().path, "runner.mjs", json.dumps(paths)], folder, units)
+
+
+class _NodeLibrary:
+    def __init__(self, command: list[str], folder: Path, units: Sequence[Emitted]):
+        self._types = [unit.printer.types for unit in units]
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert process.stdin is not None and process.stdout is not None
+        self._requests, self._answers = process.stdin, process.stdout
+        weakref.finalize(self, _end, process, self._requests, self._answers)
+        self._check()
+
+    def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        import numpy as np
+
+        is_number = self._types[unit][function.index_type] == "number"
+        dtype = np.dtype("<f8" if is_number else "<i8")
+        given = inputs[: len(function.params)]
+        n = len(inputs[0])
+        request = json.dumps(
+            {
+                "unit": unit,
+                "name": function.name,
+                "type": "number" if is_number else function.index_type,
+                "n": n,
+                "inputs": len(given),
+                "outputs": len(function.outputs),
+            }
+        ).encode()
+        arrays = [a.astype(dtype).tobytes() for a in given]
+        self._requests.write(b"".join([len(request).to_bytes(4, "little"), request, *arrays]))
+        self._requests.flush()
+        self._check()
+        results = [np.frombuffer(self._answers.read(8 * n), dtype) for _ in function.outputs]
+        return [_integers(r) if is_number else r.astype(np.int64) for r in results]
+
+    def _check(self) -> None:
+        line = self._answers.readline()
+        message = json.loads(line) if line else "node ended without an answer"
+        if message:
+            raise ToolchainError(f"target 'javascript': node reports:\n{message}")
+
+
+def _integers(values: np.ndarray) -> np.ndarray:
+    """Numbers as integers. What is none (a fraction, NaN, -0) becomes the smallest integer, so that
+    no comparison takes it for right."""
+    import numpy as np
+
+    good = (np.abs(values) < 2.0**53) & (values == np.floor(values))
+    good &= ~((values == 0) & np.signbit(values))
+    return np.where(good, np.where(good, values, 0).astype(np.int64), np.iinfo(np.int64).min)
+
+
+def _end(process: subprocess.Popen[bytes], requests: IO[bytes], answers: IO[bytes]) -> None:
+    requests.close()  # the runner ends where its input does
+    answers.close()
+    process.wait()

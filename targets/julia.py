@@ -1,0 +1,251 @@
+"""Julia: one process for all units, fed with binary arrays through its pipes."""
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from lego_emit.emit import Emitted
+from lego_emit.errors import ToolchainError
+from lego_emit.program import Function
+from lego_emit.target import Library, Target
+
+FLAGS = ("--startup-file=no", "--color=no", "--depwarn=error", "--warn-overwrite=yes", "-O1")
+INDEX_TYPES = {"int32": "Int32", "int64": "Int64", "uint32": "UInt32", "uint64": "UInt64"}
+
+# Reads commands from stdin and answers each with "ok", or "error" and the length of a message:
+#   load PATH                          include a file whose value is the list of runners
+#   call LIBRARY RUNNER N OUTPUTS LENGTHS.., then the inputs' bytes, so many integers each; the
+#       outputs' bytes, N integers each, follow "ok"
+SERVER = r"""
+const libraries = Any[]
+
+function answer(word, parts...)
+    write(stdout, word, "\n", parts...)
+    flush(stdout)
+end
+
+function serve()
+    while !eof(stdin)
+        words = split(readline(stdin), ' ', limit = 2)
+        try
+            if words[1] == "load"
+                push!(libraries, Base.include(Main, String(words[2])))
+                answer("ok")
+            else
+                numbers = parse.(Int, split(words[2]))
+                library, runner, n, outputs = numbers
+                given = [read!(stdin, Vector{Int64}(undef, length)) for length in numbers[5:end]]
+                made = [Vector{Int64}(undef, n) for _ in 1:outputs]
+                Base.invokelatest(libraries[library][runner], n, given, made)
+                answer("ok", made...)
+            end
+        catch error
+            message = sprint(showerror, error)
+            answer("error $(sizeof(message))", message)
+        end
+    end
+end
+
+serve()
+"""
+
+
+def runner(unit: int, position: int, function: Function, module: str) -> str:
+    """The loop that applies one emitted function to arrays."""
+    kind = INDEX_TYPES[function.index_type]
+    arguments = ", ".join(f"inputs[{k + 1}][i] % {kind}" for k in range(len(function.params)))
+    stores = [
+        f"outputs[{k + 1}][i] = result[{k + 1}] % Int64" for k in range(len(function.outputs))
+    ]
+    return "\n".join(
+        [
+            f"function run_{unit}_{position}(n, inputs, outputs)",
+            "    for i in 1:n",
+            f"        result = Unit{unit}.{module}.{function.name}({arguments})",
+            *(f"        {store}" for store in stores),
+            "    end",
+            "end",
+            "",
+        ]
+    )
+
+
+def array_runner(unit: int, position: int, function: Function, module: str, array: str) -> str:
+    """The call of an array form, its elements put in row-major order."""
+    kind, rank = INDEX_TYPES[function.index_type], len(function.axes)
+    scalars = range(len(function.params) - rank)
+    arguments = ", ".join(f"inputs[{k + 1}][1] % {kind}" for k in scalars)
+    if not scalars and "32" in kind:
+        arguments = kind
+    order = ", ".join(str(k) for k in range(rank, 0, -1))
+    stores = [
+        f"outputs[{k + 1}] .= (value[{k + 1}] % Int64 for value in values)"
+        for k in range(len(function.outputs))
+    ]
+    return "\n".join(
+        [
+            f"function array_{unit}_{position}(n, inputs, outputs)",
+            f"    values = vec(permutedims(Unit{unit}.{module}.{array}({arguments}), ({order},)))",
+            *(f"    {store}" for store in stores),
+            "end",
+            "",
+        ]
+    )
+
+
+class JuliaTarget(Target):
+    name = "julia"
+    program = "julia"
+    install = "apt-get install julia (bookworm has none: with bullseye as a second apt source)"
+
+    def build(self, units: Sequence[Emitted], folder: Path) -> Library:
+        # Two units may have one name: each is loaded inside a module of its own.
+        modules, runners, names, positions = [], [], [], []
+        for u, unit in enumerate(units):
+            source = folder / f"unit_{u}{unit.printer.extension}"
+            source.write_text(unit.source, encoding="utf-8")
+            modules.append(f'module Unit{u}\ninclude("{source.name}")\nend\n')
+            module = unit.printer.module_name(unit.program.name)
+            positions.append({})
+            for p, function in enumerate(unit.program.functions):
+                runners.append(runner(u, p, function, module))
+                names.append(f"run_{u}_{p}")
+                positions[u][function.name] = len(names)
+                if function.axes:
+                    array = unit.printer.array_name(function.name)
+                    runners.append(array_runner(u, p, function, module, array))
+                    names.append(f"array_{u}_{p}")
+        toolchain = self.find()
+        process = _process(toolchain.path)
+        library = next(process.names)
+        text = [f"module {library}", *modules, *runners]
+        text += [f"const runners = [{', '.join(names)}]", "end", f"{library}.runners"]
+        path = folder / "units.jl"
+        path.write_text("\n".join(text) + "\n", encoding="utf-8")
+        try:
+            number = process.load(path)
+        except ToolchainError:
+            if not process.running:
+                # Some builds of Julia crash instead of catching an error; the interpreter names it.
+                self.execute([toolchain.path, *FLAGS, "--compile=min", str(path)])
+            raise
+        return _JuliaLibrary(process, number, positions)
+
+
+class _JuliaLibrary:
+    def __init__(self, process: _Process, number: int, positions: list[dict[str, int]]):
+        self._process, self._number, self._positions = process, number, positions
+
+    def call(self, unit: int, function: Function, inputs: list) -> list:
+        given = inputs[: len(function.params)]
+        n, outputs = len(inputs[0]), len(function.outputs)
+        position = self._positions[unit][function.name]
+        return self._process.call(self._number, position, n, given, outputs)
+
+    def call_array(self, unit: int, function: Function, scalars: list[int], count: int) -> list:
+        import numpy as np
+
+        given = [np.array([value], np.int64) for value in scalars]
+        position = self._positions[unit][function.name] + 1  # it stands behind the scalar runner
+        return self._process.call(self._number, position, count, given, len(function.outputs))
+
+
+class _Process:
+    """A running julia. One command at a time; an error in Julia is a ToolchainError here."""
+
+    def __init__(self, path: str):
+        self._warnings = tempfile.TemporaryFile("a+b")
+        self._julia = subprocess.Popen(
+            [path, *FLAGS, "-e", SERVER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._warnings,
+        )
+        self._lock = threading.Lock()
+        self._libraries = 0
+        self.names = (f"LegoLibrary{number}" for number in count(1))
+        atexit.register(self.close)
+
+    @property
+    def running(self) -> bool:
+        return self._julia.poll() is None
+
+    def close(self) -> None:
+        """End the process."""
+        self._julia.kill()
+        self._julia.communicate()
+
+    def load(self, path: Path) -> int:
+        """Load a file of units; the number of the library."""
+        with self._lock:
+            before = len(self._seen())
+            self._send(f"load {path}")
+            self._libraries += 1
+            if warnings := self._seen()[before:]:
+                raise ToolchainError(
+                    f"target 'julia': {warnings.decode(errors='replace').rstrip()}"
+                )
+            return self._libraries
+
+    def call(self, library: int, runner: int, n: int, inputs: list, outputs: int) -> list:
+        """Run a function over arrays; n values of each output."""
+        import numpy as np
+
+        with self._lock:
+            words = ("call", library, runner, n, outputs, *map(len, inputs))
+            self._send(" ".join(map(str, words)), inputs)
+            made = [np.empty(n, np.int64) for _ in range(outputs)]
+            for array in made:
+                if self._julia.stdout.readinto(array.data) != array.nbytes:
+                    raise self._died()
+            return made
+
+    def _send(self, command: str, arrays: Sequence = ()) -> None:
+        """Send a command and its arrays, and read Julia's answer."""
+        try:
+            self._julia.stdin.write(f"{command}\n".encode())
+            for array in arrays:
+                self._julia.stdin.write(array.data)
+            self._julia.stdin.flush()
+        except BrokenPipeError:
+            raise self._died() from None
+        word, _, length = self._julia.stdout.readline().decode().strip().partition(" ")
+        if word == "error":
+            message = self._julia.stdout.read(int(length)).decode(errors="replace")
+            raise ToolchainError(f"target 'julia': {message}")
+        if word != "ok":
+            raise self._died()
+
+    def _seen(self) -> bytes:
+        """All that julia has written to stderr."""
+        self._warnings.seek(0)
+        return self._warnings.read()
+
+    def _died(self) -> ToolchainError:
+        self._julia.kill()
+        self._julia.wait()
+        return ToolchainError(
+            f"target 'julia': the process ended with exit code {self._julia.returncode}; an error "
+            f"in Julia, such as a division by zero, can end it\n"
+            f"{self._seen().decode(errors='replace')}".rstrip()
+        )
+
+
+@cache
+def _processes() -> dict[str, _Process]:
+    return {}
+
+
+def _process(path: str) -> _Process:
+    """The process of this julia; a new one where the last has ended."""
+    running = _processes().get(path)
+    if running is None or not running.running:
+        running = _processes()[path] = _Process(path)
+    return running

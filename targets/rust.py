@@ -1,0 +1,94 @@
+"""Rust through rustc and cffi."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lego_emit.emit import Emitted
+from lego_emit.program import Function
+from lego_emit.target import (
+    NativeTarget,
+    array_symbol,
+    c_array_declaration,
+    c_declaration,
+    symbol,
+)
+
+FLAGS = ("-D", "warnings", "-C", "panic=abort", "-C", "opt-level=1")
+
+
+def rust_wrapper(unit: int, position: int, function: Function, type_name: str) -> str:
+    """The extern "C" loop around one function of the module unit_<unit>."""
+    inputs = range(len(function.params))
+    outputs = range(len(function.outputs))
+    pointers = [f"in{k}: *const i64" for k in inputs] + [f"out{k}: *mut i64" for k in outputs]
+    parameters = ", ".join(["n: i64", *pointers])
+    arguments = ", ".join(f"*in{k}.add(i) as {type_name}" for k in inputs)
+    stores = " ".join(f"*out{k}.add(i) = r{k} as i64;" for k in outputs)
+    return (
+        f"// {c_declaration(unit, position, function)}\n"
+        "#[no_mangle]\n"
+        f'pub unsafe extern "C" fn {symbol(unit, position)}({parameters}) {{\n'
+        "    for i in 0..n as usize {\n"
+        f"        let {_results(function)} = unit_{unit}::{function.name}({arguments});\n"
+        f"        {stores}\n"
+        "    }\n}\n"
+    )
+
+
+def rust_array_wrapper(unit: int, position: int, function: Function, type_name: str) -> str:
+    """The same around an iterator. Results beyond the n that are wanted spoil the first one."""
+    scalars = range(len(function.params) - len(function.axes))
+    outputs = range(len(function.outputs))
+    pointers = [f"out{k}: *mut i64" for k in outputs]
+    parameters = ", ".join(["n: i64", *(f"s{k}: i64" for k in scalars), *pointers])
+    arguments = ", ".join(f"s{k} as {type_name}" for k in scalars)
+    stores = " ".join(f"*out{k}.add(i) = r{k} as i64;" for k in outputs)
+    return (
+        f"// {c_array_declaration(unit, position, function)}\n"
+        "#[no_mangle]\n"
+        f'pub unsafe extern "C" fn {array_symbol(unit, position)}({parameters}) {{\n'
+        f"    let mut results = unit_{unit}::{function.name}_iter({arguments});\n"
+        f"    for (i, {_results(function)}) in results.by_ref().take(n as usize).enumerate() {{\n"
+        f"        {stores}\n"
+        "    }\n"
+        "    if n > 0 && results.next().is_some() {\n"
+        "        *out0 = i64::MIN;\n"
+        "    }\n}\n"
+    )
+
+
+def _results(function: Function) -> str:
+    names = ", ".join(f"r{k}" for k in range(len(function.outputs)))
+    return f"({names})" if len(function.outputs) > 1 else names
+
+
+class RustTarget(NativeTarget):
+    name = "rust"
+    program = "rustc"
+    install = "apt-get install rustc"
+    edition = "2021"
+    flags: tuple[str, ...] = FLAGS
+
+    def link(self, units: Sequence[Emitted], folder: Path, library: Path) -> None:
+        parts = []
+        for u, unit in enumerate(units):
+            (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
+            parts.append(f"mod unit_{u};\n")
+            for p, f in enumerate(unit.program.functions):
+                type_name = unit.printer.types[f.index_type]
+                parts.append(rust_wrapper(u, p, f, type_name))
+                if f.axes:
+                    parts.append(rust_array_wrapper(u, p, f, type_name))
+        text = "\n".join(parts)
+        if self.edition >= "2024":
+            text = text.replace("#[no_mangle]", "#[unsafe(no_mangle)]")
+            text = f"#![allow(unsafe_op_in_unsafe_fn)]\n\n{text}"
+        (folder / "units.rs").write_text(text)
+        command = [self.find().path, "--edition", self.edition, *self.flags]
+        self.execute([*command, "--crate-type=cdylib", "-o", str(library), "units.rs"], cwd=folder)
+
+
+class CheckedRustTarget(RustTarget):
+    """Debug assertions on: an overflow panics, which ends the process."""
+
+    flags = (*FLAGS, "-C", "debug-assertions=on")

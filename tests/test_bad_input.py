@@ -1,0 +1,488 @@
+"""Bad input: one clear error of ours, naming the construct, the place and the way out."""
+
+import pytest
+import sympy
+
+from lego_emit import (
+    Col,
+    ExpandBy,
+    GenP,
+    GroupBy,
+    LegoError,
+    OrderBy,
+    RegP,
+    Row,
+    TileBy,
+    generate,
+    isqrt,
+    symbols,
+)
+from lego_emit.errors import (
+    AssumptionError,
+    IndexRangeError,
+    InternalError,
+    InverseError,
+    LayoutError,
+    TargetError,
+    TraceError,
+    WidthError,
+)
+
+# ruff: noqa: F821
+
+
+def refused(kind, *words, call, **options):
+    """call(), or generate(call, ..), raises exactly this kind, and the message has the words."""
+    with pytest.raises(LegoError) as caught:
+        call(**options)
+    assert type(caught.value) is kind, repr(caught.value)
+    text = str(caught.value)
+    for word in words:
+        assert word in text, (word, text)
+    assert "Traceback" not in text and "\n" not in text
+    assert len(text) < 400, text
+
+
+def refused_by_generate(kind, *words, fn, target="cpp", **options):
+    refused(kind, *words, call=lambda: generate(fn, target, **options))
+
+
+# -- layouts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: RegP([2, 3], [0, 0]), ["RegP([2, 3], [0, 0])", "0 stands twice"]),
+        (lambda: RegP([2, 3], [1, 2]), ["RegP([2, 3], [1, 2])", "0-based", "[0, 1]"]),
+        (lambda: RegP([2, 3], [0, 5]), ["5 is outside"]),
+        (lambda: RegP([2, 3], [0]), ["2 sizes", "permutation of 1"]),
+        (lambda: RegP([2, 3], [0.0, 1.0]), ["list of integers"]),
+        (lambda: RegP([2, 3], "01"), ["list of integers"]),
+        (lambda: Row(0), ["size 0 is 0", "at least 1"]),
+        (lambda: Row(2, -3), ["size 1 is -3"]),
+        (lambda: Row(2.0), ["2.0", "//"]),
+        (lambda: Row("4"), ["'4'", "integer"]),
+        (lambda: Row(True), ["True"]),
+        (lambda: GroupBy([]), ["at least one size"]),
+        (lambda: GroupBy(), ["at least one tile"]),
+        (lambda: GroupBy([2, 3]).OrderBy(Row(7)), ["6 elements", "7", "products equal"]),
+        (lambda: TileBy([2], [3, 4]), ["1, 2", "dimensions"]),
+        (lambda: TileBy([2, 3], [4, 5]).OrderBy(Row(60)), ["120", "60"]),
+        (lambda: OrderBy(), ["at least one"]),
+        (lambda: OrderBy(3), ["int"]),
+        (lambda: ExpandBy([7], [6], GroupBy([6])), ["7 on axis 0", "6"]),
+        (lambda: ExpandBy([5, 7], [6, 8], GroupBy([47])), ["48", "47"]),
+        (lambda: ExpandBy([5], [6], Row(6)), ["GroupBy or a TileBy"]),
+        (lambda: ExpandBy([5], [6], GroupBy([6]), guard="both"), ["'both'", "physical"]),
+        (lambda: isqrt(-1), ["isqrt(-1)"]),
+        (lambda: isqrt(2.0), ["2.0", "float"]),
+    ],
+)
+def test_a_layout_that_cannot_exist(make, words):
+    refused(LayoutError, *words, call=make)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: GenP([2, 2], lambda i, j: i + j, lambda f: (f // 2, f % 2)),
+            ["apply(0, 1) and apply(1, 0) both give 1", "not a bijection", "leave inv out"],
+        ),
+        (
+            lambda: GenP([2, 2], lambda i, j: 2 * i + j, lambda f: (f % 2, f // 2)),
+            ["apply(0, 1) gives 1", "inv(1) gives (1, 0)"],
+        ),
+        (
+            lambda: GenP([2, 2], lambda i, j: 2 * i + j + 1, lambda f: ((f - 1) // 2, (f - 1) % 2)),
+            ["apply(1, 1) gives 4", "outside 0..3"],
+        ),
+        (lambda: GenP([2, 2], lambda i, j: (2 * i + j) / 1, lambda f: (0, 0)), ["0.0", "//"]),
+        (lambda: GenP([2, 2], lambda i, j: None, lambda f: (0, 0)), ["None"]),
+        (lambda: GenP([2, 2], lambda i: i, lambda f: (0, 0)), ["TypeError"]),
+        (lambda: GenP([2, 2], lambda i, j: 2 * i + j, lambda f: f), ["tuple of 2"]),
+        (lambda: GenP([2, 2], 3), ["apply is 3", "function"]),
+    ],
+)
+def test_a_genp_that_is_no_bijection(make, words):
+    refused(LayoutError, *words, call=make)
+
+
+def test_a_genp_over_symbols_that_is_no_bijection():
+    """Its sizes have no values: small ones are tried, and the counterexample says which."""
+    n = symbols("n")
+
+    def diagonal(i, j):
+        return i + j
+
+    def unflatten(flat):
+        return flat // n, flat % n
+
+    refused_by_generate(
+        LayoutError,
+        "GenP([n, n], diagonal, unflatten)",
+        "no bijection",
+        "n=2",
+        fn=GroupBy([n, n]).OrderBy(GenP([n, n], diagonal, unflatten)),
+    )
+
+    def transposed(i, j):
+        return j * n + i
+
+    refused_by_generate(
+        LayoutError,
+        "n=2",
+        "inv(",
+        fn=GroupBy([n, n]).OrderBy(GenP([n, n], transposed, unflatten)),
+    )
+
+    def too_far(i, j):
+        return i * n + j + 1
+
+    refused_by_generate(
+        LayoutError, "outside", fn=GroupBy([n, n]).OrderBy(GenP([n, n], too_far, unflatten))
+    )
+
+
+@pytest.mark.parametrize(
+    ("fn", "words"),
+    [
+        (lambda M: GroupBy([M, 4]).OrderBy(Row(M, 5)), ["4*M", "5*M", "multiply out"]),
+        (lambda M: GroupBy([M - M]), ["size 0 is 0"]),
+        (lambda M: GroupBy([-M * M - 1])[i], ["-M*M - 1", "never positive"]),
+        (lambda M: RegP([M, M], [0, 0]), ["0 stands twice"]),
+        (lambda M: ExpandBy([M + 1], [M], GroupBy([M]))[i], ["M + 1", "M"]),
+    ],
+)
+def test_a_layout_over_symbols_that_cannot_exist(fn, words):
+    refused_by_generate(LayoutError, *words, fn=fn)
+
+
+def test_sizes_that_do_not_divide():
+    def tile(M, BM):
+        return TileBy([M // BM], [BM]).OrderBy(Row(M))
+
+    refused_by_generate(LayoutError, "1000", fn=tile, sizes={"M": 1000, "BM": 128})
+
+
+# -- indices -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fn", "words"),
+    [
+        (lambda: GroupBy([4, 6])[4, j], ["GroupBy([4, 6])", "index 0 is 4", "0..3"]),
+        (lambda: GroupBy([4, 6])[j, -1], ["index 1 is -1", "0..5"]),
+        (lambda M: GroupBy([M, 6])[M, j], ["index 0 is M", "0..M - 1"]),
+        (lambda M: GroupBy([M, 6])[-1 - M, j], ["index 0"]),
+        (lambda M: GroupBy([M, 6]).inv(6 * M), ["the position is 6*M", "0..6*M - 1"]),
+        (lambda: GroupBy([4, 6]).inv(-1), ["-1", "0..23"]),
+        (lambda M: GroupBy([M, 6])[M], ["2 indices wanted, 1 given"]),
+        (lambda M: GroupBy([M, 6])[1, 2, 3], ["2 indices wanted, 3 given"]),
+        (lambda M: GroupBy([M, 6])[1:2, 2], ["axis 0", "1:2", "':'"]),
+        (lambda M: GroupBy([M, 6])["a", 2], ["index 0 is 'a'", "integer"]),
+        (lambda M: GroupBy([M, 6])[0.5, 2], ["0.5", "float"]),
+        (lambda M: GroupBy([M, 6])[None, 2], ["None"]),
+    ],
+)
+def test_a_wrong_index(fn, words):
+    refused_by_generate(IndexRangeError, *words, fn=fn)
+
+
+def test_an_index_outside_what_was_assumed():
+    refused_by_generate(
+        IndexRangeError, "index 0 is p + 4", fn=lambda: GroupBy([4, 6])[p + 4, q], assume=["p >= 0"]
+    )
+
+
+def test_the_inverse_of_a_broadcast():
+    layout = GroupBy([4, 6]).OrderBy(GenP([4, 6], lambda i, j: j))
+    refused(InverseError, "no inverse", "without inv", call=lambda: layout.inv(3))
+    refused_by_generate(InverseError, "no inverse", fn=lambda: layout.inv(at))
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def recursive(M):
+    return recursive(M - 1) + 1
+
+
+def recursive_with_an_end(M):
+    return recursive_with_an_end(M - 1) + 1 if M > 0 else 0
+
+
+def endless(M):
+    k = 0
+    while k < M:
+        k += 1
+    return k
+
+
+def starred(*indices):
+    return 1
+
+
+def keywords(**sizes):
+    return 1
+
+
+SHIFT = pytest.mark.xfail(strict=True, reason="InternalError where a shift has no bound")
+
+
+def many_branches(a, b, c, d, e, f, g, h, k):
+    return sum(1 if x > 3 else 0 for x in (a, b, c, d, e, f, g, h, k))
+
+
+@pytest.mark.parametrize(
+    ("fn", "words"),
+    [
+        (lambda i, j: i / j, ["(i) / (j)", "write //"]),
+        (lambda i: 3 / i, ["write //"]),
+        (lambda i: 1.5, ["1.5", "return an index"]),
+        (lambda i: i * 1.5, ["1.5", "integer"]),
+        (lambda i: i + 0.5, ["0.5", "integer"]),
+        (lambda i: float(i), ["i", "symbol"]),
+        (lambda i: int(i), ["i is a symbol", "sizes="]),
+        (lambda M: sum(range(M)), ["M is a symbol", "range", "sizes="]),
+        (lambda M: [1, 2, 3][M], ["M is a symbol", "sizes="]),
+        (endless, ["64 undecided", "loop", "sizes="]),
+        (recursive, ["recursive", "calls itself"]),
+        (recursive_with_an_end, ["64 undecided"]),
+        (many_branches, ["256 paths", "sizes="]),
+        (starred, ["starred", "*indices", "named"]),
+        (keywords, ["keywords", "sizes", "named"]),
+        (lambda i: None, ["None", "return an index"]),
+        (lambda i: "x", ["'x'", "return an index"]),
+        (lambda i: True, ["True"]),
+        (lambda i: [], ["nothing"]),
+        (lambda i: {}, ["nothing"]),
+        (lambda i: (i, None), ["out1"]),
+        (lambda i: {"a b": i}, ["'a b'", "no name"]),
+        (lambda i: ((i, i), i), ["out0"]),
+        (lambda i: i**-1, ["**", "exponent"]),
+        (lambda i: 2**i, ["line"]),
+        (lambda i: i.foo, ["foo", "line"]),
+        (lambda i: i(3), ["line"]),
+        (lambda i: i // 0, ["division by zero"]),
+        (lambda i: i % 0, ["division by zero"]),
+        (lambda i: i // (i - i), ["division by zero"]),
+        (lambda i: 1 // 0, ["ZeroDivisionError", "line"]),
+        pytest.param(lambda i: i << j, ["shift"], marks=SHIFT),
+        pytest.param(lambda i: i >> j, ["shift"], marks=SHIFT),
+        (lambda i: i << -1, ["shift"]),
+        (lambda i: sympy.sin(sympy.Symbol("i")), ["sin"]),
+        (lambda i: [x for x in GroupBy([4])], ["line"]),
+    ],
+)
+def test_a_function_that_cannot_be_followed(fn, words):
+    refused_by_generate(TraceError, *words, fn=fn)
+
+
+def test_the_line_of_the_failure_is_named():
+    def fails(i):
+        k = i + 1
+        return k.nothing
+
+    first = fails.__code__.co_firstlineno
+    refused_by_generate(TraceError, "fails failed", f"line {first + 2}", fn=fails)
+
+
+def test_branches_that_give_different_things():
+    refused_by_generate(TraceError, "cannot be joined", fn=lambda i: (i, i) if i < 3 else i)
+    refused_by_generate(TraceError, fn=lambda i: GroupBy([4]) if i < 3 else GroupBy([5]))
+
+
+def test_what_is_no_function():
+    for thing in (42, "x", None, int, max):
+        refused_by_generate(TraceError, fn=thing)
+    refused_by_generate(TraceError, "42", "a function or a layout", fn=42)
+
+
+def test_a_symbol_has_no_truth_outside_a_function():
+    i = symbols("i")
+    refused(TraceError, "undecided", "generate()", call=lambda: bool(i < 3))
+
+
+@pytest.mark.parametrize("names", ["", "a b-c", "3"])
+def test_no_names_for_symbols(names):
+    refused(TraceError, call=lambda: symbols(names))
+
+
+# -- what the caller gives -----------------------------------------------------------------------
+
+
+def tile(M, BM):
+    return GroupBy([M, BM])[i, j]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ({"BM": 1.5}, ["BM", "integer", "1.5"]),
+        ({"BM": "4"}, ["BM", "'4'"]),
+        ({"BM": None}, ["BM", "None"]),
+        ({"BM": True}, ["BM", "True"]),
+        (["BM"], ["dict", "['BM']"]),
+        ("BM=2", ["dict", "'BM=2'"]),
+        (3, ["dict", "3"]),
+        ({"BN": 4}, ["BN", "no parameter", "M, BM"]),
+        ({"BMM": 4}, ["BMM", "Did you mean 'BM'?"]),
+        ({1: 2}, ["1", "no parameter"]),
+    ],
+)
+def test_wrong_sizes(sizes, words):
+    refused_by_generate(TraceError, *words, fn=tile, sizes=sizes)
+
+
+@pytest.mark.parametrize("size", [0, -4])
+def test_a_size_that_is_not_positive(size):
+    refused_by_generate(LayoutError, f"size 1 is {size}", fn=tile, sizes={"BM": size})
+
+
+@pytest.mark.parametrize(
+    ("assumption", "words"),
+    [
+        ("M <", ["'M <'", "invalid syntax"]),
+        ("", ["''"]),
+        ("M", ["'M'", "no relation", "'M % BM == 0'"]),
+        ("M + 1", ["no relation"]),
+        ("M is 3", ["cannot read"]),
+        ("import os", ["cannot read"]),
+        ("__import__('os').getcwd() == 3", ["cannot read"]),
+        ("M / 2 == 3", ["cannot read 'M / 2'", "//"]),
+        ("f(M) > 1", ["'f(M)'"]),
+        ("M == 1.5", ["'1.5'"]),
+        ("M % 0 == 0", ["division by zero"]),
+        ("M < 3 or M > 5", ["no relation"]),
+        ("M != 3", ["only <"]),
+        ("N < 3", ["names N", "no parameter", "M, BM"]),
+        ("BMM < 3", ["BMM", "Did you mean 'BM'?"]),
+        (3, ["3", "no assumption"]),
+        (None, ["None", "no assumption"]),
+        (True, ["True"]),
+        (["M < 3"], ["no assumption"]),
+        (lambda: 1, ["no assumption"]),
+        (sympy.sin(sympy.Symbol("M")) < 1, ["sin"]),
+        (sympy.Symbol("M"), ["M"]),
+    ],
+)
+def test_an_assumption_that_cannot_be_read(assumption, words):
+    refused_by_generate(AssumptionError, *words, fn=tile, assume=[assumption])
+
+
+@pytest.mark.parametrize("assume", [3, None, 1.5])
+def test_assumptions_that_are_no_list(assume):
+    refused_by_generate(AssumptionError, "no assumption", fn=tile, assume=assume)
+
+
+@pytest.mark.parametrize(
+    ("assume", "words"),
+    [
+        (["M > 4", "M < 3"], ["'M < 3'", "contradicts"]),
+        (["M < BM", "BM < M"], ["'BM < M'", "contradicts"]),
+        (["M == 3", "M == 4"], ["'M == 4'", "contradicts"]),
+        (["M % 4 == 0", "1 <= M <= 3"], ["contradict"]),
+        (["1 < 0"], ["contradict"]),
+        pytest.param(
+            ["M % 4 == 0", "M == 6"],
+            ["contradict"],
+            marks=pytest.mark.xfail(strict=True, reason="an equality after a divisibility"),
+        ),
+    ],
+)
+def test_assumptions_that_contradict_each_other(assume, words):
+    refused_by_generate(AssumptionError, *words, fn=tile, assume=assume)
+
+
+def test_an_assumption_that_contradicts_a_size():
+    refused_by_generate(AssumptionError, "contradict", fn=tile, sizes={"M": 3}, assume=["M > 4"])
+    refused_by_generate(
+        AssumptionError, "contradict", fn=tile, sizes={"M": 6}, assume=["M % 4 == 0"]
+    )
+    refused_by_generate(LayoutError, "never positive", fn=tile, assume=["M < 0"])
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("cudaa", ["'cudaa'", "installed: ", "Did you mean 'cuda'?"]),
+        ("rustt", ["Did you mean 'rust'?"]),
+        ("zig", ["'zig'", "cpp, cuda, fortran, glsl, javascript, julia, rust"]),
+        ("", ["''"]),
+        (None, ["None", "'cuda'"]),
+        (3, ["3"]),
+    ],
+)
+def test_an_unknown_target(target, words):
+    refused_by_generate(TargetError, *words, fn=tile, target=target)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("int16", ["'int16'", "int32, int64, uint32, uint64", "Did you mean 'int64'?"]),
+        ("INT", ["'INT'"]),
+        (None, ["None"]),
+        (32, ["32"]),
+    ],
+)
+def test_an_unknown_index_type(kind, words):
+    refused_by_generate(TargetError, *words, fn=tile, index_type=kind)
+
+
+def test_an_index_type_that_the_language_lacks():
+    refused_by_generate(
+        TargetError, "Fortran", "uint64", fn=tile, target="fortran", index_type="uint64"
+    )
+
+
+def test_a_name_that_is_no_text():
+    refused_by_generate(TraceError, "name", "3", fn=tile, name=3)
+
+
+def test_a_value_that_does_not_fit():
+    refused_by_generate(
+        WidthError,
+        "uint32",
+        "0..4294967295",
+        "wider index_type or smaller sizes",
+        fn=tile,
+        sizes={"M": 2**20, "BM": 2**20},
+        index_type="uint32",
+    )
+    refused_by_generate(WidthError, "int64", fn=tile, sizes={"M": 2**40, "BM": 2**40})
+    refused_by_generate(
+        WidthError, "int32", fn=tile, target="glsl", sizes={"M": 2**20, "BM": 2**20}
+    )
+    refused_by_generate(WidthError, "int53", fn=tile, target="js", sizes={"M": 2**30, "BM": 2**30})
+
+
+# -- the kinds -----------------------------------------------------------------------------------
+
+
+def test_errors_are_the_builtin_kinds_too():
+    """except ValueError catches a LayoutError, as Python's users expect."""
+    assert issubclass(LayoutError, ValueError) and issubclass(TargetError, ValueError)
+    assert issubclass(AssumptionError, ValueError)
+    assert issubclass(IndexRangeError, IndexError)
+    assert issubclass(WidthError, OverflowError)
+    assert issubclass(InternalError, LegoError)
+
+
+def test_nothing_is_written_when_generation_fails(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for fn in (lambda i: None, lambda: GroupBy([4])[5]):
+        with pytest.raises(LegoError):
+            generate(fn, "cuda").save("index.cuh")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_good_call_after_a_bad_one():
+    for fn in (endless, recursive, lambda i: None):
+        with pytest.raises(LegoError):
+            generate(fn, "cpp")
+    assert (
+        generate(Col(2, 3) and GroupBy([2, 3]).OrderBy(Col(2, 3)), "cpp").functions[0].op_count == 2
+    )

@@ -1,0 +1,319 @@
+"""The command line: what it writes, and that every bad input is one message and exit code 2."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lego_emit import __version__, generate, targets
+from lego_emit.cli import main
+from lego_emit.errors import ToolchainError
+
+KERNEL = '''
+from lego_emit import Col, GroupBy, OrderBy, Row
+
+
+def index_kernel(M, N, BM, BN):
+    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
+    offset = L[pid_m, pid_n, :, :]
+    return offset
+
+
+turned = GroupBy([6, 4]).OrderBy(Col(6, 4))
+number = 7
+'''
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder of one's own, with k.py in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
+    (tmp_path / "k.py").write_text(KERNEL)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+def python(*arguments):
+    """A real process: nothing catches what the command line leaves uncaught."""
+    command = [sys.executable, "-c", "from lego_emit.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def files(folder):
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+# -- generate ------------------------------------------------------------------------------------
+
+
+def test_one_target_to_stdout(target):
+    result = run("generate", "k.py:index_kernel", "--target", target)
+    assert result.exit_code == 0
+    namespace = {}
+    exec(KERNEL, namespace)
+    assert result.stdout == generate(namespace["index_kernel"], target).source
+    again = run("generate", "k.py:index_kernel", "--target", target, "-o", "-")
+    assert again.stdout == result.stdout
+
+
+def test_several_targets_to_stdout_in_the_order_asked():
+    both = run("generate", "k.py:turned", "-t", "rust", "-t", "cpp", "-t", "rs")
+    single = [run("generate", "k.py:turned", "-t", t).stdout for t in ("rust", "cpp")]
+    assert both.stdout == "".join(single)
+    assert "turned_apply" in both.stdout and "turned_inv" in both.stdout
+
+
+def test_a_file_and_a_folder(folder):
+    assert run("generate", "k.py:turned", "-t", "cuda", "-o", "x.cuh").exit_code == 0
+    assert run("generate", "k.py:turned", "-t", "rust", "-o", "new/deep/").exit_code == 0
+    assert run("generate", "k.py:turned", "-t", "julia", "-o", ".").exit_code == 0
+    assert files(folder) == ["k.py", "new/deep/turned.rs", "turned.jl", "x.cuh"]
+
+
+def test_all_targets_into_a_folder(folder):
+    result = run("generate", "k.py:turned", "-t", "all", "-o", "out")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert len(files(folder)) == 1 + len(targets())
+
+
+def test_options_reach_the_generator():
+    result = run(
+        "generate", "k.py:index_kernel", "-t", "cpp", "--size", "BM=32", "--size", "BN=0x10",
+        "--assume", "M < 1024", "--assume", "N < 1024", "--index-type", "int64", "--name", "mine",
+    )  # fmt: skip
+    namespace = {}
+    exec(KERNEL, namespace)
+    unit = generate(
+        namespace["index_kernel"], "cpp", sizes={"BM": 32, "BN": 16},
+        assume=["M < 1024", "N < 1024"], index_type="int64", name="mine",
+    )  # fmt: skip
+    assert result.stdout == unit.source
+
+
+def test_what_the_file_prints_stays_out_of_the_text():
+    Path("p.py").write_text("print('loaded')\ndef f(M):\n    print('called')\n    return M + 1\n")
+    result = run("generate", "p.py:f", "-t", "cpp")
+    assert result.exit_code == 0
+    assert "loaded" in result.stderr and "called" in result.stderr
+    assert "loaded" not in result.stdout and "called" not in result.stdout
+
+
+def test_modules_beside_the_file_are_found_and_forgotten(folder):
+    for name, value in (("a", 3), ("b", 5)):
+        (folder / name).mkdir()
+        (folder / name / "helper_of_mine.py").write_text(f"value = {value}\n")
+        (folder / name / "late_helper.py").write_text(f"value = {10 * value}\n")
+        (folder / name / "f.py").write_text(
+            "from __future__ import annotations\n"
+            "from dataclasses import dataclass\n"
+            "import helper_of_mine\n\n\n"
+            "@dataclass\nclass Point:\n    x: int\n\n\n"
+            "def f(M):\n    import late_helper\n"
+            "    return M + helper_of_mine.value + late_helper.value\n"
+        )
+    path, modules = list(sys.path), set(sys.modules)
+    assert "M + 33" in run("generate", "a/f.py:f", "-t", "cpp").stdout
+    assert "M + 55" in run("generate", "b/f.py:f", "-t", "cpp").stdout
+    assert sys.path == path
+    new = set(sys.modules) - modules
+    assert not {n for n in new if "helper" in n or "user_file" in n}
+
+
+# -- bad input -----------------------------------------------------------------------------------
+
+BAD_FILES = {
+    "syntax.py": "x = 1\ndef f(:\n    pass\n",
+    "fails.py": "import math\n\nx = 1 / 0\n",
+    "exits.py": "raise SystemExit(3)\n",
+    "layout.py": "from lego_emit import *\nL = GroupBy([6, 4]).OrderBy(Col(5, 5))\n",
+    "imports.py": "import broken_helper\n",
+    "broken_helper.py": "x = (\n",
+    "binary.py": "\0\n",
+    "calls.py": "def f(M):\n    return M[3]\n",
+    "nothing.py": "def f(M):\n    pass\n",
+    "out.py": "from lego_emit import GroupBy\ndef f():\n    return GroupBy([4])[7]\n",
+}
+
+BAD = [
+    ("nope.py:f -t cuda", "nope.py: no such file"),
+    (".:f -t cuda", "is a folder"),
+    ("k.py:index_kernal -t cuda", "no 'index_kernal'", "Did you mean 'index_kernel'?"),
+    ("k.py:number -t cuda", "number is 7, a int", "index_kernel, turned"),
+    ("k.py -t cuda", "not of the form FILE.py:NAME"),
+    ("k.py: -t cuda", "not of the form FILE.py:NAME"),
+    ("k.py:turned -t cudda", "no target 'cudda'", "Did you mean 'cuda'?"),
+    ("k.py:turned", "--target"),
+    ("k.py:turned -t cuda --frob", "--frob"),
+    ("k.py:index_kernel -t cuda --size BM", "'BM' is not of the form BM=32"),
+    ("k.py:index_kernel -t cuda --size BM=x", "'BM=x' is not of the form"),
+    ("k.py:index_kernel -t cuda --size =3", "'=3' is not of the form"),
+    ("k.py:index_kernel -t cuda --size BM=3 --size BM=4", "as 3 and as 4"),
+    ("k.py:index_kernel -t cuda --size BMM=3", "BMM", "BM"),
+    ("k.py:index_kernel -t cuda --size BM=0", "division by zero"),
+    ("k.py:index_kernel -t cuda --index-type int23", "int23", "int32"),
+    ("k.py:index_kernel -t cuda --assume M==", "M=="),
+    ("k.py:index_kernel -t cuda --assume Q<3", "Q"),
+    ("k.py:turned -t cuda -t rust -o k.py", "several targets need a folder"),
+    ("k.py:turned -t cuda -o k.py/x", "k.py"),
+    ("syntax.py:f -t cuda", "syntax.py, line 2: SyntaxError"),
+    ("fails.py:f -t cuda", "fails.py, line 3: ZeroDivisionError: division by zero"),
+    ("exits.py:f -t cuda", "exits.py, line 1", "SystemExit: 3"),
+    ("layout.py:L -t cuda", "layout.py, line 2: LayoutError", "make the products equal"),
+    ("imports.py:f -t cuda", "imports.py, line 1", "broken_helper.py, line 1: SyntaxError"),
+    ("binary.py:f -t cuda", "binary.py", "null bytes"),
+    ("calls.py:f -t cuda", "f failed on symbols (line 2): TypeError"),
+    ("nothing.py:f -t cuda", "None"),
+    ("out.py:f -t cuda", "7"),
+]
+
+
+@pytest.mark.parametrize("case", BAD, ids=[b[0] for b in BAD])
+def test_bad_input_is_one_message_and_no_file(folder, case):
+    arguments, *parts = case
+    for name, text in BAD_FILES.items():
+        (folder / name).write_text(text)
+    before = files(folder)
+    output = [] if " -o " in arguments else ["-o", "made/"]
+    result = run("generate", *arguments.split(), *output)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert len(re.findall("(?m)^Error: ", result.stderr)) == 1
+    assert "Traceback" not in result.stderr
+    for part in parts:
+        assert part in result.stderr
+    assert [f for f in files(folder) if "__pycache__" not in f] == before
+    assert not (folder / "made").exists()
+
+
+def test_all_or_nothing(folder):
+    (folder / "out" / "turned.rs").mkdir(parents=True)
+    (folder / "out" / "turned.hpp").write_text("old")
+    result = run("generate", "k.py:turned", "-t", "cuda", "-t", "cpp", "-t", "rust", "-o", "out")
+    assert result.exit_code == 2
+    assert "turned.rs" in result.stderr
+    assert files(folder) == ["k.py", "out/turned.hpp"]
+    assert (folder / "out" / "turned.hpp").read_text() == "old"
+
+
+def test_an_unforeseen_error_is_no_traceback(monkeypatch):
+    import lego_emit.generator
+
+    def fail(*_, **__):
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(lego_emit.generator, "generate", fail)
+    result = run("generate", "k.py:turned", "-t", "cpp")
+    assert result.exit_code == 2
+    assert "RuntimeError: boom" in result.stderr and "Traceback" not in result.stderr
+
+
+def test_a_real_process(folder):
+    done = python("generate", "k.py:turned", "-t", "cpp")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("// Code generated by lego-emit. DO NOT EDIT.\n")
+    done = python("generate", "k.py:turnd", "-t", "cpp")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: k.py: no 'turnd'")
+    assert len(done.stderr.splitlines()) == 1
+
+
+# -- golden, targets, version --------------------------------------------------------------------
+
+
+def golden_root(folder):
+    case = folder / "golden" / "turned"
+    case.mkdir(parents=True)
+    (case / "layout.py").write_text(KERNEL.replace("index_kernel", "other"))
+    assert run("golden", "update").exit_code == 0
+    return case
+
+
+def test_golden_check_and_update(folder):
+    case = golden_root(folder)
+    assert run("golden", "check").exit_code == 0
+    assert run("golden", "check", folder / "golden").exit_code == 0
+    (case / "turned.hpp").write_text("old\n")
+    result = run("golden", "check")
+    assert result.exit_code == 1
+    assert "\n-old\n" in result.stdout
+    assert "lego-emit golden update" in result.stdout and "1 difference" in result.stderr
+    assert run("golden", "check", "-t", "rust").exit_code == 0
+    assert "turned.hpp" in run("golden", "update").stdout
+    assert run("golden", "check").exit_code == 0
+
+
+def test_golden_update_is_refused_under_ci(folder, monkeypatch):
+    case = golden_root(folder)
+    (case / "turned.hpp").unlink()
+    monkeypatch.setenv("CI", "true")
+    result = run("golden", "update")
+    assert result.exit_code == 2
+    assert "CI" in result.stderr
+    assert not (case / "turned.hpp").exists()
+
+
+def test_golden_bad_input(folder):
+    assert run("golden", "check").exit_code == 2
+    assert "no such folder" in run("golden", "check", "nowhere").stderr
+    golden_root(folder)
+    result = run("golden", "verify", "--case", "turnd")
+    assert result.exit_code == 2
+    assert "Did you mean 'turned'?" in result.stderr
+    (folder / "golden" / "turned" / "layout.py").write_text("x = (\n")
+    result = run("golden", "check")
+    assert result.exit_code == 2
+    assert "layout.py, line 1: SyntaxError" in result.stderr
+
+
+def missing(*_):
+    raise ToolchainError("target 'cpp' needs g++, which is not on PATH; on Debian: apt-get it")
+
+
+def test_golden_verify_says_what_it_skipped(folder, monkeypatch):
+    from lego_emit.targets.cpp import CppTarget
+
+    golden_root(folder)
+    monkeypatch.setattr(CppTarget, "find", missing)
+    result = run("golden", "verify", "-t", "cpp")
+    assert result.exit_code == 0
+    assert "skipped: target 'cpp' needs g++" in result.stdout
+
+
+def test_golden_verify_fails_on_a_wrong_table(folder):
+    case = golden_root(folder)
+    assert "equal" in run("golden", "verify", "-t", "cpp").stdout
+    table = case / "table.txt"
+    table.write_text(table.read_text().replace("flat\n0 6 ", "flat\n6 0 "))
+    result = run("golden", "verify", "-t", "cpp")
+    assert result.exit_code == 1
+    assert "turned_apply(i=0, j=0) gives 0, the table has 6" in result.stderr
+
+
+def test_targets_lists_what_is_there_and_what_is_missing(monkeypatch):
+    from lego_emit.targets.cpp import CppTarget
+
+    monkeypatch.setattr(CppTarget, "find", missing)
+    result = run("targets")
+    assert result.exit_code == 0
+    lines = {line.split()[0]: line for line in result.stdout.splitlines()}
+    assert set(targets()) < set(lines)
+    assert "missing: target 'cpp' needs g++" in lines["cpp"] and "apt-get" in lines["cpp"]
+
+
+def test_version_and_help():
+    assert __version__ in run("--version").stdout
+    assert "FILE.py:NAME" in run("generate", "--help").stdout
+    assert run("frobnicate").exit_code == 2
+
+
+def test_click_is_loaded_by_the_command_line_alone():
+    code = "import sys, lego_emit, lego_emit.generator; sys.exit('click' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

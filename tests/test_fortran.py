@@ -1,0 +1,254 @@
+"""Fortran: every golden text under the strict flags, each index type, the extremes of floor division
+and modulo, array forms, and modules used by a program."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import programs
+import pytest
+
+from lego_emit import Col, GroupBy, generate, golden
+from lego_emit.emit import emit_program
+from lego_emit.program import INDEX_TYPES, Function, Param, Program
+
+ROOT = Path(__file__).parent.parent / "golden"
+STRICT = ("-std=f2018", "-Wall", "-Wextra", "-Werror")
+gfortran = pytest.mark.parametrize("toolchain", ["fortran"], indirect=True)
+both_widths = pytest.mark.parametrize("index_type", ["int32", "int64"])
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return golden.cases(ROOT)
+
+
+# -- golden cases --------------------------------------------------------------------------------
+
+
+@gfortran
+@pytest.mark.parametrize("extra", ["-O2", "-fcheck=all"])
+def test_every_golden_text_compiles_strictly(toolchain, cases, tmp_path, extra):
+    """All texts in one source: the compiler starts once; a module holds no more than its text."""
+    units = [case.emit("fortran") for case in cases]
+    modules = [unit.printer.module_name(unit.program.name).lower() for unit in units]
+    assert len(set(modules)) == len(units) > 60
+    (tmp_path / "all.f90").write_text("\n".join(unit.source for unit in units))
+    toolchain.execute([toolchain.find().path, *STRICT, extra, "-c", "all.f90"], cwd=tmp_path)
+
+
+@gfortran
+@both_widths
+def test_every_case_in_each_index_type(toolchain, cases, index_type):
+    typed = [replace(case, index_type=index_type, _programs={}) for case in cases]
+    fixed = golden.verify(typed, "fortran", numbers=True)
+    free = golden.verify([case for case in typed if not case.sizes], "fortran")
+    assert not fixed.mismatches + free.mismatches
+    assert fixed.cases + free.cases == len(cases)
+    assert fixed.comparisons + free.comparisons > 20000
+
+
+def test_lines_fit(cases):
+    for case in cases:
+        longest = max(case.emit("fortran").source.splitlines(), key=len)
+        assert len(longest) <= 100, longest
+
+
+# -- signs ---------------------------------------------------------------------------------------
+
+
+def ends(index_type):
+    least, most = INDEX_TYPES[index_type]
+    small = list(range(-9, 10))
+    return [least, least + 1, least + 2, *small, most - 1, most]
+
+
+@gfortran
+@both_widths
+def test_floor_division_and_modulo_at_the_ends(toolchain, index_type):
+    """All pairs of signs; the remainder of the least integer by -1 is 0, its quotient is none."""
+    functions = {
+        "quotient": lambda a, b: a // b,
+        "rest": lambda a, b: a % b,
+        "quotient_by_seven": lambda a: a // 7,
+        "rest_by_seven": lambda a: a % 7,
+        "quotient_by_minus_three": lambda a: a // -3,
+        "rest_by_minus_three": lambda a: a % -3,
+        "rest_by_minus_one": lambda a: a % -1,
+        "rest_by_eight": lambda a: a % 8,
+        "quotient_by_eight": lambda a: a // 8,
+    }
+    made = {n: generate(f, "fortran", name=n, index_type=index_type) for n, f in functions.items()}
+    compiled = toolchain.compile(list(made.values()))
+    least, most = INDEX_TYPES[index_type]
+    for (name, unit), run in zip(made.items(), compiled, strict=True):
+        values, divisors = ends(index_type), [b for b in ends(index_type) if b]
+        points = [(a, b) for a in values for b in divisors]
+        if len(unit.functions[0].params) == 1:
+            points = [(a,) for a in values]
+        points = [p for p in points if least <= functions[name](*p) <= most]
+        got = run[name](*np.array(points, np.int64).T).tolist()
+        assert got == [functions[name](*p) for p in points], name
+
+
+def test_modulo_is_the_intrinsic_where_it_cannot_trap():
+    def by(divisor):
+        return generate(divisor, "fortran", index_type="int64").source
+
+    assert "modulo(a, b)" in by(lambda a, b: GroupBy([b])[a % b])
+    assert "floor_mod" not in by(lambda a, b: GroupBy([b])[a % b])
+    assert "modulo(a, 7_int64)" in by(lambda a: a % 7)
+    assert "= floor_mod_int64(a, b)" in by(lambda a, b: a % b)
+
+
+# -- the array form ------------------------------------------------------------------------------
+
+
+def row(N, p):
+    return GroupBy([4, N])[p, :]
+
+
+def box(A, B, C, D, p):
+    return GroupBy([A, B, C, D]).OrderBy(Col(A, B, C, D))[p, :, :, :]
+
+
+def rows(M, N, p):
+    return {"x": GroupBy([M, N])[p, :], "y": GroupBy([N, M])[:, p]}
+
+
+def pair(M, N):
+    index = GroupBy([M, N]).OrderBy(Col(M, N))[:, :]
+    return index, index % 3
+
+
+ARRAYS = [
+    (row, {"N": 5}, {"p": 3}),
+    (box, {"A": 2, "B": 3, "C": 4, "D": 5}, {"p": 1}),
+    (rows, {"M": 4, "N": 6}, {"p": 2}),
+    (pair, {"M": 3, "N": 7}, {}),
+]
+
+
+@gfortran
+@both_widths
+def test_array_forms(toolchain, index_type):
+    """One, two and three axes, one and two results, symbolic and fixed sizes."""
+    units, wanted = [], []
+    for function, sizes, others in ARRAYS:
+        result = function(**sizes, **others)
+        if function is rows:  # each ':' is an axis of its own
+            result = np.broadcast_arrays(result["x"][:, None], result["y"])
+        for fixed in ({}, sizes):
+            units.append(generate(function, "fortran", sizes=fixed, index_type=index_type))
+            wanted.append(([] if fixed else [*sizes.values()], [*others.values()], result))
+    runs = toolchain.compile(units)
+    for unit, run, (sizes, others, result) in zip(units, runs, wanted, strict=True):
+        got = run.array(unit.functions[0].name)(*sizes, *others)
+        assert np.array_equal(got, result), unit.source
+        assert np.shape(got) == np.shape(result)
+
+
+@gfortran
+def test_the_array_form_of_the_golden_case(toolchain, cases):
+    case = next(case for case in cases if case.name == "readme_index_kernel")
+    want = case.table.columns["result"].reshape([n for _, n in case.table.axes])
+    for numbers, sizes in ((False, [*case.sizes.values()]), (True, [])):
+        array = case.emit("fortran", numbers).compile().array("index_kernel")
+        for pid_m, pid_n in np.ndindex(4, 4):
+            assert (array(*sizes, pid_m, pid_n) == want[pid_m, pid_n]).all()
+
+
+@gfortran
+def test_array_forms_from_one_and_beside_their_like(toolchain):
+    """Axes that run from 1; a function that has the name of another one's array form; a parameter
+    that has the name of the array; a name of 70 characters."""
+    unit = emit_program(array_program(), "fortran")
+    run = toolchain.compile([unit])[0]
+    names = [f.name for f in unit.functions]
+    assert names[:2] == ["tile_array", "Tile_2"]
+    assert "dimension(1:VALUES_v, 1:3) :: values" in unit.source
+    for name in names[1:]:
+        i, j = np.ogrid[1:5, 1:4]
+        assert (run.array(name)(4) == 10 * i + j + 4).all()
+        assert len(f"{name}_array") <= 63
+
+
+@gfortran
+def test_lines_of_long_names_hold(toolchain):
+    """The standard's 132 columns, for 20 names of the greatest length."""
+    names = [*(f"{'long_' * 12}{k}" for k in range(19)), "i"]
+    total = programs.const(1)
+    for name in names:
+        product = programs.node("mul", programs.var(name, -50, 50), programs.const(3))
+        total = programs.node("floormod", programs.node("add", total, product), programs.const(50))
+    function = programs.function("g" * 70, {"result": total}, "int64", names)
+    function = replace(function, axes=((names[-1], programs.var(names[0], -50, 50)),))
+    unit = emit_program(Program("wide", (function,), "long names"), "fortran")
+    run = toolchain.compile([unit])[0]
+    given = dict(zip(names, range(3, 23), strict=True))
+    assert max(map(len, unit.source.splitlines())) <= 132
+    want = [function.evaluate({**given, names[-1]: k})["result"] for k in range(3)]
+    assert run.array(unit.functions[0].name)(*range(3, 22)).tolist() == want
+
+
+def array_program():
+    """Functions of 1-based axes i and j, 10*i + j + values over (values, 3)."""
+
+    @dataclass(frozen=True)
+    class FromOne(Function):
+        base: int = 1
+
+    i, j, values = (programs.var(name, 0, 50) for name in ("i", "j", "VALUES"))
+    ten = programs.node("mul", programs.const(10), i)
+    result = programs.node("add", programs.node("add", ten, j), values)
+    params = tuple(Param(n, f"1 <= {n} <= 50", 1, 50) for n in ("VALUES", "i", "j"))
+    axes = (("i", values), ("j", programs.const(3)))
+    made = [
+        FromOne(name, params, (), (("result", result),), "int32", axes=axes)
+        for name in ("Tile", "a" * 70)
+    ]
+    taken = programs.function("tile_array", {"result": programs.var("a")}, params="a")
+    return Program("tiles", (taken, *made), "tiles")
+
+
+# -- in a program --------------------------------------------------------------------------------
+
+MAIN = """
+program main
+  use, intrinsic :: iso_fortran_env, only: int64
+  use index_kernel_mod
+  use brick_star_mod, only: star => brick_star
+  use lud_thread_mod
+  implicit none
+  integer(int64) :: tile(0:2, 0:4), i, j
+  tile = index_kernel_array(12_int64, 20_int64, 3_int64, 5_int64, 1_int64, 2_int64)
+  print "(15(i0, 1x))", reshape(tile, [5, 3], order=[2, 1])
+  do j = 0, 4
+    do i = 0, 2
+      if (tile(i, j) /= index_kernel(12_int64, 20_int64, 3_int64, 5_int64, 1_int64, 2_int64, i, j)) &
+        error stop 1
+    end do
+  end do
+  print "(i0)", star(8_int64, 4_int64, 0_int64, 1_int64, 1_int64, [0_int64, 2_int64], 2_int64, &
+    3_int64)
+end program main
+"""
+
+
+@gfortran
+def test_modules_in_one_program(toolchain, cases, tmp_path):
+    """Each module from a file of its own, as a build system compiles them; two have helpers of one
+    name. Arrays go through the scalar function, which is elemental."""
+    names = ("readme_index_kernel", "brick_star", "lud_thread")
+    units = {case.name: case for case in cases if case.name in names}
+    for name, case in units.items():
+        case.emit("fortran").save(tmp_path / f"{name}.f90")
+    (tmp_path / "main.f90").write_text(MAIN)
+    files = [f"{name}.f90" for name in names] + ["main.f90"]
+    toolchain.execute([toolchain.find().path, *STRICT, "-o", "main", *files], cwd=tmp_path)
+    tile, *stars = toolchain.execute([str(tmp_path / "main")]).splitlines()
+    case = units["readme_index_kernel"]
+    table = case.table.columns["result"].reshape([n for _, n in case.table.axes])
+    assert [int(n) for n in tile.split()] == table[1, 2].ravel().tolist()
+    star = units["brick_star"].subject
+    assert [int(n) for n in stars] == [star(8, 4, 0, 1, 1, i, 2, 3) for i in (0, 2)]

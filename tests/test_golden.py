@@ -1,0 +1,284 @@
+"""The golden cases: their files, the tables' independence, and every toolchain over all of them."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lego_emit import GroupBy, generate, golden, reference
+from lego_emit.errors import GoldenError, LoadError
+
+ROOT = Path(__file__).parent.parent / "golden"
+
+FIG2 = (ROOT / "fig2" / "layout.py").read_text()
+
+TWO_AXES = '''
+from lego_emit import GroupBy
+
+
+def pair(A, B):
+    return {"a": GroupBy([A, 2])[p, :], "b": GroupBy([B, 3])[p, :]}
+
+
+kernel = pair
+sizes = {"A": 4, "B": 5}
+domain = {"p": 4}
+'''
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """A folder with two cases, up to date."""
+    monkeypatch.delenv("CI", raising=False)
+    write(tmp_path, "fig2", FIG2)
+    write(tmp_path, "two_axes", TWO_AXES)
+    golden.update(tmp_path)
+    return tmp_path
+
+
+def write(root, name, text):
+    (root / name).mkdir()
+    (root / name / "layout.py").write_text(text)
+    return root / name
+
+
+@pytest.fixture(scope="module")
+def all_cases():
+    return golden.cases(ROOT)
+
+
+# -- the committed files -------------------------------------------------------------------------
+
+
+def test_committed_files_are_what_is_made_now():
+    differences = golden.check(ROOT)
+    assert not differences, "\n".join(map(str, differences))
+
+
+def test_every_case_over_every_index(toolchain, all_cases):
+    result = golden.verify(all_cases, toolchain.name)
+    assert result.cases == len(all_cases)
+    assert result.comparisons > 20000
+    assert not result.mismatches, "\n".join(result.mismatches)
+
+
+def test_every_case_with_its_numbers_put_in(toolchain, all_cases):
+    result = golden.verify(all_cases, toolchain.name, numbers=True)
+    assert result.functions > 20
+    assert not result.mismatches, "\n".join(result.mismatches)
+
+
+def test_the_transposes_transpose(all_cases):
+    for case in all_cases:
+        if case.name.startswith("transpose_"):
+            row, column = np.divmod(case.table.columns["source"], 64)
+            if case.name == "transpose_naive":
+                assert (case.table.columns["target"] == 64 * column + row).all()
+            else:  # what a thread reads is what another one wrote
+                written = dict(zip(
+                    zip(*block_and(case, "tile_write"), strict=True), row * 64 + column, strict=True
+                ))
+                target_row, target_column = np.divmod(case.table.columns["target"], 64)
+                read = zip(*block_and(case, "tile_read"), strict=True)
+                for at, r, c in zip(read, target_row, target_column, strict=True):
+                    if at in written:  # the table has a quarter of the threads
+                        assert written[at] == c * 64 + r
+
+
+def block_and(case, column):
+    return case.table.points()[0].tolist(), case.table.columns[column].tolist()
+
+
+def test_the_text_is_what_generate_gives(target):
+    case = golden.load(ROOT / "brick_star_384")
+    unit = generate(case.subject, target, assume=case.assume)
+    assert case.emit(target).source == unit.source
+    assert case.text_path(target).read_text() == unit.source
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def test_a_table_comes_from_the_integer_evaluator_alone(root, monkeypatch):
+    import lego_emit.symbolic
+
+    def refuse(*_):
+        raise AssertionError("the symbolic side was asked")
+
+    for name in ("apply", "inv", "getitem"):
+        monkeypatch.setattr(lego_emit.symbolic, name, refuse)
+    for case in golden.cases(root):
+        assert case.made.text("", {}).splitlines()[1:]
+
+
+def test_a_layout_s_table(root):
+    case = golden.load(root / "fig2")
+    assert case.table.columns["flat"].tolist() == reference.table(case.subject).tolist()
+    assert [len(p) for p in case.table.points()] == [24, 24]
+    text = (root / "fig2" / "table.txt").read_text()
+    assert text.startswith("# fig2: ")
+    assert "\ndims 6 4\nvalues flat\n" in text
+
+
+def test_a_result_stands_still_along_the_other_results_axes(root):
+    table = golden.load(root / "two_axes").table
+    assert table.axes == (("p", 4), (":", 2), (":", 3))
+    p, i, j = table.points()
+    assert table.columns["a"].tolist() == (2 * p + i).tolist()
+    assert table.columns["b"].tolist() == (3 * p + j).tolist()
+
+
+def test_a_table_survives_its_text(all_cases):
+    for case in all_cases:
+        again = golden.parse_table(case.table.text("x", case.sizes))
+        assert again.axes == case.table.axes
+        assert all((again.columns[n] == c).all() for n, c in case.table.columns.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("dims 2\nvalues flat\n0 x\n", "line 3"),
+        ("dims 2\n0 1\n", "line 2"),
+        ("dims 2\nvalues flat\n0\n", "1 values, dims ask for 2"),
+    ],
+)
+def test_a_broken_table_is_refused(text, problem):
+    with pytest.raises(GoldenError, match=problem):
+        golden.parse_table(text)
+
+
+def test_a_wrong_value_is_found_and_named(root):
+    path = root / "fig2" / "table.txt"
+    numbers = path.read_text().split("flat\n")[1].split()
+    swapped = " ".join([numbers[1], numbers[0], *numbers[2:]])
+    path.write_text(f"# fig2\ndims 6 4\nvalues flat\n{swapped}\n")
+    mismatches = golden.verify([golden.load(root / "fig2")], "cpp").mismatches
+    assert len(mismatches) == 2
+    assert "fig2: fig2_apply(i=0, j=0) gives" in mismatches[0]
+    assert "(2 of 24 differ)" in mismatches[0]
+
+
+# -- check and update ----------------------------------------------------------------------------
+
+
+def test_nothing_to_do_after_an_update(root):
+    assert golden.check(root) == []
+    assert golden.update(root) == []
+
+
+def test_a_changed_text_is_a_unified_diff(root):
+    path = root / "fig2" / "fig2.rs"
+    path.write_text(path.read_text().replace("pub const fn", "pub fn", 1))
+    (difference,) = golden.check(root)
+    assert difference.path == path
+    text = str(difference)
+    assert "\n-pub fn" in text and "\n+pub const fn" in text and "@@" in text
+    assert "lego-emit golden update" in text
+    assert golden.check(root, ["cpp"]) == []
+    assert golden.update(root) == [path]
+    assert golden.check(root) == []
+
+
+def test_line_ends_count(root):
+    path = root / "fig2" / "table.txt"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert [d.path for d in golden.check(root)] == [path]
+
+
+def test_missing_and_orphaned_files_are_differences(root):
+    (root / "fig2" / "fig2.jl").unlink()
+    shutil.copy(root / "fig2" / "fig2.hpp", root / "fig2" / "old_name.hpp")
+    (root / "fig2" / "notes.txt").write_text("mine")
+    (root / "gone").mkdir()
+    shutil.copy(root / "fig2" / "fig2.hpp", root / "gone" / "gone.hpp")
+    (root / "fig2" / "__pycache__").mkdir()
+    (root / "fig2" / "__pycache__" / "layout.pyc").write_text("")
+    found = {str(d.path.relative_to(root)): str(d) for d in golden.check(root)}
+    assert sorted(found) == [
+        "fig2/fig2.jl", "fig2/notes.txt", "fig2/old_name.hpp", "gone/gone.hpp",
+    ]
+    assert "is missing" in found["fig2/fig2.jl"]
+    assert "removes it" in found["fig2/old_name.hpp"]
+    assert "move it away" in found["fig2/notes.txt"]
+    golden.update(root)
+    assert [d.path.name for d in golden.check(root)] == ["notes.txt"]
+
+
+def test_nothing_is_written_under_ci(root, monkeypatch):
+    (root / "fig2" / "fig2.jl").unlink()
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(GoldenError, match="CI"):
+        golden.update(root)
+    assert not (root / "fig2" / "fig2.jl").exists()
+    assert len(golden.check(root)) == 1
+
+
+def test_nothing_is_written_when_one_case_fails(root):
+    (root / "fig2" / "fig2.jl").unlink()
+    write(root, "wrong", "from lego_emit import Row\n\n\ndef wrong(M):\n    return Row(M)[1]\n")
+    with pytest.raises(GoldenError, match="wrong"):
+        golden.update(root)
+    assert not (root / "fig2" / "fig2.jl").exists()
+
+
+# -- bad cases -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x = 1\n", "one subject wanted, 0 found"),
+        ("layout = 1\ndef kernel(): pass\n", "one subject wanted, 2 found"),
+        ("layout = 1\n", "layout is 1"),
+        ("def layout(M): pass\n", "layout is a function"),
+        ("def kernel(M): pass\nsizes = {'M': '3'}\n", "sizes is"),
+        ("def kernel(M): pass\ndomain = {'p': 0}\n", "domain is"),
+    ],
+)
+def test_a_folder_that_is_no_case(tmp_path, text, problem):
+    with pytest.raises(GoldenError, match=problem):
+        golden.load(write(tmp_path, "bad", text))
+
+
+def test_a_number_that_is_not_given(tmp_path):
+    head = "from lego_emit import GroupBy\n\n\n"
+    case = golden.load(write(tmp_path, "a", head + "def a(M):\n    return GroupBy([M])[0]\n"))
+    with pytest.raises(GoldenError, match="a takes M; give"):
+        case.made  # noqa: B018
+    case = golden.load(write(tmp_path, "b", head + "def b():\n    return GroupBy([4])[p]\n"))
+    with pytest.raises(GoldenError, match=r"line 5: NameError: .*'p'.*domain"):
+        case.made  # noqa: B018
+
+
+def test_no_case_at_all(tmp_path):
+    with pytest.raises(GoldenError, match="no golden case"):
+        golden.cases(tmp_path)
+    with pytest.raises(GoldenError, match="no such folder"):
+        golden.cases(tmp_path / "nowhere")
+    with pytest.raises(LoadError, match="no such file"):
+        golden.load(tmp_path)
+
+
+def test_a_map_without_inverse_has_one_function():
+    case = golden.load(ROOT / "broadcast_4x6")
+    assert not case.layout.has_inverse
+    assert [f.name for f in case.emit("cpp").functions] == ["broadcast_4x6_apply"]
+
+
+def test_a_layout_has_the_folders_name(tmp_path):
+    case = golden.load(write(tmp_path, "abc", FIG2))
+    assert (case.unit, isinstance(case.subject, type(GroupBy([1])))) == ("abc", True)
+    assert golden.load(ROOT / "readme_index_kernel").unit == "index_kernel"
+
+
+@pytest.mark.parametrize(("language", "extension"), [("cuda", ".cuh"), ("rust", ".rs")])
+def test_the_readme_shows_what_is_emitted(language, extension):
+    readme = (ROOT.parent / "README.md").read_text()
+    shown = readme.split(f"```{language}\n")[1].split("```")[0]
+    assert shown in (ROOT / "readme_index_kernel" / f"readme_index_kernel{extension}").read_text()
+    source = (ROOT / "readme_index_kernel" / "layout.py").read_text()
+    example = readme.split("```python\n")[1]
+    for line in example.split("print(")[0].splitlines()[2:]:
+        assert line in source

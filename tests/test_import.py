@@ -1,0 +1,78 @@
+"""`import lego_emit` is light: nothing heavy and no plug-in is loaded by it."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "z3", "cffi", "pycuda", "sympy", "numpy", "jinja2", "click", "moderngl", "wgpu", "hypothesis",
+    "subprocess", "setuptools",
+)  # fmt: skip
+
+
+def loaded_by(statement):
+    """The modules that importing adds, by `python -X importtime`."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", statement],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    names = re.findall(r"^import time:\s+\d+ \|\s+\d+ \|\s*(\S+)$", done.stderr, re.MULTILINE)
+    assert "lego_emit" in names
+    return set(names) - before()
+
+
+def before():
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", "pass"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(re.findall(r"\|\s*(\S+)$", done.stderr, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import lego_emit",
+        "from lego_emit import Col, ExpandBy, GenP, GroupBy, LegoError, OrderBy, RegP, Row, TileBy",
+        "import lego_emit; lego_emit.OrderBy(lego_emit.Row(4, 6)).TileBy([2, 3], [2, 2])",
+    ],
+)
+def test_importing_loads_nothing_heavy(statement):
+    names = loaded_by(statement)
+    tops = {n.split(".")[0] for n in names}
+    assert not tops & set(HEAVY), sorted(tops & set(HEAVY))
+    plugins = {n for n in names if n.startswith(("lego_emit.printers", "lego_emit.targets"))}
+    assert not plugins
+
+
+def test_generating_needs_neither_z3_nor_a_toolchain():
+    names = loaded_by(
+        "from lego_emit import GroupBy, generate; generate(GroupBy([4, 6]), 'rust').source"
+    )
+    tops = {n.split(".")[0] for n in names}
+    assert not tops & {"z3", "cffi", "pycuda", "sympy", "click", "moderngl"}
+    assert not {n for n in names if n.startswith("lego_emit.targets.")}
+
+
+def test_the_printers_and_targets_are_one_class_each():
+    """The bare folders must not be importable as other modules with other classes."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", "import printers"], capture_output=True, text=True, cwd="/"
+    )
+    assert "No module named 'printers'" in done.stderr
+
+
+def test_every_name_that_it_offers_is_there():
+    import lego_emit
+
+    for name in lego_emit.__all__:
+        assert getattr(lego_emit, name) is not None
+    with pytest.raises(AttributeError, match="generat"):
+        _ = lego_emit.generat

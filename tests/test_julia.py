@@ -1,0 +1,288 @@
+"""Julia: every golden text in one process, types and allocations of the functions, each index type,
+the extremes of floor division and modulo, array forms, and modules used together."""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import programs
+import pytest
+
+from lego_emit import Col, GroupBy, generate, golden
+from lego_emit.emit import emit_program
+from lego_emit.errors import WidthError
+from lego_emit.program import INDEX_TYPES, Function, Param, Program
+from lego_emit.targets import julia as julia_target
+
+ROOT = Path(__file__).parent.parent / "golden"
+FLAGS = [*julia_target.FLAGS, "--check-bounds=yes"]
+TYPES = {"int32": ("Int32", "Int64"), "int64": ("Int64",), "uint32": ("UInt32", "UInt64")}
+julia = pytest.mark.parametrize("toolchain", ["julia"], indirect=True)
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return tuple(golden.cases(ROOT))
+
+
+@cache
+def typed(cases, index_type):
+    """The cases in an index type, and those that it refuses: a value in between is negative."""
+    taken, refused = [], []
+    for case in cases:
+        case = replace(case, index_type=index_type, _programs={})
+        try:
+            case.emit("julia", numbers=bool(case.sizes))
+            taken.append(case)
+        except golden.GoldenError as error:
+            assert isinstance(error.__cause__, WidthError) and "signed" in str(error)
+            refused.append(case)
+    return taken, refused
+
+
+def run(toolchain, folder, script):
+    """What julia prints for a script, as lines; warnings count as printed."""
+    (folder / "main.jl").write_text(script)
+    command = [toolchain.find().path, *FLAGS, "main.jl"]
+    return toolchain.execute(command, cwd=folder).splitlines()
+
+
+# -- golden cases --------------------------------------------------------------------------------
+
+CHECK = """
+allocated(f::F, arguments::A) where {F, A} = @allocated f(arguments...)
+
+function check(f, arguments, kind, result)
+    typed = map(kind, arguments)
+    found = Base.return_types(f, typeof(typed))
+    found == Any[result] || println("$f: returns $found, not $result")
+    f(typed...) isa result || println("$f: gives another type than $result")
+    allocated(f, typed)
+    bytes = allocated(f, typed)
+    bytes == 0 || println("$f: allocates $bytes bytes for $kind")
+end
+
+function check_array(f, arguments, kind, result)
+    found = Base.return_types(f, Tuple{ntuple(_ -> kind, length(arguments))...})
+    found == Any[result] || println("$f: returns $found, not $result")
+end
+
+"""
+
+
+@julia
+def test_every_golden_function_is_type_stable_and_allocates_nothing(toolchain, cases, tmp_path):
+    """Every case in 32 bits, where each function takes Int32 and Int64 and gives back what it took,
+    and with symbolic sizes."""
+    fixed = [(case, bool(case.sizes)) for case in typed(cases, "int32")[0]]
+    script, functions = [CHECK], 0
+    for case, numbers in [*fixed, *((case, False) for case in cases if case.sizes)]:
+        unit = case.emit("julia", numbers)
+        holder, module = f"Unit{len(script)}", unit.printer.module_name(unit.program.name)
+        unit.save(tmp_path / f"{holder}.jl")
+        script.append(f'module {holder}\ninclude("{holder}.jl")\nend')
+        for position, function in enumerate(unit.functions):
+            names, points, _ = golden._wanted(case, function, inverse=position == 1)
+            given = golden._arguments(case, function, names, points)
+            first = [int(x[0]) if isinstance(x, np.ndarray) else x for x in given]
+            for kind in TYPES[function.index_type]:
+                script += checks(unit, function, f"{holder}.{module}", first, kind)
+            functions += 1
+    assert functions > 140
+    assert not run(toolchain, tmp_path, "\n".join(script))
+
+
+@julia
+def test_a_literal_that_widens_is_found(toolchain, tmp_path):
+    """A test of the test before."""
+    kind = type(emit_program(programs.one_parameterless(), "julia").printer)
+    broken = type("Broken", (kind,), {"literal": lambda self, value, index_type: str(value)})()
+    result = programs.node("add", programs.var("a", -50, 50), programs.const(4))
+    program = Program("wide", (programs.function("f", {"result": result}, params="a"),), "")
+    for printer, right in ((kind(), True), (broken, False)):
+        (tmp_path / "wide.jl").write_text(printer.emit(program).replace("::Ti where", " where"))
+        script = CHECK + 'include("wide.jl")\ncheck(Wide.f, (3,), Int32, Int32)\n'
+        assert (not run(toolchain, tmp_path, script)) is right
+
+
+def checks(unit, function, module, arguments, kind):
+    count = len(function.outputs)
+    element = kind if count == 1 else f"NTuple{{{count}, {kind}}}"
+    yield f"check({module}.{function.name}, ({', '.join(map(str, arguments))},), {kind}, {element})"
+    if function.axes:
+        scalars = arguments[: -len(function.axes)]
+        array = f"{module}.{unit.printer.array_name(function.name)}"
+        result = f"Array{{{element}, {len(function.axes)}}}"
+        yield f"check_array({array}, ({', '.join(map(str, scalars))},), {kind}, {result})"
+
+
+@julia
+@pytest.mark.parametrize(
+    "index_type, kind",
+    [
+        ("int32", "Int32"),
+        ("int32", "Int64"),
+        ("int64", "Int64"),
+        ("uint32", "UInt32"),
+        ("uint64", "UInt64"),
+    ],
+)
+def test_every_case_in_each_index_type(toolchain, cases, monkeypatch, index_type, kind):
+    monkeypatch.setitem(julia_target.INDEX_TYPES, index_type, kind)
+    taken, refused = typed(cases, index_type)
+    fixed = golden.verify([case for case in taken if case.sizes], "julia", numbers=True)
+    free = golden.verify([case for case in taken if not case.sizes], "julia")
+    assert not fixed.mismatches + free.mismatches
+    assert fixed.cases + free.cases == len(cases) - len(refused)
+    assert len(refused) < 20 if index_type.startswith("u") else not refused
+
+
+# -- signs ---------------------------------------------------------------------------------------
+
+
+@julia
+@pytest.mark.parametrize("index_type", ["int32", "int64"])
+def test_floor_division_and_modulo_at_the_ends(toolchain, index_type):
+    """All pairs of signs; a quotient that does not fit the type is left out."""
+    functions = {
+        "quotient": lambda a, b: a // b,
+        "rest": lambda a, b: a % b,
+        "quotient_by_seven": lambda a: a // 7,
+        "rest_by_seven": lambda a: a % 7,
+        "quotient_by_minus_three": lambda a: a // -3,
+        "rest_by_minus_three": lambda a: a % -3,
+        "rest_by_minus_one": lambda a: a % -1,
+        "rest_by_eight": lambda a: a % 8,
+        "quotient_by_eight": lambda a: a // 8,
+    }
+    made = {n: generate(f, "julia", name=n, index_type=index_type) for n, f in functions.items()}
+    least, most = INDEX_TYPES[index_type]
+    values = [least, least + 1, least + 2, *range(-9, 10), most - 1, most]
+    compiled = toolchain.compile(list(made.values()))
+    for (name, unit), compiled_unit in zip(made.items(), compiled, strict=True):
+        points = [(a, b) for a in values for b in values if b]
+        if len(unit.functions[0].params) == 1:
+            points = [(a,) for a in values]
+        points = [p for p in points if least <= functions[name](*p) <= most]
+        got = compiled_unit[name](*np.array(points, np.int64).T).tolist()
+        assert got == [functions[name](*p) for p in points], name
+
+
+# -- the array form ------------------------------------------------------------------------------
+
+
+def row(N, p):
+    return GroupBy([4, N])[p, :]
+
+
+def box(A, B, C, D, p):
+    return GroupBy([A, B, C, D]).OrderBy(Col(A, B, C, D))[p, :, :, :]
+
+
+def rows(M, N, p):
+    return {"x": GroupBy([M, N])[p, :], "y": GroupBy([N, M])[:, p]}
+
+
+def pair(M, N):
+    index = GroupBy([M, N]).OrderBy(Col(M, N))[:, :]
+    return index, index % 3
+
+
+ARRAYS = [
+    (row, {"N": 5}, {"p": 3}),
+    (box, {"A": 2, "B": 3, "C": 4, "D": 5}, {"p": 1}),
+    (rows, {"M": 4, "N": 6}, {"p": 2}),
+    (pair, {"M": 3, "N": 7}, {}),
+]
+
+
+@julia
+@pytest.mark.parametrize("index_type", ["int32", "int64", "uint32", "uint64"])
+def test_array_forms(toolchain, index_type):
+    """One, two and three axes, one and two results, symbolic and fixed sizes."""
+    units, wanted = [], []
+    for function, sizes, others in ARRAYS:
+        result = function(**sizes, **others)
+        if function is rows:  # each ':' is an axis of its own
+            result = np.broadcast_arrays(result["x"][:, None], result["y"])
+        for fixed in ({}, sizes):
+            units.append(generate(function, "julia", sizes=fixed, index_type=index_type))
+            wanted.append(([] if fixed else [*sizes.values()], [*others.values()], result))
+    compiled = toolchain.compile(units)
+    for unit, made, (sizes, others, result) in zip(units, compiled, wanted, strict=True):
+        got = made.array(unit.functions[0].name)(*sizes, *others)
+        assert np.array_equal(got, result), unit.source
+        assert np.shape(got) == np.shape(result)
+
+
+@julia
+def test_the_array_form_of_the_golden_case(toolchain, cases):
+    case = next(case for case in cases if case.name == "readme_index_kernel")
+    want = case.table.columns["result"].reshape([n for _, n in case.table.axes])
+    for numbers, sizes in ((False, [*case.sizes.values()]), (True, [])):
+        array = case.emit("julia", numbers).compile().array("index_kernel")
+        for pid_m, pid_n in np.ndindex(4, 4):
+            assert (array(*sizes, pid_m, pid_n) == want[pid_m, pid_n]).all()
+
+
+@julia
+def test_array_forms_from_one_and_beside_their_like(toolchain):
+    """Axes that run from 1; a function that has the name of another one's array form."""
+    unit = emit_program(array_program(), "julia")
+    made = toolchain.compile([unit])[0]
+    assert [f.name for f in unit.functions] == ["tile_array", "tile_2"]
+    assert "for i in Ti(1):rows, j in Ti(1):Ti(3)]" in unit.source
+    assert "element `[i, j]` is `tile_2(rows, i, j)`" in unit.source
+    i, j = np.ogrid[1:5, 1:4]
+    assert (made.array("tile_2")(4) == 10 * i + j).all()
+
+
+def array_program():
+    """10*i + j of 1-based axes i and j, over (rows, 3)."""
+
+    @dataclass(frozen=True)
+    class FromOne(Function):
+        base: int = 1
+
+    i, j, rows = (programs.var(name, 0, 50) for name in ("i", "j", "rows"))
+    result = programs.node("add", programs.node("mul", programs.const(10), i), j)
+    params = tuple(Param(n, f"1 <= {n} <= 50", 1, 50) for n in ("rows", "i", "j"))
+    axes = (("i", rows), ("j", programs.const(3)))
+    tile = FromOne("tile", params, (), (("result", result),), "int32", axes=axes)
+    taken = programs.function("tile_array", {"result": programs.var("a")}, params="a")
+    return Program("tiles", (taken, tile), "tiles")
+
+
+# -- in a program --------------------------------------------------------------------------------
+
+MAIN = """
+include("readme_index_kernel.jl")
+include("brick_star.jl")
+using .IndexKernel, .BrickStar
+
+tile = index_kernel_array(12, 20, 3, 5, 1, 2)
+for i in 0:2, j in 0:4
+    tile[i + 1, j + 1] == index_kernel(12, 20, 3, 5, 1, 2, i, j) || println("wrong at $i, $j")
+end
+println(join(vec(permutedims(tile, (2, 1))), ' '))
+println(tile == index_kernel.(12, 20, 3, 5, 1, 2, 0:2, (0:4)'))
+println(join(brick_star.(8, 4, 0, 1, 1, [0, 2], 2, 3), ' '))
+println(occursin("row-major order", string(@doc index_kernel_array)))
+"""
+
+
+@julia
+def test_modules_in_one_program(toolchain, cases, tmp_path):
+    """Two modules whose names come with `using`; the functions broadcast; the documentation is
+    there."""
+    units = {c.name: c for c in cases if c.name in ("readme_index_kernel", "brick_star")}
+    for name, case in units.items():
+        case.emit("julia").save(tmp_path / f"{name}.jl")
+    tile, same, stars, documented = run(toolchain, tmp_path, MAIN)
+    case = units["readme_index_kernel"]
+    table = case.table.columns["result"].reshape([n for _, n in case.table.axes])
+    assert [int(n) for n in tile.split()] == table[1, 2].ravel().tolist()
+    star = units["brick_star"].subject
+    assert [int(n) for n in stars.split()] == [star(8, 4, 0, 1, 1, i, 2, 3) for i in (0, 2)]
+    assert same == documented == "true"
