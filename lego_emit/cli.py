@@ -98,6 +98,13 @@ def _size(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
     metavar="TYPE",
     help="auto, int32, int64, uint32 or uint64.",
 )
+@click.option(
+    "--base",
+    type=click.IntRange(0, 1),
+    default=0,
+    show_default=True,
+    help="What the first index is called.",
+)
 @click.option("--name", help="Of the unit and its functions. Default: NAME.")
 def generate(
     source: str,
@@ -106,6 +113,7 @@ def generate(
     sizes: dict[str, int],
     assume: Sequence[str],
     index_type: str,
+    base: int,
     name: str | None,
 ) -> None:
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
@@ -129,6 +137,7 @@ def generate(
                 sizes=sizes or None,
                 assume=assume,
                 index_type=index_type,
+                base=base,
             )
             for target in names
         ]
@@ -160,13 +169,13 @@ def _is_folder(output: str, targets: Sequence[str]) -> bool:
 
 def _files(units: Sequence[Emitted], where: Path, is_folder: bool) -> dict[Path, str]:
     if not is_folder:
-        return {where: units[0].source}
+        return units[0].files(where)
     files: dict[Path, str] = {}
     for unit in units:
         path = where / f"{unit.program.name}{unit.printer.extension}"
         if path in files:
             raise click.UsageError(f"two of the targets write {path}; emit them one by one")
-        files[path] = unit.source
+        files |= unit.files(path)
     return files
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 
 from . import registry
 from .files import write_if_changed
@@ -29,9 +30,19 @@ class Emitted:
         """The emitted functions: name, params, outputs, index_type, op_count, assumptions."""
         return self.program.functions
 
+    def files(self, path: str | PathLike[str]) -> dict[Path, str]:
+        """What save() writes: the unit at path and, for JavaScript, its declarations beside it."""
+        path = Path(path)
+        files = {path: self.source}
+        beside = self.printer.declarations_path(path)
+        if beside is not None:
+            files[beside] = self.printer.declarations(self.program)
+        return files
+
     def save(self, path: str | PathLike[str]) -> bool:
-        """Write the file (atomically; an unchanged one is left alone); True where it changed."""
-        return write_if_changed(path, self.source)
+        """Write the file, and for JavaScript its declarations beside it (atomically; an unchanged
+        one is left alone); True where one changed."""
+        return any([write_if_changed(p, text) for p, text in self.files(path).items()])
 
     def compile(self) -> Compiled:
         """Compile with the target's toolchain. Raises ToolchainError where it is missing or

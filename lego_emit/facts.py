@@ -607,6 +607,8 @@ class Facts:
                 )
         if not self.nonneg(rest) and self.nonneg(rest + b):
             quotient, rest = quotient - 1, rest + b  # languages divide what is not negative
+        elif () in rest.terms and self.nonneg(rest - b):
+            quotient, rest = quotient + 1, rest - b
         return (
             quotient + Expr.atom(Atom("digit", rest, b, None)),
             Expr.atom(Atom("digit", rest, Expr.of(1), b)),

@@ -28,6 +28,7 @@ def generate(
     sizes: Mapping[str, int] | None = None,
     assume: Sequence[Any] = (),
     index_type: str = "auto",
+    base: int = 0,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -43,13 +44,15 @@ def generate(
     index_type: auto, int32, int64, uint32 or uint64. auto takes 32 bits where every intermediate
         value provably fits, else 64; what a size without a bound leaves open becomes a
         precondition in `assumptions`.
+    base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
+        and a masked position is 0 then).
 
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.
     """
     printer = registry.printer(target)
     return emit_program(
-        build_program(fn_or_layout, printer, name, sizes, assume, index_type), target
+        build_program(fn_or_layout, printer, name, sizes, assume, index_type, base), target
     )
 
 
@@ -60,8 +63,11 @@ def build_program(
     sizes: Mapping[str, int] | None = None,
     assume: Sequence[Any] = (),
     index_type: str = "auto",
+    base: int = 0,
 ) -> Program:
     """The lowered program that a printer spells."""
+    if base not in (0, 1):
+        raise TargetError(f"base is {base!r}; indices count from 0 or from 1")
     if name is not None and not isinstance(name, str):
         raise TraceError(f"name must be text such as 'index', not {name!r}")
     if isinstance(assume, (str, Cond)) or not isinstance(assume, Iterable):
@@ -75,16 +81,16 @@ def build_program(
         def layout_of(trace: Trace) -> Block:
             return fn_or_layout
 
-        functions = _layout_functions(unit, layout_of, sizes, assume)
+        functions = _layout_functions(unit, layout_of, sizes, assume, base)
     elif callable(fn_or_layout):
         unit = name or getattr(fn_or_layout, "__name__", "index")
         if unit == "<lambda>":
             unit = "index"
         title = _title(fn_or_layout, unit)
-        trace, result = follow(lambda t: call_user_function(fn_or_layout, t), sizes, assume)
+        trace, result = follow(lambda t: call_user_function(fn_or_layout, t), sizes, assume, base)
         if isinstance(result, Block):
             functions = _layout_functions(
-                unit, lambda t: call_user_function(fn_or_layout, t), sizes, assume
+                unit, lambda t: call_user_function(fn_or_layout, t), sizes, assume, base
             )
         else:
             functions = [(unit, trace, _outputs(result, unit), None, _doc(fn_or_layout, unit))]
@@ -140,7 +146,7 @@ def _declare(trace: Trace, layout: Block) -> Block:
     return layout
 
 
-def _layout_functions(unit, layout_of, sizes, assume):
+def _layout_functions(unit, layout_of, sizes, assume, base):
     """(name, trace, outputs, size, doc) of NAME_apply and NAME_inv."""
     found = []
 
@@ -154,10 +160,11 @@ def _layout_functions(unit, layout_of, sizes, assume):
         layout = layout_in(trace)
         names = index_names(len(layout.dims), {*trace.signature, *trace.free})
         trace.axes = names
+        trace.indices.update(names)
         result = layout.apply(*(trace.symbol(n) for n in names)) if names else layout.apply()
         return layout, result
 
-    trace, (layout, flat) = follow(run_apply, sizes, assume)
+    trace, (layout, flat) = follow(run_apply, sizes, assume, base)
     if not isinstance(layout, Block):
         raise TraceError(f"{unit} returns a layout on some paths only")
     with using(trace.facts):
@@ -166,7 +173,7 @@ def _layout_functions(unit, layout_of, sizes, assume):
     coordinates = index_names(len(layout.dims), {*trace.signature, *trace.free})
     masked = isinstance(layout, ExpandBy)
     doc = f"Physical position of the logical index ({', '.join(coordinates)})"
-    doc += "; -1 where it is masked." if masked else "."
+    doc += f"; {base - 1} where it is masked." if masked else "."
     found.append((f"{unit}_apply", trace, [("flat", Expr.of(flat))], size, doc))
     if not layout.has_inverse:
         return found
@@ -176,9 +183,10 @@ def _layout_functions(unit, layout_of, sizes, assume):
         taken = {*trace.signature, *trace.free}
         position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
         trace.axes = [position]
+        trace.indices.add(position)
         return layout, layout.inv(trace.symbol(position))
 
-    trace, (layout, values) = follow(run_inv, sizes, assume)
+    trace, (layout, values) = follow(run_inv, sizes, assume, base)
     doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
     outputs = [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
     with using(trace.facts):
@@ -245,7 +253,7 @@ def _lowered(
 ) -> Function:
     facts = trace.facts
     with using(facts):
-        outputs = [(n, rebuilt(e)) for n, e in outputs]
+        outputs = [(n, rebuilt(e) + trace.base) for n, e in outputs]
         for _, e in outputs:
             for symbol in sorted(unsubstitute(e, facts).symbols()):
                 trace.add_parameter(symbol)
@@ -274,11 +282,14 @@ def _lowered(
             body=tuple(body),
             outputs=tuple(results),
             index_type=index_type,
-            summary=doc,
+            summary=f"{doc} Indices and positions count from 1." if trace.base else doc,
             assumptions=_assumptions(facts, trace, assume, width, params),
             width_note=note,
             axes=tuple(axes),
-            result_range=_result_range(outputs, facts, size if len(outputs) == 1 else None),
+            base=trace.base,
+            result_range=_result_range(
+                outputs, facts, size + trace.base if size is not None and len(outputs) == 1 else None
+            ),
         )
 
 
@@ -351,8 +362,9 @@ def _result_range(outputs: list[tuple[str, Expr]], facts: Facts, size: Expr | No
     for name, e in outputs:
         shown = "the result" if len(outputs) == 1 else name
         lo, hi = facts.interval(e)
-        if facts.nonneg(e) and (lo is None or lo < 0):
-            lo = 0
+        for least in (0, 1):
+            if (lo is None or lo < least) and facts.nonneg(e - least):
+                lo = least
         top = facts.upper(e)
         if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
             top = size - 1

@@ -23,10 +23,10 @@ from .program import INDEX_TYPES, Node
 from .symbolic import rebuilt, unsubstitute
 
 NAMES = {
-    "add": "sum", "sub": "difference", "mul": "product", "div": "quotient", "floordiv": "quotient",
-    "shr": "quotient", "mod": "rest", "floormod": "rest", "and": "bits", "or": "bits", "xor": "bits",
-    "select": "choice", "min": "smaller", "max": "larger", "isqrt": "root", "neg": "negated",
-    "int": "flag", "shl": "scaled",
+    "add": "total", "sub": "difference", "mul": "scaled", "div": "quotient", "floordiv": "quotient",
+    "shr": "quotient", "mod": "rest", "floormod": "rest", "and": "bits", "or": "bits",
+    "xor": "bits", "select": "choice", "min": "smaller", "max": "larger", "isqrt": "root",
+    "neg": "negated", "int": "flag", "shl": "shifted",
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from .errors import TargetError
 from .program import INDEX_TYPES, Function, Node, Program
@@ -110,6 +111,16 @@ class Printer:
         """The names that a function with ':' axes or several outputs has in the file beside its own
         (its array form's, its result type's), in lower case where the language ignores case."""
         return set()
+
+    # -- the file's declarations -----------------------------------------------------------
+
+    def declarations_path(self, path: Path) -> Path | None:
+        """Where the declarations of a unit at path lie, None where the language has none."""
+        return None
+
+    def declarations(self, program: Program) -> str:
+        """The text of the file that declares the program's functions."""
+        return ""
 
     # -- expressions -----------------------------------------------------------------------
 

@@ -106,6 +106,7 @@ class Function:
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
     result_range: str = ""
+    base: int = 0  # what the first index and the first position are called
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""

@@ -15,6 +15,7 @@ from .evaluate import Undefined, evaluate
 from .expr import Atom, Cond, Expr, current, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
+from .trace import explore, in_a_branch, running
 
 SMALL_SIZES = (1, 2, 3, 5)
 
@@ -31,7 +32,6 @@ def inv(block: Any, flat: Any) -> tuple:
 
 def getitem(layout: Any, indices: Sequence[Any]) -> Any:
     """layout[i, j, :, :]: every ':' becomes an axis of the running trace."""
-    from .trace import running
 
     if any(isinstance(i, slice) for i in indices):
         trace = running()
@@ -50,7 +50,6 @@ def getitem(layout: Any, indices: Sequence[Any]) -> Any:
 def _converted(compute, block, values):
     """Run compute under the facts in force, or under facts of the layout's own; in SymPy terms
     where the caller's symbols are SymPy's."""
-    from .trace import running
 
     used_sympy = any(map(is_sympy, (*values, *block._sizes())))
     exprs = [Expr.of(v) for v in values]
@@ -184,7 +183,6 @@ def _learn_padding(block: ExpandBy) -> None:
 
 
 def _note(text: str) -> None:
-    from .trace import running
 
     trace = running()
     if trace is not None:
@@ -193,7 +191,6 @@ def _note(text: str) -> None:
 
 def _parameter(name: str) -> None:
     """A symbol that the user made is a parameter too."""
-    from .trace import running
 
     trace = running()
     if trace is not None and not name.startswith("?"):
@@ -250,12 +247,9 @@ def _inv_checked(block: Any, flat: Expr) -> tuple[Expr, ...]:
 def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Expr, Expr | None]:
     """(value, None) where 0 <= value < size is known; else a stand-in of that range and the value
     that takes its place afterwards, with a precondition."""
-    from .trace import in_a_branch
-
     facts = current()
-    single = value.single
-    if size.constant == 1 and single is not None and single.kind == "sym":
-        facts.learn_range(single.args[0], Expr.of(0), Expr.of(0))
+    if size.constant == 1 and (found := _index(value)) is not None:
+        facts.learn_range(found[0], Expr.of(found[1]), Expr.of(found[1]))
         return Expr.of(0), None
     inside_low, inside_high = facts.nonneg(value), facts.nonneg(size - value - 1)
     if inside_low and inside_high:
@@ -266,17 +260,35 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
         raise IndexRangeError(
             f"{block!r}: {where} is {shown!r}, never in 0..{unsubstitute(size - 1, facts)!r}"
         )
-    if single is not None and single.kind == "sym" and single.args[0] not in facts.quotients:
-        known = facts.ranges.get(single.args[0])
+    found = _index(value)
+    if found is not None:
+        name, shift = found
+        known = facts.ranges.get(name)
         if known is None or known.hi is None:
+            trace = running()
+            if trace is not None and trace.base and name not in trace.indices:
+                trace.indices.add(name)  # it counts from trace.base in the next run
+                return value, None
             if in_a_branch():  # the range holds in this branch alone
                 _note(f"0 <= {shown!r} < {unsubstitute(size, facts)!r}")
-            facts.learn_range(single.args[0], Expr.of(0), size - 1)
+            facts.learn_range(name, Expr.of(shift), size - 1 + shift)
             return value, None
     _note(f"0 <= {shown!r} < {unsubstitute(size, facts)!r}")
     stand_in = Atom("sym", f"?{value.key}<{size.key}")
     facts.learn_range(stand_in.args[0], Expr.of(0), size - 1)
     return Expr.atom(stand_in), value
+
+
+def _index(value: Expr) -> tuple[str, int] | None:
+    """(name, base) of a value that is a parameter, counted from the trace's base."""
+    trace = running()
+    for shift in (0, trace.base if trace is not None else 0):
+        single = (value + shift).single
+        if single is not None and single.kind == "sym" and single.args[0] not in current().quotients:
+            name = single.args[0]
+            if shift == 0 or (trace is not None and name in trace.indices):
+                return name, shift
+    return None
 
 
 def _put_back(e: Expr, bounded: list[tuple[Expr, Expr | None]]) -> Expr:
@@ -351,7 +363,6 @@ def _inv(block: Any, flat: Expr) -> list[Expr]:
 
 
 def _apply_function(block: GenP, indices: Sequence[Expr], sizes: Sequence[Expr]) -> Expr:
-    from .trace import explore
 
     result = Expr.of(explore(lambda: block.apply_function(*indices)))
     if block.inv_function is None:
@@ -361,7 +372,6 @@ def _apply_function(block: GenP, indices: Sequence[Expr], sizes: Sequence[Expr])
 
 
 def _inv_function(block: GenP, flat: Expr, sizes: Sequence[Expr]) -> list[Expr]:
-    from .trace import explore
 
     result = explore(lambda: block.inv_function(flat))
     values = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -392,7 +402,6 @@ def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
         return
     _checked.add(key)
     from .facts import Facts
-    from .trace import explore
 
     names = sorted({name for n in sizes for name in n.symbols()})
     for value in SMALL_SIZES:

@@ -43,13 +43,16 @@ class Trace:
     axes: list[str] = field(default_factory=list)
     preconditions: list[str] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
+    base: int = 0  # what the first index is called: 0 or 1
+    indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
     _axis: int = 0
 
     def symbol(self, name: str) -> Expr:
         """A parameter, or the number that sizes= fixes it to."""
         if name in self.sizes:
             return Expr.of(self.sizes[name])
-        return self.facts.symbol(name)
+        symbol = self.facts.symbol(name)
+        return symbol - self.base if name in self.indices else symbol
 
     def add_parameter(self, name: str) -> None:
         """Take a symbol for a parameter, if it is none yet."""
@@ -66,8 +69,9 @@ class Trace:
         name = self.axes[self._axis]
         self._axis += 1
         self.extents[name] = size
-        self.facts.learn_range(name, Expr.of(0), size - 1)
-        return self.facts.symbol(name)
+        self.facts.learn_range(name, Expr.of(self.base), size - 1 + self.base)
+        self.indices.add(name)
+        return self.symbol(name)
 
     def note(self, text: str) -> None:
         """A precondition for the header; one of a branch says so."""
@@ -246,7 +250,7 @@ def follow(
     function: Callable[[Trace], Any],
     sizes: Any,
     assume: Sequence[Any],
-    known_names: Sequence[str] = (),
+    base: int = 0,
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result."""
     from .assume import learn, parse
@@ -256,12 +260,19 @@ def follow(
     fixed = check_sizes(sizes)
     conditions = [(c, str(a)) for a in assume for c in parse(a)]
     facts = Facts(use_z3=False)
-    trace = Trace(facts, fixed)
+    trace = Trace(facts, fixed, base=base)
     result: Any = None
     state = None
     for attempt in range(6):
-        following = Trace(facts, fixed, signature=trace.signature, free=trace.free, axes=trace.axes)
-        trace = following
+        trace = Trace(
+            facts,
+            fixed,
+            signature=trace.signature,
+            free=trace.free,
+            axes=trace.axes,
+            base=base,
+            indices=trace.indices,
+        )
         token = _running.set(trace)
         try:
             with using(facts):
@@ -277,6 +288,7 @@ def follow(
             sorted(facts.ranges),
             tuple(trace.free),
             tuple(trace.axes),
+            len(trace.indices),
         )
         if attempt > 0 and now == state:
             break

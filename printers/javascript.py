@@ -11,6 +11,10 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import count
+from math import prod
+from pathlib import Path
+from textwrap import wrap
 
 from lego_emit.errors import TargetError
 from lego_emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
@@ -23,8 +27,17 @@ RESERVED = frozenset(
     """arguments async await break case catch class const continue debugger default delete do else
     enum eval export extends false finally for function if implements import in instanceof
     interface let new null package private protected public return static super switch this throw
-    true try typeof undefined var void while with yield Infinity NaN Math Number BigInt""".split()
+    true try typeof undefined var void while with yield Infinity NaN Math Number BigInt
+    Int32Array Uint32Array Float64Array BigInt64Array BigUint64Array""".split()
 )
+
+ARRAYS = {
+    "int32": "Int32Array",
+    "uint32": "Uint32Array",
+    "int53": "Float64Array",
+    "int64": "BigInt64Array",
+    "uint64": "BigUint64Array",
+}
 
 FLOOR_MOD = """
 /**
@@ -145,6 +158,19 @@ TEMPLATE = (
   {{ line }}
 {% endfor %}
 }
+{% if f.axes %}
+
+/**
+{% for line in printer.array_docs(f) %}
+ * {{ line }}
+{% endfor %}
+ */
+{{ printer.array_head(f, "{name}", "") }} {
+{% for line in printer.array_body(f) %}
+  {{ line }}
+{% endfor %}
+}
+{% endif %}
 {% endfor %}
 """
 )
@@ -160,6 +186,15 @@ DECLARATIONS = (
 {% endfor %}
  */
 {{ printer.head(f, "{name}: {T}", ": " ~ printer.result_type(f)) }};
+{% if f.axes %}
+
+/**
+{% for line in printer.array_docs(f, typed=False) %}
+ * {{ line }}
+{% endfor %}
+ */
+{{ printer.array_head(f, "{name}: {T}", ": " ~ printer.array_type(f)) }};
+{% endif %}
 {% endfor %}
 """
 )
@@ -189,12 +224,9 @@ NARROW = {
 
 
 class JavaScriptPrinter(Printer):
-    """declarations_extension is that of the text that declarations() makes."""
-
     name = "javascript"
     title = "JavaScript"
     extension = ".mjs"
-    declarations_extension = ".d.mts"
     types = {
         "int32": "number",
         "uint32": "number",
@@ -315,17 +347,19 @@ class JavaScriptPrinter(Printer):
     def head(self, view: FunctionView, form: str, end: str) -> str:
         """The function's line up to its brace; form and end are the parameters' and what follows
         them."""
-        text = f"export function {view.name}({view.signature(form, f'_{form}')}){end}"
+        parameters = view.signature(form, f"_{form}", BREAK).split(BREAK)
+        return self._head(view.name, parameters, end)
+
+    def _head(self, name: str, parameters: list[str], end: str) -> str:
+        text = f"export function {name}({', '.join(parameters)}){end}"
         if len(text) + 2 > self.line_width:
-            parameters = view.signature(form, f"_{form}", ",\n  ")
-            text = f"export function {view.name}(\n  {parameters},\n){end}"
+            lines = "".join(f"  {parameter},\n" for parameter in parameters)
+            text = f"export function {name}(\n{lines}){end}"
         return text
 
     def result_type(self, view: FunctionView) -> str:
         """A labelled tuple for several outputs."""
-        if len(view.outputs) == 1:
-            return view.T
-        return f"[{', '.join(f'{name}: {view.T}' for name, _ in view.outputs)}]"
+        return _labelled(view, view.T)
 
     def docs(self, view: FunctionView, typed: bool = True) -> list[str]:
         """The lines of the JSDoc comment; a declaration has its types itself."""
@@ -342,6 +376,72 @@ class JavaScriptPrinter(Printer):
         lines = [line for p in paragraphs if p for line in ("", *p)]
         return [line.replace("*/", "* /") for line in lines[1:]]
 
+    # -- the array form: a typed array over the ':' axes ---------------------------------------
+    #
+    # Not a generator: the length is known before the first element, an element costs no object,
+    # and it is what WebGPU, WebGL and WebAssembly take.
+
+    def companions(self, name: str) -> set[str]:
+        return {f"{name}_array"}
+
+    def array_head(self, view: FunctionView, form: str, end: str) -> str:
+        """As head()."""
+        parameters = [form.format(name=name, T=view.T) for name in _scalars(view)]
+        return self._head(f"{view.name}_array", parameters, end)
+
+    def array_type(self, view: FunctionView) -> str:
+        """An array, or a labelled tuple of one for each output."""
+        return _labelled(view, ARRAYS[view.index_type])
+
+    def array_body(self, view: FunctionView) -> list[str]:
+        """The lines of the array form's body: a loop inside the other for each axis."""
+        fresh = _Names({view.name, *(p.name for p in view.params)})
+        ends, lines = [], []
+        for axis, extent in view.axes:
+            end = self.expression(extent, view)
+            if extent.op not in ("const", "var"):
+                name = fresh(f"{axis}_end")
+                lines.append(self.line(f"const {name} = {end};", 2))
+                end = name
+            ends.append(end)
+        several = len(view.outputs) > 1
+        arrays = [fresh(name if several else "results") for name, _ in view.outputs]
+        position, array_of, size = fresh("position"), ARRAYS[view.index_type], _size(view, ends)
+        if several and not size.isdigit():
+            length = fresh("length")
+            lines.append(f"const {length} = {size};")
+            size = length
+        lines += [f"const {array} = new {array_of}({size});" for array in arrays]
+        lines.append(f"let {position} = 0;")
+        zero, one = self.literal(0, view.index_type), self.literal(1, view.index_type)
+        for depth, ((axis, _), end) in enumerate(zip(view.axes, ends, strict=True)):
+            pad = "  " * depth
+            lines.append(f"{pad}for (let {axis} = {zero}; {axis} < {end}; {axis} += {one}) {{")
+        pad = "  " * len(view.axes)
+        call = f"{view.name}({f',{BREAK}'.join(p.name for p in view.params)})"
+        elements = [f"{array}[{position}]" for array in arrays]
+        store = self.line(f"{_listed(elements)} = {call};", 2 + len(pad))
+        lines += [f"{pad}{store}", f"{pad}{position} += 1;"]
+        lines += ["  " * depth + "}" for depth in reversed(range(len(view.axes)))]
+        return [*lines, f"return {_listed(arrays)};"]
+
+    def array_docs(self, view: FunctionView, typed: bool = True) -> list[str]:
+        """The lines of the array form's JSDoc comment."""
+        ranges = {p.name: p.range_text for p in view.params}
+        axes = [ranges[name] or name for name, _ in view.axes]
+        over = " and ".join([", ".join(axes[:-1]), axes[-1]] if len(axes) > 1 else axes)
+        order = f", in row-major order: {view.axes[-1][0]} runs fastest" if axes[1:] else ""
+        lines = wrap(f"The results of {view.name} for all {over}{order}.", self.line_width - 3)
+        kind = f"{{{view.T}}} " if typed else ""
+        tags = [f"@param {kind}{name} {ranges[name]}".rstrip() for name in _scalars(view)]
+        tags += [f"@returns {{{self.array_type(view)}}}"] if typed else []
+        return [line.replace("*/", "* /") for line in (*lines, *([""] if tags else []), *tags)]
+
+    # -- TypeScript ----------------------------------------------------------------------------
+
+    def declarations_path(self, path: Path) -> Path:
+        return path.with_suffix(".d.ts" if path.suffix == ".js" else ".d.mts")
+
     def declarations(self, program: Program) -> str:
         """The module's TypeScript declarations."""
         views = [FunctionView(self, f, program.name) for f in program.functions]
@@ -350,6 +450,44 @@ class JavaScriptPrinter(Printer):
         )
         lines = [line.rstrip() for line in text.strip("\n").split("\n")]
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
+
+
+class _Names:
+    """Gives names that are not taken."""
+
+    def __init__(self, taken: set[str]):
+        self._taken = taken | RESERVED
+
+    def __call__(self, name: str) -> str:
+        free = next(n for k in count(1) if (n := f"{name}{k if k > 1 else ''}") not in self._taken)
+        self._taken.add(free)
+        return free
+
+
+def _scalars(view: FunctionView) -> list[str]:
+    """The parameters that are no ':' axes."""
+    axes = {name for name, _ in view.axes}
+    return [p.name for p in view.params if p.name not in axes]
+
+
+def _size(view: FunctionView, ends: list[str]) -> str:
+    """The product of the extents, as a Number."""
+    numbers = [e.value for _, e in view.axes if isinstance(e.value, int)]
+    others = [n for n, (_, e) in zip(ends, view.axes, strict=True) if not isinstance(e.value, int)]
+    number = prod(numbers)
+    if not others:
+        return str(number)
+    suffix = "n" if view.T == "bigint" else ""
+    text = " * ".join([*([f"{number}{suffix}"] if number != 1 else []), *others])
+    return f"Number({text})" if suffix else text
+
+
+def _labelled(view: FunctionView, kind: str) -> str:
+    return _listed([f"{name}: {kind}" for name, _ in view.outputs]) if view.outputs[1:] else kind
+
+
+def _listed(items: list[str]) -> str:
+    return f"[{', '.join(items)}]" if len(items) > 1 else items[0]
 
 
 def _bounds(node: Node) -> tuple[int | None, int | None]:

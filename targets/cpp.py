@@ -47,6 +47,20 @@ def c_scalars(function: Function, type_name: str) -> list[str]:
     return [f"static_cast<{type_name}>(s{k})" for k in range(count)]
 
 
+def grouped(units: Sequence[Emitted]) -> list[list[int]]:
+    """The units' numbers by source file: units of one name share an include guard, functions of
+    one name cannot stand in one file."""
+    groups: list[tuple[set[str], list[int]]] = []
+    for u, unit in enumerate(units):
+        names = {unit.program.name, *(f.name for f in unit.functions)}
+        group = next((g for g in groups if not g[0] & names), None)
+        if group is None:
+            groups.append(group := (set(), []))
+        group[0].update(names)
+        group[1].append(u)
+    return [numbers for _, numbers in groups]
+
+
 class CppTarget(NativeTarget):
     name = "cpp"
     program = "g++"
@@ -54,18 +68,12 @@ class CppTarget(NativeTarget):
     flags = FLAGS
 
     def link(self, units: Sequence[Emitted], folder: Path, library: Path) -> None:
-        # Units of one name share an include guard and a namespace: they need sources of their own.
-        groups: list[dict[str, int]] = []
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
-            group = next((g for g in groups if unit.program.name not in g), None)
-            if group is None:
-                groups.append(group := {})
-            group[unit.program.name] = u
         sources = []
-        for g, group in enumerate(groups):
+        for g, group in enumerate(grouped(units)):
             text = "#include <cstdint>\n#include <vector>\nusing std::int64_t;\n"
-            for u in group.values():
+            for u in group:
                 unit = units[u]
                 text += f'\n#include "unit_{u}{unit.printer.extension}"\n\n'
                 for p, f in enumerate(unit.program.functions):

@@ -7,12 +7,12 @@ from shutil import which
 from lego_emit.emit import Emitted
 from lego_emit.errors import ToolchainError
 from lego_emit.program import Function
-from lego_emit.targets.cpp import FLAGS, CppTarget, c_scalars, c_stores
+from lego_emit.targets.cpp import FLAGS, CppTarget, c_scalars, c_stores, grouped
 
 NVCC_FLAGS = ("-std=c++17", "-Werror", "all-warnings")
 
 
-def kernel(position: int, function: Function, type_name: str) -> str:
+def kernel(number: str, function: Function, type_name: str) -> str:
     """A __global__ function that calls one emitted function."""
     inputs = [f"const {type_name} *in{k}" for k in range(len(function.params))]
     outputs = [f"{type_name} *out{k}" for k in range(len(function.outputs))]
@@ -23,18 +23,19 @@ def kernel(position: int, function: Function, type_name: str) -> str:
         stores = (f"out{k}[i] = r.{name};" for k, (name, _) in enumerate(function.outputs))
         body = " ".join([f"const auto r = ::{function.name}({arguments});", *stores])
     return (
-        f'extern "C" __global__ void lego_kernel_{position}({", ".join([*inputs, *outputs])}) {{\n'
+        f'extern "C" __global__ void lego_kernel_{number}({", ".join([*inputs, *outputs])}) {{\n'
         f"  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n  {body}\n}}\n"
     )
 
 
-def fill_kernel(position: int, function: Function, type_name: str) -> str:
-    """A __global__ function that fills an array by the array form of a function."""
+def fill_kernel(number: str, function: Function, type_name: str) -> str:
+    """A __global__ function in which a block fills an array by the array form of a function."""
     scalars = range(len(function.params) - len(function.axes))
-    arguments = [*(f"s{k}" for k in scalars), "out", "threadIdx.x", "blockDim.x"]
+    arguments = [*(f"s{k}" for k in scalars), "out"]
+    arguments += [f"static_cast<{type_name}>({x})" for x in ("threadIdx.x", "blockDim.x")]
     parameters = [*(f"{type_name} s{k}" for k in scalars), f"{element(function, type_name)} *out"]
     return (
-        f'extern "C" __global__ void lego_fill_{position}({", ".join(parameters)}) {{\n'
+        f'extern "C" __global__ void lego_fill_{number}({", ".join(parameters)}) {{\n'
         f"  ::{function.name}_fill({', '.join(arguments)});\n}}\n"
     )
 
@@ -64,8 +65,9 @@ class CudaTarget(CppTarget):
         )
 
     def cubin(self, units: Sequence[Emitted], folder: Path, arch: str = "sm_90") -> list[Path]:
-        """Compile every function of the units for a device; one .cubin in folder for each unit.
-        Raises ToolchainError where nvcc is missing or refuses the text."""
+        """Compile every function of the units for a device; one .cubin in folder for each set of
+        units that share no name. Raises ToolchainError where nvcc is missing or refuses the
+        text."""
         nvcc = which("nvcc")
         if nvcc is None:
             raise ToolchainError(
@@ -73,19 +75,18 @@ class CudaTarget(CppTarget):
                 "toolkit, on Debian: apt-get install nvidia-cuda-toolkit (non-free)"
             )
         sources = []
-        for u, unit in enumerate(units):
-            (folder / f"unit_{u}.cuh").write_text(unit.source)
-            kernels = (
-                kernel(p, f, unit.printer.types[f.index_type])
-                for p, f in enumerate(unit.program.functions)
-            )
-            fills = (
-                fill_kernel(p, f, unit.printer.types[f.index_type])
-                for p, f in enumerate(unit.program.functions)
-                if f.axes
-            )
-            source = folder / f"unit_{u}.cu"
-            source.write_text(f'#include "unit_{u}.cuh"\n\n' + "\n".join([*kernels, *fills]))
+        for g, group in enumerate(grouped(units)):
+            text = ""
+            for u in group:
+                types = units[u].printer.types
+                (folder / f"unit_{u}.cuh").write_text(units[u].source)
+                text += f'#include "unit_{u}.cuh"\n\n'
+                for p, f in enumerate(units[u].functions):
+                    text += kernel(f"{u}_{p}", f, types[f.index_type])
+                    if f.axes:
+                        text += fill_kernel(f"{u}_{p}", f, types[f.index_type])
+            source = folder / f"units_{g}.cu"
+            source.write_text(text)
             sources.append(source.name)
         self.execute([nvcc, f"-arch={arch}", "-cubin", *NVCC_FLAGS, *sources], cwd=folder)
         return [folder / f"{Path(source).stem}.cubin" for source in sources]

@@ -7,7 +7,7 @@ import subprocess
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from lego_emit.emit import Emitted
 from lego_emit.errors import ToolchainError
@@ -55,6 +55,23 @@ function loop(inputs, outputs) {
   );
 }
 
+// An array form's results, as arrays of the kind that the answer has.
+function fill(f, scalars, Kind, n, outputs) {
+  let results;
+  try {
+    const given = scalars.map((text) => (Kind === Float64Array ? Number(text) : BigInt(text)));
+    results = outputs === 1 ? [f(...given)] : f(...given);
+    if (results.length !== outputs || results.some((result) => result.length !== n)) {
+      throw new Error(`results of length ${results.map((result) => result.length)}, wanted ${n}`);
+    }
+  } catch (error) {
+    answer(String(error.stack));
+    return;
+  }
+  answer("");
+  for (const result of results) write(new Uint8Array(Kind.from(result).buffer));
+}
+
 const units = [];
 try {
   for (const path of JSON.parse(process.argv[2])) units.push(await import(path));
@@ -67,8 +84,13 @@ answer("");
 const loops = new Map();
 for (;;) {
   const size = new Uint32Array(read(4).buffer)[0];
-  const { unit, name, type, n, inputs, outputs } = JSON.parse(new TextDecoder().decode(read(size)));
+  const request = JSON.parse(new TextDecoder().decode(read(size)));
+  const { unit, name, type, n, inputs, outputs, scalars } = request;
   const kinds = { number: Float64Array, int64: BigInt64Array, uint64: BigUint64Array };
+  if (scalars !== undefined) {
+    fill(units[unit][name], scalars, kinds[type], n, outputs);
+    continue;
+  }
   const given = [];
   for (let k = 0; k < inputs; k += 1) given.push(new kinds[type](read(8 * n).buffer));
   const results = [];
@@ -114,27 +136,37 @@ class _NodeLibrary:
         self._check()
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        given = inputs[: len(function.params)]
+        request = {"name": function.name, "inputs": len(given)}
+        return self._ask(unit, function, request, given, len(inputs[0]))
+
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        request = {"name": f"{function.name}_array", "scalars": [str(s) for s in scalars]}
+        return self._ask(unit, function, request, [], count)
+
+    def _ask(
+        self,
+        unit: int,
+        function: Function,
+        request: dict[str, Any],
+        given: list[np.ndarray],
+        n: int,
+    ) -> list[np.ndarray]:
         import numpy as np
 
         is_number = self._types[unit][function.index_type] == "number"
         dtype = np.dtype("<f8" if is_number else "<i8")
-        given = inputs[: len(function.params)]
-        n = len(inputs[0])
-        request = json.dumps(
-            {
-                "unit": unit,
-                "name": function.name,
-                "type": "number" if is_number else function.index_type,
-                "n": n,
-                "inputs": len(given),
-                "outputs": len(function.outputs),
-            }
-        ).encode()
+        kind = "number" if is_number else function.index_type
+        outputs = len(function.outputs)
+        line = json.dumps({**request, "unit": unit, "type": kind, "n": n, "outputs": outputs})
         arrays = [a.astype(dtype).tobytes() for a in given]
-        self._requests.write(b"".join([len(request).to_bytes(4, "little"), request, *arrays]))
+        head = len(line).to_bytes(4, "little") + line.encode()
+        self._requests.write(b"".join([head, *arrays]))
         self._requests.flush()
         self._check()
-        results = [np.frombuffer(self._answers.read(8 * n), dtype) for _ in function.outputs]
+        results = [np.frombuffer(self._answers.read(8 * n), dtype) for _ in range(outputs)]
         return [_integers(r) if is_number else r.astype(np.int64) for r in results]
 
     def _check(self) -> None:

@@ -2,13 +2,16 @@
 type: what a language's own tests put through its toolchain."""
 
 import itertools
+import random
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from lego_emit import GroupBy, OrderBy, Row, generate, golden
+from lego_emit import Col, GroupBy, OrderBy, Row, generate, golden
 from lego_emit.errors import GoldenError, WidthError
 from lego_emit.program import INDEX_TYPES
 
@@ -122,7 +125,50 @@ def wide(index_type):
     return np.uint64 if index_type == "uint64" else np.int64
 
 
+# -- the greatest values -------------------------------------------------------------------------
+
+# Sizes whose product is one more than an index type holds.
+BORDERS = {
+    "int32": (2**15, 2**16),
+    "uint32": (2**16, 2**16),
+    "int53": (2**26, 2**27),
+    "int64": (2**31, 2**32),
+    "uint64": (2**32, 2**32),
+}
+
+
+def assert_border(toolchain, index_type):
+    """A layout whose positions fill the index type to its greatest value; one more is refused."""
+    auto = "auto" if index_type == "int53" else index_type
+    rows, columns = BORDERS[index_type]
+    layout = GroupBy([rows, columns]).OrderBy(Col(rows, columns))
+    run = generate(layout, toolchain.name, index_type=auto).compile()
+    rng = random.Random(1)
+    points = [(0, 0), (rows - 1, columns - 1), (rows - 1, 0), (0, columns - 1)]
+    points += [(rng.randrange(rows), rng.randrange(columns)) for _ in range(200)]
+    flat = [layout.apply(*point) for point in points]
+    assert max(flat) == rows * columns - 1
+    bits = np.array(flat, object).astype(wide(index_type)).view(np.int64)
+    i, j = np.array(points).T
+    assert run["layout_apply"](i, j).tolist() == bits.tolist()
+    assert np.array_equal(run["layout_inv"](bits), (i, j))
+    with pytest.raises(WidthError):
+        generate(GroupBy([rows, columns + 1]), toolchain.name, index_type=auto)
+
+
 # -- golden cases --------------------------------------------------------------------------------
+
+
+@cache
+def golden_cases() -> list[golden.Case]:
+    """All golden cases, loaded once."""
+    return golden.cases(ROOT)
+
+
+@cache
+def typed(folder: Path, index_type: str) -> golden.Case:
+    """A case in an index type; every language's tests share what is lowered for it."""
+    return replace(golden.load(folder), index_type=index_type)
 
 
 def retyped(cases, target, index_type):
@@ -130,7 +176,7 @@ def retyped(cases, target, index_type):
     found: dict[bool, list[golden.Case]] = {False: [], True: []}
     refused = 0
     for case in cases:
-        case = replace(case, index_type=index_type, _programs={})
+        case = typed(case.folder, index_type)
         try:
             case.emit(target, bool(case.sizes))
         except GoldenError as error:

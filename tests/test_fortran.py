@@ -2,25 +2,23 @@
 and modulo, array forms, and modules used by a program."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+import index_functions
 import numpy as np
 import programs
 import pytest
 
-from lego_emit import Col, GroupBy, generate, golden
+from lego_emit import GroupBy, generate, golden
 from lego_emit.emit import emit_program
 from lego_emit.program import INDEX_TYPES, Function, Param, Program
 
-ROOT = Path(__file__).parent.parent / "golden"
 STRICT = ("-std=f2018", "-Wall", "-Wextra", "-Werror")
 gfortran = pytest.mark.parametrize("toolchain", ["fortran"], indirect=True)
-both_widths = pytest.mark.parametrize("index_type", ["int32", "int64"])
 
 
 @pytest.fixture(scope="module")
 def cases():
-    return golden.cases(ROOT)
+    return golden.cases(index_functions.ROOT)
 
 
 # -- golden cases --------------------------------------------------------------------------------
@@ -38,14 +36,9 @@ def test_every_golden_text_compiles_strictly(toolchain, cases, tmp_path, extra):
 
 
 @gfortran
-@both_widths
-def test_every_case_in_each_index_type(toolchain, cases, index_type):
-    typed = [replace(case, index_type=index_type, _programs={}) for case in cases]
-    fixed = golden.verify(typed, "fortran", numbers=True)
-    free = golden.verify([case for case in typed if not case.sizes], "fortran")
-    assert not fixed.mismatches + free.mismatches
-    assert fixed.cases + free.cases == len(cases)
-    assert fixed.comparisons + free.comparisons > 20000
+def test_every_case_in_each_index_type(toolchain, cases):
+    counts = index_functions.assert_every_width(cases, "fortran", ["int32", "int64"])
+    assert counts == {"int32": len(cases), "int64": len(cases)}
 
 
 def test_lines_fit(cases):
@@ -56,39 +49,32 @@ def test_lines_fit(cases):
 
 # -- signs ---------------------------------------------------------------------------------------
 
-
-def ends(index_type):
-    least, most = INDEX_TYPES[index_type]
-    small = list(range(-9, 10))
-    return [least, least + 1, least + 2, *small, most - 1, most]
+CONSTANT = {
+    "quotient_by_seven": lambda a: a // 7,
+    "rest_by_seven": lambda a: a % 7,
+    "quotient_by_minus_three": lambda a: a // -3,
+    "rest_by_minus_three": lambda a: a % -3,
+    "rest_by_minus_one": lambda a: a % -1,
+    "quotient_by_eight": lambda a: a // 8,
+    "rest_by_eight": lambda a: a % 8,
+}
 
 
 @gfortran
-@both_widths
+@pytest.mark.parametrize("index_type", ["int32", "int64"])
 def test_floor_division_and_modulo_at_the_ends(toolchain, index_type):
-    """All pairs of signs; the remainder of the least integer by -1 is 0, its quotient is none."""
-    functions = {
-        "quotient": lambda a, b: a // b,
-        "rest": lambda a, b: a % b,
-        "quotient_by_seven": lambda a: a // 7,
-        "rest_by_seven": lambda a: a % 7,
-        "quotient_by_minus_three": lambda a: a // -3,
-        "rest_by_minus_three": lambda a: a % -3,
-        "rest_by_minus_one": lambda a: a % -1,
-        "rest_by_eight": lambda a: a % 8,
-        "quotient_by_eight": lambda a: a // 8,
-    }
-    made = {n: generate(f, "fortran", name=n, index_type=index_type) for n, f in functions.items()}
-    compiled = toolchain.compile(list(made.values()))
+    """The remainder of the least integer by -1 is 0; its quotient does not fit, and is left out."""
+    assert index_functions.assert_floors(toolchain, index_type) > 450
+
+
+@gfortran
+@pytest.mark.parametrize("index_type", ["int32", "int64"])
+def test_constant_divisors_at_the_ends(toolchain, index_type):
     least, most = INDEX_TYPES[index_type]
-    for (name, unit), run in zip(made.items(), compiled, strict=True):
-        values, divisors = ends(index_type), [b for b in ends(index_type) if b]
-        points = [(a, b) for a in values for b in divisors]
-        if len(unit.functions[0].params) == 1:
-            points = [(a,) for a in values]
-        points = [p for p in points if least <= functions[name](*p) <= most]
-        got = run[name](*np.array(points, np.int64).T).tolist()
-        assert got == [functions[name](*p) for p in points], name
+    values = np.array([least, least + 1, least + 2, *range(-9, 10), most - 1, most])
+    units = [generate(f, "fortran", name=n, index_type=index_type) for n, f in CONSTANT.items()]
+    for made, (name, function) in zip(toolchain.compile(units), CONSTANT.items(), strict=True):
+        assert made[name](values).tolist() == [function(a) for a in values.tolist()], name
 
 
 def test_modulo_is_the_intrinsic_where_it_cannot_trap():
@@ -104,48 +90,12 @@ def test_modulo_is_the_intrinsic_where_it_cannot_trap():
 # -- the array form ------------------------------------------------------------------------------
 
 
-def row(N, p):
-    return GroupBy([4, N])[p, :]
-
-
-def box(A, B, C, D, p):
-    return GroupBy([A, B, C, D]).OrderBy(Col(A, B, C, D))[p, :, :, :]
-
-
-def rows(M, N, p):
-    return {"x": GroupBy([M, N])[p, :], "y": GroupBy([N, M])[:, p]}
-
-
-def pair(M, N):
-    index = GroupBy([M, N]).OrderBy(Col(M, N))[:, :]
-    return index, index % 3
-
-
-ARRAYS = [
-    (row, {"N": 5}, {"p": 3}),
-    (box, {"A": 2, "B": 3, "C": 4, "D": 5}, {"p": 1}),
-    (rows, {"M": 4, "N": 6}, {"p": 2}),
-    (pair, {"M": 3, "N": 7}, {}),
-]
-
-
 @gfortran
-@both_widths
-def test_array_forms(toolchain, index_type):
-    """One, two and three axes, one and two results, symbolic and fixed sizes."""
-    units, wanted = [], []
-    for function, sizes, others in ARRAYS:
-        result = function(**sizes, **others)
-        if function is rows:  # each ':' is an axis of its own
-            result = np.broadcast_arrays(result["x"][:, None], result["y"])
-        for fixed in ({}, sizes):
-            units.append(generate(function, "fortran", sizes=fixed, index_type=index_type))
-            wanted.append(([] if fixed else [*sizes.values()], [*others.values()], result))
-    runs = toolchain.compile(units)
-    for unit, run, (sizes, others, result) in zip(units, runs, wanted, strict=True):
-        got = run.array(unit.functions[0].name)(*sizes, *others)
-        assert np.array_equal(got, result), unit.source
-        assert np.shape(got) == np.shape(result)
+def test_array_forms(toolchain):
+    """One, two and three axes, one and two results, symbolic and fixed sizes, in every type."""
+    index_functions.assert_arrays(
+        toolchain, index_functions.array_units("fortran", ["int32", "int64"])
+    )
 
 
 @gfortran

@@ -1,14 +1,18 @@
-"""GLSL: the ends of the type, both runners, names."""
+"""GLSL: every golden case to SPIR-V and through both drivers, the ends of the type, array forms,
+remainders of negative numbers, names."""
 
+import os
+import re
 import shutil
 from math import isqrt
 
+import index_functions
 import numpy as np
 import programs
 import pytest
 from test_programs import CASES
 
-from lego_emit import registry
+from lego_emit import golden, registry
 from lego_emit.emit import emit_program
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.targets.glsl import GlslTarget, VulkanGlslTarget
@@ -21,8 +25,112 @@ def runner(request):
     try:
         request.param().find()
     except ToolchainError as error:
+        if os.environ.get("CI"):
+            raise
         pytest.skip(str(error))
     return request.param()
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return index_functions.golden_cases()
+
+
+@pytest.fixture
+def validator(need):
+    return need(GlslTarget.program, GlslTarget.install)
+
+
+# -- golden cases --------------------------------------------------------------------------------
+
+
+def test_every_golden_case_becomes_spirv(validator, cases, tmp_path):
+    units = [case.emit("glsl") for case in cases]
+    units += [case.emit("glsl", numbers=True) for case in cases if case.sizes]
+    compiled = GlslTarget().spirv(units, tmp_path)
+    assert 1 < len(compiled) < len(units) / 4  # many units in one shader
+    for spirv in compiled:
+        assert spirv.read_bytes()[:4] == b"\x03\x02\x23\x07"
+
+
+def test_every_golden_case_on_both_drivers(runner, monkeypatch, cases):
+    monkeypatch.setattr(registry, "toolchain", lambda target: runner)
+    for numbers, most in ((False, 20000), (True, 5000)):
+        result = golden.verify(cases, "glsl", numbers)
+        assert result.comparisons > most
+        assert not result.mismatches, "\n".join(result.mismatches)
+
+
+def test_every_case_in_every_index_type(runner, monkeypatch, cases):
+    """The narrow types on both drivers, the wide ones, which need an extension, on one."""
+    monkeypatch.setattr(registry, "toolchain", lambda target: runner)
+    types = ["int32", "uint32"]
+    types += ["int64", "uint64"] if type(runner) is GlslTarget else []
+    counts = index_functions.assert_every_width(cases, "glsl", types)
+    assert counts["int32"] == len(cases) > counts["uint32"] > 50
+
+
+def test_no_remainder_meets_a_negative_operand(cases):
+    """Every % in the text is one of a mod node, whose operands are proven, of an unsigned
+    floormod, of an array form's counter, or of magnitudes, in the helper."""
+    units = [case.emit("glsl", numbers) for case in cases for numbers in (False, True)]
+    units += [emit_program(programs.with_index_type(p, "int32"), "glsl") for p in CASES.values()]
+    units += [emit_program(programs.random_trees(20, 5, k, "int32"), "glsl") for k in range(20)]
+    units += [unit for unit, _, _ in index_functions.array_units("glsl", ("int32", "uint32"))]
+    counted = 0
+    for unit in units:
+        lines = [x for x in unit.source.splitlines() if not x.lstrip().startswith("//")]
+        found = len(re.findall(r"%", "\n".join(x for x in lines if "(abs(a)) % n" not in x)))
+        proven = 0
+        for function in unit.functions:
+            for node in function.nodes():
+                if node.op == "mod":
+                    assert node.args[0].lo >= 0 and node.args[1].lo >= 1, unit.source
+                unsigned = node.op == "floormod" and function.index_type.startswith("uint")
+                proven += node.op == "mod" or unsigned
+            if function.axes:
+                head = next(k for k, x in enumerate(lines) if f" {function.name}_at(" in x)
+                proven += "".join(lines[head : head + 4]).count("%")
+        assert found == proven, unit.source
+        counted += found
+    assert counted > 500
+
+
+# -- array forms ---------------------------------------------------------------------------------
+
+
+def test_array_forms(runner):
+    index_functions.assert_arrays(runner, index_functions.array_units("glsl", ("int32", "uint32")))
+
+
+def test_array_forms_of_64_bits(runner):
+    units = index_functions.array_units("glsl", ("int64", "uint64"))
+    index_functions.assert_arrays(runner, units[::3])
+
+
+def test_the_loop_in_the_comment_is_glsl(validator, tmp_path):
+    """What the comment of an array form shows compiles as it stands."""
+    for k, (unit, _, _) in enumerate(index_functions.array_units("glsl", ("int32",))):
+        function = unit.functions[0]
+        loop = re.findall(r"^// ( +.*)$", unit.source, re.MULTILINE)
+        assert loop[0].strip().startswith("for (int n = int(gl_LocalInvocationIndex); n < ")
+        names = ["results"] if len(function.outputs) == 1 else [n for n, _ in function.outputs]
+        axes = {name for name, _ in function.axes}
+        lines = ["#version 450", "layout(local_size_x = 64) in;", unit.source]
+        lines += [f"shared int {name}[512];" for name in names]
+        lines += ["void main() {"]
+        lines += [f"int {p.name} = 3;" for p in function.params if p.name not in axes]
+        (tmp_path / f"loop_{k}.comp").write_text("\n".join([*lines, *loop, "}"]))
+    GlslTarget().execute([validator, *(p.name for p in tmp_path.glob("*.comp"))], tmp_path)
+
+
+# -- signs and the ends of the type --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("index_type", ["int32", "uint32", "int64", "uint64"])
+def test_floors_at_the_ends_of_the_type(runner, index_type):
+    compared = index_functions.assert_floors(runner, index_type)
+    assert compared > (1000 if index_type.startswith("int") else 400)
 
 
 def ends():

@@ -1,21 +1,18 @@
 """Julia: every golden text in one process, types and allocations of the functions, each index type,
 the extremes of floor division and modulo, array forms, and modules used together."""
 
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
 
+import index_functions
 import numpy as np
 import programs
 import pytest
 
-from lego_emit import Col, GroupBy, generate, golden
+from lego_emit import generate, golden
 from lego_emit.emit import emit_program
-from lego_emit.errors import WidthError
 from lego_emit.program import INDEX_TYPES, Function, Param, Program
 from lego_emit.targets import julia as julia_target
 
-ROOT = Path(__file__).parent.parent / "golden"
 FLAGS = [*julia_target.FLAGS, "--check-bounds=yes"]
 TYPES = {"int32": ("Int32", "Int64"), "int64": ("Int64",), "uint32": ("UInt32", "UInt64")}
 julia = pytest.mark.parametrize("toolchain", ["julia"], indirect=True)
@@ -23,22 +20,7 @@ julia = pytest.mark.parametrize("toolchain", ["julia"], indirect=True)
 
 @pytest.fixture(scope="module")
 def cases():
-    return tuple(golden.cases(ROOT))
-
-
-@cache
-def typed(cases, index_type):
-    """The cases in an index type, and those that it refuses: a value in between is negative."""
-    taken, refused = [], []
-    for case in cases:
-        case = replace(case, index_type=index_type, _programs={})
-        try:
-            case.emit("julia", numbers=bool(case.sizes))
-            taken.append(case)
-        except golden.GoldenError as error:
-            assert isinstance(error.__cause__, WidthError) and "signed" in str(error)
-            refused.append(case)
-    return taken, refused
+    return golden.cases(index_functions.ROOT)
 
 
 def run(toolchain, folder, script):
@@ -75,7 +57,8 @@ end
 def test_every_golden_function_is_type_stable_and_allocates_nothing(toolchain, cases, tmp_path):
     """Every case in 32 bits, where each function takes Int32 and Int64 and gives back what it took,
     and with symbolic sizes."""
-    fixed = [(case, bool(case.sizes)) for case in typed(cases, "int32")[0]]
+    narrow, _ = index_functions.retyped(cases, "julia", "int32")
+    fixed = [(case, numbers) for numbers, those in narrow.items() for case in those]
     script, functions = [CHECK], 0
     for case, numbers in [*fixed, *((case, False) for case in cases if case.sizes)]:
         unit = case.emit("julia", numbers)
@@ -118,102 +101,59 @@ def checks(unit, function, module, arguments, kind):
 
 
 @julia
-@pytest.mark.parametrize(
-    "index_type, kind",
-    [
-        ("int32", "Int32"),
-        ("int32", "Int64"),
-        ("int64", "Int64"),
-        ("uint32", "UInt32"),
-        ("uint64", "UInt64"),
-    ],
-)
-def test_every_case_in_each_index_type(toolchain, cases, monkeypatch, index_type, kind):
-    monkeypatch.setitem(julia_target.INDEX_TYPES, index_type, kind)
-    taken, refused = typed(cases, index_type)
-    fixed = golden.verify([case for case in taken if case.sizes], "julia", numbers=True)
-    free = golden.verify([case for case in taken if not case.sizes], "julia")
-    assert not fixed.mismatches + free.mismatches
-    assert fixed.cases + free.cases == len(cases) - len(refused)
-    assert len(refused) < 20 if index_type.startswith("u") else not refused
+def test_every_case_in_each_index_type(toolchain, cases):
+    """Unsigned, a case with a negative value in between is refused."""
+    types = ["int32", "int64", "uint32", "uint64"]
+    counts = index_functions.assert_every_width(cases, "julia", types)
+    assert counts["int32"] == counts["int64"] == len(cases)
+    assert counts["uint32"] == counts["uint64"] > 50
+
+
+@julia
+def test_32_bit_units_take_64_bit_arguments(toolchain, cases, monkeypatch):
+    monkeypatch.setitem(julia_target.INDEX_TYPES, "int32", "Int64")
+    assert index_functions.assert_every_width(cases, "julia", ["int32"]) == {"int32": len(cases)}
 
 
 # -- signs ---------------------------------------------------------------------------------------
 
+CONSTANT = {
+    "quotient_by_seven": lambda a: a // 7,
+    "rest_by_seven": lambda a: a % 7,
+    "quotient_by_minus_three": lambda a: a // -3,
+    "rest_by_minus_three": lambda a: a % -3,
+    "rest_by_minus_one": lambda a: a % -1,
+    "quotient_by_eight": lambda a: a // 8,
+    "rest_by_eight": lambda a: a % 8,
+}
+
+
+@julia
+@pytest.mark.parametrize("index_type", ["int32", "int64", "uint32", "uint64"])
+def test_floor_division_and_modulo_at_the_ends(toolchain, index_type):
+    """The remainder of the least integer by -1 is 0; its quotient does not fit, and is left out."""
+    assert index_functions.assert_floors(toolchain, index_type) > 450
+
 
 @julia
 @pytest.mark.parametrize("index_type", ["int32", "int64"])
-def test_floor_division_and_modulo_at_the_ends(toolchain, index_type):
-    """All pairs of signs; a quotient that does not fit the type is left out."""
-    functions = {
-        "quotient": lambda a, b: a // b,
-        "rest": lambda a, b: a % b,
-        "quotient_by_seven": lambda a: a // 7,
-        "rest_by_seven": lambda a: a % 7,
-        "quotient_by_minus_three": lambda a: a // -3,
-        "rest_by_minus_three": lambda a: a % -3,
-        "rest_by_minus_one": lambda a: a % -1,
-        "rest_by_eight": lambda a: a % 8,
-        "quotient_by_eight": lambda a: a // 8,
-    }
-    made = {n: generate(f, "julia", name=n, index_type=index_type) for n, f in functions.items()}
+def test_constant_divisors_at_the_ends(toolchain, index_type):
     least, most = INDEX_TYPES[index_type]
-    values = [least, least + 1, least + 2, *range(-9, 10), most - 1, most]
-    compiled = toolchain.compile(list(made.values()))
-    for (name, unit), compiled_unit in zip(made.items(), compiled, strict=True):
-        points = [(a, b) for a in values for b in values if b]
-        if len(unit.functions[0].params) == 1:
-            points = [(a,) for a in values]
-        points = [p for p in points if least <= functions[name](*p) <= most]
-        got = compiled_unit[name](*np.array(points, np.int64).T).tolist()
-        assert got == [functions[name](*p) for p in points], name
+    values = np.array([least, least + 1, least + 2, *range(-9, 10), most - 1, most])
+    units = [generate(f, "julia", name=n, index_type=index_type) for n, f in CONSTANT.items()]
+    for made, (name, function) in zip(toolchain.compile(units), CONSTANT.items(), strict=True):
+        assert made[name](values).tolist() == [function(a) for a in values.tolist()], name
 
 
 # -- the array form ------------------------------------------------------------------------------
 
 
-def row(N, p):
-    return GroupBy([4, N])[p, :]
-
-
-def box(A, B, C, D, p):
-    return GroupBy([A, B, C, D]).OrderBy(Col(A, B, C, D))[p, :, :, :]
-
-
-def rows(M, N, p):
-    return {"x": GroupBy([M, N])[p, :], "y": GroupBy([N, M])[:, p]}
-
-
-def pair(M, N):
-    index = GroupBy([M, N]).OrderBy(Col(M, N))[:, :]
-    return index, index % 3
-
-
-ARRAYS = [
-    (row, {"N": 5}, {"p": 3}),
-    (box, {"A": 2, "B": 3, "C": 4, "D": 5}, {"p": 1}),
-    (rows, {"M": 4, "N": 6}, {"p": 2}),
-    (pair, {"M": 3, "N": 7}, {}),
-]
-
-
 @julia
-@pytest.mark.parametrize("index_type", ["int32", "int64", "uint32", "uint64"])
-def test_array_forms(toolchain, index_type):
-    """One, two and three axes, one and two results, symbolic and fixed sizes."""
-    units, wanted = [], []
-    for function, sizes, others in ARRAYS:
-        result = function(**sizes, **others)
-        if function is rows:  # each ':' is an axis of its own
-            result = np.broadcast_arrays(result["x"][:, None], result["y"])
-        for fixed in ({}, sizes):
-            units.append(generate(function, "julia", sizes=fixed, index_type=index_type))
-            wanted.append(([] if fixed else [*sizes.values()], [*others.values()], result))
-    compiled = toolchain.compile(units)
-    for unit, made, (sizes, others, result) in zip(units, compiled, wanted, strict=True):
-        got = made.array(unit.functions[0].name)(*sizes, *others)
-        assert np.array_equal(got, result), unit.source
-        assert np.shape(got) == np.shape(result)
+def test_array_forms(toolchain):
+    """One, two and three axes, one and two results, symbolic and fixed sizes, in every type."""
+    index_functions.assert_arrays(
+        toolchain, index_functions.array_units("julia", ["int32", "int64", "uint32", "uint64"])
+    )
 
 
 @julia

@@ -1,0 +1,71 @@
+"""base=1: indices and positions that count from 1, as Fortran and Julia programmers expect."""
+
+import itertools
+
+import pytest
+
+from lego_emit import Col, ExpandBy, GroupBy, OrderBy, RegP, Row, TileBy, generate
+from lego_emit.errors import TargetError
+
+LAYOUTS = [
+    GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])),
+    TileBy([2, 3], [3, 2]).OrderBy(Col(6, 6)),
+    GroupBy([1, 4]).OrderBy(Row(4)),
+    GroupBy([7]),
+]
+
+
+def from_one(index):
+    return tuple(i + 1 for i in index)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=repr)
+def test_every_index_and_position_is_one_more(layout):
+    apply, inv = generate(layout, "fortran", base=1).functions
+    names = [p.name for p in apply.params]
+    for index in itertools.product(*map(range, layout.dims)):
+        flat = layout.apply(*index) + 1
+        given = dict(zip(names, from_one(index), strict=True))
+        assert apply.evaluate(given) == {"flat": flat}
+        assert tuple(inv.evaluate({"flat": flat}).values()) == from_one(index)
+
+
+def test_a_masked_position_is_zero():
+    layout = ExpandBy([5], [6], TileBy([3], [2]))
+    apply, inv = generate(layout, "julia", base=1).functions
+    assert [apply.evaluate({"i": i, "j": j})["flat"] for i in (1, 2, 3) for j in (1, 2)] == [
+        1, 2, 3, 4, 5, 0,
+    ]  # fmt: skip
+    assert inv.evaluate({"flat": 5}) == {"i": 3, "j": 1}
+    assert "0 where it is masked" in apply.summary
+
+
+def index_kernel(M, N, BM, BN):
+    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
+    return L[pid_m, pid_n, :, :]  # noqa: F821
+
+
+def test_sizes_stay_and_indices_are_found():
+    (found,) = generate(index_kernel, "julia", base=1).functions
+    assert found.ranges["pid_m"] == "1 <= pid_m < M // BM + 1"
+    assert found.ranges["i"] == "1 <= i < BM + 1"
+    assert found.ranges["M"] == "M >= 1"
+    sizes = {"M": 12, "N": 20, "BM": 3, "BN": 5}
+    layout = TileBy([4, 4], [3, 5])
+    for index in itertools.product(*map(range, layout.dims)):
+        given = dict(zip(("pid_m", "pid_n", "i", "j"), from_one(index), strict=True))
+        assert found.evaluate({**sizes, **given})["result"] == layout.apply(*index) + 1
+
+
+def test_another_base_is_refused():
+    with pytest.raises(TargetError, match="base is 2"):
+        generate(index_kernel, "julia", base=2)
+
+
+def test_compiled(toolchain):
+    layout = LAYOUTS[0]
+    run = generate(layout, toolchain.name, base=1).compile()
+    for i, j in itertools.product(range(1, 7), repeat=2):
+        flat = run["layout_apply"](i, j)
+        assert flat == layout.apply(i - 1, j - 1) + 1
+        assert run["layout_inv"](flat) == (i, j)
