@@ -886,21 +886,40 @@ def monomial_gcd(a: Expr, mono: Monomial, coefficient: int) -> Expr:
 def divide_terms(e: Expr, by: Expr) -> tuple[Expr, Expr]:
     """(quotient, rest): the terms that a one-term Expr divides, divided, and the others."""
     ((mono, c),) = by.terms.items()
+    facts = _current.get()
+    exact = facts.exact if facts is not None else {}
     quotient: dict[Monomial, int] = {}
     rest: dict[Monomial, int] = {}
     for m, k in e.terms.items():
-        reduced = _without(m, mono)
-        if reduced is None:
-            rest[m] = k
-        elif k % c == 0:
-            quotient[reduced] = k // c
+        divided = _divide_term(m, k, mono, c, exact)
+        if divided is not None:
+            quotient[divided[0]] = quotient.get(divided[0], 0) + divided[1]
         elif not m and not mono:
             if k // c:
-                quotient[()] = k // c
+                quotient[()] = quotient.get((), 0) + k // c
             rest[()] = k % c
         else:
             rest[m] = k
-    return Expr(quotient), Expr(rest)
+    return Expr({m: k for m, k in quotient.items() if k}), Expr(rest)
+
+
+def _divide_term(
+    m: Monomial, k: int, by: Monomial, c: int, exact: dict[Atom, tuple[Expr, Expr]]
+) -> tuple[Monomial, int] | None:
+    """A term divided by another, None where that does not go: also 512*i by BN, which is
+    (512 // BN)*i where BN is known to divide 512."""
+    reduced = _without(m, by)
+    if reduced is not None and k % c == 0:
+        return reduced, k // c
+    for atom, (dividend, divisor) in exact.items():
+        ((d_mono, d_c),) = divisor.terms.items()
+        ((n_mono, n_c),) = dividend.terms.items()
+        left, factor = _without(by, d_mono), _without(m, n_mono)
+        if left is not None and factor is not None and c % d_c == 0 and k % n_c == 0:
+            found = _divide_term(_times(factor, (atom,)), k // n_c, left, c // d_c, {})
+            if found is not None:
+                return found
+    return None
 
 
 def symbols(names: str) -> Any:

@@ -49,6 +49,7 @@ class Facts:
     quotients: dict[str, tuple[Expr, Expr]] = field(default_factory=dict)  # M//BM -> (M, BM)
     exact: dict[Atom, tuple[Expr, Expr]] = field(default_factory=dict)  # q -> (dividend, divisor)
     constraints: list[Expr] = field(default_factory=list)  # each is >= 0
+    original: dict[str, Range] = field(default_factory=dict)  # of what was substituted
     sizes: set[str] = field(default_factory=set)  # symbols that are at least 1 as sizes
     use_z3: bool = True
     z3_queries: int = 0  # asked so far
@@ -172,12 +173,19 @@ class Facts:
             self.substitutions[symbol] = made
             old = self.ranges.pop(symbol, None)
             self._forget()
+            if old is not None:
+                # neither factor is larger than the product
+                for factor in (symbol, name, *(a.args[0] for a in divisor.atoms() if a.kind == "sym")):
+                    self.original.setdefault(factor, Range(Expr.of(1), old.hi))
             if old is not None and old.hi is not None:
                 self.learn_nonneg(old.hi - made)
         else:
             self.exact[atom] = (dividend, divisor)
             if dividend.constant is not None:
                 self.ranges[name].hi = dividend
+                factor = divisor.single
+                if factor is not None and factor.kind == "sym":
+                    self.learn_range(factor.args[0], None, dividend)
         self._forget()
         return True
 
@@ -662,6 +670,16 @@ class Facts:
     def upper(self, e: Expr) -> Expr | None:
         """An upper bound in sizes only, None where there is none."""
         return self._bound(e, 1, 16)
+
+    def most(self, e: Expr) -> int | None:
+        """A constant upper bound of a value in the user's own symbols."""
+        known = {
+            name: Range(r.lo or self.ranges[name].lo, r.hi or self.ranges[name].hi)
+            if name in self.ranges
+            else r
+            for name, r in self.original.items()
+        }
+        return Facts({**self.ranges, **known}, use_z3=False).interval(e)[1]
 
     def lower(self, e: Expr) -> Expr | None:
         """A lower bound in sizes only, None where there is none."""

@@ -59,6 +59,11 @@ class Lowering:
             lo = 1
         elif (lo is None or lo < 0) and self.facts.nonneg(normal):
             lo = 0
+        if hi is None or hi > INDEX_TYPES["int32"][1]:
+            top = self.facts.upper(normal)
+            if top is not None:
+                most = self.facts.most(unsubstitute(top, self.facts))
+                hi = most if hi is None else hi if most is None else min(hi, most)
         return lo, hi
 
     def node(self, op: str, e: Expr, *args: Node, value: object = None) -> Node:
@@ -442,7 +447,7 @@ def choose_type(
                 and ((n.lo is not None and n.lo < least) or (n.hi is not None and n.hi > most))
             )
             shown = lowering.exprs([culprit])
-            what = repr(shown[0]) if shown else str(culprit.value)
+            what = repr(shown[0]) if shown else culprit.op if culprit.value is None else culprit.value
             raise WidthError(
                 f"{name}: {what} lies in {_shown(culprit.lo)}..{_shown(culprit.hi)}, which does not "
                 f"fit {candidate} ({least}..{most}); "

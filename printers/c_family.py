@@ -5,6 +5,7 @@ Operands of shifts and bit operations are bracketed unless they are atoms or pro
 compilers' -Wparentheses asks.
 """
 
+import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
@@ -209,11 +210,15 @@ class HeaderPrinter(Printer):
         return f"return {{\n{inner}\n{' ' * indent}}};"
 
     def _packed(self, pieces: list[str], indent: int) -> list[str]:
-        """Pieces on as few lines as they need."""
+        """Parameters on as few lines as they need."""
         lines: list[str] = []
         for piece in pieces:
             if lines and len(lines[-1]) + 1 + len(piece) <= self.line_width:
                 lines[-1] += f" {piece}"
+                continue
+            long = indent + len(piece) > self.line_width
+            if long and (parts := re.fullmatch(r"(.+) (\w+[,)].*)", piece)):
+                lines += [" " * indent + parts[1], " " * (indent + 4) + parts[2]]
             else:
                 lines.append(" " * indent + piece)
         return lines

@@ -17,10 +17,10 @@ def broken(text: str, indent: int, width: int, looseness: Mapping[str, int]) -> 
     if equals and BREAK not in start:
         if indent + 4 + len(value) <= width:
             return f"{start} =\n{' ' * (indent + 4)}{value}"
-        return f"{start} = {lines.fit(value, indent + len(start) + 3, indent)}"
+        return f"{start} = {lines.fit(value, indent + len(start) + 3, indent, whole=True)}"
     word, blank, value = text.partition(" ")
     if blank and word == "return":
-        return f"return {lines.fit(value, indent + 7, indent)}"
+        return f"return {lines.fit(value, indent + 7, indent, whole=True)}"
     return lines.fit(text, indent, indent)
 
 
@@ -28,45 +28,58 @@ class _Breaker:
     def __init__(self, width: int, looseness: Mapping[str, int]):
         self._width, self._looseness = width, looseness
 
-    def fit(self, text: str, column: int, indent: int, bracketed: bool = False) -> str:
-        """An expression that starts at column; its further lines stand four beyond indent."""
+    def fit(
+        self,
+        text: str,
+        column: int,
+        indent: int,
+        calls: int | None = None,
+        bracketed: bool = False,
+        whole: bool = False,
+    ) -> str:
+        """An expression that starts at column; its further lines stand four beyond indent, the
+        arguments of a call four beyond calls. bracketed: in parentheses; whole: a statement's."""
         if column + len(text) <= self._width:
             return text
         ranks, bracket = self._marks(text)
         if not ranks:
             return text
         outermost = min(ranks.values())
+        places = [p for p, rank in ranks.items() if rank == outermost]
+        symbol = self._symbol(text, places[0])
+        operators = symbol in self._looseness
         if outermost[0]:
             start, inner = text[: bracket + 1], text[bracket + 1 :]
             before = text[max(bracket - 1, 0)]
             if text[bracket] == "{" or before.isalnum() or before in "_>~-":
-                return f"{start}\n{' ' * (indent + 4)}{self.fit(inner, indent + 4, indent + 4)}"
-            column += len(start)
-            return start + self.fit(inner, column, column - 4, bracketed=True)
-        places = [p for p, rank in ranks.items() if rank == outermost]
-        symbol = self._symbol(text, places[0])
+                column = (indent if calls is None else calls) + 4
+                start = f"{start}\n{' ' * column}"
+            else:
+                column += len(start)
+                operators = True
+            return start + self.fit(inner, column, column - 4 * operators, bracketed=operators)
+        if not operators:  # the arguments of a call
+            lines = [self.fit(line, indent, indent) for line in self._split(text, places)]
+            return f"\n{' ' * indent}".join(lines)
         if symbol == "?":
-            then, other = (text[p + 1 :] for p in places[:2])
-            parts = [text[: places[0]], then[: places[1] - places[0] - 1], other]
-            return self._choice(parts, column, indent + 4 * bracketed)
-        ends = [*places[1:], len(text)]
-        parts = [text[p + 1 : end] for p, end in zip(places, ends, strict=True)]
-        lines = [text[: places[0]]]
-        if symbol not in self._looseness:  # the arguments of a call
-            lines += parts
-            made = [self.fit(line, indent, indent) for line in lines]
-            return f"\n{' ' * indent}".join(made)
-        for part in parts:
-            start = column if len(lines) == 1 else indent + 4
-            if start + len(lines[-1]) + 1 + len(part) <= self._width:
+            return self._choice(self._split(text, places[:2]), column, indent + 4 * bracketed)
+        return self._operation(self._split(text, places), column, indent, whole)
+
+    def _operation(self, parts: list[str], column: int, indent: int, whole: bool) -> str:
+        lines, start = [parts[0]], indent + 4
+        for part in parts[1:]:
+            at = column if len(lines) == 1 else start
+            if at + len(lines[-1]) + 1 + len(part) <= self._width:
                 lines[-1] += f" {part}"
             else:
                 lines.append(part)
-        made = [self.fit(lines[0], column, column)]
+        inner = indent if whole else start
+        made = [self.fit(lines[0], column, inner, column, whole=whole)]
         for line in lines[1:]:
             symbol, _, operand = line.partition(" ")
-            made.append(f"{symbol} {self.fit(operand, indent + 5 + len(symbol), column)}")
-        return f"\n{' ' * (indent + 4)}".join(made)
+            at, calls = start + len(symbol) + 1, max(column, start)
+            made.append(f"{symbol} {self.fit(operand, at, inner, calls, whole=whole)}")
+        return f"\n{' ' * start}".join(made)
 
     def _choice(self, parts: list[str], column: int, indent: int) -> str:
         condition, then, other = parts
@@ -90,6 +103,10 @@ class _Breaker:
                 ranks[position] = len(opened), self._looseness.get(self._symbol(text, position), 0)
                 brackets[position] = opened[-1] if opened else -1
         return ranks, brackets[min(ranks, key=lambda p: ranks[p])] if ranks else -1
+
+    def _split(self, text: str, places: list[int]) -> list[str]:
+        starts, ends = [0, *(p + 1 for p in places)], [*places, len(text)]
+        return [text[a:b] for a, b in zip(starts, ends, strict=True)]
 
     def _symbol(self, text: str, mark: int) -> str:
         return text[mark + 1 :].split(None, 1)[0]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from lego_emit.printer import BREAK, Printer, call
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, wrapped
+from lego_emit.printers.c_lines import broken
 from lego_emit.program import INDEX_TYPES
 
 FLOOR_DIV = """
@@ -191,6 +192,9 @@ class GlslPrinter(Printer):
     def comment(self, text: str) -> list[str]:
         """A paragraph of a comment as lines."""
         return wrapped(text, self.line_width - 3)
+
+    def _broken(self, text, indent):
+        return broken(text, indent, self.line_width, self._looseness)
 
     def unit_scope(self, unit):
         return {f"LEGO_{unit}_GLSL".upper()}

@@ -113,7 +113,8 @@ def assert_floors(toolchain, index_type):
     for run, function in zip(runs, (quotient, remainder), strict=True):
         fitting = [(a, b) for a, b in pairs if lo <= function(a, b) <= hi]  # not least // -1
         counted += len(fitting)
-        given = [np.array(column, object).astype(wide(index_type)) for column in zip(*fitting)]
+        columns = zip(*fitting, strict=True)
+        given = [np.array(column, object).astype(wide(index_type)) for column in columns]
         got = run[function.__name__](*given).astype(wide(index_type))
         wanted = np.array([function(a, b) for a, b in fitting], object).astype(wide(index_type))
         assert got.tolist() == wanted.tolist(), function.__name__
@@ -142,7 +143,7 @@ def assert_border(toolchain, index_type):
     auto = "auto" if index_type == "int53" else index_type
     rows, columns = BORDERS[index_type]
     layout = GroupBy([rows, columns]).OrderBy(Col(rows, columns))
-    run = generate(layout, toolchain.name, index_type=auto).compile()
+    run = toolchain.compile([generate(layout, toolchain.name, index_type=auto)])[0]
     rng = random.Random(1)
     points = [(0, 0), (rows - 1, columns - 1), (rows - 1, 0), (0, columns - 1)]
     points += [(rng.randrange(rows), rng.randrange(columns)) for _ in range(200)]

@@ -48,18 +48,69 @@ leaves = (
 expressions = st.recursive(leaves, larger, max_leaves=8)
 
 
+def pick(condition, a, b):
+    """a if condition else b, without a branch in the trace."""
+    from lego_emit.expr import select
+
+    return (a if condition else b) if isinstance(condition, bool) else select(condition, a, b)
+
+
 def function(text):
     """def f(x, y, z, u, v): return text."""
-    space = {"isqrt": isqrt, "int_": lambda c: int(c) if isinstance(c, bool) else 0 + c}
+    space = {"isqrt": isqrt, "int_": lambda c: int(c) if isinstance(c, bool) else 0 + c, "pick": pick}
     exec(f"def f({', '.join(RANGES)}):\n    return {text}\n", space)
     return space["f"]
 
 
 def traced(text):
-    """(trace, [result]) of the function, before it is lowered."""
+    """(trace, results) of the function, before it is lowered."""
     from lego_emit.expr import Expr
 
     trace, result = follow(
         lambda t: call_user_function(function(text), t), None, list(ASSUMED.values())
     )
-    return trace, [Expr.of(result)]
+    return trace, [Expr.of(r) for r in (result if isinstance(result, tuple) else [result])]
+
+
+# Every operation over every pair of symbols and over numbers, a few dozen to a function.
+PAIRS = {
+    op: [f"{a} {op} {b}" for a in RANGES for b in RANGES]
+    for op in ("+", "-", "*", "//", "%", "&", "|", "^")
+}
+NUMBERS = {
+    **{
+        f"{op} number": [f"{a} {op} {number(n)}" for a in "xyv" for n in range(-9, 18) if n]
+        for op in ("//", "%", "&", "|", "^")
+    },
+    "number //": [f"{number(n)} // {a}" for a in RANGES for n in (-7, -1, 0, 1, 12)],
+    "number %": [f"{number(n)} % {a}" for a in RANGES for n in (-7, -1, 0, 1, 12)],
+    "shifts": [f"{a} {op} {b}" for a in "xyzv" for op in ("<<", ">>") for b in ("u", "0", "5")],
+    "digits": [f"{a} % {n} // {m}" for a in "xyv" for n in (4, 6, 8, 30) for m in (2, 3, 4)]
+    + [f"{a} // {m} % {n}" for a in "xyv" for n in (4, 6, 8, 30) for m in (2, 3, 4)],
+    "unary": [f"{op}{a}" for a in RANGES for op in ("-", "~", "+")] + [f"abs({a})" for a in RANGES],
+    "roots": [
+        "isqrt(x)",
+        "isqrt(u * u - 1)",
+        "isqrt(y * y)",
+        "isqrt(x * 0 + 63)",
+        "isqrt(8 * x + 1)",
+    ],
+    "extremes": [
+        f"{f}({a}, {b})" for f in ("min", "max") for a in RANGES for b in (*RANGES, "-3", "2")
+    ],
+    **{
+        f"select {op}": [
+            f"pick({a} {op} {b}, {a}, 7 - {b})" for a in RANGES for b in (*RANGES, "0", "2", "-3")
+        ]
+        for op in ("<", "<=", ">", ">=", "==", "!=")
+    },
+    **{f"flag {op}": [f"int_({a} {op} 1) + 2" for a in RANGES] for op in ("<", "<=", "==", "!=")},
+}
+EVERY_OPERATION = {k: ", ".join(f"({t})" for t in v) for k, v in {**PAIRS, **NUMBERS}.items()}
+
+
+def corners(draw, count):
+    """Points of RANGES, most of them at its ends, none with y or v at 0."""
+    for _ in range(count):
+        values = {s: draw.choice([lo, hi, draw.randint(lo, hi)]) for s, (lo, hi) in RANGES.items()}
+        yield {**values, "y": values["y"] or 1, "v": values["v"] or 1}

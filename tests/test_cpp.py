@@ -18,6 +18,7 @@ from lego_emit.targets.cpp import FLAGS, CppTarget
 ROOT = Path(__file__).parent.parent
 STRICT = FLAGS[1:]
 INDEX_TYPES = ("int32", "int64", "uint32", "uint64")
+PROGRAMS = (programs.every_operation, programs.several_outputs, programs.nasty_names)
 INSTALL = {
     "g++": "apt-get install g++",
     "clang++": "apt-get install clang",
@@ -259,7 +260,7 @@ def test_clang_format_leaves_the_text_alone(need, cases, tmp_path):
             for case in cases:
                 texts[f"{case.name}_{numbers}{extension}"] = case.emit(target, numbers).source
         for index_type in INDEX_TYPES:
-            for program in (programs.every_operation, programs.several_outputs):
+            for program in PROGRAMS:
                 made = program(index_type)
                 source = emit_program(made, target).source
                 texts[f"{made.name}_{index_type}{extension}"] = source

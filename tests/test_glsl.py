@@ -75,7 +75,7 @@ def test_no_remainder_meets_a_negative_operand(cases):
     floormod, of an array form's counter, or of magnitudes, in the helper."""
     units = [case.emit("glsl", numbers) for case in cases for numbers in (False, True)]
     units += [emit_program(programs.with_index_type(p, "int32"), "glsl") for p in CASES.values()]
-    units += [emit_program(programs.random_trees(20, 5, k, "int32"), "glsl") for k in range(20)]
+    units.append(emit_program(programs.random_trees(99, 5, 3, "int32"), "glsl"))
     units += [unit for unit, _, _ in index_functions.array_units("glsl", ("int32", "uint32"))]
     counted = 0
     for unit in units:
@@ -93,7 +93,7 @@ def test_no_remainder_meets_a_negative_operand(cases):
                 proven += "".join(lines[head : head + 4]).count("%")
         assert found == proven, unit.source
         counted += found
-    assert counted > 500
+    assert counted > 250
 
 
 # -- array forms ---------------------------------------------------------------------------------
@@ -104,8 +104,9 @@ def test_array_forms(runner):
 
 
 def test_array_forms_of_64_bits(runner):
-    units = index_functions.array_units("glsl", ("int64", "uint64"))
-    index_functions.assert_arrays(runner, units[::3])
+    # wgpu's reader of SPIR-V has no remainder of signed 64-bit integers.
+    types = ("int64", "uint64") if type(runner) is GlslTarget else ("uint64",)
+    index_functions.assert_arrays(runner, index_functions.array_units("glsl", types))
 
 
 def test_the_loop_in_the_comment_is_glsl(validator, tmp_path):
@@ -183,6 +184,13 @@ def test_an_argument_that_does_not_fit_is_an_error(runner):
     run = runner.compile([ends()])[0]
     with pytest.raises(WidthError, match="a reaches from 2147483648"):
         run["quotient"](2**31, 1)
+
+
+def test_lines_fit(cases):
+    for case in cases:
+        for numbers in (False, True):
+            longest = max(case.emit("glsl", numbers).source.splitlines(), key=len)
+            assert len(longest) <= 100, longest
 
 
 def test_names_that_glsl_keeps_for_itself():

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import naive_counts
-from random_functions import ASSUMED, RANGES, expressions, function
+from random_functions import (
+    ASSUMED,
+    EVERY_OPERATION,
+    RANGES,
+    corners,
+    expressions,
+    function,
+)
 from random_layouts import (
     assert_sound,
     build,
@@ -496,6 +503,33 @@ def test_how_many_operations_well_known_layouts_take(text, names, most):
         for f in build_program(build(text, **{s: symbols(s) for s in names}), CPP).functions
     )
     assert ours[0] <= most[0] and ours[1] <= most[1], ours
+
+
+# -- functions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", EVERY_OPERATION)
+def test_every_operation_over_every_kind_of_operand(case):
+    plain = function(EVERY_OPERATION[case])
+    (found,) = build_program(plain, CPP, assume=list(ASSUMED.values())).functions
+    tried = 0
+    for values in corners(random.Random(case), 60):
+        if holds(found.assumptions, values):
+            tried += 1
+            assert list(found.evaluate(values).values()) == list(plain(**values)), values
+            assert_sound(found, values)
+    assert tried > 30
+
+
+def test_a_divisor_that_may_be_zero_is_a_precondition():
+    (found,) = build_program(
+        lambda x, v: x // v, CPP, assume=["0 <= x < 9", "-3 <= v <= 3"]
+    ).functions
+    assert "v != 0" in found.assumptions
+    (found,) = build_program(
+        lambda x, v: x // v, CPP, assume=["0 <= x < 9", "1 <= v <= 3"]
+    ).functions
+    assert "v != 0" not in found.assumptions
 
 
 # -- random functions ----------------------------------------------------------------------------

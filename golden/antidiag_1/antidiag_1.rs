@@ -9,6 +9,8 @@
 /// - result: `0 <= result < 1`
 ///
 /// `int32` is enough: every value lies in 0..0.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_1_apply(_i: i32, _j: i32) -> i32 {
@@ -21,6 +23,8 @@ pub const fn antidiag_1_apply(_i: i32, _j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 1, 0 <= j < 1`
 ///
 /// `int32` is enough: every value lies in 0..0.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_1_inv(_flat: i32) -> (i32, i32) {

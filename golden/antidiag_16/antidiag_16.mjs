@@ -12,8 +12,8 @@
  * @returns {number} 0 <= the result < 256
  */
 export function antidiag_16_apply(i, j) {
-  const sum = i + j;
-  return (sum <= 15 ? sum * (sum + 1) >> 1 : 0 - (sum * (sum - 61) >> 1) - 225) + i;
+  const total = i + j;
+  return (total <= 15 ? total * (total + 1) >> 1 : 0 - (total * (total - 61) >> 1) - 225) + i;
 }
 
 /**
@@ -25,15 +25,15 @@ export function antidiag_16_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16
  */
 export function antidiag_16_inv(flat) {
-  const product = 2 * flat;
-  const root = Math.floor(Math.sqrt(product));
+  const scaled = 2 * flat;
+  const root = Math.floor(Math.sqrt(scaled));
   const flag = Number(root * (root + 1) >> 1 <= flat);
-  const sum = flag + root;
-  const quotient = sum * (sum - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(510 - product));
+  const total = flag + root;
+  const quotient = total * (total - 1) >> 1;
+  const root_2 = Math.floor(Math.sqrt(510 - scaled));
   const flag_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 255);
-  const sum_2 = flag_2 + root_2;
-  const quotient_2 = sum_2 * (sum_2 - 1) >> 1;
+  const total_2 = flag_2 + root_2;
+  const quotient_2 = total_2 * (total_2 - 1) >> 1;
   return [
     (flat <= 135 ? 0 - quotient : quotient_2 - 240) + flat,
     (flat <= 135 ? flag + quotient + root - 1 : 271 - flag_2 - quotient_2 - root_2) - flat,

@@ -12,8 +12,8 @@
  * @returns {number} 0 <= the result < 4
  */
 export function antidiag_2_apply(i, j) {
-  const sum = i + j;
-  return (sum <= 1 ? sum * (sum + 1) >> 1 : 0 - (sum * (sum - 5) >> 1) - 1) + i;
+  const total = i + j;
+  return (total <= 1 ? total * (total + 1) >> 1 : 0 - (total * (total - 5) >> 1) - 1) + i;
 }
 
 /**
@@ -25,13 +25,13 @@ export function antidiag_2_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 2, 0 <= j < 2
  */
 export function antidiag_2_inv(flat) {
-  const product = 2 * flat;
-  const root = Math.floor(Math.sqrt(product));
+  const scaled = 2 * flat;
+  const root = Math.floor(Math.sqrt(scaled));
   const flag = Number(root * (root + 1) >> 1 <= flat);
-  const sum = flag + root;
-  const quotient = sum * (sum - 1) >> 1;
+  const total = flag + root;
+  const quotient = total * (total - 1) >> 1;
   return [
     (flat <= 2 ? 0 - quotient : -2) + flat,
-    (flat <= 2 ? flag + quotient + root - 1 : 4 - Math.floor(Math.sqrt(6 - product))) - flat,
+    (flat <= 2 ? flag + quotient + root - 1 : 4 - Math.floor(Math.sqrt(6 - scaled))) - flat,
   ];
 }

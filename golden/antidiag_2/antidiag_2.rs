@@ -24,14 +24,16 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - result: `0 <= result < 4`
 ///
 /// `int32` is enough: every value lies in `-10..6`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_2_apply(i: i32, j: i32) -> i32 {
-    let sum = i + j;
-    (if sum <= 1 {
-        (sum * (sum + 1)) >> 1
+    let total = i + j;
+    (if total <= 1 {
+        (total * (total + 1)) >> 1
     } else {
-        -((sum * (sum - 5)) >> 1) - 1
+        -((total * (total - 5)) >> 1) - 1
     }) + i
 }
 
@@ -41,22 +43,24 @@ pub const fn antidiag_2_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 2, 0 <= j < 2`
 ///
 /// `int32` is enough: every value lies in -6..9.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn antidiag_2_inv(flat: i32) -> (i32, i32) {
-    let product = 2 * flat;
-    let root = isqrt_i32(product);
+    let scaled = 2 * flat;
+    let root = isqrt_i32(scaled);
     let flag = ((root * (root + 1)) >> 1 <= flat) as i32;
-    let sum = flag + root;
-    let quotient = (sum * (sum - 1)) >> 1;
+    let total = flag + root;
+    let quotient = (total * (total - 1)) >> 1;
     (
         (if flat <= 2 { -quotient } else { -2 }) + flat,
         (if flat <= 2 {
             flag + quotient + root - 1
         } else {
-            4 - isqrt_i32(6 - product)
+            4 - isqrt_i32(6 - scaled)
         }) - flat,
     )
 }

@@ -12,8 +12,8 @@
  * @returns {number} 0 <= the result < 9
  */
 export function antidiag_3_apply(i, j) {
-  const sum = i + j;
-  return (sum <= 2 ? sum * (sum + 1) >> 1 : 0 - (sum * (sum - 9) >> 1) - 4) + i;
+  const total = i + j;
+  return (total <= 2 ? total * (total + 1) >> 1 : 0 - (total * (total - 9) >> 1) - 4) + i;
 }
 
 /**
@@ -25,15 +25,15 @@ export function antidiag_3_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 3
  */
 export function antidiag_3_inv(flat) {
-  const product = 2 * flat;
-  const root = Math.floor(Math.sqrt(product));
+  const scaled = 2 * flat;
+  const root = Math.floor(Math.sqrt(scaled));
   const flag = Number(root * (root + 1) >> 1 <= flat);
-  const sum = flag + root;
-  const quotient = sum * (sum - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(16 - product));
+  const total = flag + root;
+  const quotient = total * (total - 1) >> 1;
+  const root_2 = Math.floor(Math.sqrt(16 - scaled));
   const flag_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 8);
-  const sum_2 = flag_2 + root_2;
-  const quotient_2 = sum_2 * (sum_2 - 1) >> 1;
+  const total_2 = flag_2 + root_2;
+  const quotient_2 = total_2 * (total_2 - 1) >> 1;
   return [
     (flat <= 5 ? 0 - quotient : quotient_2 - 6) + flat,
     (flat <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2) - flat,

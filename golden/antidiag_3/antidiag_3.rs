@@ -24,14 +24,16 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - result: `0 <= result < 9`
 ///
 /// `int32` is enough: every value lies in `-36..20`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
-    let sum = i + j;
-    (if sum <= 2 {
-        (sum * (sum + 1)) >> 1
+    let total = i + j;
+    (if total <= 2 {
+        (total * (total + 1)) >> 1
     } else {
-        -((sum * (sum - 9)) >> 1) - 4
+        -((total * (total - 9)) >> 1) - 4
     }) + i
 }
 
@@ -41,20 +43,22 @@ pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 3, 0 <= j < 3`
 ///
 /// `int32` is enough: every value lies in `-14..25`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn antidiag_3_inv(flat: i32) -> (i32, i32) {
-    let product = 2 * flat;
-    let root = isqrt_i32(product);
+    let scaled = 2 * flat;
+    let root = isqrt_i32(scaled);
     let flag = ((root * (root + 1)) >> 1 <= flat) as i32;
-    let sum = flag + root;
-    let quotient = (sum * (sum - 1)) >> 1;
-    let root_2 = isqrt_i32(16 - product);
+    let total = flag + root;
+    let quotient = (total * (total - 1)) >> 1;
+    let root_2 = isqrt_i32(16 - scaled);
     let flag_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= 8) as i32;
-    let sum_2 = flag_2 + root_2;
-    let quotient_2 = (sum_2 * (sum_2 - 1)) >> 1;
+    let total_2 = flag_2 + root_2;
+    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
     (
         (if flat <= 5 { -quotient } else { quotient_2 - 6 }) + flat,
         (if flat <= 5 {

@@ -38,14 +38,14 @@ export function brick_apply(N, B, i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n < B
  */
 export function brick_inv(N, B, flat) {
-  const product = B * N * N;
-  const product_2 = B * B;
-  const product_3 = product_2 * N;
+  const scaled = B * N * N;
+  const scaled_2 = B * B;
+  const scaled_3 = scaled_2 * N;
   return [
-    Math.trunc(flat / product),
-    Math.trunc(flat % product / product_3),
-    Math.trunc(flat % product_3 / (product_2 * B)),
-    Math.trunc(flat / product_2) % B,
+    Math.trunc(flat / scaled),
+    Math.trunc(flat % scaled / scaled_3),
+    Math.trunc(flat % scaled_3 / (scaled_2 * B)),
+    Math.trunc(flat / scaled_2) % B,
     Math.trunc(flat / B) % B,
     flat % B,
   ];

@@ -17,6 +17,8 @@
 /// Assumes `N % B == 0`.
 /// Assumes `N*N*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
 // The names are those of the definition.
@@ -38,20 +40,22 @@ pub const fn brick_apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64,
 /// Assumes `N % B == 0`.
 /// Assumes `N*N*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn brick_inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {
-    let product = B * N * N;
-    let product_2 = B * B;
-    let product_3 = product_2 * N;
+    let scaled = B * N * N;
+    let scaled_2 = B * B;
+    let scaled_3 = scaled_2 * N;
     (
-        flat / product,
-        flat % product / product_3,
-        flat % product_3 / (product_2 * B),
-        flat / product_2 % B,
+        flat / scaled,
+        flat % scaled / scaled_3,
+        flat % scaled_3 / (scaled_2 * B),
+        flat / scaled_2 % B,
         flat / B % B,
         flat % B,
     )

@@ -18,3 +18,15 @@
 pub const fn brick_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
     1_179_648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k
 }
+
+/// The results of [`brick_384`] for all `0 <= i < 8`, `0 <= j < 8` and `0 <= k < 8`, in row-major
+/// order: `k` runs fastest.
+// Not every program needs this one.
+#[allow(dead_code)]
+#[must_use]
+#[inline]
+pub fn brick_384_iter(bx: i32, by: i32, bz: i32) -> impl DoubleEndedIterator<Item = i32> + Clone {
+    (0..8).flat_map(move |i| {
+        (0..8).flat_map(move |j| (0..8).map(move |k| brick_384(bx, by, bz, i, j, k)))
+    })
+}

@@ -13,6 +13,8 @@
 /// - result: `0 <= result < 216`
 ///
 /// `int32` is enough: every value lies in `0..215`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(clippy::many_single_char_names)]
@@ -28,6 +30,8 @@ pub const fn brick_N6_B2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -
 /// - result: `(i, j, k, l, m, n)`, `0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 ///
 /// `int32` is enough: every value lies in `0..215`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]

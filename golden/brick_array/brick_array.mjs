@@ -38,13 +38,13 @@ export function brick_array_apply(N, B, i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n < B
  */
 export function brick_array_inv(N, B, flat) {
-  const product = B * N;
-  const product_2 = N * N;
+  const scaled = B * N;
+  const scaled_2 = N * N;
   return [
-    Math.trunc(flat / (product * N)),
-    Math.trunc(flat % product_2 / product),
+    Math.trunc(flat / (scaled * N)),
+    Math.trunc(flat % scaled_2 / scaled),
     Math.trunc(flat % N / B),
-    Math.trunc(flat / product_2) % B,
+    Math.trunc(flat / scaled_2) % B,
     Math.trunc(flat / N) % B,
     flat % B,
   ];

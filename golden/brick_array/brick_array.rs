@@ -17,6 +17,8 @@
 /// Assumes `N % B == 0`.
 /// Assumes `N*N*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
 // The names are those of the definition.
@@ -47,18 +49,20 @@ pub const fn brick_array_apply(
 /// Assumes `N % B == 0`.
 /// Assumes `N*N*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
 pub const fn brick_array_inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {
-    let product = B * N;
-    let product_2 = N * N;
+    let scaled = B * N;
+    let scaled_2 = N * N;
     (
-        flat / (product * N),
-        flat % product_2 / product,
+        flat / (scaled * N),
+        flat % scaled_2 / scaled,
         flat % N / B,
-        flat / product_2 % B,
+        flat / scaled_2 % B,
         flat / N % B,
         flat % B,
     )

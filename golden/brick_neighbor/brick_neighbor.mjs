@@ -14,11 +14,7 @@
  * Assumes y + dy < N.
  * Assumes 0 <= z + dz.
  * Assumes z + dz < N.
- * Assumes 0 <= (dx + x) // B < N // B.
- * Assumes 0 <= (dy + y) // B < N // B.
- * Assumes 0 <= (dz + z) // B < N // B.
- * Assumes N*N <= 2**53 - 1.
- * Assumes every intermediate value fits int53.
+ * Assumes N*N*N <= 2**53 - 1.
  * int53 is enough under the assumptions.
  *
  * @param {number} N N >= 1
@@ -26,17 +22,18 @@
  * @param {number} x
  * @param {number} y
  * @param {number} z
- * @param {number} dx
- * @param {number} dy
- * @param {number} dz
- * @returns {number} the result >= 0
+ * @param {number} dx -x <= dx < N - x
+ * @param {number} dy -y <= dy < N - y
+ * @param {number} dz -z <= dz < N - z
+ * @returns {number} 0 <= the result < N*N*N
  */
 export function brick_neighbor(N, B, x, y, z, dx, dy, dz) {
-  const sum = dx + x;
-  const sum_2 = dy + y;
-  const sum_3 = dz + z;
+  const total = dx + x;
+  const total_2 = dy + y;
+  const total_3 = dz + z;
   return B
-          * (N * N * Math.trunc(sum / B)
-              + B * (N * Math.trunc(sum_2 / B) + B * Math.trunc(sum_3 / B) + sum % B) + sum_2 % B)
-      + sum_3 % B;
+          * (N * N * Math.trunc(total / B)
+              + B * (N * Math.trunc(total_2 / B) + B * Math.trunc(total_3 / B) + total % B)
+              + total_2 % B)
+      + total_3 % B;
 }

@@ -6,7 +6,10 @@
 ///
 /// - `N`: `N >= 1`
 /// - `B`: `B >= 1`
-/// - result: `result >= 0`
+/// - `dx`: `-x <= dx < N - x`
+/// - `dy`: `-y <= dy < N - y`
+/// - `dz`: `-z <= dz < N - z`
+/// - result: `0 <= result < N*N*N`
 ///
 /// Assumes `N % B == 0`.
 /// Assumes `0 <= x + dx`.
@@ -15,11 +18,7 @@
 /// Assumes `y + dy < N`.
 /// Assumes `0 <= z + dz`.
 /// Assumes `z + dz < N`.
-/// Assumes `0 <= (dx + x) // B < N // B`.
-/// Assumes `0 <= (dy + y) // B < N // B`.
-/// Assumes `0 <= (dz + z) // B < N // B`.
-/// Assumes `N*N <= 2**63 - 1`.
-/// Assumes every intermediate value fits `int64`.
+/// Assumes `N*N*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
@@ -39,9 +38,11 @@ pub const fn brick_neighbor(
     dy: i64,
     dz: i64,
 ) -> i64 {
-    let sum = dx + x;
-    let sum_2 = dy + y;
-    let sum_3 = dz + z;
-    B * (N * N * (sum / B) + B * (N * (sum_2 / B) + B * (sum_3 / B) + sum % B) + sum_2 % B)
-        + sum_3 % B
+    let total = dx + x;
+    let total_2 = dy + y;
+    let total_3 = dz + z;
+    B * (N * N * (total / B)
+        + B * (N * (total_2 / B) + B * (total_3 / B) + total % B)
+        + total_2 % B)
+        + total_3 % B
 }

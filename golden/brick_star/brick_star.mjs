@@ -5,42 +5,27 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The remainder of a / b with the sign of b, never -0.
- * @param {number} a
- * @param {number} b
- * @returns {number}
- */
-function floorMod(a, b) {
-  const remainder = a % b;
-  if (remainder === 0) return 0;
-  return (remainder < 0) === (b < 0) ? remainder : remainder + b;
-}
-
-/**
  * The index that brick_star computes.
  *
  * Assumes N % B == 0.
- * Assumes 0 <= bx.
  * Assumes bx + 1 < N // B.
- * Assumes 0 <= i.
- * Assumes i < B.
- * Assumes B*N*N*bx + B*N*N*i + 3*B*N*N + 2*B*B*B + 2*B*B*N + B*B + 2*B + 1 <= 2**53 - 1.
+ * Assumes N*N*N <= 2**53 - 1.
  * int53 is enough under the assumptions.
  *
  * @param {number} N N >= 1
  * @param {number} B B >= 1
- * @param {number} bx bx >= 0
+ * @param {number} bx 0 <= bx < N // B - 1
  * @param {number} by 0 <= by < N // B
  * @param {number} bz 0 <= bz < N // B
- * @param {number} i i >= 0
+ * @param {number} i 0 <= i < B
  * @param {number} j 0 <= j < B
  * @param {number} k 0 <= k < B
- * @returns {number}
+ * @returns {number} 0 <= the result < N*N*N
  */
 export function brick_star(N, B, bx, by, bz, i, j, k) {
-  const difference = i - 1;
+  const difference = B + i - 1;
   return B
-          * (N * (N * (bx + Math.floor(difference / B) + 1) + B * by)
-              + B * (B * bz + floorMod(difference, B)) + j)
+          * (N * (N * (Math.trunc(difference / B) + bx) + B * by) + B * (B * bz + difference % B)
+              + j)
       + k;
 }

@@ -2,41 +2,21 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 
-const fn floor_div_i64(a: i64, b: i64) -> i64 {
-    let quotient = a / b;
-    if a % b != 0 && (a < 0) != (b < 0) {
-        quotient - 1
-    } else {
-        quotient
-    }
-}
-
-const fn floor_mod_i64(a: i64, b: i64) -> i64 {
-    let remainder = a % b;
-    if remainder != 0 && (remainder < 0) != (b < 0) {
-        remainder + b
-    } else {
-        remainder
-    }
-}
-
 /// The index that `brick_star` computes.
 ///
 /// - `N`: `N >= 1`
 /// - `B`: `B >= 1`
-/// - `bx`: `bx >= 0`
+/// - `bx`: `0 <= bx < N // B - 1`
 /// - `by`: `0 <= by < N // B`
 /// - `bz`: `0 <= bz < N // B`
-/// - `i`: `i >= 0`
+/// - `i`: `0 <= i < B`
 /// - `j`: `0 <= j < B`
 /// - `k`: `0 <= k < B`
+/// - result: `0 <= result < N*N*N`
 ///
 /// Assumes `N % B == 0`.
-/// Assumes `0 <= bx`.
 /// Assumes `bx + 1 < N // B`.
-/// Assumes `0 <= i`.
-/// Assumes `i < B`.
-/// Assumes `B*N*N*bx + B*N*N*i + 3*B*N*N + 2*B*B*B + 2*B*B*N + B*B + 2*B + 1 <= 2**63 - 1`.
+/// Assumes `N*N*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
@@ -46,9 +26,6 @@ const fn floor_mod_i64(a: i64, b: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn brick_star(N: i64, B: i64, bx: i64, by: i64, bz: i64, i: i64, j: i64, k: i64) -> i64 {
-    let difference = i - 1;
-    B * (N * (N * (bx + floor_div_i64(difference, B) + 1) + B * by)
-        + B * (B * bz + floor_mod_i64(difference, B))
-        + j)
-        + k
+    let difference = B + i - 1;
+    B * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + difference % B) + j) + k
 }

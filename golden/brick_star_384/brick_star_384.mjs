@@ -5,10 +5,6 @@
 /**
  * The index that brick_star_384 computes.
  *
- * Assumes 0 <= bx.
- * Assumes bx < 47.
- * Assumes 0 <= i.
- * Assumes i < 8.
  * int53 is enough: every value lies in 0..56623103.
  *
  * @param {number} bx 0 <= bx < 47
@@ -20,6 +16,6 @@
  * @returns {number} 0 <= the result < 56623104
  */
 export function brick_star_384(bx, by, bz, i, j, k) {
-  const sum = i + 7;
-  return 1179648 * ((sum >> 3) + bx) + 24576 * by + 512 * bz + 64 * (sum & 7) + 8 * j + k;
+  const total = i + 7;
+  return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
 }

@@ -12,14 +12,10 @@
 /// - `k`: `0 <= k < 8`
 /// - result: `0 <= result < 56623104`
 ///
-/// Assumes `0 <= bx`.
-/// Assumes `bx < 47`.
-/// Assumes `0 <= i`.
-/// Assumes `i < 8`.
 /// `int32` is enough: every value lies in `0..56623103`.
 #[must_use]
 #[inline]
 pub const fn brick_star_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
-    let sum = i + 7;
-    1_179_648 * ((sum >> 3) + bx) + 24576 * by + 512 * bz + 64 * (sum & 7) + 8 * j + k
+    let total = i + 7;
+    1_179_648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k
 }

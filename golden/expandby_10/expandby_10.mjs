@@ -12,8 +12,8 @@
  * @returns {number} -1 <= the result < 10
  */
 export function expandby_10_apply(i, j) {
-  const sum = 4 * i + j;
-  return sum <= 9 ? sum : -1;
+  const total = 4 * i + j;
+  return total <= 9 ? total : -1;
 }
 
 /**

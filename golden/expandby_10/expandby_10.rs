@@ -9,12 +9,14 @@
 /// - result: `-1 <= result < 10`
 ///
 /// `int32` is enough: every value lies in `-1..11`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_10_apply(i: i32, j: i32) -> i32 {
-    let sum = 4 * i + j;
-    if sum <= 9 {
-        return sum;
+    let total = 4 * i + j;
+    if total <= 9 {
+        return total;
     }
     -1
 }
@@ -25,6 +27,8 @@ pub const fn expandby_10_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 3, 0 <= j < 4`
 ///
 /// `int32` is enough: every value lies in 0..9.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_10_inv(flat: i32) -> (i32, i32) {

@@ -18,9 +18,9 @@
  * @returns {number} -1 <= the result < 45
  */
 export function expandby_3x3x5_apply(i, j, k, l, m, n) {
-  const product = 2 * k;
-  return 2 * i + l <= 2 && 2 * j + m <= 2 && product + n <= 4
-      ? 30 * i + 15 * l + 10 * j + 5 * m + product + n : -1;
+  const scaled = 2 * k;
+  return 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4
+      ? 30 * i + 15 * l + 10 * j + 5 * m + scaled + n : -1;
 }
 
 /**

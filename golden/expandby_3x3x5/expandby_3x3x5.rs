@@ -13,14 +13,16 @@
 /// - result: `-1 <= result < 45`
 ///
 /// `int32` is enough: every value lies in `-1..65`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub const fn expandby_3x3x5_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
-    let product = 2 * k;
-    if 2 * i + l <= 2 && 2 * j + m <= 2 && product + n <= 4 {
-        30 * i + 15 * l + 10 * j + 5 * m + product + n
+    let scaled = 2 * k;
+    if 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4 {
+        30 * i + 15 * l + 10 * j + 5 * m + scaled + n
     } else {
         -1
     }
@@ -32,6 +34,8 @@ pub const fn expandby_3x3x5_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32
 /// - result: `(i, j, k, l, m, n)`, `0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 ///
 /// `int32` is enough: every value lies in `0..44`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_3x3x5_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {

@@ -16,8 +16,8 @@
  * @returns {number} -1 <= the result < 35
  */
 export function expandby_5x7_apply(i, j, k, l) {
-  const product = 2 * j;
-  return 2 * i + k <= 4 && product + l <= 6 ? 14 * i + 7 * k + product + l : -1;
+  const scaled = 2 * j;
+  return 2 * i + k <= 4 && scaled + l <= 6 ? 14 * i + 7 * k + scaled + l : -1;
 }
 
 /**

@@ -11,12 +11,14 @@
 /// - result: `-1 <= result < 35`
 ///
 /// `int32` is enough: every value lies in `-1..42`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_5x7_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-    let product = 2 * j;
-    if 2 * i + k <= 4 && product + l <= 6 {
-        14 * i + 7 * k + product + l
+    let scaled = 2 * j;
+    if 2 * i + k <= 4 && scaled + l <= 6 {
+        14 * i + 7 * k + scaled + l
     } else {
         -1
     }
@@ -28,6 +30,8 @@ pub const fn expandby_5x7_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 /// - result: `(i, j, k, l)`, `0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2`
 ///
 /// `int32` is enough: every value lies in `0..34`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_5x7_inv(flat: i32) -> (i32, i32, i32, i32) {

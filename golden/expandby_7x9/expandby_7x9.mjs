@@ -16,8 +16,8 @@
  * @returns {number} -1 <= the result < 63
  */
 export function expandby_7x9_apply(i, j, k, l) {
-  const product = 4 * j;
-  return 4 * i + k <= 6 && product + l <= 8 ? 36 * i + 9 * k + product + l : -1;
+  const scaled = 4 * j;
+  return 4 * i + k <= 6 && scaled + l <= 8 ? 36 * i + 9 * k + scaled + l : -1;
 }
 
 /**

@@ -11,12 +11,14 @@
 /// - result: `-1 <= result < 63`
 ///
 /// `int32` is enough: every value lies in `-1..74`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_7x9_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-    let product = 4 * j;
-    if 4 * i + k <= 6 && product + l <= 8 {
-        36 * i + 9 * k + product + l
+    let scaled = 4 * j;
+    if 4 * i + k <= 6 && scaled + l <= 8 {
+        36 * i + 9 * k + scaled + l
     } else {
         -1
     }
@@ -28,6 +30,8 @@ pub const fn expandby_7x9_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 /// - result: `(i, j, k, l)`, `0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4`
 ///
 /// `int32` is enough: every value lies in `0..62`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_7x9_inv(flat: i32) -> (i32, i32, i32, i32) {

@@ -16,11 +16,11 @@
 export function expandby_packed_5x7_apply(i, j) {
   const i_div_2 = i >> 1;
   const j_div_4 = j >> 2;
-  const product = 4 * ((j >> 1) & 1);
-  const product_2 = 2 * (i & 1);
+  const scaled = 4 * ((j >> 1) & 1);
+  const scaled_2 = 2 * (i & 1);
   const j_mod_2 = j & 1;
-  return 2 * i_div_2 + j_div_4 <= 4 && product + product_2 + j_mod_2 <= 6
-      ? 14 * i_div_2 + 7 * j_div_4 + product + product_2 + j_mod_2 : -1;
+  return 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6
+      ? 14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2 : -1;
 }
 
 /**

@@ -9,16 +9,18 @@
 /// - result: `-1 <= result < 35`
 ///
 /// `int32` is enough: every value lies in `-1..42`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
     let i_div_2 = i >> 1;
     let j_div_4 = j >> 2;
-    let product = 4 * ((j >> 1) & 1);
-    let product_2 = 2 * (i & 1);
+    let scaled = 4 * ((j >> 1) & 1);
+    let scaled_2 = 2 * (i & 1);
     let j_mod_2 = j & 1;
-    if 2 * i_div_2 + j_div_4 <= 4 && product + product_2 + j_mod_2 <= 6 {
-        14 * i_div_2 + 7 * j_div_4 + product + product_2 + j_mod_2
+    if 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6 {
+        14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2
     } else {
         -1
     }
@@ -30,6 +32,8 @@ pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 8`
 ///
 /// `int32` is enough: every value lies in `0..34`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_packed_5x7_inv(flat: i32) -> (i32, i32) {

@@ -28,6 +28,6 @@ export function fig2_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
 export function fig2_inv(flat) {
-  const sum = 6 * Math.trunc(flat / 12) - flat % 6 + 1;
-  return [3 * (Math.trunc(flat / 6) & 1) + (sum >> 2) + 1, sum & 3];
+  const total = 6 * Math.trunc(flat / 12) - flat % 6 + 5;
+  return [3 * (Math.trunc(flat / 6) & 1) + (total >> 2), total & 3];
 }

@@ -9,6 +9,8 @@
 /// - result: `0 <= result < 24`
 ///
 /// `int32` is enough: every value lies in `-5..23`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn fig2_apply(i: i32, j: i32) -> i32 {
@@ -22,9 +24,11 @@ pub const fn fig2_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 4`
 ///
 /// `int32` is enough: every value lies in `-5..23`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn fig2_inv(flat: i32) -> (i32, i32) {
-    let sum = 6 * (flat / 12) - flat % 6 + 1;
-    (3 * ((flat / 6) & 1) + (sum >> 2) + 1, sum & 3)
+    let total = 6 * (flat / 12) - flat % 6 + 5;
+    (3 * ((flat / 6) & 1) + (total >> 2), total & 3)
 }

@@ -15,9 +15,9 @@
  */
 export function fig6_right_apply(i, j) {
   const i_mod_3 = i % 3;
-  const sum = i_mod_3 + j % 3;
+  const total = i_mod_3 + j % 3;
   return 18 * Math.trunc(j / 3) + 9 * Math.trunc(i / 3) + i_mod_3
-      + (sum <= 2 ? sum * (sum + 1) >> 1 : 0 - (sum * (sum - 9) >> 1) - 4);
+      + (total <= 2 ? total * (total + 1) >> 1 : 0 - (total * (total - 9) >> 1) - 4);
 }
 
 /**
@@ -30,15 +30,15 @@ export function fig6_right_apply(i, j) {
  */
 export function fig6_right_inv(flat) {
   const flat_mod_9 = flat % 9;
-  const product = 2 * flat_mod_9;
-  const root = Math.floor(Math.sqrt(product));
+  const scaled = 2 * flat_mod_9;
+  const root = Math.floor(Math.sqrt(scaled));
   const flag = Number(root * (root + 1) >> 1 <= flat_mod_9);
-  const sum = flag + root;
-  const quotient = sum * (sum - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(16 - product));
+  const total = flag + root;
+  const quotient = total * (total - 1) >> 1;
+  const root_2 = Math.floor(Math.sqrt(16 - scaled));
   const flag_2 = Number((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8);
-  const sum_2 = flag_2 + root_2;
-  const quotient_2 = sum_2 * (sum_2 - 1) >> 1;
+  const total_2 = flag_2 + root_2;
+  const quotient_2 = total_2 * (total_2 - 1) >> 1;
   return [
     3 * (Math.trunc(flat / 9) & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? 0 - quotient : quotient_2 - 6),
     3 * Math.trunc(flat / 18) - flat_mod_9

@@ -24,18 +24,20 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - result: `0 <= result < 36`
 ///
 /// `int32` is enough: every value lies in `-36..43`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
     let i_mod_3 = i % 3;
-    let sum = i_mod_3 + j % 3;
+    let total = i_mod_3 + j % 3;
     18 * (j / 3)
         + 9 * (i / 3)
         + i_mod_3
-        + (if sum <= 2 {
-            (sum * (sum + 1)) >> 1
+        + (if total <= 2 {
+            (total * (total + 1)) >> 1
         } else {
-            -((sum * (sum - 9)) >> 1) - 4
+            -((total * (total - 9)) >> 1) - 4
         })
 }
 
@@ -45,21 +47,23 @@ pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 6`
 ///
 /// `int32` is enough: every value lies in `-14..35`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn fig6_right_inv(flat: i32) -> (i32, i32) {
     let flat_mod_9 = flat % 9;
-    let product = 2 * flat_mod_9;
-    let root = isqrt_i32(product);
+    let scaled = 2 * flat_mod_9;
+    let root = isqrt_i32(scaled);
     let flag = ((root * (root + 1)) >> 1 <= flat_mod_9) as i32;
-    let sum = flag + root;
-    let quotient = (sum * (sum - 1)) >> 1;
-    let root_2 = isqrt_i32(16 - product);
+    let total = flag + root;
+    let quotient = (total * (total - 1)) >> 1;
+    let root_2 = isqrt_i32(16 - scaled);
     let flag_2 = (((root_2 * (root_2 + 1)) >> 1) + flat_mod_9 <= 8) as i32;
-    let sum_2 = flag_2 + root_2;
-    let quotient_2 = (sum_2 * (sum_2 - 1)) >> 1;
+    let total_2 = flag_2 + root_2;
+    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
     (
         3 * ((flat / 9) & 1)
             + flat_mod_9

@@ -12,6 +12,8 @@
 /// - result: `0 <= result < 32`
 ///
 /// `int32` is enough: every value lies in `0..31`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::many_single_char_names)]
 #[must_use]
@@ -26,6 +28,8 @@ pub const fn fig8_apply(i: i32, j: i32, k: i32, l: i32, m: i32) -> i32 {
 /// - result: `(i, j, k, l, m)`, `0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2`
 ///
 /// `int32` is enough: every value lies in `0..31`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn fig8_inv(flat: i32) -> (i32, i32, i32, i32, i32) {

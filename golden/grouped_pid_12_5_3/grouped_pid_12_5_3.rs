@@ -9,6 +9,8 @@
 /// - result: `0 <= result < 60`
 ///
 /// `int32` is enough: every value lies in `0..59`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn grouped_pid_12_5_3_apply(i: i32, j: i32) -> i32 {
@@ -21,6 +23,8 @@ pub const fn grouped_pid_12_5_3_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 12, 0 <= j < 5`
 ///
 /// `int32` is enough: every value lies in `0..59`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn grouped_pid_12_5_3_inv(flat: i32) -> (i32, i32) {

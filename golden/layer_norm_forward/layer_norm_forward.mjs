@@ -18,6 +18,6 @@
  * @returns {[x: number, weight: number, mean: number]} 0 <= x < _M*N, 0 <= weight < N, 0 <= mean < _M
  */
 export function layer_norm_forward(_M, N, B, pid, k, column) {
-  const product = B * k;
-  return [product + N * pid + column, product + column, pid];
+  const scaled = B * k;
+  return [scaled + N * pid + column, scaled + column, pid];
 }

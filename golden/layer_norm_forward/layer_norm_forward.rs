@@ -27,6 +27,6 @@ pub const fn layer_norm_forward(
     k: i64,
     column: i64,
 ) -> (i64, i64, i64) {
-    let product = B * k;
-    (product + N * pid + column, product + column, pid)
+    let scaled = B * k;
+    (scaled + N * pid + column, scaled + column, pid)
 }

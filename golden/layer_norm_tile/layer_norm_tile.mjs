@@ -20,3 +20,23 @@
 export function layer_norm_tile(_M, N, B, pid, k, i) {
   return B * k + N * pid + i;
 }
+
+/**
+ * The results of layer_norm_tile for all 0 <= i < B.
+ *
+ * @param {number} M M >= 1
+ * @param {number} N N >= 1
+ * @param {number} B B >= 1
+ * @param {number} pid 0 <= pid < M
+ * @param {number} k 0 <= k < N // B
+ * @returns {Float64Array}
+ */
+export function layer_norm_tile_array(M, N, B, pid, k) {
+  const results = new Float64Array(B);
+  let position = 0;
+  for (let i = 0; i < B; i += 1) {
+    results[position] = layer_norm_tile(M, N, B, pid, k, i);
+    position += 1;
+  }
+  return results;
+}

@@ -22,3 +22,21 @@
 pub const fn layer_norm_tile(_M: i64, N: i64, B: i64, pid: i64, k: i64, i: i64) -> i64 {
     B * k + N * pid + i
 }
+
+/// The results of [`layer_norm_tile`] for all `0 <= i < B`.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[allow(clippy::many_single_char_names)]
+#[must_use]
+#[inline]
+pub fn layer_norm_tile_iter(
+    M: i64,
+    N: i64,
+    B: i64,
+    pid: i64,
+    k: i64,
+) -> impl DoubleEndedIterator<Item = i64> + Clone {
+    (0..B).map(move |i| layer_norm_tile(M, N, B, pid, k, i))
+}

@@ -14,6 +14,8 @@
 ///
 /// Assumes `R*R*T*T <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(clippy::many_single_char_names)]
@@ -32,6 +34,8 @@ pub const fn lud_apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
 ///
 /// Assumes `R*R*T*T <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]

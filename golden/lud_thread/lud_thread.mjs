@@ -19,10 +19,6 @@ function floorMod(a, b) {
 /**
  * The index that lud_thread computes.
  *
- * Assumes ii < R.
- * Assumes jj < R.
- * Assumes 0 <= tid.
- * Assumes tid < T * T.
  * Assumes 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T.
  * Assumes R <= 2**53 - 1.
  * Assumes T <= 2**53 - 1.
@@ -31,8 +27,8 @@ function floorMod(a, b) {
  *
  * @param {number} R R >= 1
  * @param {number} T T >= 1
- * @param {number} ii
- * @param {number} jj
+ * @param {number} ii ii < R
+ * @param {number} jj jj < R
  * @param {number} tid 0 <= tid < T*T
  * @returns {[out0: number, out1: number, out2: number, out3: number]} 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
  */

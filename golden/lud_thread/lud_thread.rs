@@ -12,7 +12,7 @@ const fn floor_div_i64(a: i64, b: i64) -> i64 {
 }
 
 const fn floor_mod_i64(a: i64, b: i64) -> i64 {
-    let remainder = a % b;
+    let remainder = a.wrapping_rem(b); // MIN % -1 would panic
     if remainder != 0 && (remainder < 0) != (b < 0) {
         remainder + b
     } else {
@@ -24,13 +24,11 @@ const fn floor_mod_i64(a: i64, b: i64) -> i64 {
 ///
 /// - `R`: `R >= 1`
 /// - `T`: `T >= 1`
+/// - `ii`: `ii < R`
+/// - `jj`: `jj < R`
 /// - `tid`: `0 <= tid < T*T`
 /// - result: `(out0, out1, out2, out3)`, `0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T`
 ///
-/// Assumes `ii < R`.
-/// Assumes `jj < R`.
-/// Assumes `0 <= tid`.
-/// Assumes `tid < T * T`.
 /// Assumes `0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T`.
 /// Assumes `R <= 2**63 - 1`.
 /// Assumes `T <= 2**63 - 1`.

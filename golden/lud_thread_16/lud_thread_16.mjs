@@ -5,10 +5,6 @@
 /**
  * The index that lud_thread_16 computes.
  *
- * Assumes ii < 2.
- * Assumes jj < 2.
- * Assumes 0 <= tid.
- * Assumes tid < 256.
  * Assumes 0 <= 512*ii + 256*jj + tid < 1024.
  * Assumes every intermediate value fits int53.
  * int53 is enough under the assumptions.

@@ -9,15 +9,11 @@
 /// - `tid`: `0 <= tid < 256`
 /// - result: `(out0, out1, out2, out3)`, `0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16`
 ///
-/// Assumes `ii < 2`.
-/// Assumes `jj < 2`.
-/// Assumes `0 <= tid`.
-/// Assumes `tid < 256`.
 /// Assumes `0 <= 512*ii + 256*jj + tid < 1024`.
 /// Assumes every intermediate value fits `int64`.
 /// `int64` is enough under the assumptions.
 #[must_use]
 #[inline]
 pub const fn lud_thread_16(ii: i64, jj: i64, tid: i64) -> (i64, i64, i64, i64) {
-    ((jj >> 1) + ii, jj & 1, tid >> 4, tid & 15)
+    ((jj >> 1) + ii, jj & 1, tid >> 4, tid & 0xf)
 }

@@ -23,3 +23,27 @@
 export function matmul_a_col_tile(M, _K, BM, BK, pid_m, k, i, j) {
   return M * (BK * k + j) + BM * pid_m + i;
 }
+
+/**
+ * The results of matmul_a_col_tile for all 0 <= i < BM and 0 <= j < BK, in row-major order: j runs
+ * fastest.
+ *
+ * @param {number} M M >= 1
+ * @param {number} K K >= 1
+ * @param {number} BM BM >= 1
+ * @param {number} BK BK >= 1
+ * @param {number} pid_m 0 <= pid_m < M // BM
+ * @param {number} k 0 <= k < K // BK
+ * @returns {Float64Array}
+ */
+export function matmul_a_col_tile_array(M, K, BM, BK, pid_m, k) {
+  const results = new Float64Array(BM * BK);
+  let position = 0;
+  for (let i = 0; i < BM; i += 1) {
+    for (let j = 0; j < BK; j += 1) {
+      results[position] = matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j);
+      position += 1;
+    }
+  }
+  return results;
+}

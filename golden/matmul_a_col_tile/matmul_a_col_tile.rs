@@ -36,3 +36,23 @@ pub const fn matmul_a_col_tile(
 ) -> i64 {
     M * (BK * k + j) + BM * pid_m + i
 }
+
+/// The results of [`matmul_a_col_tile`] for all `0 <= i < BM` and `0 <= j < BK`, in row-major
+/// order: `j` runs fastest.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[allow(clippy::many_single_char_names)]
+#[must_use]
+#[inline]
+pub fn matmul_a_col_tile_iter(
+    M: i64,
+    K: i64,
+    BM: i64,
+    BK: i64,
+    pid_m: i64,
+    k: i64,
+) -> impl DoubleEndedIterator<Item = i64> + Clone {
+    (0..BM).flat_map(move |i| (0..BK).map(move |j| matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)))
+}

@@ -18,6 +18,8 @@
 /// Assumes `N % BN == 0`.
 /// Assumes `_M*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
 // The names are those of the definition.
@@ -51,6 +53,8 @@ pub const fn matmul_c_apply(
 /// Assumes `N % BN == 0`.
 /// Assumes `_M*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]

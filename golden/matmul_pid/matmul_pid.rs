@@ -14,6 +14,8 @@
 /// Assumes `_nm % GM == 0`.
 /// Assumes `_nm*nn <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
@@ -33,6 +35,8 @@ pub const fn matmul_pid_apply(_nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64
 /// Assumes `_nm % GM == 0`.
 /// Assumes `_nm*nn <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]

@@ -9,12 +9,14 @@
 /// - result: `0 <= result < 256`
 ///
 /// `int32` is enough: every value lies in `0..255`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
-    let bits = (j | (4 * j)) & 51;
-    let bits_2 = (i | (4 * i)) & 51;
-    ((bits | (2 * bits)) & 85) | (2 * ((bits_2 | (2 * bits_2)) & 85))
+    let bits = (j | (4 * j)) & 0x33;
+    let bits_2 = (i | (4 * i)) & 0x33;
+    ((bits | (2 * bits)) & 0x55) | (2 * ((bits_2 | (2 * bits_2)) & 0x55))
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -23,14 +25,19 @@ pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 16, 0 <= j < 16`
 ///
 /// `int32` is enough: every value lies in `0..255`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn morton_16x16_inv(flat: i32) -> (i32, i32) {
-    let bits = (flat >> 1) & 85;
-    let bits_2 = (bits | (bits >> 1)) & 51;
-    let bits_3 = flat & 85;
-    let bits_4 = (bits_3 | (bits_3 >> 1)) & 51;
-    ((bits_2 | (bits_2 >> 2)) & 15, (bits_4 | (bits_4 >> 2)) & 15)
+    let bits = (flat >> 1) & 0x55;
+    let bits_2 = (bits | (bits >> 1)) & 0x33;
+    let bits_3 = flat & 0x55;
+    let bits_4 = (bits_3 | (bits_3 >> 1)) & 0x33;
+    (
+        (bits_2 | (bits_2 >> 2)) & 0xf,
+        (bits_4 | (bits_4 >> 2)) & 0xf,
+    )
 }

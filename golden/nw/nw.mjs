@@ -2,21 +2,7 @@
 //
 // nw(b)
 //
-// Quotients are exact: both operands are integers below 2^53.
-//
 // `+ 0` turns -0 into 0.
-
-/**
- * The remainder of a / b with the sign of b, never -0.
- * @param {number} a
- * @param {number} b
- * @returns {number}
- */
-function floorMod(a, b) {
-  const remainder = a % b;
-  if (remainder === 0) return 0;
-  return (remainder < 0) === (b < 0) ? remainder : remainder + b;
-}
 
 /**
  * The integer square root. Above 2^52 the rounded root can be one too large.
@@ -40,9 +26,9 @@ function isqrt(n) {
  * @returns {number} 0 <= the result < b*b + 2*b + 1
  */
 export function nw_apply(b, i, j) {
-  const sum = i + j;
+  const total = i + j;
   const difference = 2 * b - i - j;
-  return (sum <= b ? Math.floor(sum * (sum + 1) / 2)
+  return (total <= b ? Math.floor(total * (total + 1) / 2)
           : b * (b + 1) - Math.floor(difference * (difference + 1) / 2))
       + i;
 }
@@ -55,27 +41,23 @@ export function nw_apply(b, i, j) {
  *
  * @param {number} b b >= 1
  * @param {number} flat 0 <= flat < (b + 1)*(b + 1)
- * @returns {[i: number, j: number]} i >= 0, 0 <= j < b + 1
+ * @returns {[i: number, j: number]} 0 <= i < b + 1, 0 <= j < b + 1
  */
 export function nw_inv(b, flat) {
-  const product = b * (b + 3);
-  const product_div_2 = Math.floor(product / 2);
-  const product_2 = 2 * flat;
-  const root = isqrt(product_2);
+  const scaled = b * (b + 3);
+  const scaled_div_2 = Math.floor(scaled / 2);
+  const scaled_2 = 2 * flat;
+  const root = isqrt(scaled_2);
   const flag = Number(Math.floor(root * (root + 1) / 2) <= flat);
-  const sum = flag + root;
-  const quotient = Math.floor(sum * (sum - 1) / 2) + 0;
-  const root_2 = isqrt(b * (2 * b + 4) - product_2);
+  const total = flag + root;
+  const quotient = Math.floor(total * (total - 1) / 2) + 0;
+  const root_2 = isqrt(b * (2 * b + 4) - scaled_2);
   const flag_2 = Number(Math.floor(root_2 * (root_2 + 1) / 2) + flat <= b * (b + 2));
-  const sum_2 = flag_2 + root_2;
-  const quotient_2 = Math.floor(sum_2 * (sum_2 - 1) / 2) + 0;
-  const difference = (flat <= product_div_2 ? flag + quotient + root - 1
-          : product - flag_2 - quotient_2 - root_2 + 1)
-      - flat;
-  const sum_3 = b + 1;
+  const total_2 = flag_2 + root_2;
+  const quotient_2 = Math.floor(total_2 * (total_2 - 1) / 2) + 0;
   return [
-    Math.floor(difference / sum_3) + (flat <= product_div_2 ? 0 - quotient : quotient_2 - b * sum_3)
-        + flat,
-    floorMod(difference, sum_3),
+    (flat <= scaled_div_2 ? 0 - quotient : quotient_2 - b * (b + 1)) + flat,
+    (flat <= scaled_div_2 ? flag + quotient + root - 1 : scaled - flag_2 - quotient_2 - root_2 + 1)
+        - flat,
   ];
 }

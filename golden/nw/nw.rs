@@ -2,24 +2,6 @@
 //
 // nw(b)
 
-const fn floor_div_i64(a: i64, b: i64) -> i64 {
-    let quotient = a / b;
-    if a % b != 0 && (a < 0) != (b < 0) {
-        quotient - 1
-    } else {
-        quotient
-    }
-}
-
-const fn floor_mod_i64(a: i64, b: i64) -> i64 {
-    let remainder = a % b;
-    if remainder != 0 && (remainder < 0) != (b < 0) {
-        remainder + b
-    } else {
-        remainder
-    }
-}
-
 const fn isqrt_i64(mut n: i64) -> i64 {
     let mut root = 0;
     let mut bit = 1 << 62;
@@ -44,13 +26,15 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 ///
 /// Assumes `17*b*b + 38*b + 22 <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
-    let sum = i + j;
+    let total = i + j;
     let difference = 2 * b - i - j;
-    (if sum <= b {
-        (sum * (sum + 1)) >> 1
+    (if total <= b {
+        (total * (total + 1)) >> 1
     } else {
         b * (b + 1) - ((difference * (difference + 1)) >> 1)
     }) + i
@@ -60,40 +44,38 @@ pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
 ///
 /// - `b`: `b >= 1`
 /// - `flat`: `0 <= flat < (b + 1)*(b + 1)`
-/// - result: `(i, j)`, `i >= 0, 0 <= j < b + 1`
+/// - result: `(i, j)`, `0 <= i < b + 1, 0 <= j < b + 1`
 ///
 /// Assumes `32*b*b + 65*b + 50 <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn nw_inv(b: i64, flat: i64) -> (i64, i64) {
-    let product = b * (b + 3);
-    let product_div_2 = product >> 1;
-    let product_2 = 2 * flat;
-    let root = isqrt_i64(product_2);
+    let scaled = b * (b + 3);
+    let scaled_div_2 = scaled >> 1;
+    let scaled_2 = 2 * flat;
+    let root = isqrt_i64(scaled_2);
     let flag = ((root * (root + 1)) >> 1 <= flat) as i64;
-    let sum = flag + root;
-    let quotient = (sum * (sum - 1)) >> 1;
-    let root_2 = isqrt_i64(b * (2 * b + 4) - product_2);
+    let total = flag + root;
+    let quotient = (total * (total - 1)) >> 1;
+    let root_2 = isqrt_i64(b * (2 * b + 4) - scaled_2);
     let flag_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= b * (b + 2)) as i64;
-    let sum_2 = flag_2 + root_2;
-    let quotient_2 = (sum_2 * (sum_2 - 1)) >> 1;
-    let difference = (if flat <= product_div_2 {
-        flag + quotient + root - 1
-    } else {
-        product - flag_2 - quotient_2 - root_2 + 1
-    }) - flat;
-    let sum_3 = b + 1;
+    let total_2 = flag_2 + root_2;
+    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
     (
-        floor_div_i64(difference, sum_3)
-            + (if flat <= product_div_2 {
-                -quotient
-            } else {
-                quotient_2 - b * sum_3
-            })
-            + flat,
-        floor_mod_i64(difference, sum_3),
+        (if flat <= scaled_div_2 {
+            -quotient
+        } else {
+            quotient_2 - b * (b + 1)
+        }) + flat,
+        (if flat <= scaled_div_2 {
+            flag + quotient + root - 1
+        } else {
+            scaled - flag_2 - quotient_2 - root_2 + 1
+        }) - flat,
     )
 }

@@ -24,14 +24,16 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - result: `0 <= result < 289`
 ///
 /// `int32` is enough: every value lies in `-2080..1056`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn nw_16_apply(i: i32, j: i32) -> i32 {
-    let sum = i + j;
-    (if sum <= 16 {
-        (sum * (sum + 1)) >> 1
+    let total = i + j;
+    (if total <= 16 {
+        (total * (total + 1)) >> 1
     } else {
-        -((sum * (sum - 65)) >> 1) - 256
+        -((total * (total - 65)) >> 1) - 256
     }) + i
 }
 
@@ -41,20 +43,22 @@ pub const fn nw_16_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 17, 0 <= j < 17`
 ///
 /// `int32` is enough: every value lies in `-320..625`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn nw_16_inv(flat: i32) -> (i32, i32) {
-    let product = 2 * flat;
-    let root = isqrt_i32(product);
+    let scaled = 2 * flat;
+    let root = isqrt_i32(scaled);
     let flag = ((root * (root + 1)) >> 1 <= flat) as i32;
-    let sum = flag + root;
-    let quotient = (sum * (sum - 1)) >> 1;
-    let root_2 = isqrt_i32(576 - product);
+    let total = flag + root;
+    let quotient = (total * (total - 1)) >> 1;
+    let root_2 = isqrt_i32(576 - scaled);
     let flag_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= 288) as i32;
-    let sum_2 = flag_2 + root_2;
-    let quotient_2 = (sum_2 * (sum_2 - 1)) >> 1;
+    let total_2 = flag_2 + root_2;
+    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
     (
         (if flat <= 152 {
             -quotient

@@ -23,3 +23,27 @@
 export function index_kernel(_M, N, BM, BN, pid_m, pid_n, i, j) {
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
+
+/**
+ * The results of index_kernel for all 0 <= i < BM and 0 <= j < BN, in row-major order: j runs
+ * fastest.
+ *
+ * @param {number} M M >= 1
+ * @param {number} N N >= 1
+ * @param {number} BM BM >= 1
+ * @param {number} BN BN >= 1
+ * @param {number} pid_m 0 <= pid_m < M // BM
+ * @param {number} pid_n 0 <= pid_n < N // BN
+ * @returns {Float64Array}
+ */
+export function index_kernel_array(M, N, BM, BN, pid_m, pid_n) {
+  const results = new Float64Array(BM * BN);
+  let position = 0;
+  for (let i = 0; i < BM; i += 1) {
+    for (let j = 0; j < BN; j += 1) {
+      results[position] = index_kernel(M, N, BM, BN, pid_m, pid_n, i, j);
+      position += 1;
+    }
+  }
+  return results;
+}

@@ -37,3 +37,23 @@ pub const fn index_kernel(
 ) -> i64 {
     N * (BM * pid_m + i) + BN * pid_n + j
 }
+
+/// The results of [`index_kernel`] for all `0 <= i < BM` and `0 <= j < BN`, in row-major order: `j`
+/// runs fastest.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[allow(clippy::similar_names)]
+#[must_use]
+#[inline]
+pub fn index_kernel_iter(
+    M: i64,
+    N: i64,
+    BM: i64,
+    BN: i64,
+    pid_m: i64,
+    pid_n: i64,
+) -> impl DoubleEndedIterator<Item = i64> + Clone {
+    (0..BM).flat_map(move |i| (0..BN).map(move |j| index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)))
+}

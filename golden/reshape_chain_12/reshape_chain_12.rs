@@ -8,6 +8,8 @@
 /// - result: `0 <= result < 12`
 ///
 /// `int32` is enough: every value lies in `0..11`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn reshape_chain_12_apply(i: i32) -> i32 {
@@ -20,6 +22,8 @@ pub const fn reshape_chain_12_apply(i: i32) -> i32 {
 /// - result: `0 <= result < 12`
 ///
 /// `int32` is enough: every value lies in `0..11`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn reshape_chain_12_inv(flat: i32) -> i32 {

@@ -10,6 +10,8 @@
 /// - result: `0 <= result < 24`
 ///
 /// `int32` is enough: every value lies in `0..23`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn row_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
@@ -22,6 +24,8 @@ pub const fn row_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
 /// - result: `(i, j, k)`, `0 <= i < 2, 0 <= j < 3, 0 <= k < 4`
 ///
 /// `int32` is enough: every value lies in `0..23`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn row_2x3x4_inv(flat: i32) -> (i32, i32, i32) {

@@ -9,6 +9,8 @@
 /// - result: `0 <= result < 16`
 ///
 /// `int32` is enough: every value lies in `0..15`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn row_4x4_apply(i: i32, j: i32) -> i32 {
@@ -21,6 +23,8 @@ pub const fn row_4x4_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 4, 0 <= j < 4`
 ///
 /// `int32` is enough: every value lies in `0..15`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn row_4x4_inv(flat: i32) -> (i32, i32) {

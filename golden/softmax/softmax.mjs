@@ -17,3 +17,21 @@
 export function softmax(_R, C, row, i) {
   return C * row + i;
 }
+
+/**
+ * The results of softmax for all 0 <= i < C.
+ *
+ * @param {number} R R >= 1
+ * @param {number} C C >= 1
+ * @param {number} row 0 <= row < R
+ * @returns {Float64Array}
+ */
+export function softmax_array(R, C, row) {
+  const results = new Float64Array(C);
+  let position = 0;
+  for (let i = 0; i < C; i += 1) {
+    results[position] = softmax(R, C, row, i);
+    position += 1;
+  }
+  return results;
+}

@@ -19,3 +19,14 @@
 pub const fn softmax(_R: i64, C: i64, row: i64, i: i64) -> i64 {
     C * row + i
 }
+
+/// The results of [`softmax`] for all `0 <= i < C`.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub fn softmax_iter(R: i64, C: i64, row: i64) -> impl DoubleEndedIterator<Item = i64> + Clone {
+    (0..C).map(move |i| softmax(R, C, row, i))
+}

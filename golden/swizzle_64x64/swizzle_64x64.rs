@@ -9,6 +9,8 @@
 /// - result: `0 <= result < 4096`
 ///
 /// `int32` is enough: every value lies in `0..4095`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn swizzle_64x64_apply(i: i32, j: i32) -> i32 {
@@ -21,6 +23,8 @@ pub const fn swizzle_64x64_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 64, 0 <= j < 64`
 ///
 /// `int32` is enough: every value lies in `0..4095`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn swizzle_64x64_inv(flat: i32) -> (i32, i32) {

@@ -11,6 +11,8 @@
 /// - result: `0 <= result < 240`
 ///
 /// `int32` is enough: every value lies in `0..239`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
@@ -23,6 +25,8 @@ pub const fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 /// - result: `(i, j, k, l)`, `0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5`
 ///
 /// `int32` is enough: every value lies in `0..239`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn table1_row1_12x20_inv(flat: i32) -> (i32, i32, i32, i32) {

@@ -9,6 +9,8 @@
 /// - result: `0 <= result < 12`
 ///
 /// `int32` is enough: every value lies in `0..11`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn tileby_q2xd1_apply(i: i32, j: i32) -> i32 {
@@ -21,6 +23,8 @@ pub const fn tileby_q2xd1_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 3, 0 <= j < 4`
 ///
 /// `int32` is enough: every value lies in `0..11`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn tileby_q2xd1_inv(flat: i32) -> (i32, i32) {

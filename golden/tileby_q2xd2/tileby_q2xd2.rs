@@ -11,6 +11,8 @@
 /// - result: `0 <= result < 120`
 ///
 /// `int32` is enough: every value lies in `0..119`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
@@ -23,6 +25,8 @@ pub const fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 /// - result: `(i, j, k, l)`, `0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5`
 ///
 /// `int32` is enough: every value lies in `0..119`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn tileby_q2xd2_inv(flat: i32) -> (i32, i32, i32, i32) {

@@ -13,6 +13,8 @@
 /// - result: `0 <= result < 144`
 ///
 /// `int32` is enough: every value lies in `0..143`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::many_single_char_names)]
 #[must_use]
@@ -27,6 +29,8 @@ pub const fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) 
 /// - result: `(i, j, k, l, m, n)`, `0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 ///
 /// `int32` is enough: every value lies in `0..143`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn tileby_q3xd2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {

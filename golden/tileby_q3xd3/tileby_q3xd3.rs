@@ -16,6 +16,8 @@
 /// - result: `0 <= result < 96`
 ///
 /// `int32` is enough: every value lies in `0..95`.
+// Not every program needs this one.
+#[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
 #[must_use]
@@ -40,6 +42,8 @@ pub const fn tileby_q3xd3_apply(
 /// - result: `(i0, i1, i2, i3, i4, i5, i6, i7, i8)`, `0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2`
 ///
 /// `int32` is enough: every value lies in `0..95`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn tileby_q3xd3_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32) {

@@ -10,6 +10,8 @@
 /// - result: `0 <= result < 48`
 ///
 /// `int32` is enough: every value lies in `0..47`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
@@ -22,6 +24,8 @@ pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
 /// - result: `(i, j, k)`, `0 <= i < 4, 0 <= j < 2, 0 <= k < 6`
 ///
 /// `int32` is enough: every value lies in `0..47`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn tileorderby_4x2x6_inv(flat: i32) -> (i32, i32, i32) {

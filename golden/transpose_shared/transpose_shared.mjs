@@ -19,15 +19,15 @@
  */
 export function transpose_shared(N, block, thread, step) {
   const N_div_32 = Math.floor(N / 32);
-  const product = 32 * Math.trunc(block / N_div_32);
-  const product_2 = 8 * step;
+  const scaled = 32 * Math.trunc(block / N_div_32);
+  const scaled_2 = 8 * step;
   const thread_div_32 = thread >> 5;
-  const product_3 = 32 * (block % N_div_32);
+  const scaled_3 = 32 * (block % N_div_32);
   const thread_mod_32 = thread & 31;
   return [
-    N * (product + product_2 + thread_div_32) + product_3 + thread_mod_32,
+    N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
     256 * step + thread,
-    32 * thread_mod_32 + product_2 + thread_div_32,
-    N * (product_3 + product_2 + thread_div_32) + product + thread_mod_32,
+    32 * thread_mod_32 + scaled_2 + thread_div_32,
+    N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
   ];
 }

@@ -20,15 +20,15 @@
 #[inline]
 pub const fn transpose_shared(N: i64, block: i64, thread: i64, step: i64) -> (i64, i64, i64, i64) {
     let N_div_32 = N >> 5;
-    let product = 32 * (block / N_div_32);
-    let product_2 = 8 * step;
+    let scaled = 32 * (block / N_div_32);
+    let scaled_2 = 8 * step;
     let thread_div_32 = thread >> 5;
-    let product_3 = 32 * (block % N_div_32);
-    let thread_mod_32 = thread & 31;
+    let scaled_3 = 32 * (block % N_div_32);
+    let thread_mod_32 = thread & 0x1f;
     (
-        N * (product + product_2 + thread_div_32) + product_3 + thread_mod_32,
+        N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
         256 * step + thread,
-        32 * thread_mod_32 + product_2 + thread_div_32,
-        N * (product_3 + product_2 + thread_div_32) + product + thread_mod_32,
+        32 * thread_mod_32 + scaled_2 + thread_div_32,
+        N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
     )
 }

@@ -14,8 +14,8 @@
  * @returns {number} 0 <= the result < 24
  */
 export function two_transposes_6x4_3x8_apply(i, j) {
-  const sum = 6 * j + i;
-  return 3 * (sum & 7) + (sum >> 3);
+  const total = 6 * j + i;
+  return 3 * (total & 7) + (total >> 3);
 }
 
 /**
@@ -27,6 +27,6 @@ export function two_transposes_6x4_3x8_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
 export function two_transposes_6x4_3x8_inv(flat) {
-  const sum = 8 * (flat % 3) + Math.trunc(flat / 3);
-  return [sum % 6, Math.trunc(sum / 6)];
+  const total = 8 * (flat % 3) + Math.trunc(flat / 3);
+  return [total % 6, Math.trunc(total / 6)];
 }

@@ -9,11 +9,13 @@
 /// - result: `0 <= result < 24`
 ///
 /// `int32` is enough: every value lies in `0..23`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn two_transposes_6x4_3x8_apply(i: i32, j: i32) -> i32 {
-    let sum = 6 * j + i;
-    3 * (sum & 7) + (sum >> 3)
+    let total = 6 * j + i;
+    3 * (total & 7) + (total >> 3)
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -22,9 +24,11 @@ pub const fn two_transposes_6x4_3x8_apply(i: i32, j: i32) -> i32 {
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 4`
 ///
 /// `int32` is enough: every value lies in `0..23`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn two_transposes_6x4_3x8_inv(flat: i32) -> (i32, i32) {
-    let sum = 8 * (flat % 3) + flat / 3;
-    (sum % 6, sum / 6)
+    let total = 8 * (flat % 3) + flat / 3;
+    (total % 6, total / 6)
 }
