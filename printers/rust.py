@@ -339,7 +339,7 @@ def _allow(
 ) -> list[str]:
     """names: those that stand in the text as they are; every: also those that got a prefix."""
     named = ["non_snake_case"] if any(n != n.lower() for n in (function, *every)) else []
-    if sum(len(name) == 1 for name in names) > 4:
+    if sum(len(name) == 1 and name.islower() for name in names) > 4:
         named.append("clippy::many_single_char_names")
     if any(_similar(a, b) for a, b in combinations(names, 2)):
         named.append("clippy::similar_names")
@@ -414,11 +414,14 @@ def _marked(text: str, names: set[str]) -> str:
 
 
 def _similar(a: str, b: str) -> bool:
-    """What clippy::similar_names may find too alike: three letters or more, one of them changed,
-    added or dropped."""
-    if min(len(a), len(b)) < 3 or abs(len(a) - len(b)) > 1:
+    """What clippy::similar_names finds too alike: three letters or more, one changed or put in.
+    Digits may differ, a letter beside an underscore at an end may (i_x, i_y), one may be added."""
+    if min(len(a), len(b)) < 3 or abs(len(a) - len(b)) > 1 or not (a + b).islower():
         return False
     if len(a) == len(b):
-        return sum(x != y for x, y in zip(a, b, strict=True)) == 1
+        pairs = enumerate(zip(a, b, strict=True))
+        changed = [k for k, (x, y) in pairs if x != y and not (x.isdigit() and y.isdigit())]
+        beside = {0: a[1], len(a) - 1: a[-2]}
+        return len(changed) == 1 and beside.get(changed[0]) != "_"
     short, long = sorted((a, b), key=len)
-    return any(long[:k] + long[k + 1 :] == short for k in range(len(long)))
+    return any(long[:k] + long[k + 1 :] == short for k in range(len(short)))

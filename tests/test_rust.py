@@ -3,6 +3,7 @@ iterators over ':' axes; files as modules."""
 
 import os
 import random
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -92,6 +93,19 @@ def test_clippy_finds_nothing(units, edition, tmp_path):
     lints = ["-D", "warnings", "-W", "clippy::pedantic"]
     command = ["clippy-driver", "--edition", edition, "--crate-type=lib", "--emit=metadata"]
     RUST.execute([*command, *lints, str(crate(units, tmp_path))], cwd=tmp_path)
+
+
+def test_clippy_finds_what_is_allowed(units, tmp_path, rustc):
+    """No lint is let off needlessly: each one that is named would be set off."""
+    needed(shutil.which("clippy-driver"), "clippy-driver is missing; apt-get install rust-clippy")
+    if "unknown lint" in RUST.execute([rustc, "-A", "unfulfilled_lint_expectations", "-vV"]):
+        pytest.skip("this rustc does not know #[expect]")
+    root = crate(units, tmp_path)
+    for path in tmp_path.glob("unit_*.rs"):
+        text = re.sub(r"#\[allow\((?!dead_code)", "#[expect(", path.read_text())
+        path.write_text(text)
+    command = ["clippy-driver", "--edition", "2021", "--crate-type=lib", "--emit=metadata"]
+    RUST.execute([*command, "-D", "warnings", "-W", "clippy::pedantic", str(root)], cwd=tmp_path)
 
 
 def test_every_allowed_lint_has_its_reason(units):

@@ -17,8 +17,8 @@
 /// @param j 0 <= j < 1
 /// @return 0 <= the result < 1
 /// @note int32 is enough: every value lies in 0..0.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_1_apply([[maybe_unused]] int i,
-    [[maybe_unused]] int j) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_1_apply(
+    [[maybe_unused]] int i, [[maybe_unused]] int j) noexcept {
   return 0;
 }
 
@@ -32,7 +32,8 @@ struct antidiag_1_inv_result {
 /// @param flat 0 <= flat < 1
 /// @return 0 <= i < 1, 0 <= j < 1
 /// @note int32 is enough: every value lies in 0..0.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_1_inv_result antidiag_1_inv([[maybe_unused]] int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_1_inv_result antidiag_1_inv(
+    [[maybe_unused]] int flat) noexcept {
   return {0, 0};
 }
 

@@ -13,8 +13,8 @@ namespace lego {
 /// @param j 0 <= j < 1
 /// @return 0 <= the result < 1
 /// @note int32 is enough: every value lies in 0..0.
-[[nodiscard]] constexpr std::int32_t antidiag_1_apply([[maybe_unused]] std::int32_t i,
-    [[maybe_unused]] std::int32_t j) noexcept {
+[[nodiscard]] constexpr std::int32_t antidiag_1_apply(
+    [[maybe_unused]] std::int32_t i, [[maybe_unused]] std::int32_t j) noexcept {
   return 0;
 }
 
@@ -28,7 +28,8 @@ struct antidiag_1_inv_result {
 /// @param flat 0 <= flat < 1
 /// @return 0 <= i < 1, 0 <= j < 1
 /// @note int32 is enough: every value lies in 0..0.
-[[nodiscard]] constexpr antidiag_1_inv_result antidiag_1_inv([[maybe_unused]] std::int32_t flat) noexcept {
+[[nodiscard]] constexpr antidiag_1_inv_result antidiag_1_inv(
+    [[maybe_unused]] std::int32_t flat) noexcept {
   return {0, 0};
 }
 

@@ -32,8 +32,8 @@ LEGO_HOST_DEVICE constexpr int antidiag_16_isqrt(int n) noexcept {
 /// @return 0 <= the result < 256
 /// @note int32 is enough: every value lies in -1830..930.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_16_apply(int i, int j) noexcept {
-  const int sum = i + j;
-  return (sum <= 15 ? sum * (sum + 1) >> 1 : -(sum * (sum - 61) >> 1) - 225) + i;
+  const int total = i + j;
+  return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;
 }
 
 /// The result of antidiag_16_inv.
@@ -47,17 +47,19 @@ struct antidiag_16_inv_result {
 /// @return 0 <= i < 16, 0 <= j < 16
 /// @note int32 is enough: every value lies in -271..529.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_16_inv_result antidiag_16_inv(int flat) noexcept {
-  const int product = 2 * flat;
-  const int root = antidiag_16_isqrt(product);
+  const int scaled = 2 * flat;
+  const int root = antidiag_16_isqrt(scaled);
   const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int sum = flag + root;
-  const int quotient = sum * (sum - 1) >> 1;
-  const int root_2 = antidiag_16_isqrt(510 - product);
+  const int total = flag + root;
+  const int quotient = total * (total - 1) >> 1;
+  const int root_2 = antidiag_16_isqrt(510 - scaled);
   const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 255);
-  const int sum_2 = flag_2 + root_2;
-  const int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  return {(flat <= 135 ? -quotient : quotient_2 - 240) + flat,
-      (flat <= 135 ? flag + quotient + root - 1 : 271 - flag_2 - quotient_2 - root_2) - flat};
+  const int total_2 = flag_2 + root_2;
+  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= 135 ? -quotient : quotient_2 - 240) + flat,
+      (flat <= 135 ? flag + quotient + root - 1 : 271 - flag_2 - quotient_2 - root_2) - flat,
+  };
 }
 
 #endif  // LEGO_ANTIDIAG_16_CUH

@@ -32,8 +32,8 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @return 0 <= the result < 256
 /// @note int32 is enough: every value lies in -1830..930.
 [[nodiscard]] constexpr std::int32_t antidiag_16_apply(std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t sum = i + j;
-  return (sum <= 15 ? sum * (sum + 1) >> 1 : -(sum * (sum - 61) >> 1) - 225) + i;
+  const std::int32_t total = i + j;
+  return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;
 }
 
 /// The result of antidiag_16_inv.
@@ -47,17 +47,19 @@ struct antidiag_16_inv_result {
 /// @return 0 <= i < 16, 0 <= j < 16
 /// @note int32 is enough: every value lies in -271..529.
 [[nodiscard]] constexpr antidiag_16_inv_result antidiag_16_inv(std::int32_t flat) noexcept {
-  const std::int32_t product = 2 * flat;
-  const std::int32_t root = antidiag_16_detail::isqrt(product);
+  const std::int32_t scaled = 2 * flat;
+  const std::int32_t root = antidiag_16_detail::isqrt(scaled);
   const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t sum = flag + root;
-  const std::int32_t quotient = sum * (sum - 1) >> 1;
-  const std::int32_t root_2 = antidiag_16_detail::isqrt(510 - product);
+  const std::int32_t total = flag + root;
+  const std::int32_t quotient = total * (total - 1) >> 1;
+  const std::int32_t root_2 = antidiag_16_detail::isqrt(510 - scaled);
   const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 255};
-  const std::int32_t sum_2 = flag_2 + root_2;
-  const std::int32_t quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  return {(flat <= 135 ? -quotient : quotient_2 - 240) + flat,
-      (flat <= 135 ? flag + quotient + root - 1 : 271 - flag_2 - quotient_2 - root_2) - flat};
+  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= 135 ? -quotient : quotient_2 - 240) + flat,
+      (flat <= 135 ? flag + quotient + root - 1 : 271 - flag_2 - quotient_2 - root_2) - flat,
+  };
 }
 
 }  // namespace lego

@@ -32,8 +32,8 @@ LEGO_HOST_DEVICE constexpr int antidiag_2_isqrt(int n) noexcept {
 /// @return 0 <= the result < 4
 /// @note int32 is enough: every value lies in -10..6.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_2_apply(int i, int j) noexcept {
-  const int sum = i + j;
-  return (sum <= 1 ? sum * (sum + 1) >> 1 : -(sum * (sum - 5) >> 1) - 1) + i;
+  const int total = i + j;
+  return (total <= 1 ? total * (total + 1) >> 1 : -(total * (total - 5) >> 1) - 1) + i;
 }
 
 /// The result of antidiag_2_inv.
@@ -47,13 +47,15 @@ struct antidiag_2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 2
 /// @note int32 is enough: every value lies in -6..9.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_2_inv_result antidiag_2_inv(int flat) noexcept {
-  const int product = 2 * flat;
-  const int root = antidiag_2_isqrt(product);
+  const int scaled = 2 * flat;
+  const int root = antidiag_2_isqrt(scaled);
   const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int sum = flag + root;
-  const int quotient = sum * (sum - 1) >> 1;
-  return {(flat <= 2 ? -quotient : -2) + flat,
-      (flat <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_isqrt(6 - product)) - flat};
+  const int total = flag + root;
+  const int quotient = total * (total - 1) >> 1;
+  return {
+      (flat <= 2 ? -quotient : -2) + flat,
+      (flat <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_isqrt(6 - scaled)) - flat,
+  };
 }
 
 #endif  // LEGO_ANTIDIAG_2_CUH

@@ -15,10 +15,10 @@ contains
   !> int32 is enough: every value lies in -10..6.
   pure elemental integer(int32) function antidiag_2_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: sum_v
-    sum_v = i + j
-    antidiag_2_apply = merge(shifta(sum_v * (sum_v + 1_int32), 1), &
-            -shifta(sum_v * (sum_v - 5_int32), 1) - 1_int32, sum_v <= 1_int32) &
+    integer(int32) :: total
+    total = i + j
+    antidiag_2_apply = merge(shifta(total * (total + 1_int32), 1), &
+            -shifta(total * (total - 5_int32), 1) - 1_int32, total <= 1_int32) &
         + i
   end function antidiag_2_apply
 
@@ -29,14 +29,14 @@ contains
   pure elemental subroutine antidiag_2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: product_v, root, flag, sum_v, quotient
-    product_v = 2_int32 * flat
-    root = isqrt_int32(product_v)
+    integer(int32) :: scaled, root, flag, total, quotient
+    scaled = 2_int32 * flat
+    root = isqrt_int32(scaled)
     flag = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat)
-    sum_v = flag + root
-    quotient = shifta(sum_v * (sum_v - 1_int32), 1)
+    total = flag + root
+    quotient = shifta(total * (total - 1_int32), 1)
     i = merge(-quotient, -2_int32, flat <= 2_int32) + flat
-    j = merge(flag + quotient + root - 1_int32, 4_int32 - isqrt_int32(6_int32 - product_v), &
+    j = merge(flag + quotient + root - 1_int32, 4_int32 - isqrt_int32(6_int32 - scaled), &
             flat <= 2_int32) &
         - flat
   end subroutine antidiag_2_inv

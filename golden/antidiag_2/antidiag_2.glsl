@@ -27,8 +27,8 @@ int antidiag_2_isqrt(int n) {
 // Result: 0 <= the result < 4
 // int32 is enough: every value lies in -10..6.
 int antidiag_2_apply(int i, int j) {
-  int sum = i + j;
-  return (sum <= 1 ? sum * (sum + 1) >> 1 : -(sum * (sum - 5) >> 1) - 1) + i;
+  int total = i + j;
+  return (total <= 1 ? total * (total + 1) >> 1 : -(total * (total - 5) >> 1) - 1) + i;
 }
 
 // Logical index (i, j) of a physical position.
@@ -37,13 +37,13 @@ int antidiag_2_apply(int i, int j) {
 // int32 is enough: every value lies in -6..9.
 // Renamed: flat is flat_v here
 void antidiag_2_inv(int flat_v, out int i, out int j) {
-  int product = 2 * flat_v;
-  int root = antidiag_2_isqrt(product);
+  int scaled = 2 * flat_v;
+  int root = antidiag_2_isqrt(scaled);
   int flag = int(root * (root + 1) >> 1 <= flat_v);
-  int sum = flag + root;
-  int quotient = sum * (sum - 1) >> 1;
+  int total = flag + root;
+  int quotient = total * (total - 1) >> 1;
   i = (flat_v <= 2 ? -quotient : -2) + flat_v;
-  j = (flat_v <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_isqrt(6 - product)) - flat_v;
+  j = (flat_v <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_isqrt(6 - scaled)) - flat_v;
 }
 
 #endif  // LEGO_ANTIDIAG_2_GLSL

@@ -32,8 +32,8 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @return 0 <= the result < 4
 /// @note int32 is enough: every value lies in -10..6.
 [[nodiscard]] constexpr std::int32_t antidiag_2_apply(std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t sum = i + j;
-  return (sum <= 1 ? sum * (sum + 1) >> 1 : -(sum * (sum - 5) >> 1) - 1) + i;
+  const std::int32_t total = i + j;
+  return (total <= 1 ? total * (total + 1) >> 1 : -(total * (total - 5) >> 1) - 1) + i;
 }
 
 /// The result of antidiag_2_inv.
@@ -47,13 +47,15 @@ struct antidiag_2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 2
 /// @note int32 is enough: every value lies in -6..9.
 [[nodiscard]] constexpr antidiag_2_inv_result antidiag_2_inv(std::int32_t flat) noexcept {
-  const std::int32_t product = 2 * flat;
-  const std::int32_t root = antidiag_2_detail::isqrt(product);
+  const std::int32_t scaled = 2 * flat;
+  const std::int32_t root = antidiag_2_detail::isqrt(scaled);
   const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t sum = flag + root;
-  const std::int32_t quotient = sum * (sum - 1) >> 1;
-  return {(flat <= 2 ? -quotient : -2) + flat,
-      (flat <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_detail::isqrt(6 - product)) - flat};
+  const std::int32_t total = flag + root;
+  const std::int32_t quotient = total * (total - 1) >> 1;
+  return {
+      (flat <= 2 ? -quotient : -2) + flat,
+      (flat <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_detail::isqrt(6 - scaled)) - flat,
+  };
 }
 
 }  // namespace lego

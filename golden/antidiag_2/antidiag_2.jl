@@ -16,8 +16,10 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in -10..6.
 """
 @inline function antidiag_2_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    sum = i + j
-    return (sum <= 1 ? (sum * (sum + Ti(1))) >> 1 : -((sum * (sum - Ti(5))) >> 1) - Ti(1)) + i
+    total = i + j
+    return (total <= 1 ? (total * (total + Ti(1))) >> 1 :
+            -((total * (total - Ti(5))) >> 1) - Ti(1)) +
+        i
 end
 
 """
@@ -30,13 +32,13 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in -6..9.
 """
 @inline function antidiag_2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    product = Ti(2) * flat
-    root = isqrt(product)
+    scaled = Ti(2) * flat
+    root = isqrt(scaled)
     flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    sum = flag + root
-    quotient = (sum * (sum - Ti(1))) >> 1
+    total = flag + root
+    quotient = (total * (total - Ti(1))) >> 1
     return ((flat <= 2 ? -quotient : Ti(-2)) + flat,
-        (flat <= 2 ? flag + quotient + root - Ti(1) : Ti(4) - isqrt(Ti(6) - product)) - flat)
+        (flat <= 2 ? flag + quotient + root - Ti(1) : Ti(4) - isqrt(Ti(6) - scaled)) - flat)
 end
 
 end # module Antidiag2

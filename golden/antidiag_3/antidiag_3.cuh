@@ -32,8 +32,8 @@ LEGO_HOST_DEVICE constexpr int antidiag_3_isqrt(int n) noexcept {
 /// @return 0 <= the result < 9
 /// @note int32 is enough: every value lies in -36..20.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_3_apply(int i, int j) noexcept {
-  const int sum = i + j;
-  return (sum <= 2 ? sum * (sum + 1) >> 1 : -(sum * (sum - 9) >> 1) - 4) + i;
+  const int total = i + j;
+  return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;
 }
 
 /// The result of antidiag_3_inv.
@@ -47,17 +47,19 @@ struct antidiag_3_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 3
 /// @note int32 is enough: every value lies in -14..25.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_3_inv_result antidiag_3_inv(int flat) noexcept {
-  const int product = 2 * flat;
-  const int root = antidiag_3_isqrt(product);
+  const int scaled = 2 * flat;
+  const int root = antidiag_3_isqrt(scaled);
   const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int sum = flag + root;
-  const int quotient = sum * (sum - 1) >> 1;
-  const int root_2 = antidiag_3_isqrt(16 - product);
+  const int total = flag + root;
+  const int quotient = total * (total - 1) >> 1;
+  const int root_2 = antidiag_3_isqrt(16 - scaled);
   const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 8);
-  const int sum_2 = flag_2 + root_2;
-  const int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  return {(flat <= 5 ? -quotient : quotient_2 - 6) + flat,
-      (flat <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2) - flat};
+  const int total_2 = flag_2 + root_2;
+  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= 5 ? -quotient : quotient_2 - 6) + flat,
+      (flat <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2) - flat,
+  };
 }
 
 #endif  // LEGO_ANTIDIAG_3_CUH

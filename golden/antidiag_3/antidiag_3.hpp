@@ -32,8 +32,8 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @return 0 <= the result < 9
 /// @note int32 is enough: every value lies in -36..20.
 [[nodiscard]] constexpr std::int32_t antidiag_3_apply(std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t sum = i + j;
-  return (sum <= 2 ? sum * (sum + 1) >> 1 : -(sum * (sum - 9) >> 1) - 4) + i;
+  const std::int32_t total = i + j;
+  return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;
 }
 
 /// The result of antidiag_3_inv.
@@ -47,17 +47,19 @@ struct antidiag_3_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 3
 /// @note int32 is enough: every value lies in -14..25.
 [[nodiscard]] constexpr antidiag_3_inv_result antidiag_3_inv(std::int32_t flat) noexcept {
-  const std::int32_t product = 2 * flat;
-  const std::int32_t root = antidiag_3_detail::isqrt(product);
+  const std::int32_t scaled = 2 * flat;
+  const std::int32_t root = antidiag_3_detail::isqrt(scaled);
   const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t sum = flag + root;
-  const std::int32_t quotient = sum * (sum - 1) >> 1;
-  const std::int32_t root_2 = antidiag_3_detail::isqrt(16 - product);
+  const std::int32_t total = flag + root;
+  const std::int32_t quotient = total * (total - 1) >> 1;
+  const std::int32_t root_2 = antidiag_3_detail::isqrt(16 - scaled);
   const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 8};
-  const std::int32_t sum_2 = flag_2 + root_2;
-  const std::int32_t quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  return {(flat <= 5 ? -quotient : quotient_2 - 6) + flat,
-      (flat <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2) - flat};
+  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= 5 ? -quotient : quotient_2 - 6) + flat,
+      (flat <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2) - flat,
+  };
 }
 
 }  // namespace lego

@@ -16,8 +16,10 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in -36..20.
 """
 @inline function antidiag_3_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    sum = i + j
-    return (sum <= 2 ? (sum * (sum + Ti(1))) >> 1 : -((sum * (sum - Ti(9))) >> 1) - Ti(4)) + i
+    total = i + j
+    return (total <= 2 ? (total * (total + Ti(1))) >> 1 :
+            -((total * (total - Ti(9))) >> 1) - Ti(4)) +
+        i
 end
 
 """
@@ -30,17 +32,19 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in -14..25.
 """
 @inline function antidiag_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    product = Ti(2) * flat
-    root = isqrt(product)
+    scaled = Ti(2) * flat
+    root = isqrt(scaled)
     flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    sum = flag + root
-    quotient = (sum * (sum - Ti(1))) >> 1
-    root_2 = isqrt(Ti(16) - product)
+    total = flag + root
+    quotient = (total * (total - Ti(1))) >> 1
+    root_2 = isqrt(Ti(16) - scaled)
     flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 8)
-    sum_2 = flag_2 + root_2
-    quotient_2 = (sum_2 * (sum_2 - Ti(1))) >> 1
+    total_2 = flag_2 + root_2
+    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 5 ? -quotient : quotient_2 - Ti(6)) + flat,
-        (flat <= 5 ? flag + quotient + root - Ti(1) : Ti(11) - flag_2 - quotient_2 - root_2) - flat)
+        (flat <= 5 ? flag + quotient + root - Ti(1) :
+                Ti(11) - flag_2 - quotient_2 - root_2) -
+            flat)
 end
 
 end # module Antidiag3

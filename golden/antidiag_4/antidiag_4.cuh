@@ -32,8 +32,8 @@ LEGO_HOST_DEVICE constexpr int antidiag_4_isqrt(int n) noexcept {
 /// @return 0 <= the result < 16
 /// @note int32 is enough: every value lies in -78..42.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_4_apply(int i, int j) noexcept {
-  const int sum = i + j;
-  return (sum <= 3 ? sum * (sum + 1) >> 1 : -(sum * (sum - 13) >> 1) - 9) + i;
+  const int total = i + j;
+  return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;
 }
 
 /// The result of antidiag_4_inv.
@@ -47,17 +47,19 @@ struct antidiag_4_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4
 /// @note int32 is enough: every value lies in -20..36.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_4_inv_result antidiag_4_inv(int flat) noexcept {
-  const int product = 2 * flat;
-  const int root = antidiag_4_isqrt(product);
+  const int scaled = 2 * flat;
+  const int root = antidiag_4_isqrt(scaled);
   const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int sum = flag + root;
-  const int quotient = sum * (sum - 1) >> 1;
-  const int root_2 = antidiag_4_isqrt(30 - product);
+  const int total = flag + root;
+  const int quotient = total * (total - 1) >> 1;
+  const int root_2 = antidiag_4_isqrt(30 - scaled);
   const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 15);
-  const int sum_2 = flag_2 + root_2;
-  const int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  return {(flat <= 9 ? -quotient : quotient_2 - 12) + flat,
-      (flat <= 9 ? flag + quotient + root - 1 : 19 - flag_2 - quotient_2 - root_2) - flat};
+  const int total_2 = flag_2 + root_2;
+  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= 9 ? -quotient : quotient_2 - 12) + flat,
+      (flat <= 9 ? flag + quotient + root - 1 : 19 - flag_2 - quotient_2 - root_2) - flat,
+  };
 }
 
 #endif  // LEGO_ANTIDIAG_4_CUH

@@ -32,8 +32,8 @@ LEGO_HOST_DEVICE constexpr int antidiag_5_isqrt(int n) noexcept {
 /// @return 0 <= the result < 25
 /// @note int32 is enough: every value lies in -136..72.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_5_apply(int i, int j) noexcept {
-  const int sum = i + j;
-  return (sum <= 4 ? sum * (sum + 1) >> 1 : -(sum * (sum - 17) >> 1) - 16) + i;
+  const int total = i + j;
+  return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;
 }
 
 /// The result of antidiag_5_inv.
@@ -47,17 +47,19 @@ struct antidiag_5_inv_result {
 /// @return 0 <= i < 5, 0 <= j < 5
 /// @note int32 is enough: every value lies in -29..49.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_5_inv_result antidiag_5_inv(int flat) noexcept {
-  const int product = 2 * flat;
-  const int root = antidiag_5_isqrt(product);
+  const int scaled = 2 * flat;
+  const int root = antidiag_5_isqrt(scaled);
   const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int sum = flag + root;
-  const int quotient = sum * (sum - 1) >> 1;
-  const int root_2 = antidiag_5_isqrt(48 - product);
+  const int total = flag + root;
+  const int quotient = total * (total - 1) >> 1;
+  const int root_2 = antidiag_5_isqrt(48 - scaled);
   const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 24);
-  const int sum_2 = flag_2 + root_2;
-  const int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  return {(flat <= 14 ? -quotient : quotient_2 - 20) + flat,
-      (flat <= 14 ? flag + quotient + root - 1 : 29 - flag_2 - quotient_2 - root_2) - flat};
+  const int total_2 = flag_2 + root_2;
+  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= 14 ? -quotient : quotient_2 - 20) + flat,
+      (flat <= 14 ? flag + quotient + root - 1 : 29 - flag_2 - quotient_2 - root_2) - flat,
+  };
 }
 
 #endif  // LEGO_ANTIDIAG_5_CUH

@@ -15,10 +15,10 @@ contains
   !> int32 is enough: every value lies in -136..72.
   pure elemental integer(int32) function antidiag_5_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: sum_v
-    sum_v = i + j
-    antidiag_5_apply = merge(shifta(sum_v * (sum_v + 1_int32), 1), &
-            -shifta(sum_v * (sum_v - 17_int32), 1) - 16_int32, sum_v <= 4_int32) &
+    integer(int32) :: total
+    total = i + j
+    antidiag_5_apply = merge(shifta(total * (total + 1_int32), 1), &
+            -shifta(total * (total - 17_int32), 1) - 16_int32, total <= 4_int32) &
         + i
   end function antidiag_5_apply
 
@@ -29,16 +29,16 @@ contains
   pure elemental subroutine antidiag_5_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: product_v, root, flag, sum_v, quotient, root_2, flag_2, sum_2, quotient_2
-    product_v = 2_int32 * flat
-    root = isqrt_int32(product_v)
+    integer(int32) :: scaled, root, flag, total, quotient, root_2, flag_2, total_2, quotient_2
+    scaled = 2_int32 * flat
+    root = isqrt_int32(scaled)
     flag = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat)
-    sum_v = flag + root
-    quotient = shifta(sum_v * (sum_v - 1_int32), 1)
-    root_2 = isqrt_int32(48_int32 - product_v)
+    total = flag + root
+    quotient = shifta(total * (total - 1_int32), 1)
+    root_2 = isqrt_int32(48_int32 - scaled)
     flag_2 = merge(1_int32, 0_int32, shifta(root_2 * (root_2 + 1_int32), 1) + flat <= 24_int32)
-    sum_2 = flag_2 + root_2
-    quotient_2 = shifta(sum_2 * (sum_2 - 1_int32), 1)
+    total_2 = flag_2 + root_2
+    quotient_2 = shifta(total_2 * (total_2 - 1_int32), 1)
     i = merge(-quotient, quotient_2 - 20_int32, flat <= 14_int32) + flat
     j = merge(flag + quotient + root - 1_int32, 29_int32 - flag_2 - quotient_2 - root_2, &
             flat <= 14_int32) &

@@ -27,8 +27,8 @@ int antidiag_5_isqrt(int n) {
 // Result: 0 <= the result < 25
 // int32 is enough: every value lies in -136..72.
 int antidiag_5_apply(int i, int j) {
-  int sum = i + j;
-  return (sum <= 4 ? sum * (sum + 1) >> 1 : -(sum * (sum - 17) >> 1) - 16) + i;
+  int total = i + j;
+  return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;
 }
 
 // Logical index (i, j) of a physical position.
@@ -37,15 +37,15 @@ int antidiag_5_apply(int i, int j) {
 // int32 is enough: every value lies in -29..49.
 // Renamed: flat is flat_v here
 void antidiag_5_inv(int flat_v, out int i, out int j) {
-  int product = 2 * flat_v;
-  int root = antidiag_5_isqrt(product);
+  int scaled = 2 * flat_v;
+  int root = antidiag_5_isqrt(scaled);
   int flag = int(root * (root + 1) >> 1 <= flat_v);
-  int sum = flag + root;
-  int quotient = sum * (sum - 1) >> 1;
-  int root_2 = antidiag_5_isqrt(48 - product);
+  int total = flag + root;
+  int quotient = total * (total - 1) >> 1;
+  int root_2 = antidiag_5_isqrt(48 - scaled);
   int flag_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 24);
-  int sum_2 = flag_2 + root_2;
-  int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
+  int total_2 = flag_2 + root_2;
+  int quotient_2 = total_2 * (total_2 - 1) >> 1;
   i = (flat_v <= 14 ? -quotient : quotient_2 - 20) + flat_v;
   j = (flat_v <= 14 ? flag + quotient + root - 1 : 29 - flag_2 - quotient_2 - root_2) - flat_v;
 }

@@ -16,8 +16,10 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in -136..72.
 """
 @inline function antidiag_5_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    sum = i + j
-    return (sum <= 4 ? (sum * (sum + Ti(1))) >> 1 : -((sum * (sum - Ti(17))) >> 1) - Ti(16)) + i
+    total = i + j
+    return (total <= 4 ? (total * (total + Ti(1))) >> 1 :
+            -((total * (total - Ti(17))) >> 1) - Ti(16)) +
+        i
 end
 
 """
@@ -30,17 +32,18 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in -29..49.
 """
 @inline function antidiag_5_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    product = Ti(2) * flat
-    root = isqrt(product)
+    scaled = Ti(2) * flat
+    root = isqrt(scaled)
     flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    sum = flag + root
-    quotient = (sum * (sum - Ti(1))) >> 1
-    root_2 = isqrt(Ti(48) - product)
+    total = flag + root
+    quotient = (total * (total - Ti(1))) >> 1
+    root_2 = isqrt(Ti(48) - scaled)
     flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 24)
-    sum_2 = flag_2 + root_2
-    quotient_2 = (sum_2 * (sum_2 - Ti(1))) >> 1
+    total_2 = flag_2 + root_2
+    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 14 ? -quotient : quotient_2 - Ti(20)) + flat,
-        (flat <= 14 ? flag + quotient + root - Ti(1) : Ti(29) - flag_2 - quotient_2 - root_2) -
+        (flat <= 14 ? flag + quotient + root - Ti(1) :
+                Ti(29) - flag_2 - quotient_2 - root_2) -
             flat)
 end
 

@@ -32,8 +32,8 @@ LEGO_HOST_DEVICE constexpr int antidiag_8_isqrt(int n) noexcept {
 /// @return 0 <= the result < 64
 /// @note int32 is enough: every value lies in -406..210.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_8_apply(int i, int j) noexcept {
-  const int sum = i + j;
-  return (sum <= 7 ? sum * (sum + 1) >> 1 : -(sum * (sum - 29) >> 1) - 49) + i;
+  const int total = i + j;
+  return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;
 }
 
 /// The result of antidiag_8_inv.
@@ -47,17 +47,19 @@ struct antidiag_8_inv_result {
 /// @return 0 <= i < 8, 0 <= j < 8
 /// @note int32 is enough: every value lies in -76..144.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_8_inv_result antidiag_8_inv(int flat) noexcept {
-  const int product = 2 * flat;
-  const int root = antidiag_8_isqrt(product);
+  const int scaled = 2 * flat;
+  const int root = antidiag_8_isqrt(scaled);
   const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int sum = flag + root;
-  const int quotient = sum * (sum - 1) >> 1;
-  const int root_2 = antidiag_8_isqrt(126 - product);
+  const int total = flag + root;
+  const int quotient = total * (total - 1) >> 1;
+  const int root_2 = antidiag_8_isqrt(126 - scaled);
   const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 63);
-  const int sum_2 = flag_2 + root_2;
-  const int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  return {(flat <= 35 ? -quotient : quotient_2 - 56) + flat,
-      (flat <= 35 ? flag + quotient + root - 1 : 71 - flag_2 - quotient_2 - root_2) - flat};
+  const int total_2 = flag_2 + root_2;
+  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= 35 ? -quotient : quotient_2 - 56) + flat,
+      (flat <= 35 ? flag + quotient + root - 1 : 71 - flag_2 - quotient_2 - root_2) - flat,
+  };
 }
 
 #endif  // LEGO_ANTIDIAG_8_CUH

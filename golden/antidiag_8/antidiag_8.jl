@@ -16,8 +16,10 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in -406..210.
 """
 @inline function antidiag_8_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    sum = i + j
-    return (sum <= 7 ? (sum * (sum + Ti(1))) >> 1 : -((sum * (sum - Ti(29))) >> 1) - Ti(49)) + i
+    total = i + j
+    return (total <= 7 ? (total * (total + Ti(1))) >> 1 :
+            -((total * (total - Ti(29))) >> 1) - Ti(49)) +
+        i
 end
 
 """
@@ -30,17 +32,18 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in -76..144.
 """
 @inline function antidiag_8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    product = Ti(2) * flat
-    root = isqrt(product)
+    scaled = Ti(2) * flat
+    root = isqrt(scaled)
     flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    sum = flag + root
-    quotient = (sum * (sum - Ti(1))) >> 1
-    root_2 = isqrt(Ti(126) - product)
+    total = flag + root
+    quotient = (total * (total - Ti(1))) >> 1
+    root_2 = isqrt(Ti(126) - scaled)
     flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 63)
-    sum_2 = flag_2 + root_2
-    quotient_2 = (sum_2 * (sum_2 - Ti(1))) >> 1
+    total_2 = flag_2 + root_2
+    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 35 ? -quotient : quotient_2 - Ti(56)) + flat,
-        (flat <= 35 ? flag + quotient + root - Ti(1) : Ti(71) - flag_2 - quotient_2 - root_2) -
+        (flat <= 35 ? flag + quotient + root - Ti(1) :
+                Ti(71) - flag_2 - quotient_2 - root_2) -
             flat)
 end
 

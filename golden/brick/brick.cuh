@@ -25,8 +25,9 @@
 /// @pre N % B == 0
 /// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_apply(long long N, long long B,
-    long long i, long long j, long long k, long long l, long long m, long long n) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_apply(
+    long long N, long long B, long long i, long long j, long long k, long long l, long long m,
+    long long n) noexcept {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -48,13 +49,19 @@ struct brick_inv_result {
 /// @pre N % B == 0
 /// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr brick_inv_result brick_inv(long long N, long long B,
-    long long flat) noexcept {
-  const long long product = B * N * N;
-  const long long product_2 = B * B;
-  const long long product_3 = product_2 * N;
-  return {flat / product, flat % product / product_3, flat % product_3 / (product_2 * B),
-      flat / product_2 % B, flat / B % B, flat % B};
+[[nodiscard]] LEGO_HOST_DEVICE constexpr brick_inv_result brick_inv(
+    long long N, long long B, long long flat) noexcept {
+  const long long scaled = B * N * N;
+  const long long scaled_2 = B * B;
+  const long long scaled_3 = scaled_2 * N;
+  return {
+      flat / scaled,
+      flat % scaled / scaled_3,
+      flat % scaled_3 / (scaled_2 * B),
+      flat / scaled_2 % B,
+      flat / B % B,
+      flat % B,
+  };
 }
 
 #endif  // LEGO_BRICK_CUH

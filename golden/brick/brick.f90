@@ -38,14 +38,14 @@ contains
   pure elemental subroutine brick_inv(N, B, flat, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, flat
     integer(int64), intent(out) :: i, j, k, l, m, n_2
-    integer(int64) :: product_v, product_2, product_3
-    product_v = B * N * N
-    product_2 = B * B
-    product_3 = product_2 * N
-    i = flat / product_v
-    j = mod(flat, product_v) / product_3
-    k = mod(flat, product_3) / (product_2 * B)
-    l = mod(flat / product_2, B)
+    integer(int64) :: scaled, scaled_2, scaled_3
+    scaled = B * N * N
+    scaled_2 = B * B
+    scaled_3 = scaled_2 * N
+    i = flat / scaled
+    j = mod(flat, scaled) / scaled_3
+    k = mod(flat, scaled_3) / (scaled_2 * B)
+    l = mod(flat / scaled_2, B)
     m = mod(flat / B, B)
     n_2 = mod(flat, B)
   end subroutine brick_inv

@@ -33,15 +33,15 @@ int brick_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
 // Assumes N*N*N <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
-void brick_inv(int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m,
-    out int n) {
-  int product = B * N * N;
-  int product_2 = B * B;
-  int product_3 = product_2 * N;
-  i = flat_v / product;
-  j = flat_v % product / product_3;
-  k = flat_v % product_3 / (product_2 * B);
-  l = flat_v / product_2 % B;
+void brick_inv(
+    int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  int scaled = B * N * N;
+  int scaled_2 = B * B;
+  int scaled_3 = scaled_2 * N;
+  i = flat_v / scaled;
+  j = flat_v % scaled / scaled_3;
+  k = flat_v % scaled_3 / (scaled_2 * B);
+  l = flat_v / scaled_2 % B;
   m = flat_v / B % B;
   n = flat_v % B;
 }

@@ -21,8 +21,9 @@ namespace lego {
 /// @pre N % B == 0
 /// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t brick_apply(std::int64_t N, std::int64_t B, std::int64_t i,
-    std::int64_t j, std::int64_t k, std::int64_t l, std::int64_t m, std::int64_t n) noexcept {
+[[nodiscard]] constexpr std::int64_t brick_apply(
+    std::int64_t N, std::int64_t B, std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l,
+    std::int64_t m, std::int64_t n) noexcept {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -44,13 +45,19 @@ struct brick_inv_result {
 /// @pre N % B == 0
 /// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr brick_inv_result brick_inv(std::int64_t N, std::int64_t B,
-    std::int64_t flat) noexcept {
-  const std::int64_t product = B * N * N;
-  const std::int64_t product_2 = B * B;
-  const std::int64_t product_3 = product_2 * N;
-  return {flat / product, flat % product / product_3, flat % product_3 / (product_2 * B),
-      flat / product_2 % B, flat / B % B, flat % B};
+[[nodiscard]] constexpr brick_inv_result brick_inv(
+    std::int64_t N, std::int64_t B, std::int64_t flat) noexcept {
+  const std::int64_t scaled = B * N * N;
+  const std::int64_t scaled_2 = B * B;
+  const std::int64_t scaled_3 = scaled_2 * N;
+  return {
+      flat / scaled,
+      flat % scaled / scaled_3,
+      flat % scaled_3 / (scaled_2 * B),
+      flat / scaled_2 % B,
+      flat / B % B,
+      flat % B,
+  };
 }
 
 }  // namespace lego

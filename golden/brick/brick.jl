@@ -23,8 +23,8 @@ Physical position of the logical index (i, j, k, l, m, n).
 - Assumes N*N*N <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function brick_apply(N::Int64, B::Int64, i::Int64, j::Int64, k::Int64, l::Int64, m::Int64,
-    n::Int64)::Int64
+@inline function brick_apply(N::Int64, B::Int64, i::Int64, j::Int64, k::Int64, l::Int64,
+    m::Int64, n::Int64)::Int64
     return B * (B * (B * k + N * j + l) + N * N * i + m) + n
 end
 
@@ -36,17 +36,19 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Parameter N: N >= 1
 - Parameter B: B >= 1
 - Parameter flat: 0 <= flat < N*N*N
-- Result: 0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n < B
+- Result: 0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n
+  < B
 - Assumes N % B == 0
 - Assumes N*N*N <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
 @inline function brick_inv(N::Int64, B::Int64, flat::Int64)::NTuple{6, Int64}
-    product = B * N * N
-    product_2 = B * B
-    product_3 = product_2 * N
-    return (div(flat, product), div(flat % product, product_3),
-        div(flat % product_3, product_2 * B), div(flat, product_2) % B, div(flat, B) % B, flat % B)
+    scaled = B * N * N
+    scaled_2 = B * B
+    scaled_3 = scaled_2 * N
+    return (div(flat, scaled), div(flat % scaled, scaled_3),
+        div(flat % scaled_3, scaled_2 * B), div(flat, scaled_2) % B, div(flat, B) % B,
+        flat % B)
 end
 
 end # module Brick

@@ -21,9 +21,22 @@
 /// @param k 0 <= k < 8
 /// @return 0 <= the result < 56623104
 /// @note int32 is enough: every value lies in 0..56623103.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_384(int bx, int by, int bz, int i, int j,
-    int k) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_384(
+    int bx, int by, int bz, int i, int j, int k) noexcept {
   return 1179648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k;
+}
+
+/// Puts the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest, into
+/// out. The threads of a block share the work as brick_384_fill(.., out, threadIdx.x, blockDim.x);
+/// on the host rank is 0 and size is 1. The parameters before out are those of brick_384.
+/// @param out room for 512 results
+/// @param rank 0 <= rank < size: which work item this is
+/// @param size 1 <= size <= 2**30: how many work items there are
+LEGO_HOST_DEVICE constexpr void brick_384_fill(
+    int bx, int by, int bz, int* out, int rank, int size) noexcept {
+  for (int n = rank; n < 512; n += size) {
+    out[n] = brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
+  }
 }
 
 #endif  // LEGO_BRICK_384_CUH

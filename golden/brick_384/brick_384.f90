@@ -5,7 +5,7 @@ module brick_384_mod
   use, intrinsic :: iso_fortran_env, only: int32
   implicit none
   private
-  public :: brick_384
+  public :: brick_384, brick_384_array
 contains
 
   !> The index that brick_384 computes.
@@ -22,5 +22,18 @@ contains
     brick_384 = 1179648_int32 * bx + 24576_int32 * by + 512_int32 * bz + 64_int32 * i &
         + 8_int32 * j + k
   end function brick_384
+
+  !> brick_384 for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8.
+  !> Result: values(i, j, k); an array declared with the same bounds is indexed alike
+  !> The first axis is the fastest in memory; the row-major order, last axis fastest, is
+  !> reshape(values, [8, 8, 8], order=[3, 2, 1])
+  pure function brick_384_array(bx, by, bz) result(values)
+    integer(int32), intent(in) :: bx, by, bz
+    integer(int32), dimension(0:7, 0:7, 0:7) :: values
+    integer(int32) :: i, j, k
+    do concurrent (k = 0:7, j = 0:7, i = 0:7)
+      values(i, j, k) = brick_384(bx, by, bz, i, j, k)
+    end do
+  end function brick_384_array
 
 end module brick_384_mod

@@ -20,4 +20,12 @@ int brick_384(int bx, int by, int bz, int i, int j, int k) {
   return 1179648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k;
 }
 
+// Element n of the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest;
+// 0 <= n < 512. The work items of a group fill an array together:
+//   for (int n = int(gl_LocalInvocationIndex); n < 512; n += int(gl_WorkGroupSize.x))
+//     results[n] = brick_384_at(bx, by, bz, n);
+int brick_384_at(int bx, int by, int bz, int n) {
+  return brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
+}
+
 #endif  // LEGO_BRICK_384_GLSL

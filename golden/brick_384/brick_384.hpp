@@ -5,6 +5,9 @@
 #define LEGO_BRICK_384_HPP
 
 #include <cstdint>
+#if __cplusplus >= 202002L
+#include <ranges>
+#endif
 
 namespace lego {
 
@@ -17,10 +20,23 @@ namespace lego {
 /// @param k 0 <= k < 8
 /// @return 0 <= the result < 56623104
 /// @note int32 is enough: every value lies in 0..56623103.
-[[nodiscard]] constexpr std::int32_t brick_384(std::int32_t bx, std::int32_t by, std::int32_t bz,
-    std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
+[[nodiscard]] constexpr std::int32_t brick_384(
+    std::int32_t bx, std::int32_t by, std::int32_t bz, std::int32_t i, std::int32_t j,
+    std::int32_t k) noexcept {
   return 1179648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k;
 }
+
+// For C++20. Clang before 16 refuses the views of GCC's library.
+#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
+/// The results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest, as a
+/// random-access view. The parameters are those of brick_384.
+[[nodiscard]] constexpr auto brick_384_view(std::int32_t bx, std::int32_t by, std::int32_t bz) {
+  const auto element = [=](std::int32_t n) noexcept {
+    return brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
+  };
+  return std::views::iota(std::int32_t{0}, std::int32_t{512}) | std::views::transform(element);
+}
+#endif
 
 }  // namespace lego
 

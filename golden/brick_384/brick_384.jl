@@ -3,7 +3,7 @@
 # brick_384(bx, by, bz)
 module Brick384
 
-export brick_384
+export brick_384, brick_384_array
 
 """
     brick_384(bx, by, bz, i, j, k)
@@ -22,6 +22,19 @@ The index that brick_384 computes.
 @inline function brick_384(bx::Ti, by::Ti, bz::Ti, i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     return Ti(1179648) * bx + Ti(24576) * by + Ti(512) * bz + Ti(64) * i + Ti(8) * j + k
+end
+
+"""
+    brick_384_array(bx, by, bz)
+
+`brick_384` for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8: element `[i + 1, j + 1, k + 1]` is
+`brick_384(bx, by, bz, i, j, k)`. The first axis is the fastest in memory;
+`permutedims(values, (3, 2, 1))` puts `values` in row-major order, the last axis fastest.
+"""
+function brick_384_array(bx::Ti, by::Ti,
+    bz::Ti)::Array{Ti, 3} where {Ti<:Union{Int32, Int64}}
+    return [brick_384(bx, by, bz, i, j, k)
+            for i in Ti(0):Ti(7), j in Ti(0):Ti(7), k in Ti(0):Ti(7)]
 end
 
 end # module Brick384

@@ -21,8 +21,8 @@
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 216
 /// @note int32 is enough: every value lies in 0..215.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_N6_B2_apply(int i, int j, int k, int l, int m,
-    int n) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_N6_B2_apply(
+    int i, int j, int k, int l, int m, int n) noexcept {
   return 72 * i + 24 * j + 8 * k + 4 * l + 2 * m + n;
 }
 

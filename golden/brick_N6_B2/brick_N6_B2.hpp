@@ -17,8 +17,9 @@ namespace lego {
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 216
 /// @note int32 is enough: every value lies in 0..215.
-[[nodiscard]] constexpr std::int32_t brick_N6_B2_apply(std::int32_t i, std::int32_t j,
-    std::int32_t k, std::int32_t l, std::int32_t m, std::int32_t n) noexcept {
+[[nodiscard]] constexpr std::int32_t brick_N6_B2_apply(
+    std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l, std::int32_t m,
+    std::int32_t n) noexcept {
   return 72 * i + 24 * j + 8 * k + 4 * l + 2 * m + n;
 }
 

@@ -25,8 +25,9 @@
 /// @pre N % B == 0
 /// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_array_apply(long long N, long long B,
-    long long i, long long j, long long k, long long l, long long m, long long n) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_array_apply(
+    long long N, long long B, long long i, long long j, long long k, long long l, long long m,
+    long long n) noexcept {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -48,12 +49,18 @@ struct brick_array_inv_result {
 /// @pre N % B == 0
 /// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr brick_array_inv_result brick_array_inv(long long N,
-    long long B, long long flat) noexcept {
-  const long long product = B * N;
-  const long long product_2 = N * N;
-  return {flat / (product * N), flat % product_2 / product, flat % N / B, flat / product_2 % B,
-      flat / N % B, flat % B};
+[[nodiscard]] LEGO_HOST_DEVICE constexpr brick_array_inv_result brick_array_inv(
+    long long N, long long B, long long flat) noexcept {
+  const long long scaled = B * N;
+  const long long scaled_2 = N * N;
+  return {
+      flat / (scaled * N),
+      flat % scaled_2 / scaled,
+      flat % N / B,
+      flat / scaled_2 % B,
+      flat / N % B,
+      flat % B,
+  };
 }
 
 #endif  // LEGO_BRICK_ARRAY_CUH

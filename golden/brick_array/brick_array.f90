@@ -38,13 +38,13 @@ contains
   pure elemental subroutine brick_array_inv(N, B, flat, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, flat
     integer(int64), intent(out) :: i, j, k, l, m, n_2
-    integer(int64) :: product_v, product_2
-    product_v = B * N
-    product_2 = N * N
-    i = flat / (product_v * N)
-    j = mod(flat, product_2) / product_v
+    integer(int64) :: scaled, scaled_2
+    scaled = B * N
+    scaled_2 = N * N
+    i = flat / (scaled * N)
+    j = mod(flat, scaled_2) / scaled
     k = mod(flat, N) / B
-    l = mod(flat / product_2, B)
+    l = mod(flat / scaled_2, B)
     m = mod(flat / N, B)
     n_2 = mod(flat, B)
   end subroutine brick_array_inv

@@ -33,14 +33,14 @@ int brick_array_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
 // Assumes N*N*N <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
-void brick_array_inv(int N, int B, int flat_v, out int i, out int j, out int k, out int l,
-    out int m, out int n) {
-  int product = B * N;
-  int product_2 = N * N;
-  i = flat_v / (product * N);
-  j = flat_v % product_2 / product;
+void brick_array_inv(
+    int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  int scaled = B * N;
+  int scaled_2 = N * N;
+  i = flat_v / (scaled * N);
+  j = flat_v % scaled_2 / scaled;
   k = flat_v % N / B;
-  l = flat_v / product_2 % B;
+  l = flat_v / scaled_2 % B;
   m = flat_v / N % B;
   n = flat_v % B;
 }

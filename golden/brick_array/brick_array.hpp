@@ -21,9 +21,9 @@ namespace lego {
 /// @pre N % B == 0
 /// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t brick_array_apply(std::int64_t N, std::int64_t B,
-    std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l, std::int64_t m,
-    std::int64_t n) noexcept {
+[[nodiscard]] constexpr std::int64_t brick_array_apply(
+    std::int64_t N, std::int64_t B, std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l,
+    std::int64_t m, std::int64_t n) noexcept {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -45,12 +45,18 @@ struct brick_array_inv_result {
 /// @pre N % B == 0
 /// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr brick_array_inv_result brick_array_inv(std::int64_t N, std::int64_t B,
-    std::int64_t flat) noexcept {
-  const std::int64_t product = B * N;
-  const std::int64_t product_2 = N * N;
-  return {flat / (product * N), flat % product_2 / product, flat % N / B, flat / product_2 % B,
-      flat / N % B, flat % B};
+[[nodiscard]] constexpr brick_array_inv_result brick_array_inv(
+    std::int64_t N, std::int64_t B, std::int64_t flat) noexcept {
+  const std::int64_t scaled = B * N;
+  const std::int64_t scaled_2 = N * N;
+  return {
+      flat / (scaled * N),
+      flat % scaled_2 / scaled,
+      flat % N / B,
+      flat / scaled_2 % B,
+      flat / N % B,
+      flat % B,
+  };
 }
 
 }  // namespace lego

@@ -15,13 +15,10 @@
 /// The index that brick_neighbor computes.
 /// @param N N >= 1
 /// @param B B >= 1
-/// @param x
-/// @param y
-/// @param z
-/// @param dx
-/// @param dy
-/// @param dz
-/// @return the result >= 0
+/// @param dx -x <= dx < N - x
+/// @param dy -y <= dy < N - y
+/// @param dz -z <= dz < N - z
+/// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
 /// @pre 0 <= x + dx
 /// @pre x + dx < N
@@ -29,19 +26,18 @@
 /// @pre y + dy < N
 /// @pre 0 <= z + dz
 /// @pre z + dz < N
-/// @pre 0 <= (dx + x) // B < N // B
-/// @pre 0 <= (dy + y) // B < N // B
-/// @pre 0 <= (dz + z) // B < N // B
-/// @pre N*N <= 2**63 - 1
-/// @pre every intermediate value fits int64
+/// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_neighbor(long long N, long long B,
-    long long x, long long y, long long z, long long dx, long long dy, long long dz) noexcept {
-  const long long sum = dx + x;
-  const long long sum_2 = dy + y;
-  const long long sum_3 = dz + z;
-  return B * (N * N * (sum / B) + B * (N * (sum_2 / B) + B * (sum_3 / B) + sum % B) + sum_2 % B)
-      + sum_3 % B;
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_neighbor(
+    long long N, long long B, long long x, long long y, long long z, long long dx, long long dy,
+    long long dz) noexcept {
+  const long long total = dx + x;
+  const long long total_2 = dy + y;
+  const long long total_3 = dz + z;
+  return B
+      * (N * N * (total / B) + B * (N * (total_2 / B) + B * (total_3 / B) + total % B)
+         + total_2 % B)
+      + total_3 % B;
 }
 
 #endif  // LEGO_BRICK_NEIGHBOR_CUH

@@ -11,7 +11,10 @@ contains
   !> The index that brick_neighbor computes.
   !> Parameter N: N >= 1
   !> Parameter B: B >= 1
-  !> Result: the result >= 0
+  !> Parameter dx: -x <= dx < N - x
+  !> Parameter dy: -y <= dy < N - y
+  !> Parameter dz: -z <= dz < N - z
+  !> Result: 0 <= the result < N*N*N
   !> Assumes N % B == 0
   !> Assumes 0 <= x + dx
   !> Assumes x + dx < N
@@ -19,22 +22,18 @@ contains
   !> Assumes y + dy < N
   !> Assumes 0 <= z + dz
   !> Assumes z + dz < N
-  !> Assumes 0 <= (dx + x) // B < N // B
-  !> Assumes 0 <= (dy + y) // B < N // B
-  !> Assumes 0 <= (dz + z) // B < N // B
-  !> Assumes N*N <= 2**63 - 1
-  !> Assumes every intermediate value fits int64
+  !> Assumes N*N*N <= 2**63 - 1
   !> int64 is enough under the assumptions.
   pure elemental integer(int64) function brick_neighbor(N, B, x, y, z, dx, dy, dz)
     integer(int64), intent(in) :: N, B, x, y, z, dx, dy, dz
-    integer(int64) :: sum_v, sum_2, sum_3
-    sum_v = dx + x
-    sum_2 = dy + y
-    sum_3 = dz + z
+    integer(int64) :: total, total_2, total_3
+    total = dx + x
+    total_2 = dy + y
+    total_3 = dz + z
     brick_neighbor = B &
-            * (N * N * (sum_v / B) + B * (N * (sum_2 / B) + B * (sum_3 / B) + mod(sum_v, B)) &
-                + mod(sum_2, B)) &
-        + mod(sum_3, B)
+            * (N * N * (total / B) + B * (N * (total_2 / B) + B * (total_3 / B) + mod(total, B)) &
+                + mod(total_2, B)) &
+        + mod(total_3, B)
   end function brick_neighbor
 
 end module brick_neighbor_mod

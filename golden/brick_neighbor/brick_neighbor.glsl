@@ -10,7 +10,10 @@
 // The index that brick_neighbor computes.
 // Parameter N: N >= 1
 // Parameter B: B >= 1
-// Result: the result >= 0
+// Parameter dx: -x <= dx < N - x
+// Parameter dy: -y <= dy < N - y
+// Parameter dz: -z <= dz < N - z
+// Result: 0 <= the result < N*N*N
 // Assumes N % B == 0
 // Assumes 0 <= x + dx
 // Assumes x + dx < N
@@ -18,18 +21,16 @@
 // Assumes y + dy < N
 // Assumes 0 <= z + dz
 // Assumes z + dz < N
-// Assumes 0 <= (dx + x) // B < N // B
-// Assumes 0 <= (dy + y) // B < N // B
-// Assumes 0 <= (dz + z) // B < N // B
-// Assumes N*N <= 2**31 - 1
-// Assumes every intermediate value fits int32
+// Assumes N*N*N <= 2**31 - 1
 // int32 is enough under the assumptions.
 int brick_neighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
-  int sum = dx + x;
-  int sum_2 = dy + y;
-  int sum_3 = dz + z;
-  return B * (N * N * (sum / B) + B * (N * (sum_2 / B) + B * (sum_3 / B) + sum % B) + sum_2 % B)
-      + sum_3 % B;
+  int total = dx + x;
+  int total_2 = dy + y;
+  int total_3 = dz + z;
+  return B
+      * (N * N * (total / B) + B * (N * (total_2 / B) + B * (total_3 / B) + total % B)
+         + total_2 % B)
+      + total_3 % B;
 }
 
 #endif  // LEGO_BRICK_NEIGHBOR_GLSL

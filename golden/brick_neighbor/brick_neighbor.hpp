@@ -11,13 +11,10 @@ namespace lego {
 /// The index that brick_neighbor computes.
 /// @param N N >= 1
 /// @param B B >= 1
-/// @param x
-/// @param y
-/// @param z
-/// @param dx
-/// @param dy
-/// @param dz
-/// @return the result >= 0
+/// @param dx -x <= dx < N - x
+/// @param dy -y <= dy < N - y
+/// @param dz -z <= dz < N - z
+/// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
 /// @pre 0 <= x + dx
 /// @pre x + dx < N
@@ -25,19 +22,18 @@ namespace lego {
 /// @pre y + dy < N
 /// @pre 0 <= z + dz
 /// @pre z + dz < N
-/// @pre 0 <= (dx + x) // B < N // B
-/// @pre 0 <= (dy + y) // B < N // B
-/// @pre 0 <= (dz + z) // B < N // B
-/// @pre N*N <= 2**63 - 1
-/// @pre every intermediate value fits int64
+/// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t brick_neighbor(std::int64_t N, std::int64_t B, std::int64_t x,
-    std::int64_t y, std::int64_t z, std::int64_t dx, std::int64_t dy, std::int64_t dz) noexcept {
-  const std::int64_t sum = dx + x;
-  const std::int64_t sum_2 = dy + y;
-  const std::int64_t sum_3 = dz + z;
-  return B * (N * N * (sum / B) + B * (N * (sum_2 / B) + B * (sum_3 / B) + sum % B) + sum_2 % B)
-      + sum_3 % B;
+[[nodiscard]] constexpr std::int64_t brick_neighbor(
+    std::int64_t N, std::int64_t B, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t dx,
+    std::int64_t dy, std::int64_t dz) noexcept {
+  const std::int64_t total = dx + x;
+  const std::int64_t total_2 = dy + y;
+  const std::int64_t total_3 = dz + z;
+  return B
+      * (N * N * (total / B) + B * (N * (total_2 / B) + B * (total_3 / B) + total % B)
+         + total_2 % B)
+      + total_3 % B;
 }
 
 }  // namespace lego

@@ -12,7 +12,10 @@ The index that brick_neighbor computes.
 
 - Parameter N: N >= 1
 - Parameter B: B >= 1
-- Result: the result >= 0
+- Parameter dx: -x <= dx < N - x
+- Parameter dy: -y <= dy < N - y
+- Parameter dz: -z <= dz < N - z
+- Result: 0 <= the result < N*N*N
 - Assumes N % B == 0
 - Assumes 0 <= x + dx
 - Assumes x + dx < N
@@ -20,22 +23,18 @@ The index that brick_neighbor computes.
 - Assumes y + dy < N
 - Assumes 0 <= z + dz
 - Assumes z + dz < N
-- Assumes 0 <= (dx + x) // B < N // B
-- Assumes 0 <= (dy + y) // B < N // B
-- Assumes 0 <= (dz + z) // B < N // B
-- Assumes N*N <= 2**63 - 1
-- Assumes every intermediate value fits int64
+- Assumes N*N*N <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
 @inline function brick_neighbor(N::Int64, B::Int64, x::Int64, y::Int64, z::Int64, dx::Int64,
     dy::Int64, dz::Int64)::Int64
-    sum = dx + x
-    sum_2 = dy + y
-    sum_3 = dz + z
+    total = dx + x
+    total_2 = dy + y
+    total_3 = dz + z
     return B *
-            (N * N * div(sum, B) + B * (N * div(sum_2, B) + B * div(sum_3, B) + sum % B) +
-                sum_2 % B) +
-        sum_3 % B
+            (N * N * div(total, B) +
+                B * (N * div(total_2, B) + B * div(total_3, B) + total % B) + total_2 % B) +
+        total_3 % B
 end
 
 end # module BrickNeighbor

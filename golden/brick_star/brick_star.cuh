@@ -12,42 +12,25 @@
 #endif
 #endif
 
-// The quotient rounded down; the language rounds towards zero.
-LEGO_HOST_DEVICE constexpr long long brick_star_floor_div(long long a, long long b) noexcept {
-  const long long q = a / b;
-  return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-LEGO_HOST_DEVICE constexpr long long brick_star_floor_mod(long long a, long long b) noexcept {
-  if (b == -1) return 0;  // the least integer % -1 is undefined
-  const long long r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 /// The index that brick_star computes.
 /// @param N N >= 1
 /// @param B B >= 1
-/// @param bx bx >= 0
+/// @param bx 0 <= bx < N // B - 1
 /// @param by 0 <= by < N // B
 /// @param bz 0 <= bz < N // B
-/// @param i i >= 0
+/// @param i 0 <= i < B
 /// @param j 0 <= j < B
 /// @param k 0 <= k < B
+/// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
-/// @pre 0 <= bx
 /// @pre bx + 1 < N // B
-/// @pre 0 <= i
-/// @pre i < B
-/// @pre B*N*N*bx + B*N*N*i + 3*B*N*N + 2*B*B*B + 2*B*B*N + B*B + 2*B + 1 <= 2**63 - 1
+/// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_star(long long N, long long B,
-    long long bx, long long by, long long bz, long long i, long long j, long long k) noexcept {
-  const long long difference = i - 1;
-  return B
-          * (N * (N * (bx + brick_star_floor_div(difference, B) + 1) + B * by)
-              + B * (B * bz + brick_star_floor_mod(difference, B)) + j)
-      + k;
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_star(
+    long long N, long long B, long long bx, long long by, long long bz, long long i, long long j,
+    long long k) noexcept {
+  const long long difference = B + i - 1;
+  return B * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + difference % B) + j) + k;
 }
 
 #endif  // LEGO_BRICK_STAR_CUH

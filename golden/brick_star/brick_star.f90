@@ -11,32 +11,24 @@ contains
   !> The index that brick_star computes.
   !> Parameter N: N >= 1
   !> Parameter B: B >= 1
-  !> Parameter bx: bx >= 0
+  !> Parameter bx: 0 <= bx < N // B - 1
   !> Parameter by: 0 <= by < N // B
   !> Parameter bz: 0 <= bz < N // B
-  !> Parameter i: i >= 0
+  !> Parameter i: 0 <= i < B
   !> Parameter j: 0 <= j < B
   !> Parameter k: 0 <= k < B
+  !> Result: 0 <= the result < N*N*N
   !> Assumes N % B == 0
-  !> Assumes 0 <= bx
   !> Assumes bx + 1 < N // B
-  !> Assumes 0 <= i
-  !> Assumes i < B
-  !> Assumes B*N*N*bx + B*N*N*i + 3*B*N*N + 2*B*B*B + 2*B*B*N + B*B + 2*B + 1 <= 2**63 - 1
+  !> Assumes N*N*N <= 2**63 - 1
   !> int64 is enough under the assumptions.
   pure elemental integer(int64) function brick_star(N, B, bx, by, bz, i, j, k)
     integer(int64), intent(in) :: N, B, bx, by, bz, i, j, k
     integer(int64) :: difference
-    difference = i - 1_int64
+    difference = B + i - 1_int64
     brick_star = B &
-            * (N * (N * (bx + floor_div_int64(difference, B) + 1_int64) + B * by) &
-                + B * (B * bz + modulo(difference, B)) + j) &
+            * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + mod(difference, B)) + j) &
         + k
   end function brick_star
-
-  pure elemental integer(int64) function floor_div_int64(a, b)
-    integer(int64), intent(in) :: a, b
-    floor_div_int64 = a / b - merge(1_int64, 0_int64, mod(a, b) /= modulo(a, b))
-  end function floor_div_int64
 
 end module brick_star_mod

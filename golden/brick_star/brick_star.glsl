@@ -7,43 +7,23 @@
 #ifndef LEGO_BRICK_STAR_GLSL
 #define LEGO_BRICK_STAR_GLSL
 
-// The quotient rounded down.
-int brick_star_floor_div(int a, int b) {
-  uint m = uint(abs(a));
-  uint n = uint(abs(b));
-  return (a < 0) == (b < 0) ? int(m / n) : -int((m + n - 1u) / n);
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-int brick_star_floor_mod(int a, int b) {
-  uint n = uint(abs(b));
-  uint r = uint(abs(a)) % n;
-  if (r != 0u && (a < 0) != (b < 0)) r = n - r;
-  return b < 0 ? -int(r) : int(r);
-}
-
 // The index that brick_star computes.
 // Parameter N: N >= 1
 // Parameter B: B >= 1
-// Parameter bx: bx >= 0
+// Parameter bx: 0 <= bx < N // B - 1
 // Parameter by: 0 <= by < N // B
 // Parameter bz: 0 <= bz < N // B
-// Parameter i: i >= 0
+// Parameter i: 0 <= i < B
 // Parameter j: 0 <= j < B
 // Parameter k: 0 <= k < B
+// Result: 0 <= the result < N*N*N
 // Assumes N % B == 0
-// Assumes 0 <= bx
 // Assumes bx + 1 < N // B
-// Assumes 0 <= i
-// Assumes i < B
-// Assumes B*N*N*bx + B*N*N*i + 3*B*N*N + 2*B*B*B + 2*B*B*N + B*B + 2*B + 1 <= 2**31 - 1
+// Assumes N*N*N <= 2**31 - 1
 // int32 is enough under the assumptions.
 int brick_star(int N, int B, int bx, int by, int bz, int i, int j, int k) {
-  int difference = i - 1;
-  return B
-          * (N * (N * (bx + brick_star_floor_div(difference, B) + 1) + B * by)
-              + B * (B * bz + brick_star_floor_mod(difference, B)) + j)
-      + k;
+  int difference = B + i - 1;
+  return B * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + difference % B) + j) + k;
 }
 
 #endif  // LEGO_BRICK_STAR_GLSL

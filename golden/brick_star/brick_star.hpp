@@ -8,46 +8,25 @@
 
 namespace lego {
 
-namespace brick_star_detail {
-
-// The quotient rounded down; the language rounds towards zero.
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
-  const std::int64_t q = a / b;
-  return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t b) noexcept {
-  if (b == -1) return 0;  // the least integer % -1 is undefined
-  const std::int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
-}  // namespace brick_star_detail
-
 /// The index that brick_star computes.
 /// @param N N >= 1
 /// @param B B >= 1
-/// @param bx bx >= 0
+/// @param bx 0 <= bx < N // B - 1
 /// @param by 0 <= by < N // B
 /// @param bz 0 <= bz < N // B
-/// @param i i >= 0
+/// @param i 0 <= i < B
 /// @param j 0 <= j < B
 /// @param k 0 <= k < B
+/// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
-/// @pre 0 <= bx
 /// @pre bx + 1 < N // B
-/// @pre 0 <= i
-/// @pre i < B
-/// @pre B*N*N*bx + B*N*N*i + 3*B*N*N + 2*B*B*B + 2*B*B*N + B*B + 2*B + 1 <= 2**63 - 1
+/// @pre N*N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t brick_star(std::int64_t N, std::int64_t B, std::int64_t bx,
-    std::int64_t by, std::int64_t bz, std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
-  const std::int64_t difference = i - 1;
-  return B
-          * (N * (N * (bx + brick_star_detail::floor_div(difference, B) + 1) + B * by)
-              + B * (B * bz + brick_star_detail::floor_mod(difference, B)) + j)
-      + k;
+[[nodiscard]] constexpr std::int64_t brick_star(
+    std::int64_t N, std::int64_t B, std::int64_t bx, std::int64_t by, std::int64_t bz,
+    std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
+  const std::int64_t difference = B + i - 1;
+  return B * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + difference % B) + j) + k;
 }
 
 }  // namespace lego

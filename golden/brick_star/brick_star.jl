@@ -12,25 +12,23 @@ The index that brick_star computes.
 
 - Parameter N: N >= 1
 - Parameter B: B >= 1
-- Parameter bx: bx >= 0
+- Parameter bx: 0 <= bx < N // B - 1
 - Parameter by: 0 <= by < N // B
 - Parameter bz: 0 <= bz < N // B
-- Parameter i: i >= 0
+- Parameter i: 0 <= i < B
 - Parameter j: 0 <= j < B
 - Parameter k: 0 <= k < B
+- Result: 0 <= the result < N*N*N
 - Assumes N % B == 0
-- Assumes 0 <= bx
 - Assumes bx + 1 < N // B
-- Assumes 0 <= i
-- Assumes i < B
-- Assumes B*N*N*bx + B*N*N*i + 3*B*N*N + 2*B*B*B + 2*B*B*N + B*B + 2*B + 1 <= 2**63 - 1
+- Assumes N*N*N <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function brick_star(N::Int64, B::Int64, bx::Int64, by::Int64, bz::Int64, i::Int64, j::Int64,
-    k::Int64)::Int64
-    difference = i - 1
+@inline function brick_star(N::Int64, B::Int64, bx::Int64, by::Int64, bz::Int64, i::Int64,
+    j::Int64, k::Int64)::Int64
+    difference = B + i - 1
     return B *
-            (N * (N * (bx + fld(difference, B) + 1) + B * by) + B * (B * bz + mod(difference, B)) +
+            (N * (N * (div(difference, B) + bx) + B * by) + B * (B * bz + difference % B) +
                 j) +
         k
 end

@@ -20,15 +20,11 @@
 /// @param j 0 <= j < 8
 /// @param k 0 <= k < 8
 /// @return 0 <= the result < 56623104
-/// @pre 0 <= bx
-/// @pre bx < 47
-/// @pre 0 <= i
-/// @pre i < 8
 /// @note int32 is enough: every value lies in 0..56623103.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_star_384(int bx, int by, int bz, int i, int j,
-    int k) noexcept {
-  const int sum = i + 7;
-  return 1179648 * ((sum >> 3) + bx) + 24576 * by + 512 * bz + 64 * (sum & 7) + 8 * j + k;
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_star_384(
+    int bx, int by, int bz, int i, int j, int k) noexcept {
+  const int total = i + 7;
+  return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
 }
 
 #endif  // LEGO_BRICK_STAR_384_CUH

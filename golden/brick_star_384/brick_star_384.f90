@@ -16,17 +16,13 @@ contains
   !> Parameter j: 0 <= j < 8
   !> Parameter k: 0 <= k < 8
   !> Result: 0 <= the result < 56623104
-  !> Assumes 0 <= bx
-  !> Assumes bx < 47
-  !> Assumes 0 <= i
-  !> Assumes i < 8
   !> int32 is enough: every value lies in 0..56623103.
   pure elemental integer(int32) function brick_star_384(bx, by, bz, i, j, k)
     integer(int32), intent(in) :: bx, by, bz, i, j, k
-    integer(int32) :: sum_v
-    sum_v = i + 7_int32
-    brick_star_384 = 1179648_int32 * (shifta(sum_v, 3) + bx) + 24576_int32 * by + 512_int32 * bz &
-        + 64_int32 * iand(sum_v, 7_int32) + 8_int32 * j + k
+    integer(int32) :: total
+    total = i + 7_int32
+    brick_star_384 = 1179648_int32 * (shifta(total, 3) + bx) + 24576_int32 * by + 512_int32 * bz &
+        + 64_int32 * iand(total, 7_int32) + 8_int32 * j + k
   end function brick_star_384
 
 end module brick_star_384_mod

@@ -15,14 +15,10 @@
 // Parameter j: 0 <= j < 8
 // Parameter k: 0 <= k < 8
 // Result: 0 <= the result < 56623104
-// Assumes 0 <= bx
-// Assumes bx < 47
-// Assumes 0 <= i
-// Assumes i < 8
 // int32 is enough: every value lies in 0..56623103.
 int brick_star_384(int bx, int by, int bz, int i, int j, int k) {
-  int sum = i + 7;
-  return 1179648 * ((sum >> 3) + bx) + 24576 * by + 512 * bz + 64 * (sum & 7) + 8 * j + k;
+  int total = i + 7;
+  return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
 }
 
 #endif  // LEGO_BRICK_STAR_384_GLSL

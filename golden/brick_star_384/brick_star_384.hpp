@@ -16,15 +16,12 @@ namespace lego {
 /// @param j 0 <= j < 8
 /// @param k 0 <= k < 8
 /// @return 0 <= the result < 56623104
-/// @pre 0 <= bx
-/// @pre bx < 47
-/// @pre 0 <= i
-/// @pre i < 8
 /// @note int32 is enough: every value lies in 0..56623103.
-[[nodiscard]] constexpr std::int32_t brick_star_384(std::int32_t bx, std::int32_t by,
-    std::int32_t bz, std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
-  const std::int32_t sum = i + 7;
-  return 1179648 * ((sum >> 3) + bx) + 24576 * by + 512 * bz + 64 * (sum & 7) + 8 * j + k;
+[[nodiscard]] constexpr std::int32_t brick_star_384(
+    std::int32_t bx, std::int32_t by, std::int32_t bz, std::int32_t i, std::int32_t j,
+    std::int32_t k) noexcept {
+  const std::int32_t total = i + 7;
+  return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
 }
 
 }  // namespace lego

@@ -17,17 +17,13 @@ The index that brick_star_384 computes.
 - Parameter j: 0 <= j < 8
 - Parameter k: 0 <= k < 8
 - Result: 0 <= the result < 56623104
-- Assumes 0 <= bx
-- Assumes bx < 47
-- Assumes 0 <= i
-- Assumes i < 8
 - int32 is enough: every value lies in 0..56623103.
 """
 @inline function brick_star_384(bx::Ti, by::Ti, bz::Ti, i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    sum = i + Ti(7)
-    return Ti(1179648) * ((sum >> 3) + bx) + Ti(24576) * by + Ti(512) * bz +
-        Ti(64) * (sum & Ti(7)) + Ti(8) * j + k
+    total = i + Ti(7)
+    return Ti(1179648) * ((total >> 3) + bx) + Ti(24576) * by + Ti(512) * bz +
+        Ti(64) * (total & Ti(7)) + Ti(8) * j + k
 end
 
 end # module BrickStar384

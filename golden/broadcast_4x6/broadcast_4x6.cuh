@@ -17,8 +17,8 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 6
 /// @note int32 is enough: every value lies in 0..5.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int broadcast_4x6_apply([[maybe_unused]] int i,
-    int j) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int broadcast_4x6_apply(
+    [[maybe_unused]] int i, int j) noexcept {
   return j;
 }
 

@@ -13,8 +13,8 @@ namespace lego {
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 6
 /// @note int32 is enough: every value lies in 0..5.
-[[nodiscard]] constexpr std::int32_t broadcast_4x6_apply([[maybe_unused]] std::int32_t i,
-    std::int32_t j) noexcept {
+[[nodiscard]] constexpr std::int32_t broadcast_4x6_apply(
+    [[maybe_unused]] std::int32_t i, std::int32_t j) noexcept {
   return j;
 }
 

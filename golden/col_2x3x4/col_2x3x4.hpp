@@ -14,8 +14,8 @@ namespace lego {
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 24
 /// @note int32 is enough: every value lies in 0..23.
-[[nodiscard]] constexpr std::int32_t col_2x3x4_apply(std::int32_t i, std::int32_t j,
-    std::int32_t k) noexcept {
+[[nodiscard]] constexpr std::int32_t col_2x3x4_apply(
+    std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
   return 6 * k + 2 * j + i;
 }
 

@@ -18,8 +18,8 @@
 /// @return -1 <= the result < 10
 /// @note int32 is enough: every value lies in -1..11.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_10_apply(int i, int j) noexcept {
-  const int sum = 4 * i + j;
-  return sum <= 9 ? sum : -1;
+  const int total = 4 * i + j;
+  return total <= 9 ? total : -1;
 }
 
 /// The result of expandby_10_inv.

@@ -15,9 +15,9 @@ contains
   !> int32 is enough: every value lies in -1..11.
   pure elemental integer(int32) function expandby_10_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: sum_v
-    sum_v = 4_int32 * i + j
-    expandby_10_apply = merge(sum_v, -1_int32, sum_v <= 9_int32)
+    integer(int32) :: total
+    total = 4_int32 * i + j
+    expandby_10_apply = merge(total, -1_int32, total <= 9_int32)
   end function expandby_10_apply
 
   !> Logical index (i, j) of a physical position.

@@ -13,8 +13,8 @@
 // Result: -1 <= the result < 10
 // int32 is enough: every value lies in -1..11.
 int expandby_10_apply(int i, int j) {
-  int sum = 4 * i + j;
-  return sum <= 9 ? sum : -1;
+  int total = 4 * i + j;
+  return total <= 9 ? total : -1;
 }
 
 // Logical index (i, j) of a physical position.

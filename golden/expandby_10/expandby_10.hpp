@@ -14,8 +14,8 @@ namespace lego {
 /// @return -1 <= the result < 10
 /// @note int32 is enough: every value lies in -1..11.
 [[nodiscard]] constexpr std::int32_t expandby_10_apply(std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t sum = 4 * i + j;
-  return sum <= 9 ? sum : -1;
+  const std::int32_t total = 4 * i + j;
+  return total <= 9 ? total : -1;
 }
 
 /// The result of expandby_10_inv.

@@ -16,8 +16,8 @@ Physical position of the logical index (i, j); -1 where it is masked.
 - int32 is enough: every value lies in -1..11.
 """
 @inline function expandby_10_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    sum = Ti(4) * i + j
-    return sum <= 9 ? sum : Ti(-1)
+    total = Ti(4) * i + j
+    return total <= 9 ? total : Ti(-1)
 end
 
 """

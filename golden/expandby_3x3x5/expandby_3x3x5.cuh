@@ -21,11 +21,12 @@
 /// @param n 0 <= n < 2
 /// @return -1 <= the result < 45
 /// @note int32 is enough: every value lies in -1..65.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_3x3x5_apply(int i, int j, int k, int l, int m,
-    int n) noexcept {
-  const int product = 2 * k;
-  return 2 * i + l <= 2 && 2 * j + m <= 2 && product + n <= 4
-      ? 30 * i + 15 * l + 10 * j + 5 * m + product + n : -1;
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_3x3x5_apply(
+    int i, int j, int k, int l, int m, int n) noexcept {
+  const int scaled = 2 * k;
+  return 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4
+      ? 30 * i + 15 * l + 10 * j + 5 * m + scaled + n
+      : -1;
 }
 
 /// The result of expandby_3x3x5_inv.
@@ -42,7 +43,8 @@ struct expandby_3x3x5_inv_result {
 /// @param flat 0 <= flat < 45
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 /// @note int32 is enough: every value lies in 0..44.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(
+    int flat) noexcept {
   const int rest = flat / 5 % 3;
   const int flat_mod_5 = flat % 5;
   return {flat / 30, rest >> 1, flat_mod_5 >> 1, flat / 15 & 1, rest & 1, flat_mod_5 & 1};

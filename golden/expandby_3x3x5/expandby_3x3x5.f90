@@ -19,13 +19,12 @@ contains
   !> int32 is enough: every value lies in -1..65.
   pure elemental integer(int32) function expandby_3x3x5_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
-    integer(int32) :: product_v
-    product_v = 2_int32 * k
+    integer(int32) :: scaled
+    scaled = 2_int32 * k
     expandby_3x3x5_apply = merge(30_int32 * i + 15_int32 * l + 10_int32 * j + 5_int32 * m &
-            + product_v + n, &
+            + scaled + n, &
         -1_int32, &
-        2_int32 * i + l <= 2_int32 .and. 2_int32 * j + m <= 2_int32 &
-            .and. product_v + n <= 4_int32)
+        2_int32 * i + l <= 2_int32 .and. 2_int32 * j + m <= 2_int32 .and. scaled + n <= 4_int32)
   end function expandby_3x3x5_apply
 
   !> Logical index (i, j, k, l, m, n) of a physical position.

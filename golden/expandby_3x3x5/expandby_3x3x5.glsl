@@ -17,9 +17,10 @@
 // Result: -1 <= the result < 45
 // int32 is enough: every value lies in -1..65.
 int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
-  int product = 2 * k;
-  return 2 * i + l <= 2 && 2 * j + m <= 2 && product + n <= 4
-      ? 30 * i + 15 * l + 10 * j + 5 * m + product + n : -1;
+  int scaled = 2 * k;
+  return 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4
+      ? 30 * i + 15 * l + 10 * j + 5 * m + scaled + n
+      : -1;
 }
 
 // Logical index (i, j, k, l, m, n) of a physical position.
@@ -27,8 +28,8 @@ int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
 // Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 // int32 is enough: every value lies in 0..44.
 // Renamed: flat is flat_v here
-void expandby_3x3x5_inv(int flat_v, out int i, out int j, out int k, out int l, out int m,
-    out int n) {
+void expandby_3x3x5_inv(
+    int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
   int rest = flat_v / 5 % 3;
   int flat_mod_5 = flat_v % 5;
   i = flat_v / 30;

@@ -17,11 +17,13 @@ namespace lego {
 /// @param n 0 <= n < 2
 /// @return -1 <= the result < 45
 /// @note int32 is enough: every value lies in -1..65.
-[[nodiscard]] constexpr std::int32_t expandby_3x3x5_apply(std::int32_t i, std::int32_t j,
-    std::int32_t k, std::int32_t l, std::int32_t m, std::int32_t n) noexcept {
-  const std::int32_t product = 2 * k;
-  return 2 * i + l <= 2 && 2 * j + m <= 2 && product + n <= 4
-      ? 30 * i + 15 * l + 10 * j + 5 * m + product + n : -1;
+[[nodiscard]] constexpr std::int32_t expandby_3x3x5_apply(
+    std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l, std::int32_t m,
+    std::int32_t n) noexcept {
+  const std::int32_t scaled = 2 * k;
+  return 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4
+      ? 30 * i + 15 * l + 10 * j + 5 * m + scaled + n
+      : -1;
 }
 
 /// The result of expandby_3x3x5_inv.

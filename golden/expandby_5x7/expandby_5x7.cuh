@@ -19,10 +19,10 @@
 /// @param l 0 <= l < 2
 /// @return -1 <= the result < 35
 /// @note int32 is enough: every value lies in -1..42.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_5x7_apply(int i, int j, int k,
-    int l) noexcept {
-  const int product = 2 * j;
-  return 2 * i + k <= 4 && product + l <= 6 ? 14 * i + 7 * k + product + l : -1;
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_5x7_apply(
+    int i, int j, int k, int l) noexcept {
+  const int scaled = 2 * j;
+  return 2 * i + k <= 4 && scaled + l <= 6 ? 14 * i + 7 * k + scaled + l : -1;
 }
 
 /// The result of expandby_5x7_inv.
@@ -37,7 +37,8 @@ struct expandby_5x7_inv_result {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 /// @note int32 is enough: every value lies in 0..34.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_5x7_inv_result expandby_5x7_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_5x7_inv_result expandby_5x7_inv(
+    int flat) noexcept {
   const int flat_mod_7 = flat % 7;
   return {flat / 14, flat_mod_7 >> 1, flat / 7 & 1, flat_mod_7 & 1};
 }

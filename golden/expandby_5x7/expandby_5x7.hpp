@@ -15,10 +15,10 @@ namespace lego {
 /// @param l 0 <= l < 2
 /// @return -1 <= the result < 35
 /// @note int32 is enough: every value lies in -1..42.
-[[nodiscard]] constexpr std::int32_t expandby_5x7_apply(std::int32_t i, std::int32_t j,
-    std::int32_t k, std::int32_t l) noexcept {
-  const std::int32_t product = 2 * j;
-  return 2 * i + k <= 4 && product + l <= 6 ? 14 * i + 7 * k + product + l : -1;
+[[nodiscard]] constexpr std::int32_t expandby_5x7_apply(
+    std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
+  const std::int32_t scaled = 2 * j;
+  return 2 * i + k <= 4 && scaled + l <= 6 ? 14 * i + 7 * k + scaled + l : -1;
 }
 
 /// The result of expandby_5x7_inv.

@@ -17,9 +17,11 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
 - Result: -1 <= the result < 35
 - int32 is enough: every value lies in -1..42.
 """
-@inline function expandby_5x7_apply(i::Ti, j::Ti, k::Ti, l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    product = Ti(2) * j
-    return Ti(2) * i + k <= 4 && product + l <= 6 ? Ti(14) * i + Ti(7) * k + product + l : Ti(-1)
+@inline function expandby_5x7_apply(i::Ti, j::Ti, k::Ti,
+    l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    scaled = Ti(2) * j
+    return Ti(2) * i + k <= 4 && scaled + l <= 6 ? Ti(14) * i + Ti(7) * k + scaled + l :
+        Ti(-1)
 end
 
 """
@@ -33,7 +35,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function expandby_5x7_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_7 = flat % Ti(7)
-    return (div(flat, Ti(14)), flat_mod_7 >> 1, div(flat, Ti(7)) & Ti(1), flat_mod_7 & Ti(1))
+    return (div(flat, Ti(14)), flat_mod_7 >> 1, div(flat, Ti(7)) & Ti(1),
+        flat_mod_7 & Ti(1))
 end
 
 end # module Expandby5x7

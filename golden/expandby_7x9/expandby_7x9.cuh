@@ -19,10 +19,10 @@
 /// @param l 0 <= l < 4
 /// @return -1 <= the result < 63
 /// @note int32 is enough: every value lies in -1..74.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_7x9_apply(int i, int j, int k,
-    int l) noexcept {
-  const int product = 4 * j;
-  return 4 * i + k <= 6 && product + l <= 8 ? 36 * i + 9 * k + product + l : -1;
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_7x9_apply(
+    int i, int j, int k, int l) noexcept {
+  const int scaled = 4 * j;
+  return 4 * i + k <= 6 && scaled + l <= 8 ? 36 * i + 9 * k + scaled + l : -1;
 }
 
 /// The result of expandby_7x9_inv.
@@ -37,7 +37,8 @@ struct expandby_7x9_inv_result {
 /// @param flat 0 <= flat < 63
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 /// @note int32 is enough: every value lies in 0..62.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_7x9_inv_result expandby_7x9_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_7x9_inv_result expandby_7x9_inv(
+    int flat) noexcept {
   const int flat_mod_9 = flat % 9;
   return {flat / 36, flat_mod_9 >> 2, flat / 9 & 3, flat_mod_9 & 3};
 }

@@ -17,9 +17,11 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
 - Result: -1 <= the result < 63
 - int32 is enough: every value lies in -1..74.
 """
-@inline function expandby_7x9_apply(i::Ti, j::Ti, k::Ti, l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    product = Ti(4) * j
-    return Ti(4) * i + k <= 6 && product + l <= 8 ? Ti(36) * i + Ti(9) * k + product + l : Ti(-1)
+@inline function expandby_7x9_apply(i::Ti, j::Ti, k::Ti,
+    l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    scaled = Ti(4) * j
+    return Ti(4) * i + k <= 6 && scaled + l <= 8 ? Ti(36) * i + Ti(9) * k + scaled + l :
+        Ti(-1)
 end
 
 """
@@ -33,7 +35,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function expandby_7x9_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_9 = flat % Ti(9)
-    return (div(flat, Ti(36)), flat_mod_9 >> 2, div(flat, Ti(9)) & Ti(3), flat_mod_9 & Ti(3))
+    return (div(flat, Ti(36)), flat_mod_9 >> 2, div(flat, Ti(9)) & Ti(3),
+        flat_mod_9 & Ti(3))
 end
 
 end # module Expandby7x9

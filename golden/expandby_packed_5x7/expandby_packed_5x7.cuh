@@ -20,11 +20,12 @@
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_packed_5x7_apply(int i, int j) noexcept {
   const int i_div_2 = i >> 1;
   const int j_div_4 = j >> 2;
-  const int product = 4 * ((j >> 1) & 1);
-  const int product_2 = 2 * (i & 1);
+  const int scaled = 4 * ((j >> 1) & 1);
+  const int scaled_2 = 2 * (i & 1);
   const int j_mod_2 = j & 1;
-  return 2 * i_div_2 + j_div_4 <= 4 && product + product_2 + j_mod_2 <= 6
-      ? 14 * i_div_2 + 7 * j_div_4 + product + product_2 + j_mod_2 : -1;
+  return 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6
+      ? 14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2
+      : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.
@@ -37,10 +38,13 @@ struct expandby_packed_5x7_inv_result {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 6, 0 <= j < 8
 /// @note int32 is enough: every value lies in 0..34.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(
+    int flat) noexcept {
   const int flat_mod_7 = flat % 7;
-  return {2 * (flat / 14) + ((flat_mod_7 >> 1) & 1),
-      4 * (flat / 7 & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1)};
+  return {
+      2 * (flat / 14) + ((flat_mod_7 >> 1) & 1),
+      4 * (flat / 7 & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1),
+  };
 }
 
 #endif  // LEGO_EXPANDBY_PACKED_5X7_CUH

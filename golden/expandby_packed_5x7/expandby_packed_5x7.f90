@@ -15,16 +15,16 @@ contains
   !> int32 is enough: every value lies in -1..42.
   pure elemental integer(int32) function expandby_packed_5x7_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: i_div_2, j_div_4, product_v, product_2, j_mod_2
+    integer(int32) :: i_div_2, j_div_4, scaled, scaled_2, j_mod_2
     i_div_2 = shifta(i, 1)
     j_div_4 = shifta(j, 2)
-    product_v = 4_int32 * iand(shifta(j, 1), 1_int32)
-    product_2 = 2_int32 * iand(i, 1_int32)
+    scaled = 4_int32 * iand(shifta(j, 1), 1_int32)
+    scaled_2 = 2_int32 * iand(i, 1_int32)
     j_mod_2 = iand(j, 1_int32)
-    expandby_packed_5x7_apply = merge(14_int32 * i_div_2 + 7_int32 * j_div_4 + product_v &
-            + product_2 + j_mod_2, &
+    expandby_packed_5x7_apply = merge(14_int32 * i_div_2 + 7_int32 * j_div_4 + scaled &
+            + scaled_2 + j_mod_2, &
         -1_int32, &
-        2_int32 * i_div_2 + j_div_4 <= 4_int32 .and. product_v + product_2 + j_mod_2 <= 6_int32)
+        2_int32 * i_div_2 + j_div_4 <= 4_int32 .and. scaled + scaled_2 + j_mod_2 <= 6_int32)
   end function expandby_packed_5x7_apply
 
   !> Logical index (i, j) of a physical position.

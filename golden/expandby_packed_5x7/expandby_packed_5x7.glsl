@@ -15,11 +15,12 @@
 int expandby_packed_5x7_apply(int i, int j) {
   int i_div_2 = i >> 1;
   int j_div_4 = j >> 2;
-  int product = 4 * ((j >> 1) & 1);
-  int product_2 = 2 * (i & 1);
+  int scaled = 4 * ((j >> 1) & 1);
+  int scaled_2 = 2 * (i & 1);
   int j_mod_2 = j & 1;
-  return 2 * i_div_2 + j_div_4 <= 4 && product + product_2 + j_mod_2 <= 6
-      ? 14 * i_div_2 + 7 * j_div_4 + product + product_2 + j_mod_2 : -1;
+  return 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6
+      ? 14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2
+      : -1;
 }
 
 // Logical index (i, j) of a physical position.

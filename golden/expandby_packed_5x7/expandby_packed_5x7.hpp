@@ -13,15 +13,16 @@ namespace lego {
 /// @param j 0 <= j < 8
 /// @return -1 <= the result < 35
 /// @note int32 is enough: every value lies in -1..42.
-[[nodiscard]] constexpr std::int32_t expandby_packed_5x7_apply(std::int32_t i,
-    std::int32_t j) noexcept {
+[[nodiscard]] constexpr std::int32_t expandby_packed_5x7_apply(
+    std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t i_div_2 = i >> 1;
   const std::int32_t j_div_4 = j >> 2;
-  const std::int32_t product = 4 * ((j >> 1) & 1);
-  const std::int32_t product_2 = 2 * (i & 1);
+  const std::int32_t scaled = 4 * ((j >> 1) & 1);
+  const std::int32_t scaled_2 = 2 * (i & 1);
   const std::int32_t j_mod_2 = j & 1;
-  return 2 * i_div_2 + j_div_4 <= 4 && product + product_2 + j_mod_2 <= 6
-      ? 14 * i_div_2 + 7 * j_div_4 + product + product_2 + j_mod_2 : -1;
+  return 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6
+      ? 14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2
+      : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.
@@ -34,10 +35,13 @@ struct expandby_packed_5x7_inv_result {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 6, 0 <= j < 8
 /// @note int32 is enough: every value lies in 0..34.
-[[nodiscard]] constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(std::int32_t flat) noexcept {
+[[nodiscard]] constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(
+    std::int32_t flat) noexcept {
   const std::int32_t flat_mod_7 = flat % 7;
-  return {2 * (flat / 14) + ((flat_mod_7 >> 1) & 1),
-      4 * (flat / 7 & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1)};
+  return {
+      2 * (flat / 14) + ((flat_mod_7 >> 1) & 1),
+      4 * (flat / 7 & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1),
+  };
 }
 
 }  // namespace lego

@@ -18,11 +18,11 @@ Physical position of the logical index (i, j); -1 where it is masked.
 @inline function expandby_packed_5x7_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     i_div_2 = i >> 1
     j_div_4 = j >> 2
-    product = Ti(4) * ((j >> 1) & Ti(1))
-    product_2 = Ti(2) * (i & Ti(1))
+    scaled = Ti(4) * ((j >> 1) & Ti(1))
+    scaled_2 = Ti(2) * (i & Ti(1))
     j_mod_2 = j & Ti(1)
-    return Ti(2) * i_div_2 + j_div_4 <= 4 && product + product_2 + j_mod_2 <= 6 ?
-        Ti(14) * i_div_2 + Ti(7) * j_div_4 + product + product_2 + j_mod_2 : Ti(-1)
+    return Ti(2) * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6 ?
+        Ti(14) * i_div_2 + Ti(7) * j_div_4 + scaled + scaled_2 + j_mod_2 : Ti(-1)
 end
 
 """
@@ -37,7 +37,8 @@ Logical index (i, j) of a physical position.
 @inline function expandby_packed_5x7_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_7 = flat % Ti(7)
     return (Ti(2) * div(flat, Ti(14)) + ((flat_mod_7 >> 1) & Ti(1)),
-        Ti(4) * (div(flat, Ti(7)) & Ti(1)) + Ti(2) * (flat_mod_7 >> 2) + (flat_mod_7 & Ti(1)))
+        Ti(4) * (div(flat, Ti(7)) & Ti(1)) + Ti(2) * (flat_mod_7 >> 2) +
+            (flat_mod_7 & Ti(1)))
 end
 
 end # module ExpandbyPacked5x7

@@ -29,10 +29,10 @@ contains
   pure elemental subroutine fig2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: sum_v
-    sum_v = 6_int32 * (flat / 12_int32) - mod(flat, 6_int32) + 1_int32
-    i = 3_int32 * iand(flat / 6_int32, 1_int32) + shifta(sum_v, 2) + 1_int32
-    j = iand(sum_v, 3_int32)
+    integer(int32) :: total
+    total = 6_int32 * (flat / 12_int32) - mod(flat, 6_int32) + 5_int32
+    i = 3_int32 * iand(flat / 6_int32, 1_int32) + shifta(total, 2)
+    j = iand(total, 3_int32)
   end subroutine fig2_inv
 
 end module fig2_mod

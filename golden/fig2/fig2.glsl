@@ -24,9 +24,9 @@ int fig2_apply(int i, int j) {
 // int32 is enough: every value lies in -5..23.
 // Renamed: flat is flat_v here
 void fig2_inv(int flat_v, out int i, out int j) {
-  int sum = 6 * (flat_v / 12) - flat_v % 6 + 1;
-  i = 3 * (flat_v / 6 & 1) + (sum >> 2) + 1;
-  j = sum & 3;
+  int total = 6 * (flat_v / 12) - flat_v % 6 + 5;
+  i = 3 * (flat_v / 6 & 1) + (total >> 2);
+  j = total & 3;
 }
 
 #endif  // LEGO_FIG2_GLSL

@@ -30,8 +30,8 @@ struct fig2_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 4
 /// @note int32 is enough: every value lies in -5..23.
 [[nodiscard]] constexpr fig2_inv_result fig2_inv(std::int32_t flat) noexcept {
-  const std::int32_t sum = 6 * (flat / 12) - flat % 6 + 1;
-  return {3 * (flat / 6 & 1) + (sum >> 2) + 1, sum & 3};
+  const std::int32_t total = 6 * (flat / 12) - flat % 6 + 5;
+  return {3 * (flat / 6 & 1) + (total >> 2), total & 3};
 }
 
 }  // namespace lego

@@ -31,8 +31,8 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in -5..23.
 """
 @inline function fig2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    sum = Ti(6) * div(flat, Ti(12)) - flat % Ti(6) + Ti(1)
-    return (Ti(3) * (div(flat, Ti(6)) & Ti(1)) + (sum >> 2) + Ti(1), sum & Ti(3))
+    total = Ti(6) * div(flat, Ti(12)) - flat % Ti(6) + Ti(5)
+    return (Ti(3) * (div(flat, Ti(6)) & Ti(1)) + (total >> 2), total & Ti(3))
 end
 
 end # module Fig2

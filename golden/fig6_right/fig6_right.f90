@@ -16,12 +16,12 @@ contains
   !> int32 is enough: every value lies in -36..43.
   pure elemental integer(int32) function fig6_right_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: i_mod_3, sum_v
+    integer(int32) :: i_mod_3, total
     i_mod_3 = mod(i, 3_int32)
-    sum_v = i_mod_3 + mod(j, 3_int32)
+    total = i_mod_3 + mod(j, 3_int32)
     fig6_right_apply = 18_int32 * (j / 3_int32) + 9_int32 * (i / 3_int32) + i_mod_3 &
-        + merge(shifta(sum_v * (sum_v + 1_int32), 1), &
-            -shifta(sum_v * (sum_v - 9_int32), 1) - 4_int32, sum_v <= 2_int32)
+        + merge(shifta(total * (total + 1_int32), 1), &
+            -shifta(total * (total - 9_int32), 1) - 4_int32, total <= 2_int32)
   end function fig6_right_apply
 
   !> Logical index (i, j) of a physical position.
@@ -31,18 +31,18 @@ contains
   pure elemental subroutine fig6_right_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_mod_9, product_v, root, flag, sum_v, quotient, root_2, flag_2, sum_2, &
+    integer(int32) :: flat_mod_9, scaled, root, flag, total, quotient, root_2, flag_2, total_2, &
         quotient_2
     flat_mod_9 = mod(flat, 9_int32)
-    product_v = 2_int32 * flat_mod_9
-    root = isqrt_int32(product_v)
+    scaled = 2_int32 * flat_mod_9
+    root = isqrt_int32(scaled)
     flag = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat_mod_9)
-    sum_v = flag + root
-    quotient = shifta(sum_v * (sum_v - 1_int32), 1)
-    root_2 = isqrt_int32(16_int32 - product_v)
+    total = flag + root
+    quotient = shifta(total * (total - 1_int32), 1)
+    root_2 = isqrt_int32(16_int32 - scaled)
     flag_2 = merge(1_int32, 0_int32, shifta(root_2 * (root_2 + 1_int32), 1) + flat_mod_9 <= 8_int32)
-    sum_2 = flag_2 + root_2
-    quotient_2 = shifta(sum_2 * (sum_2 - 1_int32), 1)
+    total_2 = flag_2 + root_2
+    quotient_2 = shifta(total_2 * (total_2 - 1_int32), 1)
     i = 3_int32 * iand(flat / 9_int32, 1_int32) + flat_mod_9 &
         + merge(-quotient, quotient_2 - 6_int32, flat_mod_9 <= 5_int32)
     j = 3_int32 * (flat / 18_int32) - flat_mod_9 &

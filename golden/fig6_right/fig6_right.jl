@@ -17,9 +17,10 @@ Physical position of the logical index (i, j).
 """
 @inline function fig6_right_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     i_mod_3 = i % Ti(3)
-    sum = i_mod_3 + j % Ti(3)
+    total = i_mod_3 + j % Ti(3)
     return Ti(18) * div(j, Ti(3)) + Ti(9) * div(i, Ti(3)) + i_mod_3 +
-        (sum <= 2 ? (sum * (sum + Ti(1))) >> 1 : -((sum * (sum - Ti(9))) >> 1) - Ti(4))
+        (total <= 2 ? (total * (total + Ti(1))) >> 1 :
+            -((total * (total - Ti(9))) >> 1) - Ti(4))
 end
 
 """
@@ -33,15 +34,15 @@ Logical index (i, j) of a physical position.
 """
 @inline function fig6_right_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_9 = flat % Ti(9)
-    product = Ti(2) * flat_mod_9
-    root = isqrt(product)
+    scaled = Ti(2) * flat_mod_9
+    root = isqrt(scaled)
     flag = Ti((root * (root + Ti(1))) >> 1 <= flat_mod_9)
-    sum = flag + root
-    quotient = (sum * (sum - Ti(1))) >> 1
-    root_2 = isqrt(Ti(16) - product)
+    total = flag + root
+    quotient = (total * (total - Ti(1))) >> 1
+    root_2 = isqrt(Ti(16) - scaled)
     flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat_mod_9 <= 8)
-    sum_2 = flag_2 + root_2
-    quotient_2 = (sum_2 * (sum_2 - Ti(1))) >> 1
+    total_2 = flag_2 + root_2
+    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return (Ti(3) * (div(flat, Ti(9)) & Ti(1)) + flat_mod_9 +
             (flat_mod_9 <= 5 ? -quotient : quotient_2 - Ti(6)),
         Ti(3) * div(flat, Ti(18)) - flat_mod_9 +

@@ -20,8 +20,8 @@
 /// @param m 0 <= m < 2
 /// @return 0 <= the result < 32
 /// @note int32 is enough: every value lies in 0..31.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int fig8_apply(int i, int j, int k, int l,
-    int m) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int fig8_apply(
+    int i, int j, int k, int l, int m) noexcept {
   return 16 * m + 8 * j + 4 * l + 2 * k + i;
 }
 

@@ -16,8 +16,8 @@ namespace lego {
 /// @param m 0 <= m < 2
 /// @return 0 <= the result < 32
 /// @note int32 is enough: every value lies in 0..31.
-[[nodiscard]] constexpr std::int32_t fig8_apply(std::int32_t i, std::int32_t j, std::int32_t k,
-    std::int32_t l, std::int32_t m) noexcept {
+[[nodiscard]] constexpr std::int32_t fig8_apply(
+    std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l, std::int32_t m) noexcept {
   return 16 * m + 8 * j + 4 * l + 2 * k + i;
 }
 

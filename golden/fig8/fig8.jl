@@ -18,7 +18,8 @@ Physical position of the logical index (i, j, k, l, m).
 - Result: 0 <= the result < 32
 - int32 is enough: every value lies in 0..31.
 """
-@inline function fig8_apply(i::Ti, j::Ti, k::Ti, l::Ti, m::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+@inline function fig8_apply(i::Ti, j::Ti, k::Ti, l::Ti,
+    m::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     return Ti(16) * m + Ti(8) * j + Ti(4) * l + Ti(2) * k + i
 end
 
@@ -32,7 +33,8 @@ Logical index (i, j, k, l, m) of a physical position.
 - int32 is enough: every value lies in 0..31.
 """
 @inline function fig8_inv(flat::Ti)::NTuple{5, Ti} where {Ti<:Union{Int32, Int64}}
-    return (flat & Ti(1), (flat >> 3) & Ti(1), (flat >> 1) & Ti(1), (flat >> 2) & Ti(1), flat >> 4)
+    return (flat & Ti(1), (flat >> 3) & Ti(1), (flat >> 1) & Ti(1), (flat >> 2) & Ti(1),
+        flat >> 4)
 end
 
 end # module Fig8

@@ -31,7 +31,8 @@ struct grouped_pid_12_5_3_inv_result {
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
 /// @note int32 is enough: every value lies in 0..59.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
+    int flat) noexcept {
   return {3 * (flat / 15) + flat % 3, flat / 3 % 5};
 }
 

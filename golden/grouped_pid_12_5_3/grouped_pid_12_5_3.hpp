@@ -13,8 +13,8 @@ namespace lego {
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 60
 /// @note int32 is enough: every value lies in 0..59.
-[[nodiscard]] constexpr std::int32_t grouped_pid_12_5_3_apply(std::int32_t i,
-    std::int32_t j) noexcept {
+[[nodiscard]] constexpr std::int32_t grouped_pid_12_5_3_apply(
+    std::int32_t i, std::int32_t j) noexcept {
   return 15 * (i / 3) + 3 * j + i % 3;
 }
 
@@ -28,7 +28,8 @@ struct grouped_pid_12_5_3_inv_result {
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
 /// @note int32 is enough: every value lies in 0..59.
-[[nodiscard]] constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(std::int32_t flat) noexcept {
+[[nodiscard]] constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
+    std::int32_t flat) noexcept {
   return {3 * (flat / 15) + flat % 3, flat / 3 % 5};
 }
 

@@ -31,7 +31,8 @@ struct grouped_pid_8_6_4_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(
+    int flat) noexcept {
   return {4 * (flat / 24) + (flat & 3), (flat >> 2) % 6};
 }
 

@@ -13,8 +13,8 @@ namespace lego {
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] constexpr std::int32_t grouped_pid_8_6_4_apply(std::int32_t i,
-    std::int32_t j) noexcept {
+[[nodiscard]] constexpr std::int32_t grouped_pid_8_6_4_apply(
+    std::int32_t i, std::int32_t j) noexcept {
   return 24 * (i >> 2) + 4 * j + (i & 3);
 }
 
@@ -28,7 +28,8 @@ struct grouped_pid_8_6_4_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(std::int32_t flat) noexcept {
+[[nodiscard]] constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(
+    std::int32_t flat) noexcept {
   return {4 * (flat / 24) + (flat & 3), (flat >> 2) % 6};
 }
 

@@ -31,7 +31,8 @@ struct grouped_pid_8_6_8_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(
+    int flat) noexcept {
   return {flat & 7, flat >> 3};
 }
 

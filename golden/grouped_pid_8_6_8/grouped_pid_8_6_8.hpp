@@ -13,8 +13,8 @@ namespace lego {
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] constexpr std::int32_t grouped_pid_8_6_8_apply(std::int32_t i,
-    std::int32_t j) noexcept {
+[[nodiscard]] constexpr std::int32_t grouped_pid_8_6_8_apply(
+    std::int32_t i, std::int32_t j) noexcept {
   return 8 * j + i;
 }
 
@@ -28,7 +28,8 @@ struct grouped_pid_8_6_8_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] constexpr grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(std::int32_t flat) noexcept {
+[[nodiscard]] constexpr grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(
+    std::int32_t flat) noexcept {
   return {flat & 7, flat >> 3};
 }
 

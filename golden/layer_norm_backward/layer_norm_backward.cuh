@@ -30,9 +30,9 @@ struct layer_norm_backward_result {
 /// @pre N % B == 0
 /// @pre M*N + B - N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr layer_norm_backward_result layer_norm_backward([[maybe_unused]] long long M,
-    long long N, [[maybe_unused]] long long B, long long pid, long long lock,
-    long long column) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr layer_norm_backward_result layer_norm_backward(
+    [[maybe_unused]] long long M, long long N, [[maybe_unused]] long long B, long long pid,
+    long long lock, long long column) noexcept {
   return {N * pid + column, N * lock + column, column};
 }
 

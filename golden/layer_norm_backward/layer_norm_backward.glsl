@@ -18,8 +18,8 @@
 // Assumes N % B == 0
 // Assumes M*N + B - N <= 2**31 - 1
 // int32 is enough under the assumptions.
-void layer_norm_backward(int M, int N, int B, int pid, int lock, int column, out int x,
-    out int partial, out int block) {
+void layer_norm_backward(
+    int M, int N, int B, int pid, int lock, int column, out int x, out int partial, out int block) {
   x = N * pid + column;
   partial = N * lock + column;
   block = column;

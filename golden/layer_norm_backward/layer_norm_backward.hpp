@@ -26,9 +26,9 @@ struct layer_norm_backward_result {
 /// @pre N % B == 0
 /// @pre M*N + B - N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr layer_norm_backward_result layer_norm_backward([[maybe_unused]] std::int64_t M,
-    std::int64_t N, [[maybe_unused]] std::int64_t B, std::int64_t pid, std::int64_t lock,
-    std::int64_t column) noexcept {
+[[nodiscard]] constexpr layer_norm_backward_result layer_norm_backward(
+    [[maybe_unused]] std::int64_t M, std::int64_t N, [[maybe_unused]] std::int64_t B,
+    std::int64_t pid, std::int64_t lock, std::int64_t column) noexcept {
   return {N * pid + column, N * lock + column, column};
 }
 

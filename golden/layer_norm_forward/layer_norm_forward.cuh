@@ -30,10 +30,11 @@ struct layer_norm_forward_result {
 /// @pre N % B == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr layer_norm_forward_result layer_norm_forward([[maybe_unused]] long long M,
-    long long N, long long B, long long pid, long long k, long long column) noexcept {
-  const long long product = B * k;
-  return {product + N * pid + column, product + column, pid};
+[[nodiscard]] LEGO_HOST_DEVICE constexpr layer_norm_forward_result layer_norm_forward(
+    [[maybe_unused]] long long M, long long N, long long B, long long pid, long long k,
+    long long column) noexcept {
+  const long long scaled = B * k;
+  return {scaled + N * pid + column, scaled + column, pid};
 }
 
 #endif  // LEGO_LAYER_NORM_FORWARD_CUH

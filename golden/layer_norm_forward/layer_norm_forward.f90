@@ -22,11 +22,11 @@ contains
   pure elemental subroutine layer_norm_forward(M, N, B, pid, k, column, x, weight, mean)
     integer(int64), intent(in) :: M, N, B, pid, k, column
     integer(int64), intent(out) :: x, weight, mean
-    integer(int64) :: product_v
+    integer(int64) :: scaled
     associate (unused => M); end associate
-    product_v = B * k
-    x = product_v + N * pid + column
-    weight = product_v + column
+    scaled = B * k
+    x = scaled + N * pid + column
+    weight = scaled + column
     mean = pid
   end subroutine layer_norm_forward
 

@@ -18,11 +18,11 @@
 // Assumes N % B == 0
 // Assumes M*N <= 2**31 - 1
 // int32 is enough under the assumptions.
-void layer_norm_forward(int M, int N, int B, int pid, int k, int column, out int x, out int weight,
-    out int mean) {
-  int product = B * k;
-  x = product + N * pid + column;
-  weight = product + column;
+void layer_norm_forward(
+    int M, int N, int B, int pid, int k, int column, out int x, out int weight, out int mean) {
+  int scaled = B * k;
+  x = scaled + N * pid + column;
+  weight = scaled + column;
   mean = pid;
 }
 

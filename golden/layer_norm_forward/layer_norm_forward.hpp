@@ -26,11 +26,11 @@ struct layer_norm_forward_result {
 /// @pre N % B == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr layer_norm_forward_result layer_norm_forward([[maybe_unused]] std::int64_t M,
-    std::int64_t N, std::int64_t B, std::int64_t pid, std::int64_t k,
-    std::int64_t column) noexcept {
-  const std::int64_t product = B * k;
-  return {product + N * pid + column, product + column, pid};
+[[nodiscard]] constexpr layer_norm_forward_result layer_norm_forward(
+    [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t B, std::int64_t pid,
+    std::int64_t k, std::int64_t column) noexcept {
+  const std::int64_t scaled = B * k;
+  return {scaled + N * pid + column, scaled + column, pid};
 }
 
 }  // namespace lego

@@ -23,8 +23,8 @@ The index that layer_norm_forward computes.
 """
 @inline function layer_norm_forward(M::Int64, N::Int64, B::Int64, pid::Int64, k::Int64,
     column::Int64)::NTuple{3, Int64}
-    product = B * k
-    return (product + N * pid + column, product + column, pid)
+    scaled = B * k
+    return (scaled + N * pid + column, scaled + column, pid)
 end
 
 end # module LayerNormForward

@@ -23,9 +23,25 @@
 /// @pre N % B == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long layer_norm_tile([[maybe_unused]] long long M,
-    long long N, long long B, long long pid, long long k, long long i) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long layer_norm_tile(
+    [[maybe_unused]] long long M, long long N, long long B, long long pid, long long k,
+    long long i) noexcept {
   return B * k + N * pid + i;
+}
+
+/// Puts the results of layer_norm_tile over its ':' axis i, into out. The threads of a block share
+/// the work as layer_norm_tile_fill(.., out, threadIdx.x, blockDim.x); on the host rank is 0 and
+/// size is 1. The parameters before out are those of layer_norm_tile.
+/// @param out room for B results
+/// @param rank 0 <= rank < size: which work item this is
+/// @param size 1 <= size <= 2**30: how many work items there are
+LEGO_HOST_DEVICE constexpr void layer_norm_tile_fill(
+    long long M, long long N, long long B, long long pid, long long k, long long* out,
+    long long rank, long long size) noexcept {
+  const long long count = B;
+  for (long long n = rank; n < count; n += size) {
+    out[n] = layer_norm_tile(M, N, B, pid, k, n);
+  }
 }
 
 #endif  // LEGO_LAYER_NORM_TILE_CUH

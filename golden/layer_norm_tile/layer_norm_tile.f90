@@ -5,7 +5,7 @@ module layer_norm_tile_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: layer_norm_tile
+  public :: layer_norm_tile, layer_norm_tile_array
 contains
 
   !> The index that layer_norm_tile computes.
@@ -24,5 +24,16 @@ contains
     associate (unused => M); end associate
     layer_norm_tile = B * k + N * pid + i
   end function layer_norm_tile
+
+  !> layer_norm_tile for all 0 <= i < B.
+  !> Result: values(i); an array declared with the same bounds is indexed alike
+  pure function layer_norm_tile_array(M, N, B, pid, k) result(values)
+    integer(int64), intent(in) :: M, N, B, pid, k
+    integer(int64), dimension(0:B - 1) :: values
+    integer(int64) :: i
+    do concurrent (i = 0:B - 1)
+      values(i) = layer_norm_tile(M, N, B, pid, k, i)
+    end do
+  end function layer_norm_tile_array
 
 end module layer_norm_tile_mod

@@ -22,4 +22,12 @@ int layer_norm_tile(int M, int N, int B, int pid, int k, int i) {
   return B * k + N * pid + i;
 }
 
+// Element n of the results of layer_norm_tile over its ':' axis i; 0 <= n < B. The work items of a
+// group fill an array together:
+//   for (int n = int(gl_LocalInvocationIndex); n < B; n += int(gl_WorkGroupSize.x))
+//     results[n] = layer_norm_tile_at(M, N, B, pid, k, n);
+int layer_norm_tile_at(int M, int N, int B, int pid, int k, int n) {
+  return layer_norm_tile(M, N, B, pid, k, n);
+}
+
 #endif  // LEGO_LAYER_NORM_TILE_GLSL

@@ -5,6 +5,9 @@
 #define LEGO_LAYER_NORM_TILE_HPP
 
 #include <cstdint>
+#if __cplusplus >= 202002L
+#include <ranges>
+#endif
 
 namespace lego {
 
@@ -19,10 +22,24 @@ namespace lego {
 /// @pre N % B == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t layer_norm_tile([[maybe_unused]] std::int64_t M,
-    std::int64_t N, std::int64_t B, std::int64_t pid, std::int64_t k, std::int64_t i) noexcept {
+[[nodiscard]] constexpr std::int64_t layer_norm_tile(
+    [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t B, std::int64_t pid,
+    std::int64_t k, std::int64_t i) noexcept {
   return B * k + N * pid + i;
 }
+
+// For C++20. Clang before 16 refuses the views of GCC's library.
+#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
+/// The results of layer_norm_tile over its ':' axis i, as a random-access view. The parameters are
+/// those of layer_norm_tile.
+[[nodiscard]] constexpr auto layer_norm_tile_view(
+    std::int64_t M, std::int64_t N, std::int64_t B, std::int64_t pid, std::int64_t k) {
+  const auto element = [=](std::int64_t n) noexcept {
+    return layer_norm_tile(M, N, B, pid, k, n);
+  };
+  return std::views::iota(std::int64_t{0}, B) | std::views::transform(element);
+}
+#endif
 
 }  // namespace lego
 

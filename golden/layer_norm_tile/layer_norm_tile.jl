@@ -3,7 +3,7 @@
 # layer_norm_tile(M, N, B)
 module LayerNormTile
 
-export layer_norm_tile
+export layer_norm_tile, layer_norm_tile_array
 
 """
     layer_norm_tile(M, N, B, pid, k, i)
@@ -24,6 +24,17 @@ The index that layer_norm_tile computes.
 @inline function layer_norm_tile(M::Int64, N::Int64, B::Int64, pid::Int64, k::Int64,
     i::Int64)::Int64
     return B * k + N * pid + i
+end
+
+"""
+    layer_norm_tile_array(M, N, B, pid, k)
+
+`layer_norm_tile` for all 0 <= i < B: element `[i + 1]` is `layer_norm_tile(M, N, B, pid, k,
+i)`.
+"""
+function layer_norm_tile_array(M::Int64, N::Int64, B::Int64, pid::Int64,
+    k::Int64)::Vector{Int64}
+    return [layer_norm_tile(M, N, B, pid, k, i) for i in 0:(B - 1)]
 end
 
 end # module LayerNormTile

@@ -22,8 +22,8 @@
 /// @return 0 <= the result < R*R*T*T
 /// @pre R*R*T*T <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long lud_apply(long long R, long long T, long long i,
-    long long j, long long k, long long l) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long lud_apply(
+    long long R, long long T, long long i, long long j, long long k, long long l) noexcept {
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -42,8 +42,8 @@ struct lud_inv_result {
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 /// @pre R*R*T*T <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr lud_inv_result lud_inv(long long R, long long T,
-    long long flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr lud_inv_result lud_inv(
+    long long R, long long T, long long flat) noexcept {
   return {flat / (R * T * T), flat / (T * T) % R, flat / T % T, flat % T};
 }
 

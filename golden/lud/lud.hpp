@@ -18,8 +18,9 @@ namespace lego {
 /// @return 0 <= the result < R*R*T*T
 /// @pre R*R*T*T <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t lud_apply(std::int64_t R, std::int64_t T, std::int64_t i,
-    std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+[[nodiscard]] constexpr std::int64_t lud_apply(
+    std::int64_t R, std::int64_t T, std::int64_t i, std::int64_t j, std::int64_t k,
+    std::int64_t l) noexcept {
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -38,8 +39,8 @@ struct lud_inv_result {
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 /// @pre R*R*T*T <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr lud_inv_result lud_inv(std::int64_t R, std::int64_t T,
-    std::int64_t flat) noexcept {
+[[nodiscard]] constexpr lud_inv_result lud_inv(
+    std::int64_t R, std::int64_t T, std::int64_t flat) noexcept {
   return {flat / (R * T * T), flat / (T * T) % R, flat / T % T, flat % T};
 }
 

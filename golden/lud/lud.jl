@@ -20,7 +20,8 @@ Physical position of the logical index (i, j, k, l).
 - Assumes R*R*T*T <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function lud_apply(R::Int64, T::Int64, i::Int64, j::Int64, k::Int64, l::Int64)::Int64
+@inline function lud_apply(R::Int64, T::Int64, i::Int64, j::Int64, k::Int64,
+    l::Int64)::Int64
     return T * (T * (R * i + j) + k) + l
 end
 

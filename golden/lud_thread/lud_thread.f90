@@ -11,12 +11,10 @@ contains
   !> The index that lud_thread computes.
   !> Parameter R: R >= 1
   !> Parameter T: T >= 1
+  !> Parameter ii: ii < R
+  !> Parameter jj: jj < R
   !> Parameter tid: 0 <= tid < T*T
   !> Result: 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-  !> Assumes ii < R
-  !> Assumes jj < R
-  !> Assumes 0 <= tid
-  !> Assumes tid < T * T
   !> Assumes 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T
   !> Assumes R <= 2**63 - 1
   !> Assumes T <= 2**63 - 1

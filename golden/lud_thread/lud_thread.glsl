@@ -25,19 +25,17 @@ int lud_thread_floor_mod(int a, int b) {
 // The index that lud_thread computes.
 // Parameter R: R >= 1
 // Parameter T: T >= 1
+// Parameter ii: ii < R
+// Parameter jj: jj < R
 // Parameter tid: 0 <= tid < T*T
 // Result: 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-// Assumes ii < R
-// Assumes jj < R
-// Assumes 0 <= tid
-// Assumes tid < T * T
 // Assumes 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T
 // Assumes R <= 2**31 - 1
 // Assumes T <= 2**31 - 1
 // Assumes every intermediate value fits int32
 // int32 is enough under the assumptions.
-void lud_thread(int R, int T, int ii, int jj, int tid, out int out0, out int out1, out int out2,
-    out int out3) {
+void lud_thread(
+    int R, int T, int ii, int jj, int tid, out int out0, out int out1, out int out2, out int out3) {
   out0 = lud_thread_floor_div(jj, R) + ii;
   out1 = lud_thread_floor_mod(jj, R);
   out2 = tid / T;

@@ -36,23 +36,23 @@ struct lud_thread_result {
 /// The index that lud_thread computes.
 /// @param R R >= 1
 /// @param T T >= 1
-/// @param ii
-/// @param jj
+/// @param ii ii < R
+/// @param jj jj < R
 /// @param tid 0 <= tid < T*T
 /// @return 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-/// @pre ii < R
-/// @pre jj < R
-/// @pre 0 <= tid
-/// @pre tid < T * T
 /// @pre 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T
 /// @pre R <= 2**63 - 1
 /// @pre T <= 2**63 - 1
 /// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr lud_thread_result lud_thread(std::int64_t R, std::int64_t T,
-    std::int64_t ii, std::int64_t jj, std::int64_t tid) noexcept {
-  return {lud_thread_detail::floor_div(jj, R) + ii, lud_thread_detail::floor_mod(jj, R), tid / T,
-      tid % T};
+[[nodiscard]] constexpr lud_thread_result lud_thread(
+    std::int64_t R, std::int64_t T, std::int64_t ii, std::int64_t jj, std::int64_t tid) noexcept {
+  return {
+      lud_thread_detail::floor_div(jj, R) + ii,
+      lud_thread_detail::floor_mod(jj, R),
+      tid / T,
+      tid % T,
+  };
 }
 
 }  // namespace lego

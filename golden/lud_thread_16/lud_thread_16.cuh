@@ -25,15 +25,11 @@ struct lud_thread_16_result {
 /// @param jj jj < 2
 /// @param tid 0 <= tid < 256
 /// @return 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
-/// @pre ii < 2
-/// @pre jj < 2
-/// @pre 0 <= tid
-/// @pre tid < 256
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
 /// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr lud_thread_16_result lud_thread_16(long long ii,
-    long long jj, long long tid) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr lud_thread_16_result lud_thread_16(
+    long long ii, long long jj, long long tid) noexcept {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 

@@ -13,10 +13,6 @@ contains
   !> Parameter jj: jj < 2
   !> Parameter tid: 0 <= tid < 256
   !> Result: 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
-  !> Assumes ii < 2
-  !> Assumes jj < 2
-  !> Assumes 0 <= tid
-  !> Assumes tid < 256
   !> Assumes 0 <= 512*ii + 256*jj + tid < 1024
   !> Assumes every intermediate value fits int64
   !> int64 is enough under the assumptions.

@@ -12,15 +12,11 @@
 // Parameter jj: jj < 2
 // Parameter tid: 0 <= tid < 256
 // Result: 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
-// Assumes ii < 2
-// Assumes jj < 2
-// Assumes 0 <= tid
-// Assumes tid < 256
 // Assumes 0 <= 512*ii + 256*jj + tid < 1024
 // Assumes every intermediate value fits int32
 // int32 is enough under the assumptions.
-void lud_thread_16(int ii, int jj, int tid, out int out0, out int out1, out int out2,
-    out int out3) {
+void lud_thread_16(
+    int ii, int jj, int tid, out int out0, out int out1, out int out2, out int out3) {
   out0 = (jj >> 1) + ii;
   out1 = jj & 1;
   out2 = tid >> 4;

@@ -21,15 +21,11 @@ struct lud_thread_16_result {
 /// @param jj jj < 2
 /// @param tid 0 <= tid < 256
 /// @return 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
-/// @pre ii < 2
-/// @pre jj < 2
-/// @pre 0 <= tid
-/// @pre tid < 256
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
 /// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr lud_thread_16_result lud_thread_16(std::int64_t ii, std::int64_t jj,
-    std::int64_t tid) noexcept {
+[[nodiscard]] constexpr lud_thread_16_result lud_thread_16(
+    std::int64_t ii, std::int64_t jj, std::int64_t tid) noexcept {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 

@@ -26,9 +26,9 @@
 /// @pre K % BK == 0
 /// @pre K*M <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_col_apply(long long M,
-    [[maybe_unused]] long long K, long long BM, long long BK, long long i, long long j, long long k,
-    long long l) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_col_apply(
+    long long M, [[maybe_unused]] long long K, long long BM, long long BK, long long i, long long j,
+    long long k, long long l) noexcept {
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -51,8 +51,9 @@ struct matmul_a_col_inv_result {
 /// @pre K % BK == 0
 /// @pre K*M <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_col_inv_result matmul_a_col_inv(long long M,
-    [[maybe_unused]] long long K, long long BM, long long BK, long long flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_col_inv_result matmul_a_col_inv(
+    long long M, [[maybe_unused]] long long K, long long BM, long long BK,
+    long long flat) noexcept {
   return {flat % M / BM, flat / (BK * M), flat % BM, flat / M % BK};
 }
 

@@ -22,9 +22,9 @@ namespace lego {
 /// @pre K % BK == 0
 /// @pre K*M <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t matmul_a_col_apply(std::int64_t M,
-    [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK, std::int64_t i,
-    std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+[[nodiscard]] constexpr std::int64_t matmul_a_col_apply(
+    std::int64_t M, [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK,
+    std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -47,8 +47,9 @@ struct matmul_a_col_inv_result {
 /// @pre K % BK == 0
 /// @pre K*M <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr matmul_a_col_inv_result matmul_a_col_inv(std::int64_t M,
-    [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK, std::int64_t flat) noexcept {
+[[nodiscard]] constexpr matmul_a_col_inv_result matmul_a_col_inv(
+    std::int64_t M, [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK,
+    std::int64_t flat) noexcept {
   return {flat % M / BM, flat / (BK * M), flat % BM, flat / M % BK};
 }
 

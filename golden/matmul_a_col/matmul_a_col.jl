@@ -24,8 +24,8 @@ Physical position of the logical index (i, j, k, l).
 - Assumes K*M <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function matmul_a_col_apply(M::Int64, K::Int64, BM::Int64, BK::Int64, i::Int64, j::Int64,
-    k::Int64, l::Int64)::Int64
+@inline function matmul_a_col_apply(M::Int64, K::Int64, BM::Int64, BK::Int64, i::Int64,
+    j::Int64, k::Int64, l::Int64)::Int64
     return M * (BK * j + l) + BM * i + k
 end
 

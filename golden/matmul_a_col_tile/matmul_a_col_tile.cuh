@@ -26,10 +26,26 @@
 /// @pre K % BK == 0
 /// @pre K*M <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_col_tile(long long M,
-    [[maybe_unused]] long long K, long long BM, long long BK, long long pid_m, long long k,
-    long long i, long long j) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_col_tile(
+    long long M, [[maybe_unused]] long long K, long long BM, long long BK, long long pid_m,
+    long long k, long long i, long long j) noexcept {
   return M * (BK * k + j) + BM * pid_m + i;
+}
+
+/// Puts the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest,
+/// into out. The threads of a block share the work as matmul_a_col_tile_fill(.., out, threadIdx.x,
+/// blockDim.x); on the host rank is 0 and size is 1. The parameters before out are those of
+/// matmul_a_col_tile.
+/// @param out room for BM * BK results
+/// @param rank 0 <= rank < size: which work item this is
+/// @param size 1 <= size <= 2**30: how many work items there are
+LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
+    long long M, long long K, long long BM, long long BK, long long pid_m, long long k,
+    long long* out, long long rank, long long size) noexcept {
+  const long long count = BM * BK;
+  for (long long n = rank; n < count; n += size) {
+    out[n] = matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);
+  }
 }
 
 #endif  // LEGO_MATMUL_A_COL_TILE_CUH

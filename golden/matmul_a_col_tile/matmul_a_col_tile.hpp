@@ -5,6 +5,9 @@
 #define LEGO_MATMUL_A_COL_TILE_HPP
 
 #include <cstdint>
+#if __cplusplus >= 202002L
+#include <ranges>
+#endif
 
 namespace lego {
 
@@ -22,11 +25,25 @@ namespace lego {
 /// @pre K % BK == 0
 /// @pre K*M <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t matmul_a_col_tile(std::int64_t M,
-    [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK, std::int64_t pid_m,
-    std::int64_t k, std::int64_t i, std::int64_t j) noexcept {
+[[nodiscard]] constexpr std::int64_t matmul_a_col_tile(
+    std::int64_t M, [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK,
+    std::int64_t pid_m, std::int64_t k, std::int64_t i, std::int64_t j) noexcept {
   return M * (BK * k + j) + BM * pid_m + i;
 }
+
+// For C++20. Clang before 16 refuses the views of GCC's library.
+#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
+/// The results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest, as a
+/// random-access view. The parameters are those of matmul_a_col_tile.
+[[nodiscard]] constexpr auto matmul_a_col_tile_view(
+    std::int64_t M, std::int64_t K, std::int64_t BM, std::int64_t BK, std::int64_t pid_m,
+    std::int64_t k) {
+  const auto element = [=](std::int64_t n) noexcept {
+    return matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);
+  };
+  return std::views::iota(std::int64_t{0}, BM * BK) | std::views::transform(element);
+}
+#endif
 
 }  // namespace lego
 

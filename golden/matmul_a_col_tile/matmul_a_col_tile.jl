@@ -3,7 +3,7 @@
 # matmul_a_col_tile(M, K, BM, BK)
 module MatmulAColTile
 
-export matmul_a_col_tile
+export matmul_a_col_tile, matmul_a_col_tile_array
 
 """
     matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)
@@ -24,9 +24,22 @@ The index that matmul_a_col_tile computes.
 - Assumes K*M <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function matmul_a_col_tile(M::Int64, K::Int64, BM::Int64, BK::Int64, pid_m::Int64, k::Int64,
-    i::Int64, j::Int64)::Int64
+@inline function matmul_a_col_tile(M::Int64, K::Int64, BM::Int64, BK::Int64, pid_m::Int64,
+    k::Int64, i::Int64, j::Int64)::Int64
     return M * (BK * k + j) + BM * pid_m + i
+end
+
+"""
+    matmul_a_col_tile_array(M, K, BM, BK, pid_m, k)
+
+`matmul_a_col_tile` for all 0 <= i < BM, 0 <= j < BK: element `[i + 1, j + 1]` is
+`matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)`. The first axis is the fastest in memory;
+`permutedims(values, (2, 1))` puts `values` in row-major order, the last axis fastest.
+"""
+function matmul_a_col_tile_array(M::Int64, K::Int64, BM::Int64, BK::Int64, pid_m::Int64,
+    k::Int64)::Matrix{Int64}
+    return [matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)
+            for i in 0:(BM - 1), j in 0:(BK - 1)]
 end
 
 end # module MatmulAColTile

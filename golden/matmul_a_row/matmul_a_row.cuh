@@ -26,9 +26,9 @@
 /// @pre K % BK == 0
 /// @pre K*M <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_row_apply([[maybe_unused]] long long M,
-    long long K, long long BM, long long BK, long long i, long long j, long long k,
-    long long l) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_row_apply(
+    [[maybe_unused]] long long M, long long K, long long BM, long long BK, long long i, long long j,
+    long long k, long long l) noexcept {
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -51,8 +51,9 @@ struct matmul_a_row_inv_result {
 /// @pre K % BK == 0
 /// @pre K*M <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_row_inv_result matmul_a_row_inv([[maybe_unused]] long long M,
-    long long K, long long BM, long long BK, long long flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_row_inv_result matmul_a_row_inv(
+    [[maybe_unused]] long long M, long long K, long long BM, long long BK,
+    long long flat) noexcept {
   return {flat / (BM * K), flat % K / BK, flat / K % BM, flat % BK};
 }
 

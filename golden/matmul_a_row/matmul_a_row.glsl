@@ -37,8 +37,8 @@ int matmul_a_row_apply(int M, int K, int BM, int BK, int i, int j, int k, int l)
 // Assumes K*M <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
-void matmul_a_row_inv(int M, int K, int BM, int BK, int flat_v, out int i, out int j, out int k,
-    out int l) {
+void matmul_a_row_inv(
+    int M, int K, int BM, int BK, int flat_v, out int i, out int j, out int k, out int l) {
   i = flat_v / (BM * K);
   j = flat_v % K / BK;
   k = flat_v / K % BM;

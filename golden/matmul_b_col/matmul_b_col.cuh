@@ -26,9 +26,9 @@
 /// @pre N % BN == 0
 /// @pre K*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_b_col_apply(long long K,
-    [[maybe_unused]] long long N, long long BK, long long BN, long long i, long long j, long long k,
-    long long l) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_b_col_apply(
+    long long K, [[maybe_unused]] long long N, long long BK, long long BN, long long i, long long j,
+    long long k, long long l) noexcept {
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -51,8 +51,9 @@ struct matmul_b_col_inv_result {
 /// @pre N % BN == 0
 /// @pre K*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_b_col_inv_result matmul_b_col_inv(long long K,
-    [[maybe_unused]] long long N, long long BK, long long BN, long long flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_b_col_inv_result matmul_b_col_inv(
+    long long K, [[maybe_unused]] long long N, long long BK, long long BN,
+    long long flat) noexcept {
   return {flat % K / BK, flat / (BN * K), flat % BK, flat / K % BN};
 }
 

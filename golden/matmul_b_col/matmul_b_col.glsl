@@ -37,8 +37,8 @@ int matmul_b_col_apply(int K, int N, int BK, int BN, int i, int j, int k, int l)
 // Assumes K*N <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
-void matmul_b_col_inv(int K, int N, int BK, int BN, int flat_v, out int i, out int j, out int k,
-    out int l) {
+void matmul_b_col_inv(
+    int K, int N, int BK, int BN, int flat_v, out int i, out int j, out int k, out int l) {
   i = flat_v % K / BK;
   j = flat_v / (BN * K);
   k = flat_v % BK;

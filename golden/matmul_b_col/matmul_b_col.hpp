@@ -22,9 +22,9 @@ namespace lego {
 /// @pre N % BN == 0
 /// @pre K*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t matmul_b_col_apply(std::int64_t K,
-    [[maybe_unused]] std::int64_t N, std::int64_t BK, std::int64_t BN, std::int64_t i,
-    std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+[[nodiscard]] constexpr std::int64_t matmul_b_col_apply(
+    std::int64_t K, [[maybe_unused]] std::int64_t N, std::int64_t BK, std::int64_t BN,
+    std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -47,8 +47,9 @@ struct matmul_b_col_inv_result {
 /// @pre N % BN == 0
 /// @pre K*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr matmul_b_col_inv_result matmul_b_col_inv(std::int64_t K,
-    [[maybe_unused]] std::int64_t N, std::int64_t BK, std::int64_t BN, std::int64_t flat) noexcept {
+[[nodiscard]] constexpr matmul_b_col_inv_result matmul_b_col_inv(
+    std::int64_t K, [[maybe_unused]] std::int64_t N, std::int64_t BK, std::int64_t BN,
+    std::int64_t flat) noexcept {
   return {flat % K / BK, flat / (BN * K), flat % BK, flat / K % BN};
 }
 

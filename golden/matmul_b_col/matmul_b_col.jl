@@ -24,8 +24,8 @@ Physical position of the logical index (i, j, k, l).
 - Assumes K*N <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function matmul_b_col_apply(K::Int64, N::Int64, BK::Int64, BN::Int64, i::Int64, j::Int64,
-    k::Int64, l::Int64)::Int64
+@inline function matmul_b_col_apply(K::Int64, N::Int64, BK::Int64, BN::Int64, i::Int64,
+    j::Int64, k::Int64, l::Int64)::Int64
     return K * (BN * j + l) + BK * i + k
 end
 

@@ -22,9 +22,9 @@ namespace lego {
 /// @pre N % BN == 0
 /// @pre K*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t matmul_b_row_apply([[maybe_unused]] std::int64_t K,
-    std::int64_t N, std::int64_t BK, std::int64_t BN, std::int64_t i, std::int64_t j,
-    std::int64_t k, std::int64_t l) noexcept {
+[[nodiscard]] constexpr std::int64_t matmul_b_row_apply(
+    [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t BK, std::int64_t BN,
+    std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -47,8 +47,9 @@ struct matmul_b_row_inv_result {
 /// @pre N % BN == 0
 /// @pre K*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr matmul_b_row_inv_result matmul_b_row_inv([[maybe_unused]] std::int64_t K,
-    std::int64_t N, std::int64_t BK, std::int64_t BN, std::int64_t flat) noexcept {
+[[nodiscard]] constexpr matmul_b_row_inv_result matmul_b_row_inv(
+    [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t BK, std::int64_t BN,
+    std::int64_t flat) noexcept {
   return {flat / (BK * N), flat % N / BN, flat / N % BK, flat % BN};
 }
 

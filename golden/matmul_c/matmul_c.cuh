@@ -26,9 +26,9 @@
 /// @pre N % BN == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_c_apply([[maybe_unused]] long long M,
-    long long N, long long BM, long long BN, long long i, long long j, long long k,
-    long long l) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_c_apply(
+    [[maybe_unused]] long long M, long long N, long long BM, long long BN, long long i, long long j,
+    long long k, long long l) noexcept {
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -51,8 +51,9 @@ struct matmul_c_inv_result {
 /// @pre N % BN == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_c_inv_result matmul_c_inv([[maybe_unused]] long long M,
-    long long N, long long BM, long long BN, long long flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_c_inv_result matmul_c_inv(
+    [[maybe_unused]] long long M, long long N, long long BM, long long BN,
+    long long flat) noexcept {
   return {flat / (BM * N), flat % N / BN, flat / N % BM, flat % BN};
 }
 

@@ -37,8 +37,8 @@ int matmul_c_apply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
 // Assumes M*N <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
-void matmul_c_inv(int M, int N, int BM, int BN, int flat_v, out int i, out int j, out int k,
-    out int l) {
+void matmul_c_inv(
+    int M, int N, int BM, int BN, int flat_v, out int i, out int j, out int k, out int l) {
   i = flat_v / (BM * N);
   j = flat_v % N / BN;
   k = flat_v / N % BM;

@@ -22,9 +22,9 @@ namespace lego {
 /// @pre N % BN == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t matmul_c_apply([[maybe_unused]] std::int64_t M, std::int64_t N,
-    std::int64_t BM, std::int64_t BN, std::int64_t i, std::int64_t j, std::int64_t k,
-    std::int64_t l) noexcept {
+[[nodiscard]] constexpr std::int64_t matmul_c_apply(
+    [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN,
+    std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -47,8 +47,9 @@ struct matmul_c_inv_result {
 /// @pre N % BN == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr matmul_c_inv_result matmul_c_inv([[maybe_unused]] std::int64_t M,
-    std::int64_t N, std::int64_t BM, std::int64_t BN, std::int64_t flat) noexcept {
+[[nodiscard]] constexpr matmul_c_inv_result matmul_c_inv(
+    [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN,
+    std::int64_t flat) noexcept {
   return {flat / (BM * N), flat % N / BN, flat / N % BM, flat % BN};
 }
 

@@ -24,8 +24,8 @@ Physical position of the logical index (i, j, k, l).
 - Assumes M*N <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function matmul_c_apply(M::Int64, N::Int64, BM::Int64, BN::Int64, i::Int64, j::Int64,
-    k::Int64, l::Int64)::Int64
+@inline function matmul_c_apply(M::Int64, N::Int64, BM::Int64, BN::Int64, i::Int64,
+    j::Int64, k::Int64, l::Int64)::Int64
     return N * (BM * i + k) + BN * j + l
 end
 

@@ -22,8 +22,8 @@
 /// @pre nm % GM == 0
 /// @pre nm*nn <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_pid_apply([[maybe_unused]] long long nm,
-    long long nn, long long GM, long long i, long long j) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_pid_apply(
+    [[maybe_unused]] long long nm, long long nn, long long GM, long long i, long long j) noexcept {
   return GM * (nn * (i / GM) + j) + i % GM;
 }
 
@@ -42,8 +42,8 @@ struct matmul_pid_inv_result {
 /// @pre nm % GM == 0
 /// @pre nm*nn <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_inv_result matmul_pid_inv([[maybe_unused]] long long nm,
-    long long nn, long long GM, long long flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_inv_result matmul_pid_inv(
+    [[maybe_unused]] long long nm, long long nn, long long GM, long long flat) noexcept {
   return {GM * (flat / (GM * nn)) + flat % GM, flat / GM % nn};
 }
 

@@ -18,8 +18,9 @@ namespace lego {
 /// @pre nm % GM == 0
 /// @pre nm*nn <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t matmul_pid_apply([[maybe_unused]] std::int64_t nm,
-    std::int64_t nn, std::int64_t GM, std::int64_t i, std::int64_t j) noexcept {
+[[nodiscard]] constexpr std::int64_t matmul_pid_apply(
+    [[maybe_unused]] std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t i,
+    std::int64_t j) noexcept {
   return GM * (nn * (i / GM) + j) + i % GM;
 }
 
@@ -38,8 +39,9 @@ struct matmul_pid_inv_result {
 /// @pre nm % GM == 0
 /// @pre nm*nn <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr matmul_pid_inv_result matmul_pid_inv([[maybe_unused]] std::int64_t nm,
-    std::int64_t nn, std::int64_t GM, std::int64_t flat) noexcept {
+[[nodiscard]] constexpr matmul_pid_inv_result matmul_pid_inv(
+    [[maybe_unused]] std::int64_t nm, std::int64_t nn, std::int64_t GM,
+    std::int64_t flat) noexcept {
   return {GM * (flat / (GM * nn)) + flat % GM, flat / GM % nn};
 }
 

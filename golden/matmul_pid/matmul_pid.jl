@@ -20,7 +20,8 @@ Physical position of the logical index (i, j).
 - Assumes nm*nn <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function matmul_pid_apply(nm::Int64, nn::Int64, GM::Int64, i::Int64, j::Int64)::Int64
+@inline function matmul_pid_apply(nm::Int64, nn::Int64, GM::Int64, i::Int64,
+    j::Int64)::Int64
     return GM * (nn * div(i, GM) + j) + i % GM
 end
 
@@ -38,7 +39,8 @@ Logical index (i, j) of a physical position.
 - Assumes nm*nn <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function matmul_pid_inv(nm::Int64, nn::Int64, GM::Int64, flat::Int64)::NTuple{2, Int64}
+@inline function matmul_pid_inv(nm::Int64, nn::Int64, GM::Int64,
+    flat::Int64)::NTuple{2, Int64}
     return (GM * div(flat, GM * nn) + flat % GM, div(flat, GM) % nn)
 end
 

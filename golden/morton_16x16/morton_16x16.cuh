@@ -33,7 +33,8 @@ struct morton_16x16_inv_result {
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
 /// @note int32 is enough: every value lies in 0..255.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr morton_16x16_inv_result morton_16x16_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr morton_16x16_inv_result morton_16x16_inv(
+    int flat) noexcept {
   const int bits = (flat >> 1) & 85;
   const int bits_2 = (bits | (bits >> 1)) & 51;
   const int bits_3 = flat & 85;

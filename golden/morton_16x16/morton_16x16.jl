@@ -18,7 +18,8 @@ Physical position of the logical index (i, j).
 @inline function morton_16x16_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     bits = (j | (Ti(4) * j)) & Ti(51)
     bits_2 = (i | (Ti(4) * i)) & Ti(51)
-    return ((bits | (Ti(2) * bits)) & Ti(85)) | (Ti(2) * ((bits_2 | (Ti(2) * bits_2)) & Ti(85)))
+    return ((bits | (Ti(2) * bits)) & Ti(85)) |
+        (Ti(2) * ((bits_2 | (Ti(2) * bits_2)) & Ti(85)))
 end
 
 """

@@ -12,19 +12,6 @@
 #endif
 #endif
 
-// The quotient rounded down; the language rounds towards zero.
-LEGO_HOST_DEVICE constexpr long long nw_floor_div(long long a, long long b) noexcept {
-  const long long q = a / b;
-  return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-LEGO_HOST_DEVICE constexpr long long nw_floor_mod(long long a, long long b) noexcept {
-  if (b == -1) return 0;  // the least integer % -1 is undefined
-  const long long r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 // The square root rounded down, two bits of n at a time.
 LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
   long long root = 0;
@@ -46,11 +33,13 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 /// @return 0 <= the result < b*b + 2*b + 1
 /// @pre 17*b*b + 38*b + 22 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long nw_apply(long long b, long long i,
-    long long j) noexcept {
-  const long long sum = i + j;
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long nw_apply(
+    long long b, long long i, long long j) noexcept {
+  const long long total = i + j;
   const long long difference = 2 * b - i - j;
-  return (sum <= b ? sum * (sum + 1) >> 1 : b * (b + 1) - (difference * (difference + 1) >> 1)) + i;
+  return (total <= b ? total * (total + 1) >> 1
+                     : b * (b + 1) - (difference * (difference + 1) >> 1))
+      + i;
 }
 
 /// The result of nw_inv.
@@ -62,30 +51,29 @@ struct nw_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param b b >= 1
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
-/// @return i >= 0, 0 <= j < b + 1
+/// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 32*b*b + 65*b + 50 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(long long b,
-    long long flat) noexcept {
-  const long long product = b * (b + 3);
-  const long long product_div_2 = product >> 1;
-  const long long product_2 = 2 * flat;
-  const long long root = nw_isqrt(product_2);
+[[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(
+    long long b, long long flat) noexcept {
+  const long long scaled = b * (b + 3);
+  const long long scaled_div_2 = scaled >> 1;
+  const long long scaled_2 = 2 * flat;
+  const long long root = nw_isqrt(scaled_2);
   const long long flag = static_cast<long long>(root * (root + 1) >> 1 <= flat);
-  const long long sum = flag + root;
-  const long long quotient = sum * (sum - 1) >> 1;
-  const long long root_2 = nw_isqrt(b * (2 * b + 4) - product_2);
-  const long long flag_2 = static_cast<long long>((root_2 * (root_2 + 1) >> 1) + flat
-      <= b * (b + 2));
-  const long long sum_2 = flag_2 + root_2;
-  const long long quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  const long long difference = (flat <= product_div_2 ? flag + quotient + root - 1
-          : product - flag_2 - quotient_2 - root_2 + 1)
-      - flat;
-  const long long sum_3 = b + 1;
-  return {nw_floor_div(difference, sum_3)
-          + (flat <= product_div_2 ? -quotient : quotient_2 - b * sum_3) + flat,
-      nw_floor_mod(difference, sum_3)};
+  const long long total = flag + root;
+  const long long quotient = total * (total - 1) >> 1;
+  const long long root_2 = nw_isqrt(b * (2 * b + 4) - scaled_2);
+  const long long flag_2 =
+      static_cast<long long>((root_2 * (root_2 + 1) >> 1) + flat <= b * (b + 2));
+  const long long total_2 = flag_2 + root_2;
+  const long long quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= scaled_div_2 ? -quotient : quotient_2 - b * (b + 1)) + flat,
+      (flat <= scaled_div_2 ? flag + quotient + root - 1
+                            : scaled - flag_2 - quotient_2 - root_2 + 1)
+          - flat,
+  };
 }
 
 #endif  // LEGO_NW_CUH

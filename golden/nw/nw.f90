@@ -17,50 +17,42 @@ contains
   !> int64 is enough under the assumptions.
   pure elemental integer(int64) function nw_apply(b, i, j)
     integer(int64), intent(in) :: b, i, j
-    integer(int64) :: sum_v, difference
-    sum_v = i + j
+    integer(int64) :: total, difference
+    total = i + j
     difference = 2_int64 * b - i - j
-    nw_apply = merge(shifta(sum_v * (sum_v + 1_int64), 1), &
-            b * (b + 1_int64) - shifta(difference * (difference + 1_int64), 1), sum_v <= b) &
+    nw_apply = merge(shifta(total * (total + 1_int64), 1), &
+            b * (b + 1_int64) - shifta(difference * (difference + 1_int64), 1), total <= b) &
         + i
   end function nw_apply
 
   !> Logical index (i, j) of a physical position.
   !> Parameter b: b >= 1
   !> Parameter flat: 0 <= flat < (b + 1)*(b + 1)
-  !> Result: i >= 0, 0 <= j < b + 1
+  !> Result: 0 <= i < b + 1, 0 <= j < b + 1
   !> Assumes 32*b*b + 65*b + 50 <= 2**63 - 1
   !> int64 is enough under the assumptions.
   pure elemental subroutine nw_inv(b, flat, i, j)
     integer(int64), intent(in) :: b, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: product_v, product_div_2, product_2, root, flag, sum_v, quotient, root_2, &
-        flag_2, sum_2, quotient_2, difference, sum_3
-    product_v = b * (b + 3_int64)
-    product_div_2 = shifta(product_v, 1)
-    product_2 = 2_int64 * flat
-    root = isqrt_int64(product_2)
+    integer(int64) :: scaled, scaled_div_2, scaled_2, root, flag, total, quotient, root_2, flag_2, &
+        total_2, quotient_2
+    scaled = b * (b + 3_int64)
+    scaled_div_2 = shifta(scaled, 1)
+    scaled_2 = 2_int64 * flat
+    root = isqrt_int64(scaled_2)
     flag = merge(1_int64, 0_int64, shifta(root * (root + 1_int64), 1) <= flat)
-    sum_v = flag + root
-    quotient = shifta(sum_v * (sum_v - 1_int64), 1)
-    root_2 = isqrt_int64(b * (2_int64 * b + 4_int64) - product_2)
+    total = flag + root
+    quotient = shifta(total * (total - 1_int64), 1)
+    root_2 = isqrt_int64(b * (2_int64 * b + 4_int64) - scaled_2)
     flag_2 = merge(1_int64, 0_int64, &
         shifta(root_2 * (root_2 + 1_int64), 1) + flat <= b * (b + 2_int64))
-    sum_2 = flag_2 + root_2
-    quotient_2 = shifta(sum_2 * (sum_2 - 1_int64), 1)
-    difference = merge(flag + quotient + root - 1_int64, &
-            product_v - flag_2 - quotient_2 - root_2 + 1_int64, flat <= product_div_2) &
+    total_2 = flag_2 + root_2
+    quotient_2 = shifta(total_2 * (total_2 - 1_int64), 1)
+    i = merge(-quotient, quotient_2 - b * (b + 1_int64), flat <= scaled_div_2) + flat
+    j = merge(flag + quotient + root - 1_int64, &
+            scaled - flag_2 - quotient_2 - root_2 + 1_int64, flat <= scaled_div_2) &
         - flat
-    sum_3 = b + 1_int64
-    i = floor_div_int64(difference, sum_3) &
-        + merge(-quotient, quotient_2 - b * sum_3, flat <= product_div_2) + flat
-    j = modulo(difference, sum_3)
   end subroutine nw_inv
-
-  pure elemental integer(int64) function floor_div_int64(a, b)
-    integer(int64), intent(in) :: a, b
-    floor_div_int64 = a / b - merge(1_int64, 0_int64, mod(a, b) /= modulo(a, b))
-  end function floor_div_int64
 
   pure elemental integer(int64) function isqrt_int64(n)
     integer(int64), intent(in) :: n

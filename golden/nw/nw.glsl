@@ -7,21 +7,6 @@
 #ifndef LEGO_NW_GLSL
 #define LEGO_NW_GLSL
 
-// The quotient rounded down.
-int nw_floor_div(int a, int b) {
-  uint m = uint(abs(a));
-  uint n = uint(abs(b));
-  return (a < 0) == (b < 0) ? int(m / n) : -int((m + n - 1u) / n);
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-int nw_floor_mod(int a, int b) {
-  uint n = uint(abs(b));
-  uint r = uint(abs(a)) % n;
-  if (r != 0u && (a < 0) != (b < 0)) r = n - r;
-  return b < 0 ? -int(r) : int(r);
-}
-
 // The square root rounded down, two bits of n at a time.
 int nw_isqrt(int n) {
   int root = 0;
@@ -44,37 +29,36 @@ int nw_isqrt(int n) {
 // Assumes 17*b*b + 38*b + 22 <= 2**31 - 1
 // int32 is enough under the assumptions.
 int nw_apply(int b, int i, int j) {
-  int sum = i + j;
+  int total = i + j;
   int difference = 2 * b - i - j;
-  return (sum <= b ? sum * (sum + 1) >> 1 : b * (b + 1) - (difference * (difference + 1) >> 1)) + i;
+  return (total <= b ? total * (total + 1) >> 1
+                     : b * (b + 1) - (difference * (difference + 1) >> 1))
+      + i;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter b: b >= 1
 // Parameter flat_v: 0 <= flat_v < (b + 1)*(b + 1)
-// Result: i >= 0, 0 <= j < b + 1
+// Result: 0 <= i < b + 1, 0 <= j < b + 1
 // Assumes 32*b*b + 65*b + 50 <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void nw_inv(int b, int flat_v, out int i, out int j) {
-  int product = b * (b + 3);
-  int product_div_2 = product >> 1;
-  int product_2 = 2 * flat_v;
-  int root = nw_isqrt(product_2);
+  int scaled = b * (b + 3);
+  int scaled_div_2 = scaled >> 1;
+  int scaled_2 = 2 * flat_v;
+  int root = nw_isqrt(scaled_2);
   int flag = int(root * (root + 1) >> 1 <= flat_v);
-  int sum = flag + root;
-  int quotient = sum * (sum - 1) >> 1;
-  int root_2 = nw_isqrt(b * (2 * b + 4) - product_2);
+  int total = flag + root;
+  int quotient = total * (total - 1) >> 1;
+  int root_2 = nw_isqrt(b * (2 * b + 4) - scaled_2);
   int flag_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= b * (b + 2));
-  int sum_2 = flag_2 + root_2;
-  int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  int difference = (flat_v <= product_div_2 ? flag + quotient + root - 1
-          : product - flag_2 - quotient_2 - root_2 + 1)
+  int total_2 = flag_2 + root_2;
+  int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  i = (flat_v <= scaled_div_2 ? -quotient : quotient_2 - b * (b + 1)) + flat_v;
+  j = (flat_v <= scaled_div_2 ? flag + quotient + root - 1
+                              : scaled - flag_2 - quotient_2 - root_2 + 1)
       - flat_v;
-  int sum_3 = b + 1;
-  i = nw_floor_div(difference, sum_3)
-      + (flat_v <= product_div_2 ? -quotient : quotient_2 - b * sum_3) + flat_v;
-  j = nw_floor_mod(difference, sum_3);
 }
 
 #endif  // LEGO_NW_GLSL

@@ -10,19 +10,6 @@ namespace lego {
 
 namespace nw_detail {
 
-// The quotient rounded down; the language rounds towards zero.
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
-  const std::int64_t q = a / b;
-  return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t b) noexcept {
-  if (b == -1) return 0;  // the least integer % -1 is undefined
-  const std::int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 // The square root rounded down, two bits of n at a time.
 constexpr std::int64_t isqrt(std::int64_t n) noexcept {
   std::int64_t root = 0;
@@ -46,11 +33,13 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
 /// @return 0 <= the result < b*b + 2*b + 1
 /// @pre 17*b*b + 38*b + 22 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t nw_apply(std::int64_t b, std::int64_t i,
-    std::int64_t j) noexcept {
-  const std::int64_t sum = i + j;
+[[nodiscard]] constexpr std::int64_t nw_apply(
+    std::int64_t b, std::int64_t i, std::int64_t j) noexcept {
+  const std::int64_t total = i + j;
   const std::int64_t difference = 2 * b - i - j;
-  return (sum <= b ? sum * (sum + 1) >> 1 : b * (b + 1) - (difference * (difference + 1) >> 1)) + i;
+  return (total <= b ? total * (total + 1) >> 1
+                     : b * (b + 1) - (difference * (difference + 1) >> 1))
+      + i;
 }
 
 /// The result of nw_inv.
@@ -62,28 +51,27 @@ struct nw_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param b b >= 1
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
-/// @return i >= 0, 0 <= j < b + 1
+/// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 32*b*b + 65*b + 50 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr nw_inv_result nw_inv(std::int64_t b, std::int64_t flat) noexcept {
-  const std::int64_t product = b * (b + 3);
-  const std::int64_t product_div_2 = product >> 1;
-  const std::int64_t product_2 = 2 * flat;
-  const std::int64_t root = nw_detail::isqrt(product_2);
+  const std::int64_t scaled = b * (b + 3);
+  const std::int64_t scaled_div_2 = scaled >> 1;
+  const std::int64_t scaled_2 = 2 * flat;
+  const std::int64_t root = nw_detail::isqrt(scaled_2);
   const std::int64_t flag = std::int64_t{root * (root + 1) >> 1 <= flat};
-  const std::int64_t sum = flag + root;
-  const std::int64_t quotient = sum * (sum - 1) >> 1;
-  const std::int64_t root_2 = nw_detail::isqrt(b * (2 * b + 4) - product_2);
+  const std::int64_t total = flag + root;
+  const std::int64_t quotient = total * (total - 1) >> 1;
+  const std::int64_t root_2 = nw_detail::isqrt(b * (2 * b + 4) - scaled_2);
   const std::int64_t flag_2 = std::int64_t{(root_2 * (root_2 + 1) >> 1) + flat <= b * (b + 2)};
-  const std::int64_t sum_2 = flag_2 + root_2;
-  const std::int64_t quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  const std::int64_t difference = (flat <= product_div_2 ? flag + quotient + root - 1
-          : product - flag_2 - quotient_2 - root_2 + 1)
-      - flat;
-  const std::int64_t sum_3 = b + 1;
-  return {nw_detail::floor_div(difference, sum_3)
-          + (flat <= product_div_2 ? -quotient : quotient_2 - b * sum_3) + flat,
-      nw_detail::floor_mod(difference, sum_3)};
+  const std::int64_t total_2 = flag_2 + root_2;
+  const std::int64_t quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= scaled_div_2 ? -quotient : quotient_2 - b * (b + 1)) + flat,
+      (flat <= scaled_div_2 ? flag + quotient + root - 1
+                            : scaled - flag_2 - quotient_2 - root_2 + 1)
+          - flat,
+  };
 }
 
 }  // namespace lego

@@ -18,9 +18,9 @@ Physical position of the logical index (i, j).
 - int64 is enough under the assumptions.
 """
 @inline function nw_apply(b::Int64, i::Int64, j::Int64)::Int64
-    sum = i + j
+    total = i + j
     difference = 2 * b - i - j
-    return (sum <= b ? (sum * (sum + 1)) >> 1 :
+    return (total <= b ? (total * (total + 1)) >> 1 :
             b * (b + 1) - ((difference * (difference + 1)) >> 1)) +
         i
 end
@@ -32,29 +32,26 @@ Logical index (i, j) of a physical position.
 
 - Parameter b: b >= 1
 - Parameter flat: 0 <= flat < (b + 1)*(b + 1)
-- Result: i >= 0, 0 <= j < b + 1
+- Result: 0 <= i < b + 1, 0 <= j < b + 1
 - Assumes 32*b*b + 65*b + 50 <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
 @inline function nw_inv(b::Int64, flat::Int64)::NTuple{2, Int64}
-    product = b * (b + 3)
-    product_div_2 = product >> 1
-    product_2 = 2 * flat
-    root = isqrt(product_2)
+    scaled = b * (b + 3)
+    scaled_div_2 = scaled >> 1
+    scaled_2 = 2 * flat
+    root = isqrt(scaled_2)
     flag = Int64((root * (root + 1)) >> 1 <= flat)
-    sum = flag + root
-    quotient = (sum * (sum - 1)) >> 1
-    root_2 = isqrt(b * (2 * b + 4) - product_2)
+    total = flag + root
+    quotient = (total * (total - 1)) >> 1
+    root_2 = isqrt(b * (2 * b + 4) - scaled_2)
     flag_2 = Int64(((root_2 * (root_2 + 1)) >> 1) + flat <= b * (b + 2))
-    sum_2 = flag_2 + root_2
-    quotient_2 = (sum_2 * (sum_2 - 1)) >> 1
-    difference = (flat <= product_div_2 ? flag + quotient + root - 1 :
-            product - flag_2 - quotient_2 - root_2 + 1) -
-        flat
-    sum_3 = b + 1
-    return (fld(difference, sum_3) +
-            (flat <= product_div_2 ? -quotient : quotient_2 - b * sum_3) + flat,
-        mod(difference, sum_3))
+    total_2 = flag_2 + root_2
+    quotient_2 = (total_2 * (total_2 - 1)) >> 1
+    return ((flat <= scaled_div_2 ? -quotient : quotient_2 - b * (b + 1)) + flat,
+        (flat <= scaled_div_2 ? flag + quotient + root - 1 :
+                scaled - flag_2 - quotient_2 - root_2 + 1) -
+            flat)
 end
 
 end # module Nw

@@ -32,8 +32,8 @@ LEGO_HOST_DEVICE constexpr int nw_16_isqrt(int n) noexcept {
 /// @return 0 <= the result < 289
 /// @note int32 is enough: every value lies in -2080..1056.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int nw_16_apply(int i, int j) noexcept {
-  const int sum = i + j;
-  return (sum <= 16 ? sum * (sum + 1) >> 1 : -(sum * (sum - 65) >> 1) - 256) + i;
+  const int total = i + j;
+  return (total <= 16 ? total * (total + 1) >> 1 : -(total * (total - 65) >> 1) - 256) + i;
 }
 
 /// The result of nw_16_inv.
@@ -47,17 +47,19 @@ struct nw_16_inv_result {
 /// @return 0 <= i < 17, 0 <= j < 17
 /// @note int32 is enough: every value lies in -320..625.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr nw_16_inv_result nw_16_inv(int flat) noexcept {
-  const int product = 2 * flat;
-  const int root = nw_16_isqrt(product);
+  const int scaled = 2 * flat;
+  const int root = nw_16_isqrt(scaled);
   const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int sum = flag + root;
-  const int quotient = sum * (sum - 1) >> 1;
-  const int root_2 = nw_16_isqrt(576 - product);
+  const int total = flag + root;
+  const int quotient = total * (total - 1) >> 1;
+  const int root_2 = nw_16_isqrt(576 - scaled);
   const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 288);
-  const int sum_2 = flag_2 + root_2;
-  const int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
-  return {(flat <= 152 ? -quotient : quotient_2 - 272) + flat,
-      (flat <= 152 ? flag + quotient + root - 1 : 305 - flag_2 - quotient_2 - root_2) - flat};
+  const int total_2 = flag_2 + root_2;
+  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  return {
+      (flat <= 152 ? -quotient : quotient_2 - 272) + flat,
+      (flat <= 152 ? flag + quotient + root - 1 : 305 - flag_2 - quotient_2 - root_2) - flat,
+  };
 }
 
 #endif  // LEGO_NW_16_CUH

@@ -15,10 +15,10 @@ contains
   !> int32 is enough: every value lies in -2080..1056.
   pure elemental integer(int32) function nw_16_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: sum_v
-    sum_v = i + j
-    nw_16_apply = merge(shifta(sum_v * (sum_v + 1_int32), 1), &
-            -shifta(sum_v * (sum_v - 65_int32), 1) - 256_int32, sum_v <= 16_int32) &
+    integer(int32) :: total
+    total = i + j
+    nw_16_apply = merge(shifta(total * (total + 1_int32), 1), &
+            -shifta(total * (total - 65_int32), 1) - 256_int32, total <= 16_int32) &
         + i
   end function nw_16_apply
 
@@ -29,16 +29,16 @@ contains
   pure elemental subroutine nw_16_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: product_v, root, flag, sum_v, quotient, root_2, flag_2, sum_2, quotient_2
-    product_v = 2_int32 * flat
-    root = isqrt_int32(product_v)
+    integer(int32) :: scaled, root, flag, total, quotient, root_2, flag_2, total_2, quotient_2
+    scaled = 2_int32 * flat
+    root = isqrt_int32(scaled)
     flag = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat)
-    sum_v = flag + root
-    quotient = shifta(sum_v * (sum_v - 1_int32), 1)
-    root_2 = isqrt_int32(576_int32 - product_v)
+    total = flag + root
+    quotient = shifta(total * (total - 1_int32), 1)
+    root_2 = isqrt_int32(576_int32 - scaled)
     flag_2 = merge(1_int32, 0_int32, shifta(root_2 * (root_2 + 1_int32), 1) + flat <= 288_int32)
-    sum_2 = flag_2 + root_2
-    quotient_2 = shifta(sum_2 * (sum_2 - 1_int32), 1)
+    total_2 = flag_2 + root_2
+    quotient_2 = shifta(total_2 * (total_2 - 1_int32), 1)
     i = merge(-quotient, quotient_2 - 272_int32, flat <= 152_int32) + flat
     j = merge(flag + quotient + root - 1_int32, 305_int32 - flag_2 - quotient_2 - root_2, &
             flat <= 152_int32) &

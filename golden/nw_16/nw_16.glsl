@@ -27,8 +27,8 @@ int nw_16_isqrt(int n) {
 // Result: 0 <= the result < 289
 // int32 is enough: every value lies in -2080..1056.
 int nw_16_apply(int i, int j) {
-  int sum = i + j;
-  return (sum <= 16 ? sum * (sum + 1) >> 1 : -(sum * (sum - 65) >> 1) - 256) + i;
+  int total = i + j;
+  return (total <= 16 ? total * (total + 1) >> 1 : -(total * (total - 65) >> 1) - 256) + i;
 }
 
 // Logical index (i, j) of a physical position.
@@ -37,15 +37,15 @@ int nw_16_apply(int i, int j) {
 // int32 is enough: every value lies in -320..625.
 // Renamed: flat is flat_v here
 void nw_16_inv(int flat_v, out int i, out int j) {
-  int product = 2 * flat_v;
-  int root = nw_16_isqrt(product);
+  int scaled = 2 * flat_v;
+  int root = nw_16_isqrt(scaled);
   int flag = int(root * (root + 1) >> 1 <= flat_v);
-  int sum = flag + root;
-  int quotient = sum * (sum - 1) >> 1;
-  int root_2 = nw_16_isqrt(576 - product);
+  int total = flag + root;
+  int quotient = total * (total - 1) >> 1;
+  int root_2 = nw_16_isqrt(576 - scaled);
   int flag_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 288);
-  int sum_2 = flag_2 + root_2;
-  int quotient_2 = sum_2 * (sum_2 - 1) >> 1;
+  int total_2 = flag_2 + root_2;
+  int quotient_2 = total_2 * (total_2 - 1) >> 1;
   i = (flat_v <= 152 ? -quotient : quotient_2 - 272) + flat_v;
   j = (flat_v <= 152 ? flag + quotient + root - 1 : 305 - flag_2 - quotient_2 - root_2) - flat_v;
 }

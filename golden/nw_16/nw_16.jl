@@ -16,8 +16,10 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in -2080..1056.
 """
 @inline function nw_16_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    sum = i + j
-    return (sum <= 16 ? (sum * (sum + Ti(1))) >> 1 : -((sum * (sum - Ti(65))) >> 1) - Ti(256)) + i
+    total = i + j
+    return (total <= 16 ? (total * (total + Ti(1))) >> 1 :
+            -((total * (total - Ti(65))) >> 1) - Ti(256)) +
+        i
 end
 
 """
@@ -30,17 +32,18 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in -320..625.
 """
 @inline function nw_16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    product = Ti(2) * flat
-    root = isqrt(product)
+    scaled = Ti(2) * flat
+    root = isqrt(scaled)
     flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    sum = flag + root
-    quotient = (sum * (sum - Ti(1))) >> 1
-    root_2 = isqrt(Ti(576) - product)
+    total = flag + root
+    quotient = (total * (total - Ti(1))) >> 1
+    root_2 = isqrt(Ti(576) - scaled)
     flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 288)
-    sum_2 = flag_2 + root_2
-    quotient_2 = (sum_2 * (sum_2 - Ti(1))) >> 1
+    total_2 = flag_2 + root_2
+    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 152 ? -quotient : quotient_2 - Ti(272)) + flat,
-        (flat <= 152 ? flag + quotient + root - Ti(1) : Ti(305) - flag_2 - quotient_2 - root_2) -
+        (flat <= 152 ? flag + quotient + root - Ti(1) :
+                Ti(305) - flag_2 - quotient_2 - root_2) -
             flat)
 end
 

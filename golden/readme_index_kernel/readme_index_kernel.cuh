@@ -26,10 +26,26 @@
 /// @pre N % BN == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long index_kernel([[maybe_unused]] long long M,
-    long long N, long long BM, long long BN, long long pid_m, long long pid_n, long long i,
-    long long j) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long index_kernel(
+    [[maybe_unused]] long long M, long long N, long long BM, long long BN, long long pid_m,
+    long long pid_n, long long i, long long j) noexcept {
   return N * (BM * pid_m + i) + BN * pid_n + j;
+}
+
+/// Puts the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, into
+/// out. The threads of a block share the work as index_kernel_fill(.., out, threadIdx.x,
+/// blockDim.x); on the host rank is 0 and size is 1. The parameters before out are those of
+/// index_kernel.
+/// @param out room for BM * BN results
+/// @param rank 0 <= rank < size: which work item this is
+/// @param size 1 <= size <= 2**30: how many work items there are
+LEGO_HOST_DEVICE constexpr void index_kernel_fill(
+    long long M, long long N, long long BM, long long BN, long long pid_m, long long pid_n,
+    long long* out, long long rank, long long size) noexcept {
+  const long long count = BM * BN;
+  for (long long n = rank; n < count; n += size) {
+    out[n] = index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
+  }
 }
 
 #endif  // LEGO_INDEX_KERNEL_CUH

@@ -5,7 +5,7 @@ module index_kernel_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: index_kernel
+  public :: index_kernel, index_kernel_array
 contains
 
   !> The index that index_kernel computes.
@@ -27,5 +27,18 @@ contains
     associate (unused => M); end associate
     index_kernel = N * (BM * pid_m + i) + BN * pid_n + j
   end function index_kernel
+
+  !> index_kernel for all 0 <= i < BM, 0 <= j < BN.
+  !> Result: values(i, j); an array declared with the same bounds is indexed alike
+  !> The first axis is the fastest in memory; the row-major order, last axis fastest, is
+  !> reshape(values, [BN, BM], order=[2, 1])
+  pure function index_kernel_array(M, N, BM, BN, pid_m, pid_n) result(values)
+    integer(int64), intent(in) :: M, N, BM, BN, pid_m, pid_n
+    integer(int64), dimension(0:BM - 1, 0:BN - 1) :: values
+    integer(int64) :: i, j
+    do concurrent (j = 0:BN - 1, i = 0:BM - 1)
+      values(i, j) = index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
+    end do
+  end function index_kernel_array
 
 end module index_kernel_mod

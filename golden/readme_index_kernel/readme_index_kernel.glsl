@@ -25,4 +25,12 @@ int index_kernel(int M, int N, int BM, int BN, int pid_m, int pid_n, int i, int 
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
 
+// Element n of the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest;
+// 0 <= n < BM * BN. The work items of a group fill an array together:
+//   for (int n = int(gl_LocalInvocationIndex); n < BM * BN; n += int(gl_WorkGroupSize.x))
+//     results[n] = index_kernel_at(M, N, BM, BN, pid_m, pid_n, n);
+int index_kernel_at(int M, int N, int BM, int BN, int pid_m, int pid_n, int n) {
+  return index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
+}
+
 #endif  // LEGO_INDEX_KERNEL_GLSL

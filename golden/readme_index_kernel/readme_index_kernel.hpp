@@ -5,6 +5,9 @@
 #define LEGO_INDEX_KERNEL_HPP
 
 #include <cstdint>
+#if __cplusplus >= 202002L
+#include <ranges>
+#endif
 
 namespace lego {
 
@@ -22,11 +25,25 @@ namespace lego {
 /// @pre N % BN == 0
 /// @pre M*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t index_kernel([[maybe_unused]] std::int64_t M, std::int64_t N,
-    std::int64_t BM, std::int64_t BN, std::int64_t pid_m, std::int64_t pid_n, std::int64_t i,
-    std::int64_t j) noexcept {
+[[nodiscard]] constexpr std::int64_t index_kernel(
+    [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN,
+    std::int64_t pid_m, std::int64_t pid_n, std::int64_t i, std::int64_t j) noexcept {
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
+
+// For C++20. Clang before 16 refuses the views of GCC's library.
+#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
+/// The results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, as a
+/// random-access view. The parameters are those of index_kernel.
+[[nodiscard]] constexpr auto index_kernel_view(
+    std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN, std::int64_t pid_m,
+    std::int64_t pid_n) {
+  const auto element = [=](std::int64_t n) noexcept {
+    return index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
+  };
+  return std::views::iota(std::int64_t{0}, BM * BN) | std::views::transform(element);
+}
+#endif
 
 }  // namespace lego
 

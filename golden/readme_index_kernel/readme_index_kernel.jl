@@ -3,7 +3,7 @@
 # index_kernel(M, N, BM, BN)
 module IndexKernel
 
-export index_kernel
+export index_kernel, index_kernel_array
 
 """
     index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
@@ -24,9 +24,22 @@ The index that index_kernel computes.
 - Assumes M*N <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
-@inline function index_kernel(M::Int64, N::Int64, BM::Int64, BN::Int64, pid_m::Int64, pid_n::Int64,
-    i::Int64, j::Int64)::Int64
+@inline function index_kernel(M::Int64, N::Int64, BM::Int64, BN::Int64, pid_m::Int64,
+    pid_n::Int64, i::Int64, j::Int64)::Int64
     return N * (BM * pid_m + i) + BN * pid_n + j
+end
+
+"""
+    index_kernel_array(M, N, BM, BN, pid_m, pid_n)
+
+`index_kernel` for all 0 <= i < BM, 0 <= j < BN: element `[i + 1, j + 1]` is
+`index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)`. The first axis is the fastest in memory;
+`permutedims(values, (2, 1))` puts `values` in row-major order, the last axis fastest.
+"""
+function index_kernel_array(M::Int64, N::Int64, BM::Int64, BN::Int64, pid_m::Int64,
+    pid_n::Int64)::Matrix{Int64}
+    return [index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
+            for i in 0:(BM - 1), j in 0:(BN - 1)]
 end
 
 end # module IndexKernel

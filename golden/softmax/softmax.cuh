@@ -20,9 +20,24 @@
 /// @return 0 <= the result < C*R
 /// @pre C*R <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long softmax([[maybe_unused]] long long R,
-    long long C, long long row, long long i) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr long long softmax(
+    [[maybe_unused]] long long R, long long C, long long row, long long i) noexcept {
   return C * row + i;
+}
+
+/// Puts the results of softmax over its ':' axis i, into out. The threads of a block share the work
+/// as softmax_fill(.., out, threadIdx.x, blockDim.x); on the host rank is 0 and size is 1. The
+/// parameters before out are those of softmax.
+/// @param out room for C results
+/// @param rank 0 <= rank < size: which work item this is
+/// @param size 1 <= size <= 2**30: how many work items there are
+LEGO_HOST_DEVICE constexpr void softmax_fill(
+    long long R, long long C, long long row, long long* out, long long rank,
+    long long size) noexcept {
+  const long long count = C;
+  for (long long n = rank; n < count; n += size) {
+    out[n] = softmax(R, C, row, n);
+  }
 }
 
 #endif  // LEGO_SOFTMAX_CUH

@@ -5,7 +5,7 @@ module softmax_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: softmax
+  public :: softmax, softmax_array
 contains
 
   !> The index that softmax computes.
@@ -21,5 +21,16 @@ contains
     associate (unused => R); end associate
     softmax = C * row + i
   end function softmax
+
+  !> softmax for all 0 <= i < C.
+  !> Result: values(i); an array declared with the same bounds is indexed alike
+  pure function softmax_array(R, C, row) result(values)
+    integer(int64), intent(in) :: R, C, row
+    integer(int64), dimension(0:C - 1) :: values
+    integer(int64) :: i
+    do concurrent (i = 0:C - 1)
+      values(i) = softmax(R, C, row, i)
+    end do
+  end function softmax_array
 
 end module softmax_mod

@@ -19,4 +19,12 @@ int softmax(int R, int C, int row, int i) {
   return C * row + i;
 }
 
+// Element n of the results of softmax over its ':' axis i; 0 <= n < C. The work items of a group
+// fill an array together:
+//   for (int n = int(gl_LocalInvocationIndex); n < C; n += int(gl_WorkGroupSize.x))
+//     results[n] = softmax_at(R, C, row, n);
+int softmax_at(int R, int C, int row, int n) {
+  return softmax(R, C, row, n);
+}
+
 #endif  // LEGO_SOFTMAX_GLSL

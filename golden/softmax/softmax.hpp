@@ -5,6 +5,9 @@
 #define LEGO_SOFTMAX_HPP
 
 #include <cstdint>
+#if __cplusplus >= 202002L
+#include <ranges>
+#endif
 
 namespace lego {
 
@@ -16,10 +19,22 @@ namespace lego {
 /// @return 0 <= the result < C*R
 /// @pre C*R <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr std::int64_t softmax([[maybe_unused]] std::int64_t R, std::int64_t C,
-    std::int64_t row, std::int64_t i) noexcept {
+[[nodiscard]] constexpr std::int64_t softmax(
+    [[maybe_unused]] std::int64_t R, std::int64_t C, std::int64_t row, std::int64_t i) noexcept {
   return C * row + i;
 }
+
+// For C++20. Clang before 16 refuses the views of GCC's library.
+#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
+/// The results of softmax over its ':' axis i, as a random-access view. The parameters are those of
+/// softmax.
+[[nodiscard]] constexpr auto softmax_view(std::int64_t R, std::int64_t C, std::int64_t row) {
+  const auto element = [=](std::int64_t n) noexcept {
+    return softmax(R, C, row, n);
+  };
+  return std::views::iota(std::int64_t{0}, C) | std::views::transform(element);
+}
+#endif
 
 }  // namespace lego
 

@@ -3,7 +3,7 @@
 # softmax(R, C)
 module Softmax
 
-export softmax
+export softmax, softmax_array
 
 """
     softmax(R, C, row, i)
@@ -20,6 +20,15 @@ The index that softmax computes.
 """
 @inline function softmax(R::Int64, C::Int64, row::Int64, i::Int64)::Int64
     return C * row + i
+end
+
+"""
+    softmax_array(R, C, row)
+
+`softmax` for all 0 <= i < C: element `[i + 1]` is `softmax(R, C, row, i)`.
+"""
+function softmax_array(R::Int64, C::Int64, row::Int64)::Vector{Int64}
+    return [softmax(R, C, row, i) for i in 0:(C - 1)]
 end
 
 end # module Softmax

@@ -31,7 +31,8 @@ struct swizzle_64x64_inv_result {
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
 /// @note int32 is enough: every value lies in 0..4095.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr swizzle_64x64_inv_result swizzle_64x64_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr swizzle_64x64_inv_result swizzle_64x64_inv(
+    int flat) noexcept {
   return {flat >> 6, 8 * (((flat >> 7) & 3) ^ ((flat >> 3) & 7)) + (flat & 7)};
 }
 

@@ -29,7 +29,8 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in 0..4095.
 """
 @inline function swizzle_64x64_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (flat >> 6, Ti(8) * xor((flat >> 7) & Ti(3), (flat >> 3) & Ti(7)) + (flat & Ti(7)))
+    return (flat >> 6,
+        Ti(8) * xor((flat >> 7) & Ti(3), (flat >> 3) & Ti(7)) + (flat & Ti(7)))
 end
 
 end # module Swizzle64x64

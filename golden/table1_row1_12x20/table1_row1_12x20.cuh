@@ -19,8 +19,8 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 /// @note int32 is enough: every value lies in 0..239.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int table1_row1_12x20_apply(int i, int j, int k,
-    int l) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int table1_row1_12x20_apply(
+    int i, int j, int k, int l) noexcept {
   return 60 * i + 20 * k + 5 * j + l;
 }
 
@@ -36,7 +36,8 @@ struct table1_row1_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 /// @note int32 is enough: every value lies in 0..239.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(
+    int flat) noexcept {
   return {flat / 60, flat / 5 & 3, flat / 20 % 3, flat % 5};
 }
 

@@ -19,8 +19,8 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 /// @note int32 is enough: every value lies in 0..239.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int table1_row1_col_12x20_apply(int i, int j, int k,
-    int l) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int table1_row1_col_12x20_apply(
+    int i, int j, int k, int l) noexcept {
   return 60 * j + 12 * l + 3 * i + k;
 }
 
@@ -36,7 +36,8 @@ struct table1_row1_col_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 /// @note int32 is enough: every value lies in 0..239.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
+    int flat) noexcept {
   return {flat / 3 & 3, flat / 60, flat % 3, flat / 12 % 5};
 }
 

@@ -15,8 +15,8 @@ namespace lego {
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 /// @note int32 is enough: every value lies in 0..239.
-[[nodiscard]] constexpr std::int32_t table1_row1_col_12x20_apply(std::int32_t i, std::int32_t j,
-    std::int32_t k, std::int32_t l) noexcept {
+[[nodiscard]] constexpr std::int32_t table1_row1_col_12x20_apply(
+    std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
   return 60 * j + 12 * l + 3 * i + k;
 }
 
@@ -32,7 +32,8 @@ struct table1_row1_col_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 /// @note int32 is enough: every value lies in 0..239.
-[[nodiscard]] constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(std::int32_t flat) noexcept {
+[[nodiscard]] constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
+    std::int32_t flat) noexcept {
   return {flat / 3 & 3, flat / 60, flat % 3, flat / 12 % 5};
 }
 

@@ -31,7 +31,8 @@ struct tileby_q2xd1_inv_result {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 /// @note int32 is enough: every value lies in 0..11.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd1_inv_result tileby_q2xd1_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd1_inv_result tileby_q2xd1_inv(
+    int flat) noexcept {
   return {flat >> 2, flat & 3};
 }
 

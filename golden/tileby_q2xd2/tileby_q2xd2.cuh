@@ -19,8 +19,8 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 120
 /// @note int32 is enough: every value lies in 0..119.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q2xd2_apply(int i, int j, int k,
-    int l) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q2xd2_apply(
+    int i, int j, int k, int l) noexcept {
   return 60 * i + 15 * k + 5 * j + l;
 }
 
@@ -36,7 +36,8 @@ struct tileby_q2xd2_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 /// @note int32 is enough: every value lies in 0..119.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd2_inv_result tileby_q2xd2_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd2_inv_result tileby_q2xd2_inv(
+    int flat) noexcept {
   return {flat / 60, flat / 5 % 3, flat / 15 & 3, flat % 5};
 }
 

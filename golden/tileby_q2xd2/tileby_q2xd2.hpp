@@ -15,8 +15,8 @@ namespace lego {
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 120
 /// @note int32 is enough: every value lies in 0..119.
-[[nodiscard]] constexpr std::int32_t tileby_q2xd2_apply(std::int32_t i, std::int32_t j,
-    std::int32_t k, std::int32_t l) noexcept {
+[[nodiscard]] constexpr std::int32_t tileby_q2xd2_apply(
+    std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
   return 60 * i + 15 * k + 5 * j + l;
 }
 

@@ -17,7 +17,8 @@ Physical position of the logical index (i, j, k, l).
 - Result: 0 <= the result < 120
 - int32 is enough: every value lies in 0..119.
 """
-@inline function tileby_q2xd2_apply(i::Ti, j::Ti, k::Ti, l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+@inline function tileby_q2xd2_apply(i::Ti, j::Ti, k::Ti,
+    l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     return Ti(60) * i + Ti(15) * k + Ti(5) * j + l
 end
 
@@ -31,7 +32,8 @@ Logical index (i, j, k, l) of a physical position.
 - int32 is enough: every value lies in 0..119.
 """
 @inline function tileby_q2xd2_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
-    return (div(flat, Ti(60)), div(flat, Ti(5)) % Ti(3), div(flat, Ti(15)) & Ti(3), flat % Ti(5))
+    return (div(flat, Ti(60)), div(flat, Ti(5)) % Ti(3), div(flat, Ti(15)) & Ti(3),
+        flat % Ti(5))
 end
 
 end # module TilebyQ2xd2

@@ -21,8 +21,8 @@
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 144
 /// @note int32 is enough: every value lies in 0..143.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q2xd3_apply(int i, int j, int k, int l, int m,
-    int n) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q2xd3_apply(
+    int i, int j, int k, int l, int m, int n) noexcept {
   return 72 * i + 24 * l + 8 * j + 4 * m + 2 * k + n;
 }
 
@@ -40,7 +40,8 @@ struct tileby_q2xd3_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 /// @note int32 is enough: every value lies in 0..143.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(
+    int flat) noexcept {
   return {flat / 72, (flat >> 3) % 3, (flat >> 1) & 1, flat / 24 % 3, (flat >> 2) & 1, flat & 1};
 }
 

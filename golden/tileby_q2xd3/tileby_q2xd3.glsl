@@ -25,8 +25,8 @@ int tileby_q2xd3_apply(int i, int j, int k, int l, int m, int n) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 // int32 is enough: every value lies in 0..143.
 // Renamed: flat is flat_v here
-void tileby_q2xd3_inv(int flat_v, out int i, out int j, out int k, out int l, out int m,
-    out int n) {
+void tileby_q2xd3_inv(
+    int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
   i = flat_v / 72;
   j = (flat_v >> 3) % 3;
   k = (flat_v >> 1) & 1;

@@ -25,11 +25,21 @@ int tileby_q3xd3_apply(int i0, int i1, int i2, int i3, int i4, int i5, int i6, i
 
 // Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 96
-// Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2
+// Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
+// 2, 0 <= i7 < 1, 0 <= i8 < 2
 // int32 is enough: every value lies in 0..95.
 // Renamed: flat is flat_v here
-void tileby_q3xd3_inv(int flat_v, out int i0, out int i1, out int i2, out int i3, out int i4,
-    out int i5, out int i6, out int i7, out int i8) {
+void tileby_q3xd3_inv(
+    int flat_v,
+    out int i0,
+    out int i1,
+    out int i2,
+    out int i3,
+    out int i4,
+    out int i5,
+    out int i6,
+    out int i7,
+    out int i8) {
   i0 = flat_v / 48;
   i1 = flat_v / 12 & 1;
   i2 = 0;

@@ -20,9 +20,10 @@ namespace lego {
 /// @param i8 0 <= i8 < 2
 /// @return 0 <= the result < 96
 /// @note int32 is enough: every value lies in 0..95.
-[[nodiscard]] constexpr std::int32_t tileby_q3xd3_apply(std::int32_t i0, std::int32_t i1,
-    [[maybe_unused]] std::int32_t i2, [[maybe_unused]] std::int32_t i3, std::int32_t i4,
-    std::int32_t i5, std::int32_t i6, [[maybe_unused]] std::int32_t i7, std::int32_t i8) noexcept {
+[[nodiscard]] constexpr std::int32_t tileby_q3xd3_apply(
+    std::int32_t i0, std::int32_t i1, [[maybe_unused]] std::int32_t i2,
+    [[maybe_unused]] std::int32_t i3, std::int32_t i4, std::int32_t i5, std::int32_t i6,
+    [[maybe_unused]] std::int32_t i7, std::int32_t i8) noexcept {
   return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -41,11 +42,21 @@ struct tileby_q3xd3_inv_result {
 
 /// Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
 /// @param flat 0 <= flat < 96
-/// @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2
+/// @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
+/// 2, 0 <= i7 < 1, 0 <= i8 < 2
 /// @note int32 is enough: every value lies in 0..95.
 [[nodiscard]] constexpr tileby_q3xd3_inv_result tileby_q3xd3_inv(std::int32_t flat) noexcept {
-  return {flat / 48, flat / 12 & 1, 0, 0, (flat >> 2) % 3, (flat >> 1) & 1, flat / 24 & 1, 0,
-      flat & 1};
+  return {
+      flat / 48,
+      flat / 12 & 1,
+      0,
+      0,
+      (flat >> 2) % 3,
+      (flat >> 1) & 1,
+      flat / 24 & 1,
+      0,
+      flat & 1,
+  };
 }
 
 }  // namespace lego

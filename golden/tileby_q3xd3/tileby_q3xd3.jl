@@ -22,8 +22,8 @@ Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 - Result: 0 <= the result < 96
 - int32 is enough: every value lies in 0..95.
 """
-@inline function tileby_q3xd3_apply(i0::Ti, i1::Ti, i2::Ti, i3::Ti, i4::Ti, i5::Ti, i6::Ti, i7::Ti,
-    i8::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+@inline function tileby_q3xd3_apply(i0::Ti, i1::Ti, i2::Ti, i3::Ti, i4::Ti, i5::Ti, i6::Ti,
+    i7::Ti, i8::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     return Ti(48) * i0 + Ti(24) * i6 + Ti(12) * i1 + Ti(4) * i4 + Ti(2) * i5 + i8
 end
 
@@ -33,7 +33,8 @@ end
 Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
 
 - Parameter flat: 0 <= flat < 96
-- Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2
+- Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <=
+  i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2
 - int32 is enough: every value lies in 0..95.
 """
 @inline function tileby_q3xd3_inv(flat::Ti)::NTuple{9, Ti} where {Ti<:Union{Int32, Int64}}

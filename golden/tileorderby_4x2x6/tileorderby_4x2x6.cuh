@@ -33,7 +33,8 @@ struct tileorderby_4x2x6_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
+    int flat) noexcept {
   return {2 * ((flat >> 2) & 1) + (flat & 1), flat / 24, 2 * ((flat >> 3) % 3) + ((flat >> 1) & 1)};
 }
 

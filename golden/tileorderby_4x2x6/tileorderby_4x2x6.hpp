@@ -14,8 +14,8 @@ namespace lego {
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] constexpr std::int32_t tileorderby_4x2x6_apply(std::int32_t i, std::int32_t j,
-    std::int32_t k) noexcept {
+[[nodiscard]] constexpr std::int32_t tileorderby_4x2x6_apply(
+    std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
   return 24 * j + 8 * (k >> 1) + 4 * (i >> 1) + 2 * (k & 1) + (i & 1);
 }
 
@@ -30,7 +30,8 @@ struct tileorderby_4x2x6_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 /// @note int32 is enough: every value lies in 0..47.
-[[nodiscard]] constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(std::int32_t flat) noexcept {
+[[nodiscard]] constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
+    std::int32_t flat) noexcept {
   return {2 * ((flat >> 2) & 1) + (flat & 1), flat / 24, 2 * ((flat >> 3) % 3) + ((flat >> 1) & 1)};
 }
 

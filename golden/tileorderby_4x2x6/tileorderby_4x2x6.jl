@@ -16,8 +16,10 @@ Physical position of the logical index (i, j, k).
 - Result: 0 <= the result < 48
 - int32 is enough: every value lies in 0..47.
 """
-@inline function tileorderby_4x2x6_apply(i::Ti, j::Ti, k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(24) * j + Ti(8) * (k >> 1) + Ti(4) * (i >> 1) + Ti(2) * (k & Ti(1)) + (i & Ti(1))
+@inline function tileorderby_4x2x6_apply(i::Ti, j::Ti,
+    k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    return Ti(24) * j + Ti(8) * (k >> 1) + Ti(4) * (i >> 1) + Ti(2) * (k & Ti(1)) +
+        (i & Ti(1))
 end
 
 """

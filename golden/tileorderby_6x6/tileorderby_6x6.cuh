@@ -31,7 +31,8 @@ struct tileorderby_6x6_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 /// @note int32 is enough: every value lies in 0..35.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_6x6_inv_result tileorderby_6x6_inv(int flat) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_6x6_inv_result tileorderby_6x6_inv(
+    int flat) noexcept {
   return {(flat >> 1) % 6, 2 * (flat / 12) + (flat & 1)};
 }
 

@@ -13,8 +13,8 @@ namespace lego {
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 /// @note int32 is enough: every value lies in 0..35.
-[[nodiscard]] constexpr std::int32_t tileorderby_6x6_apply(std::int32_t i,
-    std::int32_t j) noexcept {
+[[nodiscard]] constexpr std::int32_t tileorderby_6x6_apply(
+    std::int32_t i, std::int32_t j) noexcept {
   return 12 * (j >> 1) + 2 * i + (j & 1);
 }
 

@@ -18,13 +18,13 @@
 // int32 is enough under the assumptions.
 void transpose_naive(int N, int block, int thread, int step, out int source, out int target) {
   int N_div_32 = N >> 5;
-  int product = 32 * (block / N_div_32);
-  int product_2 = 8 * step;
+  int scaled = 32 * (block / N_div_32);
+  int scaled_2 = 8 * step;
   int thread_div_32 = thread >> 5;
-  int product_3 = 32 * (block % N_div_32);
+  int scaled_3 = 32 * (block % N_div_32);
   int thread_mod_32 = thread & 31;
-  source = N * (product + product_2 + thread_div_32) + product_3 + thread_mod_32;
-  target = N * (product_3 + thread_mod_32) + product + product_2 + thread_div_32;
+  source = N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32;
+  target = N * (scaled_3 + thread_mod_32) + scaled + scaled_2 + thread_div_32;
 }
 
 #endif  // LEGO_TRANSPOSE_NAIVE_GLSL

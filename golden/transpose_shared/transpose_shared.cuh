@@ -29,17 +29,20 @@ struct transpose_shared_result {
 /// @pre N % 32 == 0
 /// @pre N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr transpose_shared_result transpose_shared(long long N,
-    long long block, long long thread, long long step) noexcept {
+[[nodiscard]] LEGO_HOST_DEVICE constexpr transpose_shared_result transpose_shared(
+    long long N, long long block, long long thread, long long step) noexcept {
   const long long N_div_32 = N >> 5;
-  const long long product = 32 * (block / N_div_32);
-  const long long product_2 = 8 * step;
+  const long long scaled = 32 * (block / N_div_32);
+  const long long scaled_2 = 8 * step;
   const long long thread_div_32 = thread >> 5;
-  const long long product_3 = 32 * (block % N_div_32);
+  const long long scaled_3 = 32 * (block % N_div_32);
   const long long thread_mod_32 = thread & 31;
-  return {N * (product + product_2 + thread_div_32) + product_3 + thread_mod_32,
-      256 * step + thread, 32 * thread_mod_32 + product_2 + thread_div_32,
-      N * (product_3 + product_2 + thread_div_32) + product + thread_mod_32};
+  return {
+      N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+      256 * step + thread,
+      32 * thread_mod_32 + scaled_2 + thread_div_32,
+      N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
+  };
 }
 
 #endif  // LEGO_TRANSPOSE_SHARED_CUH

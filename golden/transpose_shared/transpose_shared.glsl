@@ -16,18 +16,25 @@
 // Assumes N % 32 == 0
 // Assumes N*N <= 2**31 - 1
 // int32 is enough under the assumptions.
-void transpose_shared(int N, int block, int thread, int step, out int source, out int tile_write,
-    out int tile_read, out int target) {
+void transpose_shared(
+    int N,
+    int block,
+    int thread,
+    int step,
+    out int source,
+    out int tile_write,
+    out int tile_read,
+    out int target) {
   int N_div_32 = N >> 5;
-  int product = 32 * (block / N_div_32);
-  int product_2 = 8 * step;
+  int scaled = 32 * (block / N_div_32);
+  int scaled_2 = 8 * step;
   int thread_div_32 = thread >> 5;
-  int product_3 = 32 * (block % N_div_32);
+  int scaled_3 = 32 * (block % N_div_32);
   int thread_mod_32 = thread & 31;
-  source = N * (product + product_2 + thread_div_32) + product_3 + thread_mod_32;
+  source = N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32;
   tile_write = 256 * step + thread;
-  tile_read = 32 * thread_mod_32 + product_2 + thread_div_32;
-  target = N * (product_3 + product_2 + thread_div_32) + product + thread_mod_32;
+  tile_read = 32 * thread_mod_32 + scaled_2 + thread_div_32;
+  target = N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32;
 }
 
 #endif  // LEGO_TRANSPOSE_SHARED_GLSL

@@ -25,17 +25,20 @@ struct transpose_shared_result {
 /// @pre N % 32 == 0
 /// @pre N*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
-[[nodiscard]] constexpr transpose_shared_result transpose_shared(std::int64_t N, std::int64_t block,
-    std::int64_t thread, std::int64_t step) noexcept {
+[[nodiscard]] constexpr transpose_shared_result transpose_shared(
+    std::int64_t N, std::int64_t block, std::int64_t thread, std::int64_t step) noexcept {
   const std::int64_t N_div_32 = N >> 5;
-  const std::int64_t product = 32 * (block / N_div_32);
-  const std::int64_t product_2 = 8 * step;
+  const std::int64_t scaled = 32 * (block / N_div_32);
+  const std::int64_t scaled_2 = 8 * step;
   const std::int64_t thread_div_32 = thread >> 5;
-  const std::int64_t product_3 = 32 * (block % N_div_32);
+  const std::int64_t scaled_3 = 32 * (block % N_div_32);
   const std::int64_t thread_mod_32 = thread & 31;
-  return {N * (product + product_2 + thread_div_32) + product_3 + thread_mod_32,
-      256 * step + thread, 32 * thread_mod_32 + product_2 + thread_div_32,
-      N * (product_3 + product_2 + thread_div_32) + product + thread_mod_32};
+  return {
+      N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+      256 * step + thread,
+      32 * thread_mod_32 + scaled_2 + thread_div_32,
+      N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
+  };
 }
 
 }  // namespace lego

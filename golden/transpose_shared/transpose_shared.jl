@@ -14,7 +14,8 @@ The index that transpose_shared computes.
 - Parameter block: 0 <= block < (N // 32)*(N // 32)
 - Parameter thread: 0 <= thread < 256
 - Parameter step: 0 <= step < 4
-- Result: 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
+- Result: 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target <
+  N*N
 - Assumes N % 32 == 0
 - Assumes N*N <= 2**63 - 1
 - int64 is enough under the assumptions.
@@ -22,14 +23,14 @@ The index that transpose_shared computes.
 @inline function transpose_shared(N::Int64, block::Int64, thread::Int64,
     step::Int64)::NTuple{4, Int64}
     N_div_32 = N >> 5
-    product = 32 * div(block, N_div_32)
-    product_2 = 8 * step
+    scaled = 32 * div(block, N_div_32)
+    scaled_2 = 8 * step
     thread_div_32 = thread >> 5
-    product_3 = 32 * (block % N_div_32)
+    scaled_3 = 32 * (block % N_div_32)
     thread_mod_32 = thread & 31
-    return (N * (product + product_2 + thread_div_32) + product_3 + thread_mod_32,
-        256 * step + thread, 32 * thread_mod_32 + product_2 + thread_div_32,
-        N * (product_3 + product_2 + thread_div_32) + product + thread_mod_32)
+    return (N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+        256 * step + thread, 32 * thread_mod_32 + scaled_2 + thread_div_32,
+        N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32)
 end
 
 end # module TransposeShared

@@ -18,8 +18,8 @@
 /// @return 0 <= the result < 24
 /// @note int32 is enough: every value lies in 0..23.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int two_transposes_6x4_3x8_apply(int i, int j) noexcept {
-  const int sum = 6 * j + i;
-  return 3 * (sum & 7) + (sum >> 3);
+  const int total = 6 * j + i;
+  return 3 * (total & 7) + (total >> 3);
 }
 
 /// The result of two_transposes_6x4_3x8_inv.
@@ -32,9 +32,10 @@ struct two_transposes_6x4_3x8_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 /// @note int32 is enough: every value lies in 0..23.
-[[nodiscard]] LEGO_HOST_DEVICE constexpr two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int flat) noexcept {
-  const int sum = 8 * (flat % 3) + flat / 3;
-  return {sum % 6, sum / 6};
+[[nodiscard]] LEGO_HOST_DEVICE constexpr two_transposes_6x4_3x8_inv_result
+two_transposes_6x4_3x8_inv(int flat) noexcept {
+  const int total = 8 * (flat % 3) + flat / 3;
+  return {total % 6, total / 6};
 }
 
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_CUH

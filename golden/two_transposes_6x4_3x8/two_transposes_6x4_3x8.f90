@@ -15,9 +15,9 @@ contains
   !> int32 is enough: every value lies in 0..23.
   pure elemental integer(int32) function two_transposes_6x4_3x8_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: sum_v
-    sum_v = 6_int32 * j + i
-    two_transposes_6x4_3x8_apply = 3_int32 * iand(sum_v, 7_int32) + shifta(sum_v, 3)
+    integer(int32) :: total
+    total = 6_int32 * j + i
+    two_transposes_6x4_3x8_apply = 3_int32 * iand(total, 7_int32) + shifta(total, 3)
   end function two_transposes_6x4_3x8_apply
 
   !> Logical index (i, j) of a physical position.
@@ -27,10 +27,10 @@ contains
   pure elemental subroutine two_transposes_6x4_3x8_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: sum_v
-    sum_v = 8_int32 * mod(flat, 3_int32) + flat / 3_int32
-    i = mod(sum_v, 6_int32)
-    j = sum_v / 6_int32
+    integer(int32) :: total
+    total = 8_int32 * mod(flat, 3_int32) + flat / 3_int32
+    i = mod(total, 6_int32)
+    j = total / 6_int32
   end subroutine two_transposes_6x4_3x8_inv
 
 end module two_transposes_6x4_3x8_mod

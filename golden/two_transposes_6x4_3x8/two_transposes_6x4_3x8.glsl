@@ -13,8 +13,8 @@
 // Result: 0 <= the result < 24
 // int32 is enough: every value lies in 0..23.
 int two_transposes_6x4_3x8_apply(int i, int j) {
-  int sum = 6 * j + i;
-  return 3 * (sum & 7) + (sum >> 3);
+  int total = 6 * j + i;
+  return 3 * (total & 7) + (total >> 3);
 }
 
 // Logical index (i, j) of a physical position.
@@ -23,9 +23,9 @@ int two_transposes_6x4_3x8_apply(int i, int j) {
 // int32 is enough: every value lies in 0..23.
 // Renamed: flat is flat_v here
 void two_transposes_6x4_3x8_inv(int flat_v, out int i, out int j) {
-  int sum = 8 * (flat_v % 3) + flat_v / 3;
-  i = sum % 6;
-  j = sum / 6;
+  int total = 8 * (flat_v % 3) + flat_v / 3;
+  i = total % 6;
+  j = total / 6;
 }
 
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL

@@ -13,10 +13,10 @@ namespace lego {
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 /// @note int32 is enough: every value lies in 0..23.
-[[nodiscard]] constexpr std::int32_t two_transposes_6x4_3x8_apply(std::int32_t i,
-    std::int32_t j) noexcept {
-  const std::int32_t sum = 6 * j + i;
-  return 3 * (sum & 7) + (sum >> 3);
+[[nodiscard]] constexpr std::int32_t two_transposes_6x4_3x8_apply(
+    std::int32_t i, std::int32_t j) noexcept {
+  const std::int32_t total = 6 * j + i;
+  return 3 * (total & 7) + (total >> 3);
 }
 
 /// The result of two_transposes_6x4_3x8_inv.
@@ -29,9 +29,10 @@ struct two_transposes_6x4_3x8_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 /// @note int32 is enough: every value lies in 0..23.
-[[nodiscard]] constexpr two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(std::int32_t flat) noexcept {
-  const std::int32_t sum = 8 * (flat % 3) + flat / 3;
-  return {sum % 6, sum / 6};
+[[nodiscard]] constexpr two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(
+    std::int32_t flat) noexcept {
+  const std::int32_t total = 8 * (flat % 3) + flat / 3;
+  return {total % 6, total / 6};
 }
 
 }  // namespace lego

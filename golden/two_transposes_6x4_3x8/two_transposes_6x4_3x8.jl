@@ -15,9 +15,10 @@ Physical position of the logical index (i, j).
 - Result: 0 <= the result < 24
 - int32 is enough: every value lies in 0..23.
 """
-@inline function two_transposes_6x4_3x8_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    sum = Ti(6) * j + i
-    return Ti(3) * (sum & Ti(7)) + (sum >> 3)
+@inline function two_transposes_6x4_3x8_apply(i::Ti,
+    j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    total = Ti(6) * j + i
+    return Ti(3) * (total & Ti(7)) + (total >> 3)
 end
 
 """
@@ -30,8 +31,8 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in 0..23.
 """
 @inline function two_transposes_6x4_3x8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    sum = Ti(8) * (flat % Ti(3)) + div(flat, Ti(3))
-    return (sum % Ti(6), div(sum, Ti(6)))
+    total = Ti(8) * (flat % Ti(3)) + div(flat, Ti(3))
+    return (total % Ti(6), div(total, Ti(6)))
 end
 
 end # module TwoTransposes6x43x8
