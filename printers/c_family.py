@@ -96,8 +96,8 @@ START = """
 {% for line in printer.comment(program.title) %}
 // {{ line }}
 {% endfor %}
-#ifndef LEGO_{{ unit | upper }}_{{ printer.extension[1:] | upper }}
-#define LEGO_{{ unit | upper }}_{{ printer.extension[1:] | upper }}
+#ifndef {{ printer.guard(unit) }}
+#define {{ printer.guard(unit) }}
 
 {{ printer.opening(unit, helpers, functions) }}
 {% for f in functions %}
@@ -133,7 +133,7 @@ END = """
 {% endfor %}
 
 {{ printer.closing() }}
-#endif  // LEGO_{{ unit | upper }}_{{ printer.extension[1:] | upper }}
+#endif  // {{ printer.guard(unit) }}
 """
 
 
@@ -176,7 +176,11 @@ class HeaderPrinter(Printer):
         return ""
 
     def unit_scope(self, unit):
-        return {"LEGO_HOST_DEVICE", f"LEGO_{unit}_{self.extension[1:]}".upper()}
+        return {"LEGO_HOST_DEVICE", self.guard(unit)}
+
+    def guard(self, unit: str) -> str:
+        """The macro that keeps a file from being included twice."""
+        return f"LEGO_{unit}_{self.extension[1:]}".upper()
 
     def companions(self, name):
         return {f"{name}_result", self.array_name(name)}

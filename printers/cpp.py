@@ -15,7 +15,7 @@ VIEW = """
 {% set n, element = array.names["n"], array.names["element"] %}
 
 // For C++20. Clang before 16 refuses the views of GCC's library.
-{{ printer.guard }}
+{{ printer.views }}
 {% for line in printer.view_doc(f, array) %}
 /// {{ line }}
 {% endfor %}
@@ -51,7 +51,7 @@ class CppPrinter(HeaderPrinter):
     }
     helpers = HELPERS
     template = header(VIEW)
-    guard = VIEWS
+    views = VIEWS
     reserved = CPP_KEYWORDS
     qualifiers = "constexpr"
 

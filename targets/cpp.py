@@ -18,6 +18,16 @@ FLAGS = (
     "-Werror",
 )
 
+# What the emitted files include: done before they stand in a namespace.
+INCLUDES = """#include <algorithm>
+#include <cstdint>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <ranges>
+#endif
+using std::int64_t;
+"""
+
 
 def c_wrapper(unit: int, position: int, function: Function, type_name: str, qualified: str) -> str:
     """The extern "C" loop around one C++ or CUDA C function (qualified: its full name)."""
@@ -48,8 +58,8 @@ def c_scalars(function: Function, type_name: str) -> list[str]:
 
 
 def grouped(units: Sequence[Emitted]) -> list[list[int]]:
-    """The units' numbers by source file: units of one name share an include guard, functions of
-    one name cannot stand in one file."""
+    """The units' numbers by the namespace that they can share: units of one name have one include
+    guard, and functions of one name would be one to the linker, too."""
     groups: list[tuple[set[str], list[int]]] = []
     for u, unit in enumerate(units):
         names = {unit.program.name, *(f.name for f in unit.functions)}
@@ -70,32 +80,35 @@ class CppTarget(NativeTarget):
     def link(self, units: Sequence[Emitted], folder: Path, library: Path) -> None:
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
-        sources = []
+        text = INCLUDES
         for g, group in enumerate(grouped(units)):
-            text = "#include <cstdint>\n#include <vector>\nusing std::int64_t;\n"
+            scope = f"lego_group_{g}::" if g else ""
             for u in group:
-                unit = units[u]
-                text += f'\n#include "unit_{u}{unit.printer.extension}"\n\n'
-                for p, f in enumerate(unit.program.functions):
-                    type_name = unit.printer.types[f.index_type]
-                    text += c_wrapper(u, p, f, type_name, self.qualified(f.name))
-                    if f.axes:
-                        text += f'extern "C" {c_array_declaration(u, p, f)} {{\n'
-                        text += f"{self.array_body(f, type_name)}}}\n"
-            source = folder / f"units_{g}.cpp"
-            source.write_text(text)
-            sources.append(source.name)
-        toolchain = self.find()
-        self.execute(
-            [toolchain.path, *self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), *sources],
-            cwd=folder,
-        )
+                text += self.wrapped(units[u], u, scope)
+        (folder / "units.cpp").write_text(text)
+        command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), "units.cpp"]
+        self.execute([self.find().path, *command], cwd=folder)
 
-    def qualified(self, name: str) -> str:
+    def wrapped(self, unit: Emitted, u: int, scope: str) -> str:
+        """The include of a unit and the wrappers of its functions; scope: the namespace, with its
+        colons, that keeps units of one name apart."""
+        guard, namespace = unit.printer.guard(unit.program.name), scope.rstrip(":")
+        text = f'#include "unit_{u}{unit.printer.extension}"\n'
+        if scope:
+            text = f"#undef {guard}\nnamespace {namespace} {{\n{text}}}\n"
+        for p, f in enumerate(unit.program.functions):
+            type_name = unit.printer.types[f.index_type]
+            text += c_wrapper(u, p, f, type_name, self.qualified(f.name, scope))
+            if f.axes:
+                text += f'extern "C" {c_array_declaration(u, p, f)} {{\n'
+                text += f"{self.array_body(f, type_name, scope)}}}\n"
+        return f"\n{text}"
+
+    def qualified(self, name: str, scope: str = "") -> str:
         """A function's full name in the emitted text."""
-        return f"lego::{name}"
+        return f"{scope}lego::{name}"
 
-    def array_body(self, function: Function, type_name: str) -> str:
+    def array_body(self, function: Function, type_name: str, scope: str) -> str:
         """The body of an array form's wrapper; where the language standard or the compiler has no
         views it leaves the arrays as they are."""
         scalars = c_scalars(function, type_name)
@@ -103,7 +116,7 @@ class CppTarget(NativeTarget):
         unused += "".join(f"(void)out{k}; " for k in range(len(function.outputs)))
         return (
             f"{VIEWS}\n"
-            f"  const auto view = {self.qualified(function.name)}_view({', '.join(scalars)});\n"
+            f"  const auto view = {self.qualified(function.name, scope)}_view({', '.join(scalars)});\n"
             f"  if (static_cast<std::int64_t>(view.size()) != n) return;\n"
             f"  std::int64_t i = 0;\n"
             f"  for (const auto r : view) {{ {c_stores(function, 'r')} ++i; }}\n"

@@ -248,6 +248,20 @@ def test_headers_in_two_translation_units_of_one_program(need, cases, tmp_path, 
     run(["./program"], tmp_path)
 
 
+@pytest.mark.parametrize("target", ["cpp", "cuda"])
+def test_units_of_one_name_are_kept_apart(target):
+    """Functions of one signature in one library: the linker must not take them for one."""
+
+    def made(k):
+        def f(i, j):
+            return {"sum": i // j + k, "rest": i % j}
+
+        return generate(f, target, index_type="int64")
+
+    runs = registry.toolchain(target).compile([made(k) for k in range(4)])
+    assert [run["f"](-7, 2) for run in runs] == [(k - 4, 1) for k in range(4)]
+
+
 # -- idiom ---------------------------------------------------------------------------------------
 
 

@@ -95,15 +95,17 @@ def test_clippy_finds_nothing(units, edition, tmp_path):
     RUST.execute([*command, *lints, str(crate(units, tmp_path))], cwd=tmp_path)
 
 
-def test_clippy_finds_what_is_allowed(units, tmp_path, rustc):
-    """No lint is let off needlessly: each one that is named would be set off."""
+def test_clippy_finds_what_is_allowed(units, tmp_path):
+    """No lint is let off needlessly: each one that is named would be set off (similar names
+    differ from version to version)."""
     needed(shutil.which("clippy-driver"), "clippy-driver is missing; apt-get install rust-clippy")
-    if "unknown lint" in RUST.execute([rustc, "-A", "unfulfilled_lint_expectations", "-vV"]):
-        pytest.skip("this rustc does not know #[expect]")
+    version = RUST.execute(["clippy-driver", "--rustc", "--version"])
+    if tuple(map(int, re.findall(r"\d+", version)[:2])) < (1, 81):
+        pytest.skip("this clippy does not know #[expect]")
     root = crate(units, tmp_path)
     for path in tmp_path.glob("unit_*.rs"):
-        text = re.sub(r"#\[allow\((?!dead_code)", "#[expect(", path.read_text())
-        path.write_text(text)
+        allowed = r"#\[allow\((?!dead_code|clippy::similar_names)"
+        path.write_text(re.sub(allowed, "#[expect(", path.read_text()))
     command = ["clippy-driver", "--edition", "2021", "--crate-type=lib", "--emit=metadata"]
     RUST.execute([*command, "-D", "warnings", "-W", "clippy::pedantic", str(root)], cwd=tmp_path)
 

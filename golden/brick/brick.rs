@@ -44,7 +44,6 @@ pub const fn brick_apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64,
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn brick_inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {

@@ -22,7 +22,6 @@
 #[allow(clippy::too_many_arguments)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub const fn brick_star(N: i64, B: i64, bx: i64, by: i64, bz: i64, i: i64, j: i64, k: i64) -> i64 {

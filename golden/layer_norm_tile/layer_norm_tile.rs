@@ -28,7 +28,6 @@ pub const fn layer_norm_tile(_M: i64, N: i64, B: i64, pid: i64, k: i64, i: i64) 
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub fn layer_norm_tile_iter(

@@ -18,7 +18,6 @@
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub const fn lud_apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {

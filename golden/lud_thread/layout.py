@@ -10,4 +10,4 @@ def lud_thread(R, T, ii, jj, tid):
 
 sizes = {"R": 3, "T": 4}
 domain = {"ii": 3, "jj": 3, "tid": 16}
-assume = ["ii < R", "jj < R", "0 <= tid", "tid < T * T"]
+assume = ["0 <= ii < R", "0 <= jj < R", "0 <= tid < T * T"]

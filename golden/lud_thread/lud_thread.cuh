@@ -12,19 +12,6 @@
 #endif
 #endif
 
-// The quotient rounded down; the language rounds towards zero.
-LEGO_HOST_DEVICE constexpr long long lud_thread_floor_div(long long a, long long b) noexcept {
-  const long long q = a / b;
-  return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-LEGO_HOST_DEVICE constexpr long long lud_thread_floor_mod(long long a, long long b) noexcept {
-  if (b == -1) return 0;  // the least integer % -1 is undefined
-  const long long r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 /// The result of lud_thread.
 struct lud_thread_result {
   long long out0;
@@ -36,18 +23,15 @@ struct lud_thread_result {
 /// The index that lud_thread computes.
 /// @param R R >= 1
 /// @param T T >= 1
-/// @param ii ii < R
-/// @param jj jj < R
+/// @param ii 0 <= ii < R
+/// @param jj 0 <= jj < R
 /// @param tid 0 <= tid < T*T
-/// @return 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-/// @pre 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T
-/// @pre R <= 2**63 - 1
+/// @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
 /// @pre T <= 2**63 - 1
-/// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr lud_thread_result lud_thread(
-    long long R, long long T, long long ii, long long jj, long long tid) noexcept {
-  return {lud_thread_floor_div(jj, R) + ii, lud_thread_floor_mod(jj, R), tid / T, tid % T};
+    [[maybe_unused]] long long R, long long T, long long ii, long long jj, long long tid) noexcept {
+  return {ii, jj, tid / T, tid % T};
 }
 
 #endif  // LEGO_LUD_THREAD_CUH

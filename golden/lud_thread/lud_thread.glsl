@@ -7,37 +7,19 @@
 #ifndef LEGO_LUD_THREAD_GLSL
 #define LEGO_LUD_THREAD_GLSL
 
-// The quotient rounded down.
-int lud_thread_floor_div(int a, int b) {
-  uint m = uint(abs(a));
-  uint n = uint(abs(b));
-  return (a < 0) == (b < 0) ? int(m / n) : -int((m + n - 1u) / n);
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-int lud_thread_floor_mod(int a, int b) {
-  uint n = uint(abs(b));
-  uint r = uint(abs(a)) % n;
-  if (r != 0u && (a < 0) != (b < 0)) r = n - r;
-  return b < 0 ? -int(r) : int(r);
-}
-
 // The index that lud_thread computes.
 // Parameter R: R >= 1
 // Parameter T: T >= 1
-// Parameter ii: ii < R
-// Parameter jj: jj < R
+// Parameter ii: 0 <= ii < R
+// Parameter jj: 0 <= jj < R
 // Parameter tid: 0 <= tid < T*T
-// Result: 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-// Assumes 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T
-// Assumes R <= 2**31 - 1
+// Result: 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
 // Assumes T <= 2**31 - 1
-// Assumes every intermediate value fits int32
 // int32 is enough under the assumptions.
 void lud_thread(
     int R, int T, int ii, int jj, int tid, out int out0, out int out1, out int out2, out int out3) {
-  out0 = lud_thread_floor_div(jj, R) + ii;
-  out1 = lud_thread_floor_mod(jj, R);
+  out0 = ii;
+  out1 = jj;
   out2 = tid / T;
   out3 = tid % T;
 }

@@ -8,23 +8,6 @@
 
 namespace lego {
 
-namespace lud_thread_detail {
-
-// The quotient rounded down; the language rounds towards zero.
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
-  const std::int64_t q = a / b;
-  return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t b) noexcept {
-  if (b == -1) return 0;  // the least integer % -1 is undefined
-  const std::int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
-}  // namespace lud_thread_detail
-
 /// The result of lud_thread.
 struct lud_thread_result {
   std::int64_t out0;
@@ -36,23 +19,16 @@ struct lud_thread_result {
 /// The index that lud_thread computes.
 /// @param R R >= 1
 /// @param T T >= 1
-/// @param ii ii < R
-/// @param jj jj < R
+/// @param ii 0 <= ii < R
+/// @param jj 0 <= jj < R
 /// @param tid 0 <= tid < T*T
-/// @return 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-/// @pre 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T
-/// @pre R <= 2**63 - 1
+/// @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
 /// @pre T <= 2**63 - 1
-/// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr lud_thread_result lud_thread(
-    std::int64_t R, std::int64_t T, std::int64_t ii, std::int64_t jj, std::int64_t tid) noexcept {
-  return {
-      lud_thread_detail::floor_div(jj, R) + ii,
-      lud_thread_detail::floor_mod(jj, R),
-      tid / T,
-      tid % T,
-  };
+    [[maybe_unused]] std::int64_t R, std::int64_t T, std::int64_t ii, std::int64_t jj,
+    std::int64_t tid) noexcept {
+  return {ii, jj, tid / T, tid % T};
 }
 
 }  // namespace lego

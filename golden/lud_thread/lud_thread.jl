@@ -12,19 +12,16 @@ The index that lud_thread computes.
 
 - Parameter R: R >= 1
 - Parameter T: T >= 1
-- Parameter ii: ii < R
-- Parameter jj: jj < R
+- Parameter ii: 0 <= ii < R
+- Parameter jj: 0 <= jj < R
 - Parameter tid: 0 <= tid < T*T
-- Result: 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-- Assumes 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T
-- Assumes R <= 2**63 - 1
+- Result: 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
 - Assumes T <= 2**63 - 1
-- Assumes every intermediate value fits int64
 - int64 is enough under the assumptions.
 """
 @inline function lud_thread(R::Int64, T::Int64, ii::Int64, jj::Int64,
     tid::Int64)::NTuple{4, Int64}
-    return (fld(jj, R) + ii, mod(jj, R), div(tid, T), tid % T)
+    return (ii, jj, div(tid, T), tid % T)
 end
 
 end # module LudThread

@@ -5,33 +5,18 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The remainder of a / b with the sign of b, never -0.
- * @param {number} a
- * @param {number} b
- * @returns {number}
- */
-function floorMod(a, b) {
-  const remainder = a % b;
-  if (remainder === 0) return 0;
-  return (remainder < 0) === (b < 0) ? remainder : remainder + b;
-}
-
-/**
  * The index that lud_thread computes.
  *
- * Assumes 0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T.
- * Assumes R <= 2**53 - 1.
  * Assumes T <= 2**53 - 1.
- * Assumes every intermediate value fits int53.
  * int53 is enough under the assumptions.
  *
- * @param {number} R R >= 1
+ * @param {number} _R _R >= 1
  * @param {number} T T >= 1
- * @param {number} ii ii < R
- * @param {number} jj jj < R
+ * @param {number} ii 0 <= ii < _R
+ * @param {number} jj 0 <= jj < _R
  * @param {number} tid 0 <= tid < T*T
- * @returns {[out0: number, out1: number, out2: number, out3: number]} 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
+ * @returns {[out0: number, out1: number, out2: number, out3: number]} 0 <= out0 < _R, 0 <= out1 < _R, 0 <= out2 < T, 0 <= out3 < T
  */
-export function lud_thread(R, T, ii, jj, tid) {
-  return [Math.floor(jj / R) + ii, floorMod(jj, R), Math.trunc(tid / T), tid % T];
+export function lud_thread(_R, T, ii, jj, tid) {
+  return [ii, jj, Math.trunc(tid / T), tid % T];
 }

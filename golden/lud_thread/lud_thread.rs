@@ -2,47 +2,21 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 
-const fn floor_div_i64(a: i64, b: i64) -> i64 {
-    let quotient = a / b;
-    if a % b != 0 && (a < 0) != (b < 0) {
-        quotient - 1
-    } else {
-        quotient
-    }
-}
-
-const fn floor_mod_i64(a: i64, b: i64) -> i64 {
-    let remainder = a.wrapping_rem(b); // MIN % -1 would panic
-    if remainder != 0 && (remainder < 0) != (b < 0) {
-        remainder + b
-    } else {
-        remainder
-    }
-}
-
 /// The index that `lud_thread` computes.
 ///
-/// - `R`: `R >= 1`
+/// - `_R`: `_R >= 1`
 /// - `T`: `T >= 1`
-/// - `ii`: `ii < R`
-/// - `jj`: `jj < R`
+/// - `ii`: `0 <= ii < _R`
+/// - `jj`: `0 <= jj < _R`
 /// - `tid`: `0 <= tid < T*T`
-/// - result: `(out0, out1, out2, out3)`, `0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T`
+/// - result: `(out0, out1, out2, out3)`, `0 <= out0 < _R, 0 <= out1 < _R, 0 <= out2 < T, 0 <= out3 < T`
 ///
-/// Assumes `0 <= R*T*T*ii + T*T*jj + tid < R*R*T*T`.
-/// Assumes `R <= 2**63 - 1`.
 /// Assumes `T <= 2**63 - 1`.
-/// Assumes every intermediate value fits `int64`.
 /// `int64` is enough under the assumptions.
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn lud_thread(R: i64, T: i64, ii: i64, jj: i64, tid: i64) -> (i64, i64, i64, i64) {
-    (
-        floor_div_i64(jj, R) + ii,
-        floor_mod_i64(jj, R),
-        tid / T,
-        tid % T,
-    )
+pub const fn lud_thread(_R: i64, T: i64, ii: i64, jj: i64, tid: i64) -> (i64, i64, i64, i64) {
+    (ii, jj, tid / T, tid % T)
 }

@@ -43,7 +43,6 @@ pub const fn matmul_a_col_tile(
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub fn matmul_a_col_tile_iter(

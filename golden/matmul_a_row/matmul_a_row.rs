@@ -24,7 +24,6 @@
 #[allow(clippy::too_many_arguments)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub const fn matmul_a_row_apply(

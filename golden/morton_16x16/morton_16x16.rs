@@ -27,8 +27,6 @@ pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
 /// `int32` is enough: every value lies in `0..255`.
 // Not every program needs this one.
 #[allow(dead_code)]
-// The names are those of the definition.
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn morton_16x16_inv(flat: i32) -> (i32, i32) {

@@ -22,7 +22,6 @@
 #[allow(clippy::too_many_arguments)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn index_kernel(
@@ -44,7 +43,6 @@ pub const fn index_kernel(
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub fn index_kernel_iter(

@@ -15,7 +15,6 @@
 /// `int64` is enough under the assumptions.
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn transpose_shared(N: i64, block: i64, thread: i64, step: i64) -> (i64, i64, i64, i64) {
