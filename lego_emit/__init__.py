@@ -8,7 +8,7 @@ from .layout import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, is
 
 __version__ = "0.1.0"
 
-_LAZY = {"generate": "generator", "symbols": "expr", "Emitted": "emit", "targets": "registry"}
+_LAZY = {"generate": "generator", "symbols": "expr", "Emitted": "emit"}
 
 
 def __getattr__(name: str):
@@ -33,5 +33,4 @@ __all__ = [
     "generate",
     "isqrt",
     "symbols",
-    "targets",
 ]

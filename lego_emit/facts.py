@@ -175,7 +175,11 @@ class Facts:
             self._forget()
             if old is not None:
                 # neither factor is larger than the product
-                for factor in (symbol, name, *(a.args[0] for a in divisor.atoms() if a.kind == "sym")):
+                for factor in (
+                    symbol,
+                    name,
+                    *(a.args[0] for a in divisor.atoms() if a.kind == "sym"),
+                ):
                     self.original.setdefault(factor, Range(Expr.of(1), old.hi))
             if old is not None and old.hi is not None:
                 self.learn_nonneg(old.hi - made)

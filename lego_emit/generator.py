@@ -288,7 +288,9 @@ def _lowered(
             axes=tuple(axes),
             base=trace.base,
             result_range=_result_range(
-                outputs, facts, size + trace.base if size is not None and len(outputs) == 1 else None
+                outputs,
+                facts,
+                size + trace.base if size is not None and len(outputs) == 1 else None,
             ),
         )
 

@@ -73,15 +73,11 @@ class Table:
         lines = [f"# {comment}"]
         if sizes:
             lines.append("sizes " + " ".join(f"{n}={v}" for n, v in sizes.items()))
-        lines.append(
-            "dims " + " ".join(f"{name}={n}" if name else str(n) for name, n in self.axes)
-        )
+        lines.append("dims " + " ".join(f"{name}={n}" if name else str(n) for name, n in self.axes))
         for name, column in self.columns.items():
             lines.append(f"values {name}")
             numbers = [str(v) for v in column.tolist()]
-            lines += [
-                " ".join(numbers[k : k + PER_LINE]) for k in range(0, len(numbers), PER_LINE)
-            ]
+            lines += [" ".join(numbers[k : k + PER_LINE]) for k in range(0, len(numbers), PER_LINE)]
         return "\n".join(lines) + "\n"
 
 

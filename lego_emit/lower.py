@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .errors import WidthError
+from .errors import TraceError, WidthError
 from .expr import (
     Atom,
     Cond,
@@ -250,7 +250,22 @@ class Lowering:
             )
         if kind == "bool":
             return self.node("int", value, self.condition(args[0]))
-        return self.node(kind, value, *(self.expr(a) for a in args))
+        nodes = [self.expr(a) for a in args]
+        if kind == "isqrt" and (nodes[0].lo is None or nodes[0].lo < 0):
+            # a branch that is not taken is evaluated too, and must not meet a negative number
+            zero = Expr.atom(Atom("max", args[0], Expr.of(0)))
+            nodes = [self.node("max", zero, nodes[0], self.const(0))]
+        if kind in ("shl", "shr") and not (
+            nodes[1].lo is not None
+            and nodes[1].lo >= 0
+            and nodes[1].hi is not None
+            and nodes[1].hi < 64
+        ):
+            raise TraceError(
+                f"{value!r}: the shift distance is not known to lie in 0..63; "
+                f"say so with assume=['0 <= {args[1]!r} < 32']"
+            )
+        return self.node(kind, value, *nodes)
 
     def _digit(self, base: Expr, lo: Expr, hi: Expr | None) -> Node:
         node, whole = self.expr(base), Expr.atom(Atom("digit", base, lo, hi))
@@ -431,6 +446,11 @@ def choose_type(
     bounded = None not in lows and None not in highs
     for candidate in candidates:
         least, most = INDEX_TYPES[candidate]
+        shifts = [n.args[1].hi or 0 for n in nodes if n.op in ("shl", "shr")]
+        if most <= 2**32 and max(shifts, default=0) >= 32:
+            if candidate == candidates[-1]:
+                raise WidthError(f"{name}: a shift by up to {max(shifts)} does not fit {candidate}")
+            continue
         fits = all(x is None or x >= least for x in lows) and all(
             x is None or x <= most for x in highs
         )
@@ -447,7 +467,9 @@ def choose_type(
                 and ((n.lo is not None and n.lo < least) or (n.hi is not None and n.hi > most))
             )
             shown = lowering.exprs([culprit])
-            what = repr(shown[0]) if shown else culprit.op if culprit.value is None else culprit.value
+            what = (
+                repr(shown[0]) if shown else culprit.op if culprit.value is None else culprit.value
+            )
             raise WidthError(
                 f"{name}: {what} lies in {_shown(culprit.lo)}..{_shown(culprit.hi)}, which does not "
                 f"fit {candidate} ({least}..{most}); "

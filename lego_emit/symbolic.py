@@ -284,7 +284,11 @@ def _index(value: Expr) -> tuple[str, int] | None:
     trace = running()
     for shift in (0, trace.base if trace is not None else 0):
         single = (value + shift).single
-        if single is not None and single.kind == "sym" and single.args[0] not in current().quotients:
+        if (
+            single is not None
+            and single.kind == "sym"
+            and single.args[0] not in current().quotients
+        ):
             name = single.args[0]
             if shift == 0 or (trace is not None and name in trace.indices):
                 return name, shift

@@ -57,7 +57,11 @@ def pick(condition, a, b):
 
 def function(text):
     """def f(x, y, z, u, v): return text."""
-    space = {"isqrt": isqrt, "int_": lambda c: int(c) if isinstance(c, bool) else 0 + c, "pick": pick}
+    space = {
+        "isqrt": isqrt,
+        "int_": lambda c: int(c) if isinstance(c, bool) else 0 + c,
+        "pick": pick,
+    }
     exec(f"def f({', '.join(RANGES)}):\n    return {text}\n", space)
     return space["f"]
 

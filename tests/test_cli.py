@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import __version__, generate, targets
+from lego_emit import __version__, generate
 from lego_emit.cli import main
 from lego_emit.errors import ToolchainError
+from lego_emit.registry import targets
 
-KERNEL = '''
+KERNEL = """
 from lego_emit import Col, GroupBy, OrderBy, Row
 
 
@@ -24,7 +25,7 @@ def index_kernel(M, N, BM, BN):
 
 turned = GroupBy([6, 4]).OrderBy(Col(6, 4))
 number = 7
-'''
+"""
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent / "golden"
 
 FIG2 = (ROOT / "fig2" / "layout.py").read_text()
 
-TWO_AXES = '''
+TWO_AXES = """
 from lego_emit import GroupBy
 
 
@@ -24,7 +24,7 @@ def pair(A, B):
 kernel = pair
 sizes = {"A": 4, "B": 5}
 domain = {"p": 4}
-'''
+"""
 
 
 @pytest.fixture
@@ -76,9 +76,13 @@ def test_the_transposes_transpose(all_cases):
             if case.name == "transpose_naive":
                 assert (case.table.columns["target"] == 64 * column + row).all()
             else:  # what a thread reads is what another one wrote
-                written = dict(zip(
-                    zip(*block_and(case, "tile_write"), strict=True), row * 64 + column, strict=True
-                ))
+                written = dict(
+                    zip(
+                        zip(*block_and(case, "tile_write"), strict=True),
+                        row * 64 + column,
+                        strict=True,
+                    )
+                )
                 target_row, target_column = np.divmod(case.table.columns["target"], 64)
                 read = zip(*block_and(case, "tile_read"), strict=True)
                 for at, r, c in zip(read, target_row, target_column, strict=True):
@@ -197,7 +201,10 @@ def test_missing_and_orphaned_files_are_differences(root):
     (root / "fig2" / "__pycache__" / "layout.pyc").write_text("")
     found = {str(d.path.relative_to(root)): str(d) for d in golden.check(root)}
     assert sorted(found) == [
-        "fig2/fig2.jl", "fig2/notes.txt", "fig2/old_name.hpp", "gone/gone.hpp",
+        "fig2/fig2.jl",
+        "fig2/notes.txt",
+        "fig2/old_name.hpp",
+        "gone/gone.hpp",
     ]
     assert "is missing" in found["fig2/fig2.jl"]
     assert "removes it" in found["fig2/old_name.hpp"]

@@ -563,7 +563,6 @@ def test_random_functions(text):
             )
 
 
-@pytest.mark.xfail(strict=True, reason="the root of a negative number, in a branch not taken")
 def test_a_branch_not_taken_is_evaluated_too():
     """abs(v) is v where v > 0 and was simplified so; printed code evaluates both branches."""
 
