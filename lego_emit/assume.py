@@ -4,6 +4,7 @@ relations, read into facts. Text is parsed, never executed."""
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -144,6 +145,10 @@ def _learn(facts: Facts, condition: Cond) -> None:
                     return
     if op in ("lt", "le", "eq"):
         a, b = (rebuilt(x) for x in args)
+        gap = b - a
+        step = math.gcd(*(c for mono, c in gap.terms.items() if mono))
+        if op == "eq" and step > 1 and gap.terms.get((), 0) % step:
+            raise AssumptionError("it contradicts what is known already")
         known = facts.decide(Cond(op, a, b))
         if known is False:
             raise AssumptionError("it contradicts what is known already")
