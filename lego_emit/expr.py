@@ -504,6 +504,10 @@ def _split_constant(a: Expr) -> tuple[Expr, int, int]:
 
 def _merge_digits(e: Expr) -> Expr:
     """Put neighbouring digits of one base together: a*(x // a) + x % a is x (Table II)."""
+    for mono in e.terms:
+        for low in mono:
+            if low.kind == "fmod" and (merged := _merge_signed(e, mono, low)) is not None:
+                return merged
     digits: dict[Expr, list[tuple[Monomial, Atom]]] = {}
     for mono in e.terms:
         for atom in mono:
@@ -541,6 +545,22 @@ def _merge_digits(e: Expr) -> Expr:
             if merged is not None:
                 return merged
     return e
+
+
+def _merge_signed(e: Expr, mono: Monomial, low: Atom) -> Expr | None:
+    """a*(x // a) + x % a is x for a divisor of any sign, too (Table II)."""
+    base, divisor = low.args
+    if len(divisor.terms) != 1:
+        return None
+    ((by, c),) = divisor.terms.items()
+    rest = _without(mono, (low,))
+    assert rest is not None
+    high = _times(_times(rest, by), (Atom("fdiv", base, divisor),))
+    coefficient = e.terms[mono]
+    if e.terms.get(high) != coefficient * c:
+        return None
+    terms = {m: k for m, k in e.terms.items() if m not in (mono, high)}
+    return Expr(terms) + _distribute(Expr({rest: coefficient}), base)
 
 
 def _split_off(e: Expr, base: Expr, mono: Monomial, whole: Atom, found: list) -> Expr | None:

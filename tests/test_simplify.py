@@ -116,7 +116,6 @@ def test_table_2(rule):
         assert before().same(after()), (before(), after())
 
 
-@pytest.mark.xfail(strict=True, reason="only digits of positive divisors are put together")
 def test_rule_7_for_any_divisor():
     with known(a=ANY):
         assert (a * (x // a) + x % a).same(x)
