@@ -17,9 +17,11 @@ STEPS = 60_000
 
 def prove_nonneg(facts: Facts, e: Expr) -> bool | None:
     """True or False where Z3 decides whether e >= 0 follows, None where it gives up."""
-    solver = z3.Solver()
+    # A context of its own: in a shared one the answer depends on what was asked before.
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
     solver.set("rlimit", STEPS)
-    translate = _Translator(facts, solver)
+    translate = _Translator(facts, solver, context)
     goal = translate(e)
     done: set[str] = set()
     while translate.names != done:  # a bound may bring new symbols
@@ -27,7 +29,7 @@ def prove_nonneg(facts: Facts, e: Expr) -> bool | None:
             done.add(name)
             known = facts.ranges.get(name)
             if known is not None:
-                symbol = z3.Int(name)
+                symbol = z3.Int(name, context)
                 if known.lo is not None:
                     solver.add(symbol >= translate(known.lo))
                 if known.hi is not None:
@@ -43,15 +45,15 @@ def prove_nonneg(facts: Facts, e: Expr) -> bool | None:
 
 
 class _Translator:
-    def __init__(self, facts: Facts, solver: z3.Solver):
-        self.facts, self.solver = facts, solver
+    def __init__(self, facts: Facts, solver: z3.Solver, context: z3.Context):
+        self.facts, self.solver, self.context = facts, solver, context
         self.names: set[str] = set()
         self.memo: dict[Atom, z3.ArithRef] = {}
 
     def __call__(self, e: Expr) -> z3.ArithRef:
-        total = z3.IntVal(0)
+        total = z3.IntVal(0, self.context)
         for mono, coefficient in sorted(e.terms.items(), key=lambda t: [a.key for a in t[0]]):
-            product = z3.IntVal(coefficient)
+            product = z3.IntVal(coefficient, self.context)
             for atom in mono:
                 product = product * self.atom(atom)
             total = total + product
@@ -66,7 +68,7 @@ class _Translator:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             self.names.add(args[0])
-            return z3.Int(args[0])
+            return z3.Int(args[0], self.context)
         if kind == "digit":
             base, lo, hi = args
             value = self(base)
@@ -89,14 +91,16 @@ class _Translator:
         if kind == "select":
             return z3.If(self.condition(args[0]), self(args[1]), self(args[2]))
         if kind == "bool":
-            return z3.If(self.condition(args[0]), z3.IntVal(1), z3.IntVal(0))
-        return z3.FreshInt(kind)
+            return z3.If(
+                self.condition(args[0]), z3.IntVal(1, self.context), z3.IntVal(0, self.context)
+            )
+        return z3.FreshConst(z3.IntSort(self.context), kind)
 
     def _divide(self, a: z3.ArithRef, b: z3.ArithRef) -> tuple[z3.ArithRef, z3.ArithRef]:
         """a = b*q + r, 0 <= r < b; the divisors of digits are positive."""
         if z3.is_int_value(b):
             return a / b, a % b
-        q, r = z3.FreshInt("q"), z3.FreshInt("r")
+        q, r = (z3.FreshConst(z3.IntSort(self.context), name) for name in "qr")
         self.solver.add(a == b * q + r, r >= 0, r < b)
         return q, r
 
