@@ -669,7 +669,6 @@ def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None) -> Expr:
 
 def expand_groups(e: Expr) -> Expr:
     """e with every group multiplied out."""
-    facts = current()
 
     def multiply(x: Expr) -> Expr:
         total = Expr.of(0)
@@ -693,7 +692,6 @@ def expand_groups(e: Expr) -> Expr:
         ]
         return make(atom.kind, *args)
 
-    del facts
     return multiply(e)
 
 
