@@ -27,7 +27,9 @@ from .expr import (
 
 Interval = tuple[int | None, int | None]
 SAMPLES = 24
-CACHES = ("_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples")
+CACHES = (
+    "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
+)  # fmt: skip
 SHIFTED_DEGREE = 6
 Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
 
@@ -64,6 +66,38 @@ class Facts:
         self._divmods: dict[tuple[Expr, Expr], tuple[Expr, Expr]] = {}
         self._quotient_bounds: dict[tuple[Expr, Expr], Expr | None] = {}
         self._samples: list[dict[str, int]] | None = None
+        self._rebuilt: dict[Expr, Expr] = {}
+
+    def copy(self) -> Facts:
+        """The same knowledge, to be added to without telling this one."""
+        made = Facts(
+            {k: Range(r.lo, r.hi) for k, r in self.ranges.items()},
+            dict(self.substitutions),
+            dict(self.quotients),
+            dict(self.exact),
+            list(self.constraints),
+            dict(self.original),
+            set(self.sizes),
+            self.use_z3,
+        )
+        for name in CACHES:
+            cache = getattr(self, name)
+            setattr(made, name, cache if cache is None else cache.copy())
+        return made
+
+    def state(self) -> tuple:
+        """What a trace looks at to see whether something new was learned."""
+        return len(self.quotients), len(self.substitutions), sorted(self.ranges)
+
+    def rebuilt(self, e: Expr) -> Expr:
+        """e in the symbols that these facts speak of, simplified under them."""
+        if e.constant is not None:
+            return e
+        known = self._rebuilt.get(e)
+        if known is None:
+            known = e.rebuild(lambda a: self.symbol(a.args[0]) if a.kind == "sym" else None)
+            self._rebuilt[e] = known
+        return known
 
     # -- learning --------------------------------------------------------------------------
 

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from . import registry
+from .cost import Cost, cost_model
 from .emit import Emitted, emit_program
 from .errors import TargetError, TraceError, nearest
 from .expr import Cond, Expr, using
 from .facts import Facts
 from .layout import Block, ExpandBy
-from .lower import choose_type, lower
+from .lower import lower
 from .printer import Printer
 from .program import INDEX_TYPES, Function, Param, Program
 from .sizes import is_sympy
-from .symbolic import _product, rebuilt, unsubstitute
-from .trace import AXIS_NAMES, Trace, call_user_function, follow
+from .symbolic import _product, learn_layout, rebuilt, unsubstitute
+from .trace import AXIS_NAMES, Trace, call_user_function, follow, go_on
+from .widths import choose_type
 
 
 def generate(
@@ -29,6 +31,7 @@ def generate(
     assume: Sequence[Any] = (),
     index_type: str = "auto",
     base: int = 0,
+    cost: str | Cost | None = None,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -52,7 +55,7 @@ def generate(
     """
     printer = registry.printer(target)
     return emit_program(
-        build_program(fn_or_layout, printer, name, sizes, assume, index_type, base), target
+        build_program(fn_or_layout, printer, name, sizes, assume, index_type, base, cost), target
     )
 
 
@@ -64,6 +67,7 @@ def build_program(
     assume: Sequence[Any] = (),
     index_type: str = "auto",
     base: int = 0,
+    cost: str | Cost | None = None,
 ) -> Program:
     """The lowered program that a printer spells."""
     if base not in (0, 1):
@@ -74,32 +78,27 @@ def build_program(
         assume = [assume]
     assume = list(assume)
     candidates = _candidates(index_type, printer)
+    model = cost_model(cost, printer.cost)
     if isinstance(fn_or_layout, Block):
         unit = name or "layout"
         title = repr(fn_or_layout)
-
-        def layout_of(trace: Trace) -> Block:
-            return fn_or_layout
-
-        functions = _layout_functions(unit, layout_of, sizes, assume, base)
+        trace, result = follow(lambda t: _declared(t, fn_or_layout), sizes, assume, base)
     elif callable(fn_or_layout):
         unit = name or getattr(fn_or_layout, "__name__", "index")
         if unit == "<lambda>":
             unit = "index"
         title = _title(fn_or_layout, unit)
         trace, result = follow(lambda t: call_user_function(fn_or_layout, t), sizes, assume, base)
-        if isinstance(result, Block):
-            functions = _layout_functions(
-                unit, lambda t: call_user_function(fn_or_layout, t), sizes, assume, base
-            )
-        else:
-            functions = [(unit, trace, _outputs(result, unit), None, _doc(fn_or_layout, unit))]
     else:
         raise TraceError(f"generate() takes a function or a layout, not {fn_or_layout!r}")
+    if isinstance(result, Block):
+        functions = _layout_functions(unit, result, trace)
+    else:
+        functions = [(unit, trace, _outputs(result, unit), None, _doc(fn_or_layout, unit))]
     if sizes:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
     lowered = tuple(
-        _lowered(fname, ftrace, outputs, size, doc, candidates, printer, assume)
+        _lowered(fname, ftrace, outputs, size, doc, candidates, printer, assume, model)
         for fname, ftrace, outputs, size, doc in functions
     )
     program = Program(unit, lowered, " ".join(title.split()))
@@ -135,63 +134,56 @@ def _doc(fn: Any, unit: str) -> str:
     return doc[0].strip() if doc else f"The index that {unit} computes."
 
 
-def _declare(trace: Trace, layout: Block) -> Block:
+def _declared(trace: Trace, layout: Block) -> Block:
     """A layout's own symbols are its parameters, in the order in which they stand."""
     names: list[str] = []
-    for n in layout._sizes():
-        e = Expr.of(n)
-        ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
-        names += [s for s in ordered if s not in names]
+    if not layout.is_concrete:
+        for n in layout._sizes():
+            e = Expr.of(n)
+            ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
+            names += [s for s in ordered if s not in names]
     trace.signature = names
+    learn_layout(layout)
     return layout
 
 
-def _layout_functions(unit, layout_of, sizes, assume, base):
+def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
     """(name, trace, outputs, size, doc) of NAME_apply and NAME_inv."""
-    found = []
+    taken = {*trace.signature, *trace.free}
+    coordinates = index_names(len(layout.dims), taken)
+    position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
 
-    def layout_in(trace: Trace) -> Block:
-        layout = layout_of(trace)
-        if trace.sizes or not trace.signature:
-            layout = layout if trace.signature else _declare(trace, layout)
-        return layout
+    def declare(names: Sequence[str], sizes: Sequence[Any]) -> Callable[[Trace], None]:
+        def prepare(t: Trace) -> None:
+            learn_layout(layout)
+            t.axes = [*names]
+            t.indices.update(names)
+            for n, size in zip(names, sizes, strict=True):
+                t.facts.learn_range(n, Expr.of(t.base), _product([size]) - 1 + t.base)
 
-    def run_apply(trace: Trace):
-        layout = layout_in(trace)
-        names = index_names(len(layout.dims), {*trace.signature, *trace.free})
-        trace.axes = names
-        trace.indices.update(names)
-        result = layout.apply(*(trace.symbol(n) for n in names)) if names else layout.apply()
-        return layout, result
+        return prepare
 
-    trace, (layout, flat) = follow(run_apply, sizes, assume, base)
-    if not isinstance(layout, Block):
-        raise TraceError(f"{unit} returns a layout on some paths only")
-    with using(trace.facts):
-        bound = layout.physical_size if layout.has_inverse else None
-        size = None if bound is None else _product([bound])
-    coordinates = index_names(len(layout.dims), {*trace.signature, *trace.free})
-    masked = isinstance(layout, ExpandBy)
+    forward, flat = go_on(
+        trace,
+        declare(coordinates, layout.dims),
+        lambda t: layout.apply(*(t.symbol(n) for n in coordinates)),
+    )
+    with using(forward.facts):
+        size = _product([layout.physical_size]) if layout.has_inverse else None
     doc = f"Physical position of the logical index ({', '.join(coordinates)})"
-    doc += f"; {base - 1} where it is masked." if masked else "."
-    found.append((f"{unit}_apply", trace, [("flat", Expr.of(flat))], size, doc))
-    if not layout.has_inverse:
-        return found
-
-    def run_inv(trace: Trace):
-        layout = layout_in(trace)
-        taken = {*trace.signature, *trace.free}
-        position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
-        trace.axes = [position]
-        trace.indices.add(position)
-        return layout, layout.inv(trace.symbol(position))
-
-    trace, (layout, values) = follow(run_inv, sizes, assume, base)
-    doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
-    outputs = [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
-    with using(trace.facts):
-        size = _product([layout.physical_size])
-    found.append((f"{unit}_inv", trace, outputs, size, doc))
+    doc += f"; {trace.base - 1} where it is masked." if isinstance(layout, ExpandBy) else "."
+    found = [(f"{unit}_apply", forward, [("flat", Expr.of(flat))], size, doc)]
+    if layout.has_inverse:
+        back, values = go_on(
+            trace,
+            declare([position], [layout.physical_size]),
+            lambda t: layout.inv(t.symbol(position)),
+        )
+        doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
+        outputs = [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
+        with using(back.facts):
+            size = _product([layout.physical_size])
+        found.append((f"{unit}_inv", back, outputs, size, doc))
     return found
 
 
@@ -250,6 +242,7 @@ def _lowered(
     candidates: Sequence[str],
     printer: Printer,
     assume: Sequence[Any],
+    cost: Cost,
 ) -> Function:
     facts = trace.facts
     with using(facts):
@@ -258,18 +251,16 @@ def _lowered(
             for symbol in sorted(unsubstitute(e, facts).symbols()):
                 trace.add_parameter(symbol)
         names = trace.params()
-        body, results, lowering = lower(
-            outputs, facts, printer.bit_operations, {*names, *(n for n, _ in outputs)}
+        lowered = lower(
+            outputs,
+            facts,
+            cost,
+            printer.bit_operations,
+            {*names, *(n for n, _ in outputs)},
+            [(n, trace.extents[n]) for n in trace.axes if n in trace.extents],
         )
         params = tuple(_param(n, facts, trace) for n in names)
-        axes = [
-            (n, lowering.expr(unsubstitute(trace.extents[n], facts)))
-            for n in trace.axes
-            if n in trace.extents
-        ]
-        nodes = [x for _, node in (*body, *results, *axes) for x in node.walk()]
-        nodes += list(lowering._exprs)
-        index_type, width, note = choose_type(name, nodes, lowering, candidates, size)
+        index_type, width, note = choose_type(name, lowered, candidates, size)
         index_type, width, note = _with_params(name, params, index_type, width, note, candidates)
         for undefined in sorted(
             {a.args[1] for _, e in outputs for a in e.deep_atoms() if a.kind in ("fdiv", "fmod")},
@@ -279,13 +270,13 @@ def _lowered(
         return Function(
             name=name,
             params=params,
-            body=tuple(body),
-            outputs=tuple(results),
+            body=tuple(lowered.body),
+            outputs=tuple(lowered.outputs),
             index_type=index_type,
             summary=f"{doc} Indices and positions count from 1." if trace.base else doc,
             assumptions=_assumptions(facts, trace, assume, width, params),
             width_note=note,
-            axes=tuple(axes),
+            axes=tuple(lowered.extents),
             base=trace.base,
             result_range=_result_range(
                 outputs,

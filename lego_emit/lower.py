@@ -1,26 +1,30 @@
-"""From normal form to a straight-line program: factored sums, division or shift, common parts
-named, signs and widths proven."""
+"""From normal form to a straight-line program: candidate forms of the same value, the cheapest one
+taken, its common parts named, signs and ranges proven.
+
+What is decided here for each digit (x mod hi) // lo of a base x: a modulo, or x//lo - r*(x//hi),
+whose quotients are shared and whose coefficients merge with others; for each sum: sizes taken out
+as common factors, or equal coefficients of the indices put together; for powers of two: shifts and
+masks of single digits, or programs on whole words (bits.py).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .errors import TraceError, WidthError
-from .expr import (
-    Atom,
-    Cond,
-    Expr,
-    Monomial,
-    _distribute,
-    divide_terms,
-    expand_groups,
-    using,
-)
+from .cost import Cost
+from .errors import TraceError
+from .expr import Atom, Cond, Expr, Monomial, _times, divide_terms, expand_groups
 from .facts import Facts
-from .program import INDEX_TYPES, Node
+from .graph import FREE, Graph
+from .program import Node
 from .symbolic import rebuilt, unsubstitute
+from .widths import Ranges
+
+SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
+BUDGET = 4096  # atoms that trying forms may build, so that long functions stay quick
 
 NAMES = {
     "add": "total", "sub": "difference", "mul": "scaled", "div": "quotient", "floordiv": "quotient",
@@ -29,278 +33,431 @@ NAMES = {
     "neg": "negated", "int": "flag", "shl": "shifted",
 }  # fmt: skip
 
+Terms = dict[Monomial, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How one candidate spells. floors: the digits taken as differences of quotients; collect:
+    indices are taken out before sizes; fuse: a scaled digit is masked in place."""
+
+    floors: frozenset[Atom] = frozenset()
+    collect: bool = False
+    fuse: bool = False
+
+
+@dataclass
+class Lowered:
+    """The chosen program: statements and outputs as nodes, the extents of the axes, and of every
+    operation its node."""
+
+    lowering: Lowering
+    body: list[tuple[str, Node]]
+    outputs: list[tuple[str, Node]]
+    extents: list[tuple[str, Node]]
+    nodes: dict[int, Node]
+    roots: list[int]
+
+    @property
+    def hoisted(self) -> int:
+        """Operations that depend on sizes only."""
+        graph = self.lowering.graph
+        return sum(graph.hoisted[n] and graph.ops[n] not in FREE for n in graph.reached(self.roots))
+
 
 class Lowering:
-    """One function's outputs on their way to nodes. bit_operations: whether a power of two is
-    divided by shifting and masking."""
+    """What the candidates of one function share: the graph, the facts, proven signs."""
 
-    def __init__(self, facts: Facts, bit_operations: bool = True):
+    def __init__(self, facts: Facts, cost: Cost, bit_operations: bool):
         self.facts = facts
         self.bit_operations = bit_operations
-        self._linear: Counter[Atom] = Counter()  # groups, by how often they stand
-        self._exprs: dict[Node, Expr] = {}  # what a node stands for, in the user's symbols
-        self._forward: dict[Expr, Expr] = {}
-        self._memo: dict[Any, Node] = {}
-
-    # -- ranges ----------------------------------------------------------------------------
+        self.sizes = facts.sizes | facts.substitutions.keys()
+        self.graph = Graph(cost, self.sizes)
+        self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
+        self._naturals: dict[Expr, bool] = {}
+        self._values: dict[int, Expr | None] = {}
+        self._size_atoms: dict[Atom, bool] = {}
 
     def forward(self, e: Expr) -> Expr:
         """e in the symbols that the facts speak of."""
-        known = self._forward.get(e)
+        return rebuilt(e) if self.facts.substitutions else e
+
+    def natural(self, e: Expr) -> bool:
+        """Whether e >= 0 is proven."""
+        known = self._naturals.get(e)
         if known is None:
-            known = self._forward[e] = rebuilt(e)
+            known = self._naturals[e] = self.facts.nonneg(self.forward(e))
         return known
 
-    def range(self, e: Expr) -> tuple[int | None, int | None]:
-        """Proven inclusive bounds of an expression in the user's symbols."""
-        normal = self.forward(e)
-        lo, hi = self.facts.interval(normal)
-        if (lo is None or lo < 1) and self.facts.nonneg(normal - 1):
-            lo = 1
-        elif (lo is None or lo < 0) and self.facts.nonneg(normal):
-            lo = 0
-        if hi is None or hi > INDEX_TYPES["int32"][1]:
-            top = self.facts.upper(normal)
-            if top is not None:
-                most = self.facts.most(unsubstitute(top, self.facts))
-                hi = most if hi is None else hi if most is None else min(hi, most)
-        return lo, hi
+    def positive(self, e: Expr) -> bool:
+        """Whether e >= 1 is proven."""
+        constant = e.constant
+        return constant >= 1 if constant is not None else self.natural(e - 1)
 
-    def node(self, op: str, e: Expr, *args: Node, value: object = None) -> Node:
-        """An integer node that stands for e."""
-        lo, hi = self.range(e)
-        made = Node(op, args, value, lo, hi)
-        self._exprs.setdefault(made, e)
-        return made
+    def is_size(self, atom: Atom) -> bool:
+        """Whether an atom depends on sizes only."""
+        known = self._size_atoms.get(atom)
+        if known is None:
+            known = self._size_atoms[atom] = Expr.atom(atom).symbols() <= self.sizes
+        return known
 
-    def exprs(self, nodes: Iterable[Node]) -> list[Expr]:
-        """What the integer nodes stand for."""
-        return [self._exprs[n] for n in nodes if n in self._exprs]
+    def _is_size_symbol(self, atom: Atom) -> bool:
+        return atom.kind == "sym" and atom.args[0] in self.sizes
 
-    # -- sums and products -------------------------------------------------------------------
+    # -- what a node stands for ---------------------------------------------------------------
 
-    def expr(self, e: Expr) -> Node:
-        """The node of an expression in the user's symbols."""
+    def value(self, node: int) -> Expr | None:
+        """The value in the facts' symbols, None where it has no such form."""
+        if node not in self._values:
+            source = self.sources.get(node)
+            self._values[node] = self._computed(node) if source is None else self.forward(source)
+        return self._values[node]
+
+    def _computed(self, node: int) -> Expr | None:
+        op, known = self.graph.ops[node], self.graph.values[node]
+        if op == "const":
+            return Expr.of(known)
+        if op == "var":
+            assert isinstance(known, str)
+            return self.facts.symbol(known)
+        if op not in _VALUES:
+            return None
+        args = [self.value(a) for a in self.graph.args[node]]
+        return (
+            None if None in map(type, args) or any(a is None for a in args) else _VALUES[op](*args)
+        )
+
+
+_VALUES: dict[str, Callable[..., Expr]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "div": lambda a, b: a // b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "floormod": lambda a, b: a % b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << b,
+    "shr": lambda a, b: a >> b,
+}
+
+
+class Form:
+    """One candidate: expressions in the user's symbols as nodes, spelled in one style."""
+
+    def __init__(self, lowering: Lowering, style: Style, outputs: Iterable[Expr]):
+        self.lowering, self.style, self.graph = lowering, style, lowering.graph
+        self.built = 0
+        self._memo: dict[Any, int] = {}
+        self._opened: dict[Atom, Terms] = {}
+        self._single, self._borders = _census(outputs, style.floors)
+
+    def expr(self, e: Expr) -> int:
+        """The node of an expression."""
         known = self._memo.get(e)
         if known is None:
-            known = self._memo[e] = self._sum(e)
+            terms = self._flat(e)
+            known = self._memo[e] = self._sum(terms)
+            if terms is not e.terms and self.graph.ops[known] not in FREE:
+                self.lowering.sources.setdefault(known, e)
         return known
 
-    def const(self, value: int) -> Node:
-        return Node("const", (), value, value, value)
+    # -- sums and products --------------------------------------------------------------------
 
-    def _sum(self, e: Expr) -> Node:
-        e = self._ungrouped(e)
-        if e.constant is not None:
-            return self.const(e.constant)
-        parts = self._parts(e.terms)
+    def _flat(self, e: Expr) -> Terms:
+        """The terms, with sums that need no name and digits taken as differences opened."""
+        floors, single = self.style.floors, self._single
+        if not any(a in floors or a in single for mono in e.terms for a in mono):
+            return e.terms
+        terms: Terms = {}
+        for mono, c in e.terms.items():
+            inner: Terms = {(): c}
+            rest = []
+            for atom in mono:
+                if atom in floors:
+                    inner = _multiplied(inner, self._as_quotients(atom))
+                elif atom in single and len(mono) == 1 and abs(c) == 1:
+                    inner = _multiplied(inner, self._flat(atom.args[0]))
+                else:
+                    rest.append(atom)
+            for m, k in inner.items():
+                m = _times(m, tuple(rest))
+                terms[m] = terms.get(m, 0) + k
+        return {m: c for m, c in terms.items() if c}
+
+    def _as_quotients(self, atom: Atom) -> Terms:
+        """(x mod hi) // lo as x//lo - (hi/lo) * (x//hi)."""
+        known = self._opened.get(atom)
+        if known is None:
+            base, lo, hi = atom.args
+            if lo.constant != 1:
+                low = {(Atom("digit", base, lo, None),): 1}
+            elif len(base.terms) > 1:
+                low = {(Atom("group", base, None, None),): 1}
+            else:
+                low = self._flat(base)
+            ((mono, c),) = divide_terms(hi, lo)[0].terms.items()
+            known = dict(low)
+            high = _times(mono, (Atom("digit", base, hi, None),))
+            known[high] = known.get(high, 0) - c
+            self._opened[atom] = known
+        return known
+
+    def _sum(self, terms: Terms) -> int:
+        if not terms:
+            return self.graph.const(0)
+        parts = self._collected(terms) if self.style.collect else self._parts(terms)
         parts.sort(key=lambda p: p[2])
         # a sum that starts with what is subtracted needs a negation: start with another part
         first = next((k for k, p in enumerate(parts) if p[0] > 0), None)
         if first is None:
-            sign, node, _, value = parts.pop(0)
-            total = -value
-            result = self.node("neg", total, node)
+            result = self.graph.op("neg", parts.pop(0)[1])
         else:
-            sign, result, _, total = parts.pop(first)
-        for sign, node, _, value in parts:
-            total = total + value if sign > 0 else total - value
-            result = self.node("add" if sign > 0 else "sub", total, result, node)
+            result = parts.pop(first)[1]
+        for sign, node, _ in parts:
+            result = self.graph.op("add" if sign > 0 else "sub", result, node)
         return result
 
-    def count_groups(self, outputs: Iterable[Expr]) -> None:
-        """Note how often each group stands: one that stands once, as a summand, is no factor."""
-        seen: set[Any] = set()
-        stack: list[Any] = list(outputs)
-        while stack:
-            value = stack.pop()
-            if value is None or value in seen:
-                continue
-            seen.add(value)
-            if isinstance(value, Expr):
-                for mono in value.terms:
-                    for atom in mono:
-                        if atom.kind == "group":
-                            self._linear[atom] += 1
-                        stack.append(atom)
-            elif isinstance(value, (Atom, Cond)):
-                stack.extend(
-                    value.args[: 1 if value.kind == "group" else None]
-                    if isinstance(value, Atom)
-                    else value.args
-                )
-
-    def _ungrouped(self, e: Expr) -> Expr:
-        terms: dict[Monomial, int] = {}
-        for mono, c in e.terms.items():
-            single = len(mono) == 1 and abs(c) == 1 and self._linear[mono[0]] == 1
-            inner = self._ungrouped(mono[0].args[0]).terms if single else {mono: 1}
-            for m, k in inner.items():
-                terms[m] = terms.get(m, 0) + k * c
-        return Expr({m: c for m, c in terms.items() if c})
-
-    def _parts(self, terms: Mapping[Monomial, int]) -> list[tuple[int, Node, tuple, Expr]]:
-        """(sign, node, place, value) of the summands, common factors taken out."""
-        if len(terms) > 1:
-            factor = self._best_factor(terms)
-            if factor is not None:
-                inside, outside = {}, {}
-                for mono, c in terms.items():
-                    divided = _divide(mono, c, factor)
-                    if divided is None:
-                        outside[mono] = c
-                    else:
-                        inside[divided[0]] = divided[1]
-                group = Expr(inside)
-                sign = 1
-                if all(c < 0 for c in inside.values()):
-                    group, sign = -group, -1
-                value = _distribute(group, Expr({factor[0]: factor[1]}))
-                place = min(self._place(m, c) for m, c in terms.items() if m not in outside)
-                node = self._times(Expr({factor[0]: factor[1]}), group, value)
-                found = [(sign, node, place, value)]
-                return found + (self._parts(outside) if outside else [])
-        found = []
+    def _parts(self, terms: Terms) -> list[tuple[int, int, tuple]]:
+        """(sign, node, place) of the summands, common factors taken out."""
+        factor = self._best_factor(terms) if len(terms) > 1 else None
+        if factor is None:
+            return [self._part(mono, c) for mono, c in terms.items()]
+        inside: Terms = {}
+        outside: Terms = {}
         for mono, c in terms.items():
-            value = Expr({mono: abs(c)})
-            found.append(
-                (1 if c > 0 else -1, self._product(mono, abs(c)), self._place(mono, c), value)
-            )
-        return found
+            divided = _divide(mono, c, factor)
+            if divided is None:
+                outside[mono] = c
+            else:
+                inside[divided[0]] = divided[1]
+        sign = -1 if all(c < 0 for c in inside.values()) else 1
+        if sign < 0:
+            inside = {m: -c for m, c in inside.items()}
+        place = min(self._place(m, c) for m, c in terms.items() if m not in outside)
+        node = self.graph.op("mul", self._product(*factor), self._sum(inside))
+        return [(sign, node, place), *(self._parts(outside) if outside else [])]
 
-    def _best_factor(self, terms: Mapping[Monomial, int]) -> tuple[Monomial, int] | None:
+    def _best_factor(self, terms: Terms) -> tuple[Monomial, int] | None:
         """The factor that saves most multiplications when it is taken out, if any does."""
-        atoms: Counter[Atom] = Counter()
-        coefficients: Counter[int] = Counter()
-        for mono, c in terms.items():
-            atoms.update(set(mono))
-            if mono and abs(c) > 1:
-                coefficients[abs(c)] += 1
         best = None
-        for atom, count in atoms.items():
-            if count > 1:
-                rank = (count, self._is_size(atom), atom.key)
-                best = (
-                    max(best, (rank, ((atom,), 1)), key=lambda b: b[0])
-                    if best
-                    else (rank, ((atom,), 1))
-                )
+        if any(len(mono) > 1 for mono in terms):
+            atoms: Counter[Atom] = Counter()
+            for mono in terms:
+                atoms.update(set(mono))
+            for atom, count in atoms.items():
+                if count > 1:
+                    rank = (count, self.lowering._is_size_symbol(atom), atom.key)
+                    if best is None or rank > best[0]:
+                        best = (rank, ((atom,), 1))
+        coefficients: dict[int, int] = {}
+        for mono, c in terms.items():
+            if mono and (c > 1 or c < -1):
+                coefficients[abs(c)] = coefficients.get(abs(c), 0) + 1
         for c, count in coefficients.items():
             if count > 1:
                 rank = (count, False, f"{c:030}")
-                best = max(best, (rank, ((), c)), key=lambda b: b[0]) if best else (rank, ((), c))
+                if best is None or rank > best[0]:
+                    best = (rank, ((), c))
         return best[1] if best else None
 
-    def _is_size(self, atom: Atom) -> bool:
-        if atom.kind == "sym":
-            return self.facts._is_size(atom.args[0]) or atom.args[0] in self.facts.substitutions
-        return False
+    def _collected(self, terms: Terms) -> list[tuple[int, int, tuple]]:
+        """(sign, node, place) of the summands: each product of indices has one coefficient, which
+        depends on sizes only, and those with the same one stand together."""
+        is_size = self.lowering.is_size
+        factors: dict[Monomial, Terms] = {}
+        for mono, c in terms.items():
+            sizes = tuple(a for a in mono if is_size(a))
+            rest = tuple(a for a in mono if not is_size(a))
+            factors.setdefault(rest, {})[sizes] = c
+        if len(factors) == len(terms) or (() in factors and len(factors) == 1):
+            if all(len(f) == 1 for f in factors.values()) and len(factors) <= 1:
+                return self._parts(terms)
+        same: dict[Any, list[tuple[Monomial, int]]] = {}
+        for rest, factor in factors.items():
+            leading = min(factor, key=lambda m: self._place(m, factor[m]))
+            sign = 1 if factor[leading] > 0 else -1
+            key = tuple(sorted(((m, c * sign) for m, c in factor.items()), key=_term_key))
+            same.setdefault(key, []).append((rest, sign))
+        parts = []
+        for key, members in same.items():
+            factor = dict(key)
+            place = min(self._place((*r, *m), c) for r, _ in members for m, c in factor.items())
+            if len(members) == 1 and not members[0][0]:  # what depends on sizes only
+                parts += [(s * members[0][1], n, p) for s, n, p in self._parts(factor)]
+                continue
+            sign = (
+                members[0][1] if len(members) == 1 else -1 if all(s < 0 for _, s in members) else 1
+            )
+            inner = self._plain_sum({r: s * sign for r, s in members})
+            if list(factor.items()) == [((), 1)]:
+                node = inner
+            else:
+                node = self.graph.op("mul", self._plain_sum(factor), inner)
+            parts.append((sign, node, place))
+        return parts
+
+    def _plain_sum(self, terms: Terms) -> int:
+        """A sum whose common factors are taken out in the ordinary way."""
+        parts = sorted(self._parts(terms), key=lambda p: p[2])
+        first = next((k for k, p in enumerate(parts) if p[0] > 0), None)
+        if first is None:
+            result = self.graph.op("neg", parts.pop(0)[1])
+        else:
+            result = parts.pop(first)[1]
+        for sign, node, _ in parts:
+            result = self.graph.op("add" if sign > 0 else "sub", result, node)
+        return result
 
     def _place(self, mono: Monomial, c: int) -> tuple:
         """Where a term stands in a sum: large strides first, constants last."""
-        sizes = sum(self._is_size(a) for a in mono)
+        sizes = sum(map(self.lowering._is_size_symbol, mono))
         return (not mono, -sizes, -abs(c), [a.key for a in mono])
 
-    def _times(self, factor: Expr, group: Expr, value: Expr) -> Node:
-        ((mono, c),) = factor.terms.items()
-        left = self._product(mono, c)
-        return self.node("mul", value, left, self.expr(group))
+    def _part(self, mono: Monomial, c: int) -> tuple[int, int, tuple]:
+        sign = 1 if c > 0 else -1
+        node = self._in_place(mono, abs(c)) if self.style.fuse else None
+        if node is None:
+            node = self._product(mono, abs(c))
+        return sign, node, self._place(mono, c)
 
-    def _product(self, mono: Monomial, c: int) -> Node:
+    def _product(self, mono: Monomial, c: int) -> int:
         if not mono:
-            return self.const(c)
-        order = sorted(mono, key=lambda a: (not self._is_size(a), a.key))
-        value = Expr.of(1)
-        node = None
-        if c != 1:
-            node, value = self.const(c), Expr.of(c)
+            return self.graph.const(c)
+        is_size = self.lowering._is_size_symbol
+        order = sorted(mono, key=lambda a: (not is_size(a), a.key)) if len(mono) > 1 else mono
+        node = self.graph.const(c)
         for atom in order:
-            value = _distribute(value, Expr.atom(atom))
-            this = self.atom(atom)
-            node = this if node is None else self.node("mul", value, node, this)
-        assert node is not None
+            node = self.graph.op("mul", node, self.atom(atom))
         return node
 
-    # -- atoms -------------------------------------------------------------------------------
+    # -- atoms --------------------------------------------------------------------------------
 
-    def atom(self, atom: Atom) -> Node:
+    def atom(self, atom: Atom) -> int:
         """The node of an atom."""
         known = self._memo.get(atom)
         if known is None:
+            self.built += 1
             known = self._memo[atom] = self._atom(atom)
         return known
 
-    def _atom(self, atom: Atom) -> Node:
+    def _atom(self, atom: Atom) -> int:
         kind, args = atom.kind, atom.args
-        value = Expr.atom(atom)
         if kind == "sym":
-            return self.node("var", value, value=args[0])
+            return self.graph.var(args[0])
         if kind == "digit":
             return self._digit(*args)
-        if kind in ("fdiv", "fmod"):
-            a, b = self.expr(args[0]), self.expr(args[1])
-            known = a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo >= 1
-            ops = ("div", "mod") if known else ("floordiv", "floormod")
-            return self.node(ops[kind == "fmod"], value, a, b)
         if kind == "group":
             return self.expr(args[0])
+        graph, source = self.graph, Expr.atom(atom)
+        if kind in ("fdiv", "fmod"):
+            known = self.lowering.natural(args[0]) and self.lowering.positive(args[1])
+            ops = ("div", "mod") if known else ("floordiv", "floormod")
+            return self._from(source, ops[kind == "fmod"], *map(self.expr, args))
         if kind == "select":
-            return self.node(
-                "select", value, self.condition(args[0]), self.expr(args[1]), self.expr(args[2])
-            )
+            nodes = self.condition(args[0]), self.expr(args[1]), self.expr(args[2])
+            return self._from(source, "select", *nodes)
         if kind == "bool":
-            return self.node("int", value, self.condition(args[0]))
+            return self._from(source, "int", self.condition(args[0]))
         nodes = [self.expr(a) for a in args]
-        if kind == "isqrt" and (nodes[0].lo is None or nodes[0].lo < 0):
+        if kind == "isqrt" and not self.lowering.natural(args[0]):
             # a branch that is not taken is evaluated too, and must not meet a negative number
             zero = Expr.atom(Atom("max", args[0], Expr.of(0)))
-            nodes = [self.node("max", zero, nodes[0], self.const(0))]
-        if kind in ("shl", "shr") and not (
-            nodes[1].lo is not None
-            and nodes[1].lo >= 0
-            and nodes[1].hi is not None
-            and nodes[1].hi < 64
-        ):
-            raise TraceError(
-                f"{value!r}: the shift distance is not known to lie in 0..63; "
-                f"say so with assume=['0 <= {args[1]!r} < 32']"
-            )
-        return self.node(kind, value, *nodes)
+            nodes = [self._from(zero, "max", nodes[0], graph.const(0))]
+        if kind in ("shl", "shr"):
+            lo, hi = self.lowering.facts.interval(self.lowering.forward(args[1]))
+            if lo is None or lo < 0 or hi is None or hi >= 64:
+                raise TraceError(
+                    f"{source!r}: the shift distance is not known to lie in 0..63; "
+                    f"say so with assume=['0 <= {args[1]!r} < 32']"
+                )
+        return self._from(source, kind, *nodes)
 
-    def _digit(self, base: Expr, lo: Expr, hi: Expr | None) -> Node:
-        node, whole = self.expr(base), Expr.atom(Atom("digit", base, lo, hi))
+    def _from(self, source: Expr, op: str, *args: int) -> int:
+        """An operation that stands for an atom."""
+        node = self.graph.op(op, *args)
+        if self.graph.ops[node] not in FREE:
+            self.lowering.sources.setdefault(node, source)
+        return node
+
+    def _digit(self, base: Expr, lo: Expr, hi: Expr | None) -> int:
         if hi is None:
-            return self._divided(node, whole, lo, "div", "floordiv")
+            return self._quotient(base, lo)
         if lo.constant == 1:
-            return self._divided(node, whole, hi, "mod", "floormod")
+            return self._divided(self.expr(base), base, hi, "mod")
         ratio, rest = divide_terms(hi, lo)
         if rest.terms:  # the sizes' own symbols do not show that lo divides hi
-            low = Expr.atom(Atom("digit", base, Expr.of(1), hi))
-            node = self._divided(node, low, hi, "mod", "floormod")
-            return self._divided(node, whole, lo, "div", "floordiv")
-        high = Expr.atom(Atom("digit", base, lo, None))
-        node = self._divided(node, high, lo, "div", "floordiv")
-        return self._divided(node, whole, ratio, "mod", "floormod")
+            low = self._divided(self.expr(base), base, hi, "mod")
+            return self._divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
+        high = self._quotient(base, lo)
+        return self._divided(high, Expr.atom(Atom("digit", base, lo, None)), ratio, "mod")
 
-    def _divided(self, node: Node, value: Expr, by: Expr, plain: str, floor: str) -> Node:
+    def _quotient(self, base: Expr, by: Expr) -> int:
+        """base // by, from a smaller quotient of the same base where there is one and sizes would
+        have to be multiplied else."""
+        if by.constant is None:
+            best = None
+            for smaller in self._borders.get(base, ()):
+                if not smaller.same(by):
+                    ratio, rest = divide_terms(by, smaller)
+                    if not rest.terms and (
+                        best is None or len(_only(smaller)) > len(_only(best[0]))
+                    ):
+                        best = smaller, ratio
+            if best is not None:
+                value = Expr.atom(Atom("digit", base, best[0], None))
+                return self._divided(self.atom(_only_atom(value)), value, best[1], "div")
+        return self._divided(self.expr(base), base, by, "div")
+
+    def _divided(self, node: int, value: Expr, by: Expr, op: str) -> int:
+        """value div or mod by; node is value's."""
         size = by.constant
-        if self.bit_operations and size is not None and size & (size - 1) == 0:
-            if plain == "div":
-                return self.node("shr", value, node, self.const(size.bit_length() - 1))
-            return self.node("and", value, node, self.const(size - 1))
-        divisor = self.expr(by)
-        known = node.lo is not None and node.lo >= 0 and divisor.lo is not None and divisor.lo >= 1
-        return self.node(plain if known else floor, value, node, divisor)
+        if size is not None and self.lowering.bit_operations and size & (size - 1) == 0:
+            if op == "div":
+                return self.graph.op("shr", node, self.graph.const(size.bit_length() - 1))
+            return self.graph.op("and", node, self.graph.const(size - 1))
+        if not (self.lowering.natural(value) and self.lowering.positive(by)):
+            op = f"floor{op}"
+        return self.graph.op(op, node, self.expr(by))
 
-    # -- conditions --------------------------------------------------------------------------
+    def _in_place(self, mono: Monomial, c: int) -> int | None:
+        """c * ((x mod hi) // lo), all powers of two: masked where it stands, shifted once."""
+        if len(mono) != 1 or mono[0].kind != "digit" or c & (c - 1):
+            return None
+        base, lo, hi = mono[0].args
+        low, high = lo.constant, None if hi is None else hi.constant
+        if not low or low & (low - 1) or (hi is not None and (not high or high & (high - 1))):
+            return None
+        if low == 1 or c == 1:
+            return None
+        graph, node = self.graph, self.expr(base)
+        shift = c.bit_length() - low.bit_length()
+        mask = -1 if high is None else high - low
+        if mask == -1:
+            if not self.lowering.natural(base):
+                return None
+            top = self.lowering.facts.interval(self.lowering.forward(base))[1]
+            if top is None:
+                return None
+            mask = (1 << top.bit_length()) - low
+        if shift < 0:
+            moved = graph.op("shr", node, graph.const(-shift))
+            return graph.op("and", moved, graph.const(mask >> -shift))
+        kept = graph.op("and", node, graph.const(mask))
+        return graph.op("mul", graph.const(1 << shift), kept)
 
-    def condition(self, condition: Cond) -> Node:
+    # -- conditions ---------------------------------------------------------------------------
+
+    def condition(self, condition: Cond) -> int:
         """The node of a condition."""
         op, args = condition.op, condition.args
+        graph = self.graph
         if op in ("and", "or", "not"):
-            return Node(
-                {"and": "land", "or": "lor", "not": "lnot"}[op], tuple(map(self.condition, args))
-            )
+            name = {"and": "land", "or": "lor", "not": "lnot"}[op]
+            return graph.op(name, *map(self.condition, args))
         gap = args[1] - args[0]
         positive = Expr({m: c for m, c in gap.terms.items() if m and c > 0})
         negative = Expr({m: -c for m, c in gap.terms.items() if m and c < 0})
@@ -317,90 +474,211 @@ class Lowering:
                 left, right = negative, Expr.of(k)
             elif not negative.terms:
                 left, right = positive, Expr.of(-k)
-            return Node(op, (self.expr(left), self.expr(right)))
+            return graph.op(op, self.expr(left), self.expr(right))
         # negative <= positive + k
         if not positive.terms:
-            return Node("le", (self.expr(negative), self.const(k)))
+            return graph.op("le", self.expr(negative), graph.const(k))
         if not negative.terms:
-            return Node("ge", (self.expr(positive), self.const(-k)))
+            return graph.op("ge", self.expr(positive), graph.const(-k))
         if k == -1:
-            return Node("lt", (self.expr(negative), self.expr(positive)))
+            return graph.op("lt", self.expr(negative), self.expr(positive))
         if k < 0:
-            return Node("le", (self.expr(negative - k), self.expr(positive)))
-        return Node("le", (self.expr(negative), self.expr(positive + k)))
+            return graph.op("le", self.expr(negative - k), self.expr(positive))
+        return graph.op("le", self.expr(negative), self.expr(positive + k))
+
+
+def _only(e: Expr) -> Monomial:
+    return next(iter(e.terms))
+
+
+def _only_atom(e: Expr) -> Atom:
+    return next(iter(e.terms))[0]
+
+
+def _term_key(term: tuple[Monomial, int]) -> tuple:
+    return [a.key for a in term[0]], term[1]
+
+
+def _multiplied(a: Terms, b: Terms) -> Terms:
+    product: Terms = {}
+    for m, c in a.items():
+        for n, k in b.items():
+            key = _times(m, n)
+            product[key] = product.get(key, 0) + c * k
+    return product
 
 
 def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monomial, int] | None:
     atoms, coefficient = factor
-    rest = list(mono)
-    for atom in atoms:
-        if atom not in rest:
+    if atoms:
+        (atom,) = atoms
+        if atom not in mono:
             return None
-        rest.remove(atom)
-    if coefficient != 1 and (abs(c) != coefficient or not mono):
+        k = mono.index(atom)
+        return mono[:k] + mono[k + 1 :], c
+    if not mono or abs(c) != coefficient:
         return None
-    return tuple(rest), c // coefficient
+    return mono, c // coefficient
+
+
+def _census(
+    outputs: Iterable[Expr], floors: Collection[Atom]
+) -> tuple[set[Atom], dict[Expr, list[Expr]]]:
+    """(groups that stand once, borders of each base): a sum that is used once, as a summand, is no
+    factor; a base's borders are what it is divided by."""
+    groups: Counter[Atom] = Counter()
+    borders: dict[Expr, dict[Expr, None]] = {}
+    for atom, _ in _standing(outputs):
+        if atom.kind == "group":
+            groups[atom] += 1
+        elif atom.kind == "digit":
+            base, lo, hi = atom.args
+            if lo.constant is None:
+                borders.setdefault(base, {})[lo] = None
+            if hi is not None and hi.constant is None and atom in floors:
+                borders.setdefault(base, {})[hi] = None
+    return {a for a, n in groups.items() if n == 1}, {b: list(f) for b, f in borders.items()}
+
+
+def _standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
+    """Each place where an atom stands in a term, every equal expression looked at once."""
+    seen: set[Any] = set()
+    stack: list[Any] = list(outputs)
+    while stack:
+        value = stack.pop()
+        if value is None or value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, Cond):
+            stack.extend(value.args)
+            continue
+        for mono in value.terms:
+            for atom in mono:
+                yield atom, value
+                if atom.kind == "sym" or atom in seen:
+                    continue
+                seen.add(atom)
+                stack.extend(atom.args[:1] if atom.kind == "group" else atom.args)
+
+
+# -- choosing --------------------------------------------------------------------------------------
 
 
 def lower(
-    outputs: Sequence[tuple[str, Expr]], facts: Facts, bit_operations: bool, taken: Iterable[str]
-) -> tuple[list[tuple[str, Node]], list[tuple[str, Node]], Lowering]:
-    """(statements, outputs, lowering): the factored and the multiplied-out form are both tried,
-    and the one with fewer operations is taken (section IV-A)."""
-    best = None
-    with using(facts):
-        own = [(name, unsubstitute(e, facts)) for name, e in outputs]
-        forms = [own]
-        if any(a.kind == "group" for _, e in own for a in e.deep_atoms()):
-            forms.append([(name, unsubstitute(expand_groups(e), facts)) for name, e in outputs])
-        for form in forms:
-            lowering = Lowering(facts, bit_operations)
-            lowering.count_groups(e for _, e in form)
-            nodes = [(name, lowering.expr(e)) for name, e in form]
-            body, results = share(nodes, set(taken))
-            cost = sum(
-                n.op not in ("const", "var", "int")
-                for _, node in (*body, *results)
-                for n in node.walk()
-            )
-            if best is None or cost < best[0]:
-                best = (cost, body, results, lowering)
-    assert best is not None
-    return best[1], best[2], best[3]
+    outputs: Sequence[tuple[str, Expr]],
+    facts: Facts,
+    cost: Cost,
+    bit_operations: bool,
+    taken: Iterable[str],
+    extents: Sequence[tuple[str, Expr]] = (),
+) -> Lowered:
+    """The cheapest program for outputs, expressions under the facts in force."""
+    lowering = Lowering(facts, cost, bit_operations)
+    own = [unsubstitute(e, facts) for _, e in outputs]
+    forms = [own]
+    if any(atom.kind == "group" for atom, _ in _standing(own)):
+        forms.append([unsubstitute(expand_groups(e), facts) for _, e in outputs])
+    best = min((_cheapest(lowering, form) for form in forms), key=lambda found: found[0])
+    plain = Form(lowering, Style(), ())
+    sizes = [plain.expr(unsubstitute(e, facts)) for _, e in extents]
+    return finish(lowering, [n for n, _ in outputs], best[1], [n for n, _ in extents], sizes, taken)
 
 
-def share(
-    nodes: Sequence[tuple[str, Node]], taken: set[str]
-) -> tuple[list[tuple[str, Node]], list[tuple[str, Node]]]:
-    """Name what is used more than once; (statements in order, outputs)."""
-    uses: Counter[Node] = Counter()
-    seen: set[Node] = set()
+def _cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[tuple[float, int], list[int]]:
+    """((cost, operations), nodes) of the cheapest of the styles that are tried."""
+    graph = lowering.graph
+    spent = 0
 
-    def count(node: Node) -> None:
-        uses[node] += 1
-        if node not in seen or node.is_bool:  # a condition is spelled wherever it is used
-            seen.add(node)
-            for arg in node.args:
-                count(arg)
+    def tried(style: Style) -> tuple[tuple[float, int], list[int]]:
+        nonlocal spent
+        form = Form(lowering, style, outputs)
+        nodes = [form.expr(e) for e in outputs]
+        spent += form.built
+        return graph.price(nodes), nodes
 
-    for _, node in nodes:
-        count(node)
+    style = Style()
+    best = tried(style)
+    bases: dict[Expr, list[Atom]] = {}
+    symbolic = fusible = False
+    for atom, _ in _standing(outputs):
+        if atom.kind == "digit":
+            base, lo, hi = atom.args
+            fusible = fusible or lo.constant is not None
+            if hi is not None and not divide_terms(hi, lo)[1].terms:
+                found = bases.setdefault(base, [])
+                if atom not in found:
+                    found.append(atom)
+        elif atom.kind == "sym":
+            symbolic = symbolic or atom.args[0] in lowering.sizes
+    if fusible and lowering.bit_operations:
+        best, style = min(
+            (best, style), (tried(made := replace(style, fuse=True)), made), key=lambda f: f[0][0]
+        )
+    for digits in sorted(bases.values(), key=lambda d: d[0].key):
+        for floors in _choices(sorted(digits, key=lambda a: a.key)):
+            if spent > BUDGET:
+                break
+            for collect in (False, True) if symbolic else (False,):
+                made = replace(style, floors=style.floors - set(digits) | floors, collect=collect)
+                found = tried(made)
+                if found[0] < best[0]:
+                    best, style = found, made
+    if symbolic and not bases:
+        made = replace(style, collect=True)
+        found = tried(made)
+        if found[0] < best[0]:
+            best = found
+    return best
+
+
+def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:
+    """The sets of one base's digits that are tried as differences of quotients."""
+    if len(digits) <= SUBSETS:
+        for mask in range(1, 1 << len(digits)):
+            yield {d for k, d in enumerate(digits) if mask >> k & 1}
+        return
+    yield set(digits)
+    for digit in digits:
+        yield {digit}
+        yield set(digits) - {digit}
+
+
+# -- names and ranges ------------------------------------------------------------------------------
+
+
+def finish(
+    lowering: Lowering,
+    names: Sequence[str],
+    roots: Sequence[int],
+    extent_names: Sequence[str],
+    extents: Sequence[int],
+    taken: Iterable[str],
+) -> Lowered:
+    """The program of chosen nodes: what stands more than once is named; every node has its range."""
+    graph = lowering.graph
+    reached = graph.reached([*roots, *extents])
+    ranges = Ranges(lowering)
+    nodes: dict[int, Node] = {}
+    uses = dict(graph.uses(roots))
     body: list[tuple[str, Node]] = []
-    names: dict[Node, Node] = {}
-
-    def rewrite(node: Node) -> Node:
-        if node in names:
-            return names[node]
-        made = node
-        if node.args:
-            made = Node(node.op, tuple(map(rewrite, node.args)), node.value, node.lo, node.hi)
-        if uses[node] > 1 and node.args and not node.is_bool:
-            name = _fresh(_hint(made), taken)
-            body.append((name, made))
-            made = names[node] = Node("var", (), name, node.lo, node.hi)
-        return made
-
-    return body, [(name, rewrite(node)) for name, node in nodes]
+    used = set(taken)
+    for k in reached:
+        op = graph.ops[k]
+        lo, hi = ranges.of(k)
+        node = Node(op, tuple(nodes[a] for a in graph.args[k]), graph.values[k], lo, hi)
+        if uses.get(k, 0) > 1 and op not in ("const", "var") and not node.is_bool:
+            name = _fresh(_hint(node), used)
+            body.append((name, node))
+            node = Node("var", (), name, lo, hi)
+        nodes[k] = node
+    return Lowered(
+        lowering,
+        body,
+        [(n, nodes[k]) for n, k in zip(names, roots, strict=True)],
+        [(n, nodes[k]) for n, k in zip(extent_names, extents, strict=True)],
+        {k: nodes[k] for k in reached},
+        [*roots],
+    )
 
 
 def _hint(node: Node) -> str:
@@ -426,111 +704,3 @@ def _fresh(hint: str, taken: set[str]) -> str:
         name, number = f"{hint}_{number}", number + 1
     taken.add(name)
     return name
-
-
-# -- widths --------------------------------------------------------------------------------------
-
-
-def choose_type(
-    name: str,
-    nodes: Sequence[Node],
-    lowering: Lowering,
-    candidates: Sequence[str],
-    size: Expr | None,
-) -> tuple[str, list[str], str]:
-    """(index type, preconditions, why it is wide enough). Raises WidthError where a value
-    provably does not fit the widest candidate."""
-    facts = lowering.facts
-    lows = [n.lo for n in nodes if not n.is_bool]
-    highs = [n.hi for n in nodes if not n.is_bool]
-    bounded = None not in lows and None not in highs
-    for candidate in candidates:
-        least, most = INDEX_TYPES[candidate]
-        shifts = [n.args[1].hi or 0 for n in nodes if n.op in ("shl", "shr")]
-        if most <= 2**32 and max(shifts, default=0) >= 32:
-            if candidate == candidates[-1]:
-                raise WidthError(f"{name}: a shift by up to {max(shifts)} does not fit {candidate}")
-            continue
-        fits = all(x is None or x >= least for x in lows) and all(
-            x is None or x <= most for x in highs
-        )
-        if fits and bounded:
-            low, high = min(lows, default=0), max(highs, default=0)
-            return candidate, [], f"{candidate} is enough: every value lies in {low}..{high}."
-        if candidate != candidates[-1]:
-            continue
-        if not fits:
-            culprit = next(
-                n
-                for n in nodes
-                if not n.is_bool
-                and ((n.lo is not None and n.lo < least) or (n.hi is not None and n.hi > most))
-            )
-            shown = lowering.exprs([culprit])
-            what = (
-                repr(shown[0]) if shown else culprit.op if culprit.value is None else culprit.value
-            )
-            raise WidthError(
-                f"{name}: {what} lies in {_shown(culprit.lo)}..{_shown(culprit.hi)}, which does not "
-                f"fit {candidate} ({least}..{most}); "
-                + (
-                    "choose a signed index_type"
-                    if culprit.lo is not None and culprit.lo < 0 and least == 0
-                    else "choose a wider index_type or smaller sizes"
-                )
-            )
-        asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
-        needed = _preconditions(nodes, lowering, candidate, size)
-        facts.use_z3 = asked
-        return candidate, needed, f"{candidate} is enough under the assumptions."
-    raise WidthError(f"{name}: no index type to choose from")
-
-
-def _shown(bound: int | None) -> str:
-    return "?" if bound is None else str(bound)
-
-
-def _preconditions(
-    nodes: Sequence[Node], lowering: Lowering, index_type: str, size: Expr | None
-) -> list[str]:
-    """What must hold for every unbounded value to fit, the strongest conditions only."""
-    facts = lowering.facts
-    least, most = INDEX_TYPES[index_type]
-    limit = f"2**{most.bit_length()} - 1"
-    tops: list[Expr] = []
-    texts: list[str] = []
-    for node in dict.fromkeys(nodes):
-        if node.is_bool or node.op == "const" or (node.lo is not None and node.hi is not None):
-            continue
-        e = lowering._exprs.get(node)
-        if e is None:
-            continue
-        if node.op == "var" and e.single is not None and e.single.kind == "sym":
-            continue  # an argument of the type fits the type
-        normal = lowering.forward(e)
-        if node.lo is None and least == 0:
-            texts.append(f"{unsubstitute(normal, facts)!r} >= 0")
-        found = []
-        if node.hi is None:
-            found.append(facts.upper(normal))
-        if node.lo is None:
-            bottom = facts.lower(normal)
-            found.append(None if bottom is None else -bottom)
-        if None in found:
-            found = [facts.magnitude(normal)]
-        if None in found:
-            texts.append(f"every intermediate value fits {index_type}")
-        else:
-            tops += found  # type: ignore[arg-type]
-    if size is not None and tops and all(facts.nonneg(size - top) for top in tops):
-        tops = [size]
-    kept: list[Expr] = []
-    for top in tops:
-        constant = top.terms.get((), 0)
-        if constant < 0:
-            top = top - constant
-        if not any(facts.nonneg(other - top) for other in kept):
-            kept = [other for other in kept if not facts.nonneg(top - other)] + [top]
-    return list(
-        dict.fromkeys([*(f"{unsubstitute(top, facts)!r} <= {limit}" for top in kept), *texts])
-    )

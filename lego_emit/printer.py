@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from .cost import LATENCY, Cost
 from .errors import TargetError
 from .program import INDEX_TYPES, Function, Node, Program
 
@@ -65,6 +66,7 @@ class Printer:
         outputs_are_variables: True where several outputs are variables of the function's own
             scope (Fortran's and GLSL's out arguments), so that their names must not clash.
         bit_operations: True where a power of two is best divided by shifting and masking.
+        cost: the cost model that chooses between equal forms where the caller names none.
     """
 
     name = ""
@@ -85,6 +87,7 @@ class Printer:
     break_after = False
     outputs_are_variables = False
     bit_operations = True
+    cost: Cost = LATENCY
 
     # -- names -----------------------------------------------------------------------------
 

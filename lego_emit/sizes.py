@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Sequence
-from functools import reduce
+from functools import cache, reduce
 from numbers import Integral
 from typing import Any
 
@@ -37,7 +37,12 @@ def is_symbolic(x: Any) -> bool:
 
 def is_sympy(x: Any) -> bool:
     """Whether x is SymPy's, or one of our own nodes in a SymPy expression."""
-    return any(str(base.__module__).split(".")[0] == "sympy" for base in type(x).__mro__)
+    return _is_sympy_class(type(x))
+
+
+@cache
+def _is_sympy_class(cls: type) -> bool:
+    return any(str(base.__module__).split(".")[0] == "sympy" for base in cls.__mro__)
 
 
 def comparable(sizes: tuple[Any, ...]) -> tuple[Any, ...]:

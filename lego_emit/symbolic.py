@@ -75,8 +75,7 @@ def _map(value, change):
 
 def rebuilt(e: Expr) -> Expr:
     """e under the facts in force: substituted symbols, simplified atoms."""
-    facts = current()
-    return e.rebuild(lambda a: facts.symbol(a.args[0]) if a.kind == "sym" else None)
+    return current().rebuilt(e)
 
 
 def unsubstitute(e: Expr, facts) -> Expr:
@@ -138,6 +137,11 @@ def _size(n: Any) -> Expr:
 
 def learn_layout(block: Any) -> None:
     """Sizes are at least 1; a floor quotient among them divides; the blocks' sizes agree."""
+    if block.is_concrete:
+        return
+    trace = running()
+    if trace is not None and trace.knows(block):
+        return
     facts = current()
     for n in block._sizes():
         e = Expr.of(n)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import builtins
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .errors import AssumptionError, LegoError, TraceError, nearest
@@ -46,6 +46,19 @@ class Trace:
     base: int = 0  # what the first index is called: 0 or 1
     indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
     _axis: int = 0
+    _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
+
+    def knows(self, layout: Any) -> bool:
+        """Whether a layout's sizes were learned before, so that they hold on every path."""
+        if id(layout) in self._layouts:
+            return True
+        if not in_a_branch():
+            self._layouts[id(layout)] = layout
+        return False
+
+    def state(self) -> tuple:
+        """What shows whether a run learned something."""
+        return self.facts.state(), tuple(self.free), tuple(self.axes), len(self.indices)
 
     def symbol(self, name: str) -> Expr:
         """A parameter, or the number that sizes= fixes it to."""
@@ -255,44 +268,12 @@ def follow(
     """Run function(trace) until nothing new is learned; the last trace and its result."""
     from .assume import learn, parse
 
-    if isinstance(assume, (str, Cond)):
-        assume = [assume]
     fixed = check_sizes(sizes)
     conditions = [(c, str(a)) for a in assume for c in parse(a)]
     facts = Facts(use_z3=False)
-    trace = Trace(facts, fixed, base=base)
-    result: Any = None
-    state = None
-    for attempt in range(6):
-        trace = Trace(
-            facts,
-            fixed,
-            signature=trace.signature,
-            free=trace.free,
-            axes=trace.axes,
-            base=base,
-            indices=trace.indices,
-        )
-        token = _running.set(trace)
-        try:
-            with using(facts):
-                if attempt == 0:
-                    learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
-                facts.use_z3 = attempt > 0
-                result = explore(lambda t=trace: _once(function, t))
-        finally:
-            _running.reset(token)
-        now = (
-            len(facts.quotients),
-            len(facts.substitutions),
-            sorted(facts.ranges),
-            tuple(trace.free),
-            tuple(trace.axes),
-            len(trace.indices),
-        )
-        if attempt > 0 and now == state:
-            break
-        state = now
+    with using(facts):
+        learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
+    trace, result = _settled(Trace(facts, fixed, base=base), function, learning=True)
     names = {*trace.params(), *fixed}
     for condition, source in conditions:
         for e in condition.exprs():
@@ -310,9 +291,58 @@ def follow(
     return trace, result
 
 
-def _once(function: Callable[[Trace], Any], trace: Trace) -> Any:
-    trace._axis = 0
-    return function(trace)
+def go_on(
+    trace: Trace, prepare: Callable[[Trace], None], function: Callable[[Trace], Any]
+) -> tuple[Trace, Any]:
+    """Run function(trace) under what another trace learned and prepare(trace) adds."""
+    more = replace(
+        trace,
+        facts=trace.facts.copy(),
+        signature=[*trace.signature],
+        free=[*trace.free],
+        axes=[],
+        preconditions=[*trace.preconditions],
+        extents={},
+        indices=set(),
+    )
+    with _in(more):
+        prepare(more)
+    more, result = _settled(more, function, learning=False)
+    more.facts.check_consistent()
+    return more, result
+
+
+def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> tuple[Trace, Any]:
+    """The last of the runs, each under what the ones before learned. learning: there is more to
+    learn than what start knows, so that the first run is for that alone."""
+    trace, result = start, None
+    state = None if learning else start.state()
+    for attempt in range(6):
+        start.facts.use_z3 = attempt > 0 or not learning
+        trace = replace(
+            trace,
+            preconditions=[*start.preconditions],
+            extents={},
+            _axis=0,
+            _layouts=dict(start._layouts),
+        )
+        with _in(trace):
+            result = explore(lambda t=trace: function(t))
+        if trace.state() == state:
+            break
+        state = trace.state() if attempt or not learning else None
+    return trace, result
+
+
+@contextmanager
+def _in(trace: Trace) -> Iterator[None]:
+    """While this trace is the running one."""
+    token = _running.set(trace)
+    try:
+        with using(trace.facts):
+            yield
+    finally:
+        _running.reset(token)
 
 
 def _fixed(condition: Cond, sizes: Mapping[str, int]) -> Cond:
@@ -378,4 +408,4 @@ def _line_in(fn: Callable[..., Any], error: BaseException) -> str:
     return f" (line {line})" if line is not None else ""
 
 
-__all__ = ["Atom", "Trace", "call_user_function", "explore", "follow", "running"]
+__all__ = ["Atom", "Trace", "call_user_function", "explore", "follow", "go_on", "running"]

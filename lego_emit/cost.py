@@ -1,0 +1,62 @@
+"""What operations cost, so that one of several equal forms can be chosen.
+
+Common parts count once. What depends on sizes only is computed once for many indices (a compiler
+hoists it out of the loop, a GPU computes it in its scalar unit), so that it counts `hoisted` of
+its price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from .errors import TargetError, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A cost model. prices: operation (a key of lego_emit.program.OPS) -> price, 1 where absent;
+    division and modulo by a power of two are shr and and. symbolic: added to the price of a
+    division or modulo whose divisor is no number. remainder: the price of a modulo whose quotient is
+    computed too (a machine gets it from there), None where that makes no difference. hoisted: the share of its price that an
+    operation on sizes alone counts."""
+
+    name: str
+    prices: Mapping[str, float] = field(default_factory=dict)
+    symbolic: float = 0
+    remainder: float | None = None
+    hoisted: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prices", MappingProxyType(dict(self.prices)))
+
+
+FREE = {"const": 0, "var": 0, "int": 0}
+
+OPS = Cost("ops", FREE, hoisted=0.01)
+
+# A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
+# multiplication, a shift and corrections, and floor semantics add a comparison and a subtraction.
+LATENCY = Cost(
+    "latency",
+    {**FREE, "mul": 1.5, "div": 4, "mod": 4, "floordiv": 7, "floormod": 7, "isqrt": 8},
+    symbolic=8,
+    remainder=2.5,
+)
+
+COSTS = {cost.name: cost for cost in (OPS, LATENCY)}
+
+
+def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
+    """The model that cost= names. Raises TargetError for an unknown one."""
+    if cost is None:
+        return default
+    if isinstance(cost, Cost):
+        return cost
+    if cost not in COSTS:
+        raise TargetError(
+            f"no cost model {cost!r}; there are {', '.join(COSTS)}, or give a lego_emit.Cost."
+            f"{nearest(str(cost), COSTS)}"
+        )
+    return COSTS[cost]

@@ -1,0 +1,138 @@
+"""Operations as a graph in which equal ones are one: what candidate forms are built in and priced."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from .cost import Cost
+from .program import OPS
+
+COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
+REMAINDERS = {"mod": "div", "floormod": "floordiv"}
+FREE = frozenset({"const", "var", "int"})
+DIVISIONS = frozenset({"div", "mod", "floordiv", "floormod"})
+
+
+class Graph:
+    """Nodes are numbers, operands before what uses them. sizes: the names whose values a caller
+    fixes once for many indices."""
+
+    def __init__(self, cost: Cost, sizes: Collection[str]):
+        self.cost, self.sizes = cost, sizes
+        self.ops: list[str] = []
+        self.args: list[tuple[int, ...]] = []
+        self.values: list[int | str | None] = []  # of const and var
+        self.hoisted: list[bool] = []  # depends on sizes only
+        self.prices: list[float] = []
+        self._free: list[bool] = []  # no operation
+        self._known: dict[tuple, int] = {}
+        self._remainders: dict[int, tuple] = {}  # modulo -> its quotient's key
+
+    def const(self, value: int) -> int:
+        """The node of a number."""
+        key = ("const", value)
+        found = self._known.get(key)
+        return self._add(key, value, True, 0) if found is None else found
+
+    def var(self, name: str) -> int:
+        """The node of a parameter."""
+        key = ("var", name)
+        found = self._known.get(key)
+        return self._add(key, name, name in self.sizes, 0) if found is None else found
+
+    def op(self, op: str, *args: int) -> int:
+        """The node of an operation over nodes; what numbers say at once is not an operation."""
+        known = self._known
+        key = (op, *args)
+        found = known.get(key)
+        if found is not None:
+            return found
+        if op in COMMUTATIVE and (found := known.get((op, args[1], args[0]))) is not None:
+            return found
+        numbers = [self.values[a] for a in args if self.ops[a] == "const"]
+        if numbers:
+            if len(numbers) == len(args) and OPS[op][1] == "i":
+                return self.const(OPS[op][2](*numbers))
+            if len(args) == 2:
+                plain = self._neutral(op, args)
+                if plain is not None:
+                    return plain
+        hoisted = all(self.hoisted[a] for a in args)
+        price = self.cost.prices.get(op, 1)
+        if op in DIVISIONS and self.ops[args[1]] != "const":
+            price += self.cost.symbolic
+        if op in REMAINDERS and self.cost.remainder is not None:
+            self._remainders[len(self.ops)] = (REMAINDERS[op], *args)
+        return self._add(key, None, hoisted, price * self.cost.hoisted if hoisted else price, args)
+
+    def _neutral(self, op: str, args: tuple[int, ...]) -> int | None:
+        a, b = args
+        first = self.values[a] if self.ops[a] == "const" else None
+        second = self.values[b] if self.ops[b] == "const" else None
+        if op in ("add", "or", "xor"):
+            return b if first == 0 else a if second == 0 else None
+        if op == "mul":
+            return b if first == 1 else a if second == 1 else None
+        if op in ("sub", "shl", "shr"):
+            return a if second == 0 else None
+        return None
+
+    def _add(self, key, value, hoisted, price, args=()) -> int:
+        made = len(self.ops)
+        self._known[key] = made
+        self.ops.append(key[0])
+        self.args.append(args)
+        self.values.append(value)
+        self.hoisted.append(hoisted)
+        self._free.append(key[0] in FREE)
+        self.prices.append(price)
+        return made
+
+    def reached(self, roots: Iterable[int]) -> list[int]:
+        """The nodes that the roots need, operands first."""
+        found: set[int] = set()
+        stack = list(roots)
+        args = self.args
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                stack.extend(args[node])
+        return sorted(found)
+
+    def price(self, roots: Iterable[int]) -> tuple[float, int]:
+        """(the cost of computing the roots, the number of operations)."""
+        prices, args = self.prices, self.args
+        found: set[int] = set()
+        stack = list(roots)
+        total = 0.0
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                total += prices[node]
+                stack.extend(args[node])
+        for node, quotient in self._remainders.items():
+            if node in found and self._known.get(quotient) in found:
+                total -= prices[node] - self.cost.remainder * (
+                    self.cost.hoisted if self.hoisted[node] else 1
+                )
+        return round(total, 4), sum(not self._free[n] for n in found)
+
+    def tree(self, tree: object, leaves: dict) -> int:
+        """The node of nested tuples (op, a, b) over numbers and leaves."""
+        if isinstance(tree, int):
+            return self.const(tree)
+        known = leaves.get(tree)
+        if known is None:
+            assert isinstance(tree, tuple)
+            known = leaves[tree] = self.op(tree[0], *(self.tree(a, leaves) for a in tree[1:]))
+        return known
+
+    def uses(self, roots: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """(node, how often it stands in what the roots need)."""
+        counts: dict[int, int] = {}
+        roots = list(roots)
+        for node in [a for n in self.reached(roots) for a in self.args[n]] + roots:
+            counts[node] = counts.get(node, 0) + 1
+        return iter(counts.items())

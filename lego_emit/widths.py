@@ -1,0 +1,259 @@
+"""Ranges of a program's operations, and the index type that holds them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .errors import WidthError
+from .expr import Expr
+from .program import INDEX_TYPES, Node
+from .symbolic import unsubstitute
+
+if TYPE_CHECKING:
+    from .lower import Lowered, Lowering
+
+INT32 = INDEX_TYPES["int32"][1]
+Interval = tuple[int | None, int | None]
+
+
+class Ranges:
+    """Proven inclusive bounds of a graph's nodes: from the operands' bounds, and where those leave
+    a negative number or an unbounded one possible, from the value that the node stands for."""
+
+    def __init__(self, lowering: Lowering):
+        self.lowering, self.facts, self.graph = lowering, lowering.facts, lowering.graph
+        self._known: dict[int, Interval] = {}
+        facts = self.facts
+        self._numbers = bool(facts.constraints or facts.original) or any(
+            r.hi is not None and r.hi.constant is not None for r in facts.ranges.values()
+        )
+
+    def of(self, node: int) -> Interval:
+        """The bounds of a node whose operands were asked for before."""
+        known = self._known.get(node)
+        if known is None:
+            known = self._known[node] = self._of(node)
+        return known
+
+    def _of(self, node: int) -> Interval:
+        graph = self.graph
+        op, value = graph.ops[node], graph.values[node]
+        if op == "const":
+            assert isinstance(value, int)
+            return value, value
+        if op == "var":
+            return self._refined(node, (None, None))
+        lo, hi = _interval(op, [self.of(a) for a in graph.args[node]])
+        if lo is None or lo < 0 or hi is None or hi > INT32:
+            if op in ("lt", "le", "gt", "ge", "eq", "ne", "land", "lor", "lnot"):
+                return None, None
+            return self._refined(node, (lo, hi))
+        return lo, hi
+
+    def _refined(self, node: int, bounds: Interval) -> Interval:
+        value = self.lowering.value(node)
+        if value is None:
+            return bounds
+        facts = self.facts
+        low, high = facts.interval(value)
+        lo, hi = _tighter(max, bounds[0], low), _tighter(min, bounds[1], high)
+        if (lo is None or lo < 1) and facts.nonneg(value - 1):
+            lo = 1
+        elif (lo is None or lo < 0) and facts.nonneg(value):
+            lo = 0
+        if self._numbers and (hi is None or hi > INT32):
+            top = facts.upper(value)
+            if top is not None:
+                hi = _tighter(min, hi, facts.most(unsubstitute(top, facts)))
+        return lo, hi
+
+
+def _tighter(choose, a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else choose(a, b)
+
+
+def _interval(op: str, args: list[Interval]) -> Interval:
+    """Bounds of an operation over bounded operands, None where there is none."""
+    if op == "int":
+        return 0, 1
+    if op == "select":
+        (a, b), (c, d) = args[1:]
+        return (
+            None if a is None or c is None else min(a, c),
+            None if b is None or d is None else max(b, d),
+        )
+    a, b = args[0]
+    if op == "neg":
+        return None if b is None else -b, None if a is None else -a
+    if op == "isqrt":
+        from math import isqrt
+
+        return isqrt(max(a or 0, 0)), None if b is None or b < 0 else isqrt(b)
+    if op == "not":
+        return None if b is None else ~b, None if a is None else ~a
+    if len(args) < 2:
+        return None, None
+    c, d = args[1]
+    if op == "add":
+        return None if a is None or c is None else a + c, None if b is None or d is None else b + d
+    if op == "sub":
+        return None if a is None or d is None else a - d, None if b is None or c is None else b - c
+    if op == "min":
+        return None if a is None or c is None else min(a, c), _tighter(min, b, d)
+    if op == "max":
+        return _tighter(max, a, c), None if b is None or d is None else max(b, d)
+    if op in ("mod", "floormod") and c is not None and c >= 1:
+        top = None if d is None else d - 1
+        return 0, _tighter(min, top, b) if a is not None and a >= 0 else top
+    if a is None or a < 0 or c is None or c < 0:
+        if op == "mul" and None not in (a, b, c, d):
+            ends = [a * c, a * d, b * c, b * d]  # type: ignore[operator]
+            return min(ends), max(ends)
+        if op in ("div", "floordiv") and c is not None and c >= 1:
+            lo = None if a is None else min(a // c, a // d if d is not None else -1)
+            return lo, None if b is None else max(b // c, b // d if d is not None else 0)
+        if op == "and" and ((a is not None and a >= 0) or (c is not None and c >= 0)):
+            return 0, b if a is not None and a >= 0 else d
+        return None, None
+    if op == "mul":
+        return a * c, None if b is None or d is None else b * d
+    if op in ("div", "floordiv") and c >= 1:
+        return 0 if d is None else a // d, None if b is None else b // c
+    if op == "shl":
+        return a << c, None if b is None or d is None or d > 64 else b << d
+    if op == "shr":
+        return 0 if d is None else a >> d, None if b is None else b >> c
+    if op == "and":
+        return 0, _tighter(min, b, d)
+    if op in ("or", "xor"):
+        top = None if b is None or d is None else (1 << max(b.bit_length(), d.bit_length())) - 1
+        return max(a, c) if op == "or" else 0, top
+    return None, None
+
+
+def choose_type(
+    name: str, lowered: Lowered, candidates: Sequence[str], size: Expr | None
+) -> tuple[str, list[str], str]:
+    """(index type, preconditions, why it is wide enough). Raises WidthError where a value
+    provably does not fit the widest candidate."""
+    lowering = lowered.lowering
+    facts = lowering.facts
+    nodes = {k: n for k, n in lowered.nodes.items() if not n.is_bool}
+    lows = [n.lo for n in nodes.values()]
+    highs = [n.hi for n in nodes.values()]
+    bounded = None not in lows and None not in highs
+    for candidate in candidates:
+        least, most = INDEX_TYPES[candidate]
+        shifts = [n.args[1].hi or 0 for n in nodes.values() if n.op in ("shl", "shr")]
+        if most <= 2**32 and max(shifts, default=0) >= 32:
+            if candidate == candidates[-1]:
+                raise WidthError(f"{name}: a shift by up to {max(shifts)} does not fit {candidate}")
+            continue
+        fits = all(x is None or x >= least for x in lows) and all(
+            x is None or x <= most for x in highs
+        )
+        if fits and bounded:
+            low, high = min(lows, default=0), max(highs, default=0)
+            return candidate, [], f"{candidate} is enough: every value lies in {low}..{high}."
+        if candidate != candidates[-1]:
+            continue
+        if not fits:
+            k, culprit = next(
+                (k, n)
+                for k, n in nodes.items()
+                if (n.lo is not None and n.lo < least) or (n.hi is not None and n.hi > most)
+            )
+            raise WidthError(
+                f"{name}: {_named(k, culprit, lowering)} lies in "
+                f"{_shown(culprit.lo)}..{_shown(culprit.hi)}, which does not fit {candidate} "
+                f"({least}..{most}); "
+                + (
+                    "choose a signed index_type"
+                    if culprit.lo is not None and culprit.lo < 0 and least == 0
+                    else "choose a wider index_type or smaller sizes"
+                )
+            )
+        asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
+        needed = _preconditions(lowered, nodes, lowering, candidate, size)
+        facts.use_z3 = asked
+        return candidate, needed, f"{candidate} is enough under the assumptions."
+    raise WidthError(f"{name}: no index type to choose from")
+
+
+def _named(k: int, node: Node, lowering: Lowering) -> str:
+    value = lowering.value(k)
+    if value is not None:
+        return repr(unsubstitute(value, lowering.facts))
+    return node.op if node.value is None else str(node.value)
+
+
+def _shown(bound: int | None) -> str:
+    return "?" if bound is None else str(bound)
+
+
+def _preconditions(
+    lowered: Lowered,
+    nodes: dict[int, Node],
+    lowering: Lowering,
+    index_type: str,
+    size: Expr | None,
+) -> list[str]:
+    """What must hold for every unbounded value to fit, the strongest conditions only."""
+    facts, graph = lowering.facts, lowering.graph
+    least, most = INDEX_TYPES[index_type]
+    limit = f"2**{most.bit_length()} - 1"
+    tops: list[Expr] = []
+    texts: list[str] = []
+    covered = _covered(lowered, nodes)
+    for k, node in nodes.items():
+        if node.lo is not None and (node.hi is not None or k in covered):
+            continue
+        if graph.ops[k] == "var":
+            continue  # an argument of the type fits the type
+        value = lowering.value(k)
+        if value is None:
+            texts.append(f"every intermediate value fits {index_type}")
+            continue
+        if node.lo is None and least == 0:
+            texts.append(f"{unsubstitute(value, facts)!r} >= 0")
+        found = []
+        if node.hi is None:
+            found.append(facts.upper(value))
+        if node.lo is None:
+            bottom = facts.lower(value)
+            found.append(None if bottom is None else -bottom)
+        if None in found:
+            found = [facts.magnitude(value)]
+        if None in found:
+            texts.append(f"every intermediate value fits {index_type}")
+        else:
+            tops += found  # type: ignore[arg-type]
+    if size is not None and tops and all(facts.nonneg(size - top) for top in tops):
+        tops = [size]
+    kept: list[Expr] = []
+    for top in tops:
+        constant = top.terms.get((), 0)
+        if constant < 0:
+            top = top - constant
+        if not any(facts.nonneg(other - top) for other in kept):
+            kept = [other for other in kept if not facts.nonneg(top - other)] + [top]
+    return list(
+        dict.fromkeys([*(f"{unsubstitute(top, facts)!r} <= {limit}" for top in kept), *texts])
+    )
+
+
+def _covered(lowered: Lowered, nodes: dict[int, Node]) -> set[int]:
+    """Nodes that are never larger than another unbounded one: summands and factors of it."""
+    graph = lowered.lowering.graph
+    covered: set[int] = set()
+    for k, node in nodes.items():
+        if node.hi is not None or graph.ops[k] not in ("add", "mul"):
+            continue
+        a, b = graph.args[k]
+        least = 0 if graph.ops[k] == "add" else 1
+        for one, other in ((a, b), (b, a)):
+            lo, other_lo = nodes[one].lo, nodes[other].lo
+            if lo is not None and lo >= 0 and other_lo is not None and other_lo >= least:
+                covered.add(one)
+    return covered
