@@ -14,7 +14,7 @@ from types import MappingProxyType
 from .errors import TargetError, nearest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cost:
     """A cost model. prices: operation (a key of lego_emit.program.OPS) -> price, 1 where absent;
     division and modulo by a power of two are shr and and. symbolic: added to the price of a

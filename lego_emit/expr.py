@@ -22,7 +22,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import reduce
+from functools import lru_cache, reduce
 from math import gcd
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -81,6 +81,7 @@ class Atom:
 
 
 _PRIME = 2**61 - 1
+_HALF = 2**60
 _by_key = operator.attrgetter("key")
 Monomial = tuple[Atom, ...]
 
@@ -131,7 +132,7 @@ class Expr:
         if isinstance(value, Expr):
             return value
         if isinstance(value, int):
-            return Expr({(): int(value)} if value else {})
+            return _constant(int(value))
         if isinstance(value, Cond):
             return value.as_expr()
         if is_sympy(value):
@@ -210,9 +211,9 @@ class Expr:
             constant = self.constant
             # hash(-1) == hash(-2) in CPython, and a collision would make == ask a question
             self._hash = hash(
-                constant % _PRIME
+                _spread(constant)
                 if constant is not None
-                else frozenset((m, c % _PRIME) for m, c in self.terms.items())
+                else frozenset((m, _spread(c)) for m, c in self.terms.items())
             )
         return self._hash
 
@@ -427,6 +428,16 @@ class Expr:
     _sympy_ = to_sympy
 
 
+def _spread(c: int) -> int | tuple[int, int]:
+    """What the hash of a number is made of."""
+    return c % _PRIME if -_HALF < c < _HALF else (c.bit_length(), c % 1000003)
+
+
+@lru_cache(4096)
+def _constant(value: int) -> Expr:
+    return Expr({(): value} if value else {})
+
+
 def _operand(value: Any) -> Any:
     """An Expr, or NotImplemented for what is not ours to handle."""
     if isinstance(value, Expr):
@@ -504,15 +515,15 @@ def _split_constant(a: Expr) -> tuple[Expr, int, int]:
 
 def _merge_digits(e: Expr) -> Expr:
     """Put neighbouring digits of one base together: a*(x // a) + x % a is x (Table II)."""
-    for mono in e.terms:
-        for low in mono:
-            if low.kind == "fmod" and (merged := _merge_signed(e, mono, low)) is not None:
-                return merged
     digits: dict[Expr, list[tuple[Monomial, Atom]]] = {}
     for mono in e.terms:
         for atom in mono:
             if atom.kind == "digit":
                 digits.setdefault(atom.args[0], []).append((mono, atom))
+            elif atom.kind == "fmod" and (merged := _merge_signed(e, mono, atom)) is not None:
+                return merged
+    if not digits:
+        return e
     for base, found in digits.items():
         for mono_low, low in found:
             _, lo, mid = low.args

@@ -8,7 +8,6 @@ makes M the product BM * (M // BM).
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -42,6 +41,23 @@ class Range:
     hi: Expr | None = None
 
 
+@dataclass(slots=True)
+class Samples:
+    """Values that satisfy all facts, as far as they were asked for; the same every time."""
+
+    found: list[dict[str, int]] = field(default_factory=list)
+    attempts: int = 0
+    state: int = 20260
+
+    def number(self) -> int:
+        """The next of a fixed sequence of numbers that look random."""
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return self.state >> 33
+
+    def copy(self) -> Samples:
+        return Samples([*self.found], self.attempts, self.state)
+
+
 @dataclass
 class Facts:
     """Ranges, substitutions and constraints of one trace. use_z3 allows the last prover."""
@@ -65,7 +81,7 @@ class Facts:
         self._attempts: dict[Expr, tuple[bool, int]] = {}
         self._divmods: dict[tuple[Expr, Expr], tuple[Expr, Expr]] = {}
         self._quotient_bounds: dict[tuple[Expr, Expr], Expr | None] = {}
-        self._samples: list[dict[str, int]] | None = None
+        self._samples = Samples()
         self._rebuilt: dict[Expr, Expr] = {}
 
     def copy(self) -> Facts:
@@ -81,8 +97,7 @@ class Facts:
             self.use_z3,
         )
         for name in CACHES:
-            cache = getattr(self, name)
-            setattr(made, name, cache if cache is None else cache.copy())
+            setattr(made, name, getattr(self, name).copy())
         return made
 
     def state(self) -> tuple:
@@ -812,39 +827,42 @@ class Facts:
 
     # -- sampling --------------------------------------------------------------------------
 
-    def samples(self) -> list[dict[str, int]]:
+    def samples(self) -> Iterator[dict[str, int]]:
         """Values of all symbols that satisfy everything known; the same every time."""
-        if self._samples is None:
-            rng = random.Random(20260)
-            self._samples = []
-            for attempt in range(SAMPLES * 6):
-                sample = self._sample(rng, attempt)
-                if sample is not None:
-                    self._samples.append(sample)
-                if len(self._samples) == SAMPLES:
-                    break
-        return self._samples
+        known = self._samples
+        k = 0
+        while k < SAMPLES:
+            if k == len(known.found):
+                if known.attempts == SAMPLES * 6:
+                    return
+                sample = self._sample(known)
+                if sample is None:
+                    continue
+                known.found.append(sample)
+            yield known.found[k]
+            k += 1
 
-    def _sample(self, rng: random.Random, attempt: int) -> dict[str, int] | None:
+    def _sample(self, samples: Samples) -> dict[str, int] | None:
+        attempt = samples.attempts
+        samples.attempts += 1
         values: dict[str, int] = {}
         pending = sorted(self.ranges)
         top = (1, 2, 3, 5, 9, 33)[attempt % 6]
         while pending:
             progress = []
             for name in pending:
-                known = self.ranges[name]
+                bounds = self.ranges[name]
                 try:
-                    lo = evaluate(known.lo, values) if known.lo is not None else -top
-                    hi = evaluate(known.hi, values) if known.hi is not None else max(lo, 0) + top
+                    lo = evaluate(bounds.lo, values) if bounds.lo is not None else -top
+                    hi = evaluate(bounds.hi, values) if bounds.hi is not None else max(lo, 0) + top
                 except (KeyError, Undefined):
                     continue
                 if hi < lo:
                     return None
-                if known.hi is not None:
-                    pick = (lo, hi, rng.randint(lo, hi))[attempt % 3]
+                if bounds.hi is not None and attempt % 3 < 2:
+                    values[name] = (lo, hi)[attempt % 3]
                 else:
-                    pick = rng.randint(lo, hi)
-                values[name] = pick
+                    values[name] = lo + samples.number() % (hi - lo + 1)
                 progress.append(name)
             if not progress:
                 return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from . import registry
@@ -20,6 +21,9 @@ from .sizes import is_sympy
 from .symbolic import _product, learn_layout, rebuilt, unsubstitute
 from .trace import AXIS_NAMES, Trace, call_user_function, follow, go_on
 from .widths import choose_type
+
+
+WHOLES = 4  # ways to keep flat positions whole that are tried
 
 
 def generate(
@@ -94,12 +98,12 @@ def build_program(
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
     else:
-        functions = [(unit, trace, _outputs(result, unit), None, _doc(fn_or_layout, unit))]
+        named = partial(_outputs, unit=unit)
+        functions = [(unit, trace, result, named, None, _doc(fn_or_layout, unit))]
     if sizes:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
     lowered = tuple(
-        _lowered(fname, ftrace, outputs, size, doc, candidates, printer, assume, model)
-        for fname, ftrace, outputs, size, doc in functions
+        _lowered(*function, candidates, printer, assume, model) for function in functions
     )
     program = Program(unit, lowered, " ".join(title.split()))
     program.check()
@@ -148,7 +152,8 @@ def _declared(trace: Trace, layout: Block) -> Block:
 
 
 def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
-    """(name, trace, outputs, size, doc) of NAME_apply and NAME_inv."""
+    """(name, trace, result, named, size, doc) of NAME_apply and NAME_inv; named(result) gives the
+    outputs with their names."""
     taken = {*trace.signature, *trace.free}
     coordinates = index_names(len(layout.dims), taken)
     position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
@@ -172,7 +177,7 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
         size = _product([layout.physical_size]) if layout.has_inverse else None
     doc = f"Physical position of the logical index ({', '.join(coordinates)})"
     doc += f"; {trace.base - 1} where it is masked." if isinstance(layout, ExpandBy) else "."
-    found = [(f"{unit}_apply", forward, [("flat", Expr.of(flat))], size, doc)]
+    found = [(f"{unit}_apply", forward, flat, lambda e: [("flat", Expr.of(e))], size, doc)]
     if layout.has_inverse:
         back, values = go_on(
             trace,
@@ -180,10 +185,13 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
             lambda t: layout.inv(t.symbol(position)),
         )
         doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
-        outputs = [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
         with using(back.facts):
             size = _product([layout.physical_size])
-        found.append((f"{unit}_inv", back, outputs, size, doc))
+
+        def named(values: Sequence[Any]) -> list[tuple[str, Expr]]:
+            return [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
+
+        found.append((f"{unit}_inv", back, values, named, size, doc))
     return found
 
 
@@ -236,7 +244,8 @@ def _is_value(v: Any) -> bool:
 def _lowered(
     name: str,
     trace: Trace,
-    outputs: list[tuple[str, Expr]],
+    result: Any,
+    named: Callable[[Any], list[tuple[str, Expr]]],
     size: Expr | None,
     doc: str,
     candidates: Sequence[str],
@@ -246,7 +255,7 @@ def _lowered(
 ) -> Function:
     facts = trace.facts
     with using(facts):
-        outputs = [(n, rebuilt(e) + trace.base) for n, e in outputs]
+        outputs = [(n, rebuilt(e) + trace.base) for n, e in named(result)]
         for _, e in outputs:
             for symbol in sorted(unsubstitute(e, facts).symbols()):
                 trace.add_parameter(symbol)
@@ -258,6 +267,8 @@ def _lowered(
             printer.bit_operations,
             {*names, *(n for n, _ in outputs)},
             [(n, trace.extents[n]) for n in trace.axes if n in trace.extents],
+            candidates,
+            partial(_wholes, trace, named),
         )
         params = tuple(_param(n, facts, trace) for n in names)
         index_type, width, note = choose_type(name, lowered, candidates, size)
@@ -284,6 +295,17 @@ def _lowered(
                 size + trace.base if size is not None and len(outputs) == 1 else None,
             ),
         )
+
+
+def _wholes(
+    trace: Trace, named: Callable[[Any], list[tuple[str, Expr]]]
+) -> Iterator[list[tuple[str, Expr]]]:
+    """The outputs again, one or all of the flat positions on the way kept as one value."""
+    choices = [{k} for k in range(trace.steps)]
+    if trace.steps > 1:
+        choices.append(set(range(trace.steps)))
+    for whole in choices[-WHOLES:]:
+        yield [(n, rebuilt(e) + trace.base) for n, e in named(trace.again(whole))]
 
 
 def _with_params(name, params, index_type, width, note, candidates):
@@ -355,6 +377,10 @@ def _result_range(outputs: list[tuple[str, Expr]], facts: Facts, size: Expr | No
     for name, e in outputs:
         shown = "the result" if len(outputs) == 1 else name
         lo, hi = facts.interval(e)
+        if lo is not None and hi is not None and (size is None or size.constant is not None):
+            most = hi if size is None else min(hi, size.constant - 1)
+            texts.append(f"{lo} <= {shown} < {most + 1}")
+            continue
         for least in (0, 1):
             if (lo is None or lo < least) and facts.nonneg(e - least):
                 lo = least

@@ -10,6 +10,10 @@ from .program import OPS
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
 REMAINDERS = {"mod": "div", "floormod": "floordiv"}
 FREE = frozenset({"const", "var", "int"})
+# of natural operands they make natural results
+MONOTONE = frozenset(
+    {"add", "mul", "div", "mod", "shl", "shr", "and", "or", "xor", "min", "max", "isqrt", "int"}
+)
 DIVISIONS = frozenset({"div", "mod", "floordiv", "floormod"})
 
 
@@ -23,6 +27,7 @@ class Graph:
         self.args: list[tuple[int, ...]] = []
         self.values: list[int | str | None] = []  # of const and var
         self.hoisted: list[bool] = []  # depends on sizes only
+        self.natural: list[bool] = []  # seen at once to be >= 0
         self.prices: list[float] = []
         self._free: list[bool] = []  # no operation
         self._known: dict[tuple, int] = {}
@@ -34,11 +39,14 @@ class Graph:
         found = self._known.get(key)
         return self._add(key, value, True, 0) if found is None else found
 
-    def var(self, name: str) -> int:
-        """The node of a parameter."""
+    def var(self, name: str, natural: bool = False) -> int:
+        """The node of a parameter; natural: known to be >= 0."""
         key = ("var", name)
         found = self._known.get(key)
-        return self._add(key, name, name in self.sizes, 0) if found is None else found
+        if found is None:
+            found = self._add(key, name, name in self.sizes, 0)
+            self.natural[found] = natural
+        return found
 
     def op(self, op: str, *args: int) -> int:
         """The node of an operation over nodes; what numbers say at once is not an operation."""
@@ -85,6 +93,11 @@ class Graph:
         self.values.append(value)
         self.hoisted.append(hoisted)
         self._free.append(key[0] in FREE)
+        self.natural.append(
+            value >= 0
+            if key[0] == "const"
+            else key[0] in MONOTONE and all(self.natural[a] for a in args)
+        )
         self.prices.append(price)
         return made
 

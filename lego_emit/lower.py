@@ -12,19 +12,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from .cost import Cost
 from .errors import TraceError
+from .evaluate import Undefined, evaluate
 from .expr import Atom, Cond, Expr, Monomial, _times, divide_terms, expand_groups
 from .facts import Facts
 from .graph import FREE, Graph
-from .program import Node
+from .program import INDEX_TYPES, OPS, Node
 from .symbolic import rebuilt, unsubstitute
 from .widths import Ranges
+from .wiring import Bit, Wiring
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
-BUDGET = 4096  # atoms that trying forms may build, so that long functions stay quick
+BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
+TRIES = 3  # functions stay quick
+SMALL = 1024  # values of a base that a table is made of
+WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 
 NAMES = {
     "add": "total", "sub": "difference", "mul": "scaled", "div": "quotient", "floordiv": "quotient",
@@ -34,6 +40,7 @@ NAMES = {
 }  # fmt: skip
 
 Terms = dict[Monomial, int]
+Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +75,19 @@ class Lowered:
 class Lowering:
     """What the candidates of one function share: the graph, the facts, proven signs."""
 
-    def __init__(self, facts: Facts, cost: Cost, bit_operations: bool):
+    def __init__(self, facts: Facts, cost: Cost, bit_operations: bool, types: Collection[str] = ()):
         self.facts = facts
+        self.types = types
+        self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)
         self.bit_operations = bit_operations
         self.sizes = facts.sizes | facts.substitutions.keys()
         self.graph = Graph(cost, self.sizes)
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
+        self.built = 0  # atoms, over all candidates
+        self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
         self._naturals: dict[Expr, bool] = {}
         self._values: dict[int, Expr | None] = {}
+        self._ratios: dict[tuple[Expr, Expr], Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
 
     def forward(self, e: Expr) -> Expr:
@@ -93,6 +105,14 @@ class Lowering:
         """Whether e >= 1 is proven."""
         constant = e.constant
         return constant >= 1 if constant is not None else self.natural(e - 1)
+
+    def ratio(self, a: Expr, b: Expr) -> Expr | None:
+        """a / b of two products, None where b does not divide a or is a."""
+        key = (a, b)
+        if key not in self._ratios:
+            quotient, rest = divide_terms(a, b)
+            self._ratios[key] = None if rest.terms or quotient.constant == 1 else quotient
+        return self._ratios[key]
 
     def is_size(self, atom: Atom) -> bool:
         """Whether an atom depends on sizes only."""
@@ -197,6 +217,8 @@ class Form:
                 low = {(Atom("digit", base, lo, None),): 1}
             elif len(base.terms) > 1:
                 low = {(Atom("group", base, None, None),): 1}
+            elif base.single is not None and base.single.kind == "group":
+                low = base.terms
             else:
                 low = self._flat(base)
             ((mono, c),) = divide_terms(hi, lo)[0].terms.items()
@@ -347,9 +369,11 @@ class Form:
     def _atom(self, atom: Atom) -> int:
         kind, args = atom.kind, atom.args
         if kind == "sym":
-            return self.graph.var(args[0])
+            return self.graph.var(args[0], self.lowering.natural(Expr.atom(atom)))
         if kind == "digit":
             return self._digit(*args)
+        if kind == "node":
+            return args[0]
         if kind == "group":
             return self.expr(args[0])
         graph, source = self.graph, Expr.atom(atom)
@@ -401,11 +425,9 @@ class Form:
         if by.constant is None:
             best = None
             for smaller in self._borders.get(base, ()):
-                if not smaller.same(by):
-                    ratio, rest = divide_terms(by, smaller)
-                    if not rest.terms and (
-                        best is None or len(_only(smaller)) > len(_only(best[0]))
-                    ):
+                if best is None or len(_only(smaller)) > len(_only(best[0])):
+                    ratio = self.lowering.ratio(by, smaller)
+                    if ratio is not None:
                         best = smaller, ratio
             if best is not None:
                 value = Expr.atom(Atom("digit", base, best[0], None))
@@ -419,7 +441,9 @@ class Form:
             if op == "div":
                 return self.graph.op("shr", node, self.graph.const(size.bit_length() - 1))
             return self.graph.op("and", node, self.graph.const(size - 1))
-        if not (self.lowering.natural(value) and self.lowering.positive(by)):
+        if not self.graph.natural[node] and self.lowering.natural(value):
+            self.graph.natural[node] = True
+        if not (self.graph.natural[node] and self.lowering.positive(by)):
             op = f"floor{op}"
         return self.graph.op(op, node, self.expr(by))
 
@@ -533,11 +557,15 @@ def _census(
             groups[atom] += 1
         elif atom.kind == "digit":
             base, lo, hi = atom.args
+            if (whole := base.single) is not None:
+                groups[whole] += 2  # the quotients share it
             if lo.constant is None:
                 borders.setdefault(base, {})[lo] = None
             if hi is not None and hi.constant is None and atom in floors:
                 borders.setdefault(base, {})[hi] = None
-    return {a for a, n in groups.items() if n == 1}, {b: list(f) for b, f in borders.items()}
+    return {a for a, n in groups.items() if n == 1 and a.kind == "group"}, {
+        b: list(f) for b, f in borders.items()
+    }
 
 
 def _standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
@@ -571,63 +599,295 @@ def lower(
     bit_operations: bool,
     taken: Iterable[str],
     extents: Sequence[tuple[str, Expr]] = (),
+    types: Collection[str] = (),
+    wholes: Callable[[], Iterable[Sequence[tuple[str, Expr]]]] = tuple,
 ) -> Lowered:
-    """The cheapest program for outputs, expressions under the facts in force."""
-    lowering = Lowering(facts, cost, bit_operations)
-    own = [unsubstitute(e, facts) for _, e in outputs]
-    forms = [own]
-    if any(atom.kind == "group" for atom, _ in _standing(own)):
-        forms.append([unsubstitute(expand_groups(e), facts) for _, e in outputs])
-    best = min((_cheapest(lowering, form) for form in forms), key=lambda found: found[0])
+    """The cheapest program for outputs, expressions under the facts in force. types: the index
+    types that the target has; wholes(): the outputs in other forms, tried where borders of digits
+    do not line up."""
+    lowering = Lowering(facts, cost, bit_operations, types)
+    best, aligned = _best_form(lowering, [e for _, e in outputs])
+    if not aligned:
+        for variant in wholes():
+            found, _ = _best_form(lowering, [e for _, e in variant])
+            best = min(best, found, key=_price)
     plain = Form(lowering, Style(), ())
     sizes = [plain.expr(unsubstitute(e, facts)) for _, e in extents]
     return finish(lowering, [n for n, _ in outputs], best[1], [n for n, _ in extents], sizes, taken)
 
 
-def _cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[tuple[float, int], list[int]]:
-    """((cost, operations), nodes) of the cheapest of the styles that are tried."""
+def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
+    """(the cheapest form, whether the borders of all digits line up)."""
+    own = [unsubstitute(e, lowering.facts) for e in outputs]
+    atoms = [atom for atom, _ in _standing(own)]
+    kinds = {atom.kind for atom in atoms}
+    best = _tried(lowering, Style(), own)
+    if kinds <= {"sym"} and not lowering.sizes:
+        return best, True
+    wired = _wired(lowering, own) if kinds & WIRED else None
+    if wired is not None:
+        return min(best, wired, key=_price), True
+    best = _cheapest(lowering, own, atoms, best)
+    if "group" in kinds:
+        expanded = [unsubstitute(expand_groups(e), lowering.facts) for e in outputs]
+        atoms = [atom for atom, _ in _standing(expanded)]
+        plain = _tried(lowering, Style(), expanded)
+        best = min(best, _cheapest(lowering, expanded, atoms, plain), key=_price)
+    if lowering.signed:
+        best = min(best, _tabulated(lowering, own, best), key=_price)
+    return best, all(len(a.args[0].terms) == 1 for a in atoms if a.kind == "digit")
+
+
+def _price(found: Found) -> tuple[float, int]:
+    return found[0]
+
+
+def _tried(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Found:
+    form = Form(lowering, style, outputs)
+    nodes = [form.expr(e) for e in outputs]
+    lowering.built += form.built
+    return lowering.graph.price(nodes), nodes
+
+
+def _wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
+    """Outputs whose bits are bits of the parameters, as programs on whole words; None where some
+    are not."""
+    if not lowering.bit_operations or not any(atom.kind in WIRED for atom, _ in _standing(outputs)):
+        return None
+    wiring = Wiring(lowering.facts)
+    found = [wiring.bits(e) for e in outputs]
+    if any(f is None for f in found):
+        return None
+    longest = max([*map(len, found), *wiring.widths])
+    width = 31 if longest <= 31 else 63 if {"int64", "uint64"} & {*lowering.types} else None
+    if width is None:
+        return None
+    words = tuple(map(tuple, found))
+    trees = _word_program(tuple(wiring.widths), words, lowering.graph.cost, width)
+    if trees is None:
+        return None
+    form = Form(lowering, Style(), ())
+    leaves = {("in", k): form.expr(e) for k, e in enumerate(wiring.inputs)}
+    nodes = [lowering.graph.tree(t, leaves) for t in trees]
+    return lowering.graph.price(nodes), nodes
+
+
+def _tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found:
+    """Outputs that are a sum of functions of one value of a small range each, by a search for
+    forms that have their tables. A constant goes where it costs least."""
     graph = lowering.graph
-    spent = 0
+    form = Form(lowering, Style(), ())
+    for k, e in enumerate(outputs):
+        (_, count), nodes = best
+        if count < 3:
+            break
+        constant, parts, rest = _parts_by_base(e)
+        tables = []
+        for base, part in parts:
+            domain = (
+                _domain(lowering, base) if len(part.terms) > 1 or not _flat_part(part) else None
+            )
+            if domain is None:
+                rest = rest + part
+                continue
+            try:
+                tables.append((base, part, domain, _table(part, base, domain)))
+            except Undefined:
+                rest = rest + part
+        if not tables:
+            continue
+        # all the constant to one part, or what makes each table start at 0
+        lows = [min(t[3]) for t in tables]
+        for shifts in ([constant, *[0] * (len(tables) - 1)], [-low for low in lows]):
+            left = constant - sum(shifts)
+            found = []
+            for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
+                own = [v + shift for v in values]
+                found.append(_searched(lowering, form, base, part + shift, own, domain))
+            if all(f is None for f in found):
+                continue
+            terms = rest + left
+            for (_, part, _, _), shift, node in zip(tables, shifts, found, strict=True):
+                terms = terms + (part + shift if node is None else Expr.atom(Atom("node", node)))
+            made = [*nodes[:k], form.expr(terms), *nodes[k + 1 :]]
+            if graph.ops[made[k]] not in FREE:
+                lowering.sources.setdefault(made[k], e)
+            best = min(best, (graph.price(made), made), key=_price)
+            if len(tables) == 1 and shifts[0] == -lows[0]:
+                break
+    return best
 
-    def tried(style: Style) -> tuple[tuple[float, int], list[int]]:
-        nonlocal spent
-        form = Form(lowering, style, outputs)
-        nodes = [form.expr(e) for e in outputs]
-        spent += form.built
-        return graph.price(nodes), nodes
 
+def _searched(
+    lowering: Lowering, form: Form, base: Expr, e: Expr, values: list[int], domain: range
+) -> int | None:
+    """The node of the cheapest form found for a table, None where none is cheaper than e's own."""
+    leaf = form.expr(base)
+    limit = lowering.graph.price([form.expr(e)])[0] - lowering.graph.price([leaf])[0]
+    if limit <= 2:
+        return None
+    found = _search(tuple(values), lowering.graph.cost, limit, domain)
+    if found is None:
+        return None
+    tree, bounds = found
+    leaves = {"x": leaf}
+    node = lowering.graph.tree(tree, leaves)
+    lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
+    if lowering.graph.ops[node] not in FREE:
+        lowering.sources.setdefault(node, e)
+    return node
+
+
+@lru_cache(8192)
+def _search(
+    values: tuple[int, ...], cost: Cost, limit: float, domain: range
+) -> tuple[Any, dict[Any, tuple[int, int]]] | None:
+    """(tree, the range of each of its operations)."""
+    from . import small_domain
+
+    tree = small_domain.find(values, cost.prices, limit, domain)
+    bounds = None if tree is None else _bounds(tree, domain)
+    return None if bounds is None else (tree, bounds)
+
+
+@lru_cache(8192)
+def _word_program(
+    widths: tuple[int, ...], bits: tuple[tuple[Bit, ...], ...], cost: Cost, width: int
+) -> list[Any] | None:
+    from .bits import wire
+
+    return wire(widths, bits, cost.prices, width)
+
+
+def _flat_part(part: Expr) -> bool:
+    return all(a.kind in ("sym", "group") for m in part.terms for a in m)
+
+
+def _domain(lowering: Lowering, base: Expr) -> range | None:
+    lo, hi = lowering.facts.interval(base)
+    if lo is None or lo < 0 or hi is None or hi - lo >= SMALL or hi == lo:
+        return None
+    return range(lo, hi + 1)
+
+
+def _parts_by_base(e: Expr) -> tuple[int, list[tuple[Expr, Expr]], Expr]:
+    """(constant, [(base, the terms that depend on it alone)], the other terms)."""
+    parts: dict[Atom, Terms] = {}
+    others: Terms = {}
+    for mono, c in e.terms.items():
+        if not mono:
+            continue
+        base = _one_base(Expr({mono: c}))
+        if base is None:
+            others[mono] = c
+        else:
+            parts.setdefault(base, {})[mono] = c
+    found = [(Expr.atom(a), Expr(terms)) for a, terms in parts.items()]
+    return e.terms.get((), 0), found, Expr(others)
+
+
+def _bounds(tree: Any, domain: Sequence[int]) -> dict[Any, tuple[int, int]] | None:
+    """The range of every operation of a tree over its domain, also of those in a branch that is
+    not taken; None where one divides a negative number as if it were none."""
+    columns: dict[Any, Sequence[int]] = {"x": domain}
+
+    def column(t: Any) -> Sequence[int]:
+        if isinstance(t, int):
+            return [t] * len(domain)
+        if t not in columns:
+            args = [column(a) for a in t[1:]]
+            if t[0] in ("div", "mod") and min(args[0]) < 0:
+                raise Undefined
+            columns[t] = list(map(OPS[t[0]][2], *args))
+        return columns[t]
+
+    try:
+        column(tree)
+    except Undefined:
+        return None
+    return {t: (min(c), max(c)) for t, c in columns.items() if not isinstance(c[0], bool)}
+
+
+def _one_base(e: Expr) -> Atom | None:
+    """The one symbol, or the one sum kept whole, that e depends on; None where there are more."""
+    found: set[Atom] = set()
+    stack: list[Any] = [e]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, Cond):
+            stack.extend(value.args)
+        elif isinstance(value, Expr):
+            for mono in value.terms:
+                for atom in mono:
+                    if atom.kind == "sym" or (atom.kind == "group" and atom.args[2] is not None):
+                        found.add(atom)
+                    else:
+                        stack.extend(atom.args)
+        if len(found) > 1:
+            return None
+    return found.pop() if found else None
+
+
+def _table(e: Expr, base: Expr, domain: Iterable[int]) -> list[int]:
+    """e's values over its base's."""
+    atom = base.single
+    name = Atom("sym", "?x")
+    plain = e if atom is None else _renamed(e, atom, name)
+    return [evaluate(plain, {"?x": x}) for x in domain]
+
+
+def _renamed(e: Expr, old: Atom, new: Atom) -> Expr:
+    memo: dict[Any, Any] = {old: new}
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, Cond):
+            return value.rebuild(walk)
+        if isinstance(value, Expr):
+            return Expr({tuple(map(walk_atom, m)): c for m, c in value.terms.items()})
+        return value
+
+    def walk_atom(atom: Atom) -> Atom:
+        if atom not in memo:
+            memo[atom] = atom if atom.kind == "sym" else Atom(atom.kind, *map(walk, atom.args))
+        return memo[atom]
+
+    return walk(e)
+
+
+def _cheapest(
+    lowering: Lowering, outputs: Sequence[Expr], atoms: Iterable[Atom], best: Found
+) -> Found:
+    """The cheapest of the styles that are tried; best: that of the plain one."""
     style = Style()
-    best = tried(style)
     bases: dict[Expr, list[Atom]] = {}
     symbolic = fusible = False
-    for atom, _ in _standing(outputs):
+    for atom in dict.fromkeys(atoms):
         if atom.kind == "digit":
             base, lo, hi = atom.args
             fusible = fusible or lo.constant is not None
-            if hi is not None and not divide_terms(hi, lo)[1].terms:
-                found = bases.setdefault(base, [])
-                if atom not in found:
-                    found.append(atom)
+            if hi is not None and lowering.signed and not divide_terms(hi, lo)[1].terms:
+                bases.setdefault(base, []).append(atom)
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes
+    limit = BUDGET + TRIES * lowering.built
+
+    def choose(made: Style) -> None:
+        nonlocal best, style
+        found = _tried(lowering, made, outputs)
+        if found[0] < best[0]:
+            best, style = found, made
+
     if fusible and lowering.bit_operations:
-        best, style = min(
-            (best, style), (tried(made := replace(style, fuse=True)), made), key=lambda f: f[0][0]
-        )
+        choose(replace(style, fuse=True))
+    if symbolic:
+        choose(replace(style, collect=True))
     for digits in sorted(bases.values(), key=lambda d: d[0].key):
         for floors in _choices(sorted(digits, key=lambda a: a.key)):
-            if spent > BUDGET:
+            if lowering.built > limit:
                 break
+            base = style.floors - set(digits) | floors
             for collect in (False, True) if symbolic else (False,):
-                made = replace(style, floors=style.floors - set(digits) | floors, collect=collect)
-                found = tried(made)
-                if found[0] < best[0]:
-                    best, style = found, made
-    if symbolic and not bases:
-        made = replace(style, collect=True)
-        found = tried(made)
-        if found[0] < best[0]:
-            best = found
+                choose(replace(style, floors=base, collect=collect))
     return best
 
 
@@ -658,6 +918,8 @@ def finish(
     graph = lowering.graph
     reached = graph.reached([*roots, *extents])
     ranges = Ranges(lowering)
+    facts = lowering.facts
+    asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
     nodes: dict[int, Node] = {}
     uses = dict(graph.uses(roots))
     body: list[tuple[str, Node]] = []
@@ -671,6 +933,7 @@ def finish(
             body.append((name, node))
             node = Node("var", (), name, lo, hi)
         nodes[k] = node
+    facts.use_z3 = asked
     return Lowered(
         lowering,
         body,

@@ -155,28 +155,27 @@ class Function:
                 self._check_node(part, known, lo, hi)
 
     def _check_node(self, node: Node, known: set[str], lo: int, hi: int) -> None:
-        where = f"{self.name}: {node}"
         if node.op == "const":
             if not isinstance(node.value, int) or not lo <= node.value <= hi:
-                raise InternalError(f"{where}: a constant outside {self.index_type}")
+                raise InternalError(f"{self.name}: {node}: a constant outside {self.index_type}")
         elif node.op == "var":
             if node.value not in known:
-                raise InternalError(f"{where}: an undefined name")
+                raise InternalError(f"{self.name}: {node}: an undefined name")
         elif node.op not in OPS:
-            raise InternalError(f"{where}: an unknown operation")
+            raise InternalError(f"{self.name}: {node}: an unknown operation")
         else:
             kinds = "".join("b" if arg.is_bool else "i" for arg in node.args)
             if kinds != OPS[node.op][0]:
-                raise InternalError(f"{where}: operands {kinds!r}, wanted {OPS[node.op][0]!r}")
+                raise InternalError(f"{self.name}: {node}: operands {kinds!r}, wanted {OPS[node.op][0]!r}")
             if node.op in ("div", "mod"):
                 num, den = node.args
                 if num.lo is None or num.lo < 0 or den.lo is None or den.lo < 1:
-                    raise InternalError(f"{where}: signs are not proven")
+                    raise InternalError(f"{self.name}: {node}: signs are not proven")
             if node.op in ("shl", "shr"):
                 width = 64 if hi > 2**32 else 32
                 by = node.args[1]
                 if by.lo is None or by.lo < 0 or by.hi is None or by.hi >= width:
-                    raise InternalError(f"{where}: the shift distance is not proven")
+                    raise InternalError(f"{self.name}: {node}: the shift distance is not proven")
 
 
 def _evaluate(node: Node, env: Mapping[str, int]) -> int:

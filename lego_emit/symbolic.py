@@ -80,6 +80,8 @@ def rebuilt(e: Expr) -> Expr:
 
 def unsubstitute(e: Expr, facts) -> Expr:
     """e in the user's own symbols: BM * (M//BM) is M again, a lone M//BM a division."""
+    if not facts.quotients and not facts.substitutions:
+        return e
     foldings = sorted(
         (
             (name, *next(iter(value.terms.items())))
@@ -131,6 +133,8 @@ def _contains(atoms: list[Atom], wanted: tuple[Atom, ...]) -> bool:
 
 def _size(n: Any) -> Expr:
     """A size as an Expr of one term under the facts in force."""
+    if type(n) is int:
+        return Expr.of(n)
     e = rebuilt(Expr.of(n))
     return group(e, Expr.of(1)) if len(e.terms) > 1 else e
 
@@ -337,6 +341,7 @@ def _apply(block: Any, indices: Sequence[Expr]) -> Expr:
         return _apply_expanded(block, indices)
     flat = _flatten(indices, sizes)
     for order in block.chain:
+        flat = _kept(flat, sizes)
         flat = _apply(order, _unflatten(flat, [_size(n) for n in order.dims]))
     return flat
 
@@ -363,8 +368,18 @@ def _inv(block: Any, flat: Expr) -> list[Expr]:
     if isinstance(block, ExpandBy):
         return _inv_expanded(block, flat)
     for order in reversed(block.chain):
-        flat = _flatten(_inv(order, flat), [_size(n) for n in order.dims])
+        inner = [_size(n) for n in order.dims]
+        flat = _kept(_flatten(_inv(order, flat), inner), inner)
     return _unflatten(flat, sizes)
+
+
+def _kept(flat: Expr, sizes: Sequence[Expr]) -> Expr:
+    """A flat position about to be taken apart: as it is, or as one value where the trace says so
+    (a form whose quotients share it can be smaller than one that looks into it)."""
+    trace = running()
+    if trace is None or not trace.keeps() or len(flat.terms) < 2:
+        return flat
+    return group(flat, Expr.of(0), reduce(lambda a, b: a * b, sizes, Expr.of(1)) - 1)
 
 
 # -- GenP ----------------------------------------------------------------------------------------

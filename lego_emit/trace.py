@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -47,6 +47,9 @@ class Trace:
     indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
     _axis: int = 0
     _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
+    function: Callable[[Trace], Any] | None = None
+    whole: frozenset[int] = frozenset()  # the flat positions that are kept as one value
+    steps: int = 0  # flat positions that were taken apart
 
     def knows(self, layout: Any) -> bool:
         """Whether a layout's sizes were learned before, so that they hold on every path."""
@@ -55,6 +58,28 @@ class Trace:
         if not in_a_branch():
             self._layouts[id(layout)] = layout
         return False
+
+    def keeps(self) -> bool:
+        """Whether the next flat position is kept as one value, not looked into."""
+        self.steps += 1
+        return self.steps - 1 in self.whole
+
+    def run(self) -> Any:
+        """Follow the function once, all its paths."""
+
+        def start() -> Any:
+            self._axis = self.steps = 0
+            return self.function(self)
+
+        with _in(self):
+            return explore(start)
+
+    def again(self, whole: Collection[int]) -> Any:
+        """The result with some flat positions kept as one value."""
+        made = replace(
+            self, whole=frozenset(whole), preconditions=[*self.preconditions], extents={}
+        )
+        return made.run()
 
     def state(self) -> tuple:
         """What shows whether a run learned something."""
@@ -323,14 +348,13 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
             trace,
             preconditions=[*start.preconditions],
             extents={},
-            _axis=0,
             _layouts=dict(start._layouts),
+            function=function,
         )
-        with _in(trace):
-            result = explore(lambda t=trace: function(t))
+        result = trace.run()
         if trace.state() == state:
             break
-        state = trace.state() if attempt or not learning else None
+        state = trace.state()
     return trace, result
 
 

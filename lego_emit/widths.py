@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .errors import WidthError
-from .expr import Expr
-from .program import INDEX_TYPES, Node
+from .expr import Expr, _without
+from .program import INDEX_TYPES, OPS, Node
 from .symbolic import unsubstitute
 
 if TYPE_CHECKING:
+    from .facts import Facts
     from .lower import Lowered, Lowering
 
 INT32 = INDEX_TYPES["int32"][1]
@@ -25,8 +26,9 @@ class Ranges:
         self.lowering, self.facts, self.graph = lowering, lowering.facts, lowering.graph
         self._known: dict[int, Interval] = {}
         facts = self.facts
-        self._numbers = bool(facts.constraints or facts.original) or any(
-            r.hi is not None and r.hi.constant is not None for r in facts.ranges.values()
+        self._numbers = bool(facts.constraints) or any(
+            r.hi is not None and r.hi.constant is not None
+            for r in (*facts.ranges.values(), *facts.original.values())
         )
 
     def of(self, node: int) -> Interval:
@@ -38,6 +40,8 @@ class Ranges:
 
     def _of(self, node: int) -> Interval:
         graph = self.graph
+        if node in self.lowering.bounds:
+            return self.lowering.bounds[node]
         op, value = graph.ops[node], graph.values[node]
         if op == "const":
             assert isinstance(value, int)
@@ -45,9 +49,13 @@ class Ranges:
         if op == "var":
             return self._refined(node, (None, None))
         lo, hi = _interval(op, [self.of(a) for a in graph.args[node]])
-        if lo is None or lo < 0 or hi is None or hi > INT32:
-            if op in ("lt", "le", "gt", "ge", "eq", "ne", "land", "lor", "lnot"):
-                return None, None
+        if OPS[op][1] == "b":
+            return None, None
+        if (lo is None or lo < 0) and graph.natural[node]:
+            lo = 0
+        if lo is None or lo < 0 or (INT32 < hi if hi is not None else self._numbers):
+            return self._refined(node, (lo, hi))
+        if lo == 0 and graph.hoisted[node]:
             return self._refined(node, (lo, hi))
         return lo, hi
 
@@ -58,10 +66,10 @@ class Ranges:
         facts = self.facts
         low, high = facts.interval(value)
         lo, hi = _tighter(max, bounds[0], low), _tighter(min, bounds[1], high)
-        if (lo is None or lo < 1) and facts.nonneg(value - 1):
-            lo = 1
-        elif (lo is None or lo < 0) and facts.nonneg(value):
+        if (lo is None or lo < 0) and facts.nonneg(value):
             lo = 0
+        if lo == 0 and self.graph.hoisted[node] and facts.nonneg(value - 1):
+            lo = 1  # a divisor
         if self._numbers and (hi is None or hi > INT32):
             top = facts.upper(value)
             if top is not None:
@@ -229,18 +237,31 @@ def _preconditions(
             texts.append(f"every intermediate value fits {index_type}")
         else:
             tops += found  # type: ignore[arg-type]
-    if size is not None and tops and all(facts.nonneg(size - top) for top in tops):
+    if size is not None and tops and all(_at_most(top, size, facts) for top in tops):
         tops = [size]
     kept: list[Expr] = []
     for top in tops:
         constant = top.terms.get((), 0)
         if constant < 0:
             top = top - constant
-        if not any(facts.nonneg(other - top) for other in kept):
-            kept = [other for other in kept if not facts.nonneg(top - other)] + [top]
+        if not any(_at_most(top, other, facts) for other in kept):
+            kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
     return list(
         dict.fromkeys([*(f"{unsubstitute(top, facts)!r} <= {limit}" for top in kept), *texts])
     )
+
+
+def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:
+    """Whether e <= top is proven; at once where e is a part of the product that top is."""
+    positive = [(m, c) for m, c in e.terms.items() if c > 0]
+    if len(positive) == 1 and len(top.terms) == 1:
+        ((mono, c),) = top.terms.items()
+        rest = _without(mono, positive[0][0])
+        if rest is not None and 0 < positive[0][1] <= c:
+            factors = [a for m in (mono, *e.terms) for a in m]
+            if all((facts.interval(Expr.atom(a))[0] or 0) >= 1 for a in dict.fromkeys(factors)):
+                return True
+    return facts.nonneg(top - e)
 
 
 def _covered(lowered: Lowered, nodes: dict[int, Node]) -> set[int]:

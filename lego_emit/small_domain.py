@@ -1,0 +1,786 @@
+"""A closed form for an integer function of one variable that is known as a table.
+
+Where the borders of two reshapes don't line up, the rules of index arithmetic stop at a nest of
+quotients and remainders. Over a small domain the composed function can be tabulated instead: nearly
+always it is a line with a few regular jumps, perhaps wrapped around, and the jumps tell the formula.
+
+    >>> find([0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11], price={}, limit=8)
+    ('mod', ('div', ('mul', 'x', 13), 2), 12)
+
+Each candidate is computed from the first differences, never guessed, and checked on the whole table.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from math import gcd
+
+__all__ = ["LARGEST", "Tree", "cost", "evaluate", "find"]
+
+Tree = int | str | tuple
+"""An int, "x", or (op, a, b); ("select", condition, a, b) takes a where the condition holds.
+
+div and mod have an a >= 0, floordiv and floormod any; b is a positive constant in all four. The
+bitwise ops and the shifts have an a >= 0 and a constant b too, but for an xor of two trees.
+"""
+
+LARGEST = 2**31 - 1
+"""No constant and no intermediate value of a result is larger than this in size."""
+
+DEPTH = 3
+MOST_TERMS = 3
+
+_OPS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.floordiv,
+    "mod": operator.mod,
+    "floordiv": operator.floordiv,
+    "floormod": operator.mod,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "shl": operator.lshift,
+    "shr": operator.rshift,
+    "lt": operator.lt,
+}
+
+
+def find(
+    values: Sequence[int],
+    price: Mapping[str, float],
+    limit: float,
+    domain: Sequence[int] | None = None,
+) -> Tree | None:
+    """A tree with the value values[k] at x = domain[k] for all k, or None.
+
+    values: the table. price: what an op costs; an op that is missing costs 1. limit: the tree is
+    strictly cheaper than this. domain: the distinct values that x >= 0 takes, 0..len(values)-1
+    unless given; elsewhere the tree may have any value.
+
+    The same arguments always give the same tree. Raises ValueError where values and domain differ
+    in length.
+    """
+    xs = range(len(values)) if domain is None else domain
+    points = sorted(zip(xs, values, strict=True))
+    if not points:
+        return 0 if limit > 0 else None
+    return _Search(price, *map(list, zip(*points, strict=True)), limit).run()
+
+
+def cost(tree: Tree, price: Mapping[str, float]) -> float:
+    """The sum of the prices of a tree's ops; equal subtrees count once."""
+    seen: set[Tree] = set()
+
+    def visit(t: Tree) -> None:
+        if isinstance(t, tuple) and t not in seen:
+            seen.add(t)
+            for arg in t[1:]:
+                visit(arg)
+
+    visit(tree)
+    return sum(price.get(t[0], 1) for t in seen)  # type: ignore[index]
+
+
+def evaluate(tree: Tree, x: int) -> int:
+    """The value of a tree at x."""
+    if not isinstance(tree, tuple):
+        return x if tree == "x" else tree  # type: ignore[return-value]
+    op, a, *rest = tree
+    if op == "select":
+        return evaluate(rest[0] if evaluate(a, x) else rest[1], x)
+    return _OPS[op](evaluate(a, x), evaluate(rest[0], x))
+
+
+# -- lines ---------------------------------------------------------------------------------------
+
+Ratio = tuple[int, int]
+
+
+def _simplest(low: Ratio, high: Ratio) -> Ratio:
+    """The fraction with the smallest numerator and denominator in the open interval."""
+    (p, q), (r, s) = low, high
+    whole = p // q
+    if (whole + 1) * s < r:
+        return whole + 1, 1
+    p, r = p - whole * q, r - whole * s
+    a, c = _simplest((s, r), (q, p)) if p else (s // r + 1, 1)
+    return whole * a + c, a
+
+
+def _dyadic(low: Ratio, high: Ratio) -> Ratio:
+    """The fraction in the open interval whose denominator is the smallest power of two."""
+    (p, q), (r, s) = low, high
+    c = 1
+    while (a := p * c // q + 1) * s >= r * c:
+        c *= 2
+    return a, c
+
+
+_TINY = 2**60
+
+
+def _quotient(
+    us: Sequence[int],
+    vs: Sequence[int],
+    choose: Callable[[Ratio, Ratio], Ratio] = _simplest,
+    through_origin: bool = False,
+) -> tuple[int, int, int, int] | None:
+    """(a, low, high, c) such that v == (a*u + b) // c at all points for low <= b <= high.
+
+    The slope a/c is what choose takes from the interval of the possible ones. The interval starts
+    at what the two ends allow; two points that rule out a slope give a bound on all slopes.
+    through_origin: b = 0.
+    """
+    du, dv = us[-1] - us[0], vs[-1] - vs[0]
+    if du < 0:
+        du, dv = -du, -dv
+    if not du:
+        return None
+    least, most = (dv - 1, du), (dv + 1, du)
+    while least[0] * most[1] < most[0] * least[1]:
+        a, c = choose(least, most)
+        if c > LARGEST:
+            return None
+        offsets = [c * v - a * u for u, v in zip(us, vs, strict=True)]
+        low, high = max(offsets), min(offsets)
+        i, j = offsets.index(low), offsets.index(high)
+        high += c - 1
+        if through_origin:
+            if low <= 0 <= high:
+                return a, 0, 0, c
+            # v <= slope*u at i, or slope*u < v + 1 at j, is broken: a bound that is allowed itself
+            # is moved by next to nothing.
+            (u, v, slack) = (us[i], vs[i], 1) if low > 0 else (us[j], vs[j] + 1, 0)
+            if u == 0:
+                return None
+            if u > 0:
+                bound = (v * _TINY - slack, u * _TINY)
+            else:
+                bound = (-v * _TINY + slack, -u * _TINY)
+            if (u > 0) == (low > 0):
+                least = bound
+            else:
+                most = bound
+        elif low <= high:
+            return a, low, high, c
+        elif us[i] > us[j]:
+            least = vs[i] - vs[j] - 1, us[i] - us[j]
+        elif us[i] < us[j]:
+            most = vs[j] - vs[i] + 1, us[j] - us[i]
+        else:
+            return None
+    return None
+
+
+def _corners(us: Sequence[int], vs: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The corners of the points' convex hull; us ascends."""
+    last = len(us) - 1
+    slopes = [((v - w), (u - t)) for (t, u), (w, v) in zip(pairwise(us), pairwise(vs), strict=True)]
+    bends = [k for k, (a, b) in enumerate(pairwise(slopes), 1) if a != b]
+    bends = [0, *bends, last] if last else [0]
+    hull: set[int] = set()
+    for sign in (1, -1):
+        chain: list[int] = []
+        for k in bends:
+            u, v = us[k], vs[k]
+            while len(chain) > 1:
+                i, j = chain[-2:]
+                if sign * ((us[j] - us[i]) * (v - vs[i]) - (vs[j] - vs[i]) * (u - us[i])) > 0:
+                    break
+                chain.pop()
+            chain.append(k)
+        hull.update(chain)
+    corners = sorted(hull)
+    return [us[k] for k in corners], [vs[k] for k in corners]
+
+
+# -- trees ---------------------------------------------------------------------------------------
+
+
+def _replaced(tree: Tree, inner: Tree) -> Tree:
+    """The tree with inner in the place of x."""
+    if isinstance(tree, tuple):
+        return (tree[0], *(_replaced(t, inner) for t in tree[1:]))
+    return inner if tree == "x" else tree
+
+
+def _parts(tree: Tree) -> tuple[int, Tree, int]:
+    """(factor, rest, constant) with the tree's value factor*rest + constant."""
+    if isinstance(tree, int):
+        return 0, 0, tree
+    match tree:
+        case ("add", rest, int(constant)):
+            factor, rest, more = _parts(rest)
+            return factor, rest, more + constant
+        case ("sub", rest, int(constant)):
+            factor, rest, more = _parts(rest)
+            return factor, rest, more - constant
+        case ("sub", int(constant), rest):
+            factor, rest, more = _parts(rest)
+            return -factor, rest, constant - more
+        case ("mul", rest, int(factor)):
+            return factor, rest, 0
+        case ("shl", rest, int(bits)):
+            return 1 << bits, rest, 0
+    return 1, tree, 0
+
+
+def _chain(parts: Sequence[tuple[int, Tree]], constant: int = 0) -> Tree:
+    """The sum of signed trees and a constant, a positive one in front."""
+    ordered = sorted(parts, key=lambda part: -part[0])
+    sign, total = ordered[0]
+    if sign < 0:
+        total, constant = ("sub", constant, total), 0
+    for sign, tree in ordered[1:]:
+        total = ("add" if sign > 0 else "sub", total, tree)
+    if constant:
+        total = ("add", total, constant) if constant > 0 else ("sub", total, -constant)
+    return total
+
+
+class _Wrong(Exception):
+    """A tree that is not the table's."""
+
+
+def _settle(tree: Tree, xs: Sequence[int], known: dict) -> tuple[Tree, Sequence[int]]:
+    """The tree with each op fit for the sign of its argument, and its values on xs."""
+    if tree == "x":
+        return tree, xs
+    if isinstance(tree, int):
+        if abs(tree) > LARGEST:
+            raise _Wrong
+        return tree, [tree] * len(xs)
+    if tree in known:
+        return known[tree]
+    if tree[0] == "select":
+        result = _settle_select(tree, xs, known)
+    else:
+        op, left, right = tree
+        if isinstance(right, int) and abs(right) > LARGEST:
+            raise _Wrong
+        left, a = _settle(left, xs, known)
+        if isinstance(right, int):
+            if op not in ("add", "sub", "mul") and min(a) < 0:
+                op, right = _SIGNED.get(op, lambda c: (op, c))(right)
+            compute = _OPS[op]
+            values = [compute(v, right) for v in a]
+        else:
+            right, b = _settle(right, xs, known)
+            values = list(map(_OPS[op], a, b))
+        result = (op, left, right), values
+    if max(result[1]) > LARGEST or min(result[1]) < -LARGEST:
+        raise _Wrong
+    known[tree] = result
+    return result
+
+
+_SIGNED: dict[str, Callable[[int], tuple[str, int]]] = {
+    "div": lambda c: ("floordiv", c),
+    "mod": lambda c: ("floormod", c),
+    "shr": lambda bits: ("floordiv", 1 << bits),
+    "and": lambda mask: ("floormod", mask + 1),
+    "shl": lambda bits: ("mul", 1 << bits),
+}
+
+
+def _settle_select(tree: tuple, xs: Sequence[int], known: dict) -> tuple[Tree, Sequence[int]]:
+    """Each branch is settled where it is taken."""
+    _, condition, *branches = tree
+    condition, taken = _settle(condition, xs, known)
+    settled, values = [], {}
+    for branch, where in zip(branches, (True, False), strict=True):
+        part = [x for x, t in zip(xs, taken, strict=True) if t == where]
+        branch, found = _settle(branch, part, {}) if part else (branch, [])
+        settled.append(branch)
+        values.update(zip(part, found, strict=True))
+    return ("select", condition, *settled), [values[x] for x in xs]
+
+
+# -- the search ----------------------------------------------------------------------------------
+
+
+class _Search:
+    """The search for the cheapest tree of one table, whose best tree so far sets the limit."""
+
+    def __init__(
+        self,
+        price: Mapping[str, float],
+        xs: list[int],
+        vs: list[int],
+        limit: float,
+        depth: int = DEPTH,
+        wrapped: bool = False,
+    ):
+        self.price, self.xs, self.vs, self.limit = price, xs, vs, limit
+        self.depth, self.wrapped = depth, wrapped
+        self.best: Tree | None = None
+        self.tried: set[Tree] = set()
+        self.steps = [b - a for a, b in pairwise(vs)]
+        self.dense = xs[-1] - xs[0] == len(xs) - 1
+        if self.dense:
+            rates = Counter(self.steps)
+        else:
+            rates = Counter(
+                dv // dx
+                for dv, (a, b) in zip(self.steps, pairwise(xs), strict=True)
+                if dv % (dx := b - a) == 0
+            )
+        self.rates = rates
+        self.common = [rate for rate, _ in rates.most_common(2)]
+
+    @cached_property
+    def corners(self) -> tuple[list[int], list[int]]:
+        """The points of the table that bound a slope, whatever line is subtracted before."""
+        return _corners(self.xs, self.vs)
+
+    def run(self) -> Tree | None:
+        """The cheapest tree of all families, None where none is below the limit."""
+        if self.limit <= 0 or self.affine():
+            return self.best
+        quotient = min(self.costs("div"), self.costs("shr"))
+        remainder = min(self.costs("mod"), self.costs("and"))
+        one = min([1, *self.price.values()])
+        families = {
+            self.bits: 0,
+            self.one_quotient: 0,
+            self.wrap: remainder + one,
+            self.blocks: quotient + one,
+            self.periods: remainder + one,
+            self.several_quotients: 2 * quotient + one,
+            self.scaled: one + one,
+            self.swizzled: self.costs("xor") + one,
+            self.piecewise: self.costs("lt") + self.costs("select"),
+            self.transposed: 4 * one,
+        }
+        for family, least in families.items():
+            if self.limit > max(least, one):
+                family()
+        return self.best
+
+    def sub(self, xs: list[int], vs: list[int], spent: float, wrapped: bool = False) -> Tree | None:
+        """The tree of another table that this one needs, where it may cost limit - spent."""
+        if self.depth == 0 or self.limit <= spent:
+            return None
+        wrapped = wrapped or self.wrapped
+        return _Search(self.price, xs, vs, self.limit - spent, self.depth - 1, wrapped).run()
+
+    def offer(self, tree: Tree) -> None:
+        """Keep the tree if it is cheaper and right."""
+        if tree in self.tried or cost(tree, self.price) >= self.limit:
+            return
+        self.tried.add(tree)
+        if any(evaluate(tree, self.xs[k]) != self.vs[k] for k in (0, len(self.xs) // 2, -1)):
+            return
+        try:
+            tree, values = _settle(tree, self.xs, {})
+        except _Wrong:
+            return
+        price = cost(tree, self.price)
+        if price < self.limit and values == self.vs:
+            self.best, self.limit = tree, price
+
+    # trees, in the cheapest spelling of an argument that is not negative
+
+    def costs(self, op: str) -> float:
+        return self.price.get(op, 1)
+
+    def mul(self, tree: Tree, c: int) -> Tree:
+        if c == 1:
+            return tree
+        if c & (c - 1) == 0 and self.costs("shl") < self.costs("mul"):
+            return "shl", tree, c.bit_length() - 1
+        return "mul", tree, c
+
+    def div(self, tree: Tree, c: int) -> Tree:
+        if c == 1:
+            return tree
+        if c & (c - 1) == 0 and self.costs("shr") < self.costs("div"):
+            return "shr", tree, c.bit_length() - 1
+        return "div", tree, c
+
+    def mod(self, tree: Tree, c: int) -> Tree:
+        if c & (c - 1) == 0 and self.costs("and") < self.costs("mod"):
+            return "and", tree, c - 1
+        return "mod", tree, c
+
+    def sum(self, terms: Sequence[tuple[int, Tree]], constant: int = 0) -> Tree:
+        """constant + the sum of factor * tree; terms with the same factor share a product."""
+        groups: dict[int, list[tuple[int, Tree]]] = {}
+        for factor, tree in terms:
+            if isinstance(tree, int):
+                constant += factor * tree
+            elif factor:
+                groups.setdefault(abs(factor), []).append((1 if factor > 0 else -1, tree))
+        parts = []
+        for size, group in groups.items():
+            sign = max(s for s, _ in group)
+            parts.append((sign, self.mul(_chain([(s * sign, t) for s, t in group]), size)))
+        return _chain(parts, constant) if parts else constant
+
+    # families
+
+    def affine(self) -> bool:
+        """a*x + b, where the table is one."""
+        xs, vs = self.xs, self.vs
+        if len(self.rates) > 1:
+            return False
+        slope = self.common[0] if self.common else 0
+        tree = self.sum([(slope, "x")], vs[0] - slope * xs[0])
+        self.offer(tree)
+        return self.best is not None or self.dense
+
+    def bits(self) -> None:
+        """x & mask and x ^ mask."""
+        if min(self.vs) < 0:
+            return
+        mask = 0
+        for v in self.vs:
+            mask |= v
+        self.offer(("and", "x", mask))
+        self.offer(("xor", "x", self.xs[0] ^ self.vs[0]))
+
+    def one_quotient(self) -> None:
+        """slope*x + factor*((a*x + b) // c) + constant, and the remainders that this is."""
+        if self.dense and len(self.rates) != 2:
+            return
+        even = not self.dense or _even([k for k, s in enumerate(self.steps) if s == self.common[1]])
+        for slope, size in self.slopes():
+            self.remainder(slope, size)
+            if not even:
+                continue
+            us, vs = self.corners
+            rest = [v - slope * u for u, v in zip(us, vs, strict=True)]
+            factor = size if rest[-1] >= rest[0] else -size
+            constant = min(rest) if factor > 0 else max(rest)
+            jumps = [(r - constant) // factor for r in rest]
+            shifts = [0] if constant % factor else [constant // factor, 0]
+            for k in dict.fromkeys(shifts):
+                for ratio in self.quotients(us, [v + k for v in jumps]):
+                    self.with_quotient(slope, factor, constant - factor * k, ratio)
+            self.on_the_line(slope, factor, constant, us, jumps)
+
+    def slopes(self) -> Iterator[tuple[int, int]]:
+        """(slope, size) such that the table without slope*x has jumps of multiples of size."""
+        for slope in dict.fromkeys([0, 1, -1, *self.common]):
+            if self.dense:
+                size = gcd(*(rate - slope for rate in self.rates))
+                if slope in (0, *self.common) or size > 1:
+                    yield slope, size
+                continue
+            size = 0
+            for dv, (a, b) in zip(self.steps, pairwise(self.xs), strict=True):
+                size = gcd(size, dv - slope * (b - a))
+                if size == 1:
+                    break
+            if size:
+                yield slope, size
+
+    def quotients(self, us: list[int], vs: list[int]) -> Iterator[tuple[int, int, int, int]]:
+        """The ways to write the jumps vs at us as one quotient."""
+        plain = _quotient(us, vs)
+        if plain is None:
+            return
+        yield plain
+        if not plain[1] <= 0 <= plain[2] and (ratio := _quotient(us, vs, through_origin=True)):
+            yield ratio
+        if self.costs("mul") + self.costs("shr") < self.costs("div") or plain[0] != 1:
+            for origin in (True, False):
+                if self.costs("shr") < self.costs("div") and (
+                    ratio := _quotient(us, vs, _dyadic, origin)
+                ):
+                    yield ratio
+                    break
+
+    def with_quotient(self, slope: int, factor: int, constant: int, ratio: tuple) -> None:
+        """The ways to write slope*x + factor*((a*x + b) // c) + constant."""
+        a, low, high, c = ratio
+        b = min(max(low, 0), high)
+        inner = self.div(self.sum([(a, "x")], b), c)
+        self.offer(self.sum([(slope, "x"), (factor, inner)], constant))
+        if a != 1:
+            return
+        starts = [b]
+        if slope and constant % slope == 0 and low <= constant // slope <= high:
+            starts.append(constant // slope)
+        for start in starts:
+            x = self.sum([(1, "x")], start)
+            quotient, remainder = self.div(x, c), self.mod(x, c)
+            left = constant - slope * start
+            self.offer(self.sum([(slope, x), (factor, quotient)], left))
+            self.offer(self.sum([(slope, remainder), (factor + slope * c, quotient)], left))
+
+    def on_the_line(self, slope: int, factor: int, constant: int, xs: list, vs: list) -> None:
+        """u + factor*(u // c), u = slope*x + constant."""
+        if slope in (0, 1) and constant == 0:
+            return
+        for k in (0, 1, -1):
+            for start in dict.fromkeys((constant - factor * k, 0)):
+                if start == 0 and slope == 1:
+                    continue
+                u = self.sum([(slope, "x")], start)
+                least = cost(u, self.price) + min(self.costs("div"), self.costs("shr")) + 1
+                if least >= self.limit:
+                    continue
+                us = [slope * x + start for x in xs]
+                for sign in (1, -1):
+                    ratio = _quotient(us, [sign * (v + k) for v in vs], through_origin=True)
+                    if ratio and ratio[0] == 1:
+                        inner = self.div(u, ratio[3])
+                        left = constant - factor * k - start
+                        self.offer(self.sum([(1, u), (sign * factor, inner)], left))
+
+    def remainder(self, slope: int, modulus: int) -> None:
+        """(a*x + b) % modulus + constant."""
+        least = min(self.vs)
+        if max(self.vs) - least >= modulus:
+            return
+        constant = 0 if 0 <= least and max(self.vs) < modulus else least
+        a = slope % modulus
+        b = (self.vs[0] - constant - a * self.xs[0]) % modulus
+        self.offer(self.sum([(1, self.mod(self.sum([(a, "x")], b), modulus))], constant))
+        a -= modulus
+        b = (self.vs[0] - constant - a * self.xs[0]) % modulus
+        b += modulus * max(0, -(-(-a * self.xs[-1] - b) // modulus))
+        self.offer(self.sum([(1, self.mod(self.sum([(a, "x")], b), modulus))], constant))
+
+    def wrap(self) -> None:
+        """h(x) % modulus + constant, where h is smoother than the table."""
+        if self.wrapped or not self.dense or len(self.rates) > 16:
+            return
+        least = min(self.vs)
+        for constant in dict.fromkeys((0, least)):
+            modulus = max(self.vs) - constant + 1
+            if least < constant or modulus < 2:
+                continue
+            steps = sorted({step % modulus for step in self.rates})
+            if len(steps) > len(self.rates):
+                continue
+            # The steps start behind the widest gap on the circle.
+            gaps = [(b - a, b) for a, b in pairwise([*steps, steps[0] + modulus])]
+            start = max(gaps)[1] % modulus
+            h = [self.vs[0] - constant]
+            for step in self.steps:
+                h.append(h[-1] + start + (step - start) % modulus)
+            op = self.mod("x", modulus)
+            spent = cost(op, self.price) + (self.costs("add") if constant else 0)
+            if h != self.vs and (tree := self.sub(self.xs, h, spent, wrapped=True)) is not None:
+                self.offer(self.sum([(1, self.mod(tree, modulus))], constant))
+
+    def blocks(self) -> None:
+        """slope*x + F((x + b) // c) and slope*((x + b) % c) + F((x + b) // c)."""
+        if not self.dense:
+            return
+        for slope in self.common:
+            places = [k + 1 for k, step in enumerate(self.steps) if step != slope]
+            size = 0
+            for a, b in pairwise(places):
+                size = gcd(size, b - a)
+                if size == 1:
+                    break
+            if size < 2:
+                continue
+            first = self.xs[0]
+            shift = -(places[0] + first) % size
+            x = self.sum([(1, "x")], shift)
+            quotient, remainder = self.div(x, size), self.mod(x, size)
+            starts = sorted({0, *range(places[0] % size, len(self.xs), size)})
+            where = [(self.xs[k] + shift) // size for k in starts]
+            for outer, table in (
+                ("x", [self.vs[k] - slope * self.xs[k] for k in starts]),
+                (remainder, [self.vs[k] - slope * ((self.xs[k] + shift) % size) for k in starts]),
+            ):
+                spent = cost(self.sum([(slope, outer), (1, quotient)]), self.price)
+                if (tree := self.sub(where, table, spent)) is not None:
+                    factor, rest, constant = _parts(_replaced(tree, quotient))
+                    self.offer(self.sum([(slope, outer), (factor, rest)], constant))
+                if slope == 0:
+                    break
+
+    def periods(self) -> None:
+        """f(x % c) + factor*(x // c) and f(x % c) + slope*x."""
+        if not self.dense or self.xs[0] != 0:
+            return
+        size = _period(self.steps)
+        if not 2 <= size <= len(self.xs) // 2:
+            return
+        rise = self.vs[size] - self.vs[0]
+        x = self.mod("x", size)
+        choices = [(rise, self.div("x", size), 0)]
+        if rise and rise % size == 0:
+            choices.append((rise // size, "x", rise // size))
+        for factor, outer, slope in choices:
+            spent = cost(self.sum([(factor, outer), (1, x)]), self.price)
+            table = [v - slope * k for k, v in enumerate(self.vs[:size])]
+            if (tree := self.sub(self.xs[:size], table, spent)) is not None:
+                times, rest, constant = _parts(_replaced(tree, x))
+                self.offer(self.sum([(factor, outer), (times, rest)], constant))
+
+    def several_quotients(self) -> None:
+        """slope*x + constant + factor1*((x + b1) // c1) + factor2*((x + b2) // c2) ..."""
+        if not self.dense or not 3 <= len(self.rates) <= 2**MOST_TERMS:
+            return
+        each = min(self.costs("div"), self.costs("shr")) + self.costs("add")
+        most = min(MOST_TERMS, int(self.limit / each))
+        for slope in self.common:
+            jumps = {x: step - slope for x, step in enumerate(self.steps, 1) if step != slope}
+            for found in self.peel(jumps, most):
+                self.with_quotients(slope, found)
+
+    def peel(self, jumps: dict[int, int], most: int) -> Iterator[list[tuple[int, tuple]]]:
+        """The (factor, ratio) of at most so many quotients that have these jumps."""
+        sizes = Counter(jumps.values())
+        if not sizes:
+            yield []
+            return
+        if most == 0 or len(sizes) >= 2**most:
+            return
+        if len(sizes) == 1:
+            (size,) = sizes
+            if not _even(sorted(jumps)):
+                return
+            v, table = 0, []
+            for k in range(len(self.xs)):
+                v += k in jumps
+                table.append(v)
+            ratio = _quotient(*_corners(self.xs, table))
+            if ratio:
+                yield [(size, ratio)]
+                return
+        for size, _ in sizes.most_common(2):
+            places = [k for k, s in jumps.items() if s == size]
+            gaps = Counter(b - a for a, b in pairwise(places))
+            for gap in dict.fromkeys([g for g, _ in gaps.most_common(1)] + sorted(gaps)[:1]):
+                every = range(places[0] % gap or gap, len(self.xs), gap)
+                if not all(k in jumps for k in every):
+                    continue
+                rest = dict(jumps)
+                for k in every:
+                    rest[k] -= size
+                rest = {k: left for k, left in rest.items() if left}
+                b = -(places[0] + self.xs[0]) % gap
+                for more in self.peel(rest, most - 1):
+                    yield [(size, (1, b, b, gap)), *more]
+
+    def with_quotients(self, slope: int, found: list[tuple[int, tuple]]) -> None:
+        """The sum, written with quotients of x, and with quotients of quotients."""
+        terms: list[tuple[int, Tree]] = [(slope, "x")]
+        for factor, (a, low, high, c) in found:
+            b = min(max(low, 0), high)
+            terms.append((factor, self.div(self.sum([(a, "x")], b), c)))
+        tree = self.sum(terms)
+        constant = self.vs[0] - evaluate(tree, self.xs[0])
+        self.offer(self.sum(terms, constant))
+        for k, (factor, _) in enumerate(terms[1:], 1):
+            if constant and constant % factor == 0:
+                a, low, high, c = found[k - 1][1]
+                b = min(max(low, 0), high) + c * (constant // factor)
+                other = list(terms)
+                other[k] = factor, self.div(self.sum([(a, "x")], b), c)
+                self.offer(self.sum(other))
+
+    def scaled(self) -> None:
+        """factor*F(x) + constant."""
+        if len(self.rates) == 2 and self.dense:
+            return
+        factor = gcd(*self.steps)
+        if factor < 2:
+            return
+        least = min(self.vs)
+        constant = least if least % factor else 0
+        spent = self.costs("mul") + (self.costs("add") if constant else 0)
+        tree = self.sub(self.xs, [(v - constant) // factor for v in self.vs], spent)
+        if tree is not None:
+            times, rest, more = _parts(tree)
+            self.offer(self.sum([(factor * times, rest)], constant + factor * more))
+
+    def swizzled(self) -> None:
+        """x ^ F(x)."""
+        if self.wrapped or min(self.vs) < 0 or len(self.rates) > len(self.xs) // 2:
+            return
+        table = [x ^ v for x, v in zip(self.xs, self.vs, strict=True)]
+        if len({b - a for a, b in pairwise(table)}) < len(self.rates):
+            tree = self.sub(self.xs, table, self.costs("xor"), wrapped=True)
+            if tree is not None:
+                self.offer(("xor", "x", tree))
+
+    def piecewise(self) -> None:
+        """A line below a bound or from a bound on, and anything on the other side."""
+        if not self.dense or self.wrapped:
+            return
+        spent = self.costs("lt") + self.costs("select")
+        last = len(self.steps) - 1
+        front = next(k for k, step in enumerate(self.steps) if step != self.steps[0]) + 1
+        back = next(k for k in range(last, -1, -1) if self.steps[k] != self.steps[-1]) + 1
+        for bound, line in ((front, 0), (back, 1), (len(self.xs) - 1, 1)):
+            parts = slice(bound), slice(bound, None)
+            halves: list[Tree | None] = [None, None]
+            more = spent
+            for k in (line, 1 - line):
+                part = parts[k]
+                halves[k] = self.sub(self.xs[part], self.vs[part], more, wrapped=True)
+                if halves[k] is None:
+                    break
+                more += cost(halves[k], self.price)
+            else:
+                self.offer(("select", ("lt", "x", self.xs[bound]), *halves))
+        if front == back and len(self.common) == 2 and self.steps[0] == self.steps[-1]:
+            slope = self.steps[0]
+            ends = [self.vs[k] - slope * self.xs[k] for k in (0, front)]
+            choice = "select", ("lt", "x", self.xs[front]), *ends
+            self.offer(self.sum([(slope, "x"), (1, choice)]))
+
+    def transposed(self) -> None:
+        """F(y) and the y of F(x), where y is the transpose of a matrix with c columns."""
+        size = len(self.xs)
+        if not self.dense or self.xs[0] or self.wrapped or len(self.rates) < 3:
+            return
+        if min(self.vs) < 0 or max(self.vs) >= size:
+            return
+        most = min(8, len(self.rates) - 1)
+        for c in (c for c in range(2, size // 2 + 1) if size % c == 0):
+            rows, quotient = size // c, self.div("x", c)
+            spellings = (
+                self.mod(self.div(self.mul("x", size + 1), c), size),
+                self.sum([(rows, "x"), (1 - size, quotient)]),
+                self.sum([(rows, self.mod("x", c)), (1, quotient)]),
+            )
+            transpose = min(spellings, key=lambda tree: cost(tree, self.price))
+            spent = cost(transpose, self.price)
+            if _smooth(self.vs[::c], most):
+                table = [v for column in range(c) for v in self.vs[column::c]]
+                if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
+                    self.offer(_replaced(tree, transpose))
+            # v is the transpose of v's place in the transposed matrix.
+            if _smooth([v % rows * c + v // rows for v in self.vs[: 8 * c]], most):
+                table = [v % rows * c + v // rows for v in self.vs]
+                if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
+                    self.offer(_replaced(transpose, tree))
+
+
+def _smooth(values: Sequence[int], most: int) -> bool:
+    """Whether there are at most so many different steps."""
+    return len({b - a for a, b in pairwise(values)}) <= most
+
+
+def _even(places: Sequence[int]) -> bool:
+    """Whether the distances are as even as a line's jumps."""
+    gaps = {b - a for a, b in pairwise(places)}
+    return len(gaps) < 2 or max(gaps) - min(gaps) == 1
+
+
+def _period(items: Sequence[int]) -> int:
+    """The smallest period, len(items) where there is no other."""
+    borders = [0] * len(items)
+    k = 0
+    for i in range(1, len(items)):
+        while k and items[i] != items[k]:
+            k = borders[k - 1]
+        k += items[i] == items[k]
+        borders[i] = k
+    return len(items) - borders[-1]
