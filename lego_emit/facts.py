@@ -19,7 +19,9 @@ from .expr import (
     Atom,
     Cond,
     Expr,
+    Terms,
     _distribute,
+    _times,
     divide_terms,
     monomial_gcd,
 )
@@ -28,6 +30,7 @@ Interval = tuple[int | None, int | None]
 SAMPLES = 24
 CACHES = (
     "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
+    "_tops",
 )  # fmt: skip
 SHIFTED_DEGREE = 6
 Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
@@ -83,6 +86,7 @@ class Facts:
         self._quotient_bounds: dict[tuple[Expr, Expr], Expr | None] = {}
         self._samples = Samples()
         self._rebuilt: dict[Expr, Expr] = {}
+        self._tops: dict[Atom, Expr | None] = {}
 
     def copy(self) -> Facts:
         """The same knowledge, to be added to without telling this one."""
@@ -113,6 +117,10 @@ class Facts:
             known = e.rebuild(lambda a: self.symbol(a.args[0]) if a.kind == "sym" else None)
             self._rebuilt[e] = known
         return known
+
+    def is_size(self, name: str) -> bool:
+        """Whether a symbol is a layout's size or a part of one."""
+        return name in self.sizes or name in self.substitutions
 
     # -- learning --------------------------------------------------------------------------
 
@@ -389,11 +397,66 @@ class Facts:
             self._proofs[e] = False  # a proof does not lean on itself
             numeric = self._is_numeric(e)
             known = self._proofs[e] = (
-                (not numeric and self._prove(e, 12))
+                (not numeric and (self._telescopes(e) or self._prove(e, 12)))
                 or self._by_constraint(e)
                 or (not numeric and self._by_z3(e))
             )
         return known
+
+    def _telescopes(self, e: Expr) -> bool:
+        """e >= 0 by putting every index's worst bound in at once: enough for mixed-radix sums,
+        where coefficient and extent telescope."""
+        factors: dict[Atom | None, Terms] = {}
+        for mono, c in e.terms.items():
+            index, rest = None, mono
+            for k, atom in enumerate(mono):
+                if atom.kind != "sym" or not self._is_size(atom.args[0]):
+                    if index is not None:
+                        return False
+                    index, rest = atom, mono[:k] + mono[k + 1 :]
+            factors.setdefault(index, {})[rest] = c
+        total = factors.pop(None, {})
+        for index, factor in factors.items():
+            assert index is not None
+            if all(c > 0 for c in factor.values()):
+                least = self._atom_interval(index)[0]
+                if least is None:
+                    return False
+                bound = Expr.of(least)
+            elif all(c < 0 for c in factor.values()):
+                top = self._top(index)
+                if top is None:
+                    return False
+                bound = top
+            else:
+                return False
+            for m, c in factor.items():
+                for n, k in bound.terms.items():
+                    key = _times(m, n)
+                    total[key] = total.get(key, 0) + c * k
+        left = Expr({m: c for m, c in total.items() if c})
+        lo = self.interval(left)[0]
+        return (lo is not None and lo >= 0) or self._shifted(left)
+
+    def _top(self, atom: Atom) -> Expr | None:
+        """An upper bound of an index in sizes only, None where none is seen at once."""
+        if atom not in self._tops:
+            kind, args, top = atom.kind, atom.args, None
+            if kind == "sym":
+                known = self.ranges.get(args[0])
+                top = known.hi if known is not None else None
+            elif kind == "digit" and args[2] is not None:
+                top = divide_terms(args[2], args[1])[0] - 1
+            elif kind == "digit":
+                top = self._quotient_bound(args[0], args[1])
+            elif kind == "group":
+                top = args[2]
+            if top is not None and any(
+                a.kind != "sym" or not self._is_size(a.args[0]) for m in top.terms for a in m
+            ):
+                top = None
+            self._tops[atom] = top
+        return self._tops[atom]
 
     def _is_numeric(self, e: Expr) -> bool:
         """True where every atom lies between two numbers on its own: putting bounds into e finds

@@ -289,6 +289,7 @@ def _lowered(
             width_note=note,
             axes=tuple(lowered.extents),
             base=trace.base,
+            cost=lowered.cost,
             result_range=_result_range(
                 outputs,
                 facts,
@@ -330,7 +331,7 @@ def _param(name: str, facts: Facts, trace: Trace) -> Param:
     known = facts.ranges.get(name)
     if known is None:
         text = f"{name} >= {lo}" if lo is not None else ""
-        return Param(name, text, lo, hi, name in trace.axes)
+        return Param(name, text, lo, hi, name in trace.axes, facts.is_size(name))
     low = None if known.lo is None else unsubstitute(known.lo, facts)
     high = None if known.hi is None else unsubstitute(known.hi + 1, facts)
     if low is not None and high is not None:
@@ -339,7 +340,7 @@ def _param(name: str, facts: Facts, trace: Trace) -> Param:
         text = f"{name} < {high!r}"
     else:
         text = f"{name} >= {low!r}" if low is not None else ""
-    return Param(name, text, lo, hi, name in trace.axes)
+    return Param(name, text, lo, hi, name in trace.axes, facts.is_size(name))
 
 
 def _assumptions(

@@ -18,10 +18,10 @@ from typing import Any
 from .cost import Cost
 from .errors import TraceError
 from .evaluate import Undefined, evaluate
-from .expr import Atom, Cond, Expr, Monomial, _times, divide_terms, expand_groups
+from .expr import Atom, Cond, Expr, Monomial, Terms, _times, divide_terms, expand_groups
 from .facts import Facts
-from .graph import FREE, Graph
-from .program import INDEX_TYPES, OPS, Node
+from .graph import Graph
+from .program import FREE, INDEX_TYPES, OPS, Node
 from .symbolic import rebuilt, unsubstitute
 from .widths import Ranges
 from .wiring import Bit, Wiring
@@ -39,7 +39,6 @@ NAMES = {
     "neg": "negated", "int": "flag", "shl": "shifted",
 }  # fmt: skip
 
-Terms = dict[Monomial, int]
 Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
 
 
@@ -66,10 +65,9 @@ class Lowered:
     roots: list[int]
 
     @property
-    def hoisted(self) -> int:
-        """Operations that depend on sizes only."""
-        graph = self.lowering.graph
-        return sum(graph.hoisted[n] and graph.ops[n] not in FREE for n in graph.reached(self.roots))
+    def cost(self) -> float:
+        """Of the outputs, by the cost model."""
+        return self.lowering.graph.price(self.roots)[0]
 
 
 class Lowering:

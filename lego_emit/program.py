@@ -56,6 +56,9 @@ OPS = {
 }
 
 
+FREE = frozenset({"const", "var", "int"})  # no operations
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """One operation. op is a key of OPS, "const" (value: int) or "var" (value: name of a
@@ -82,13 +85,15 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Param:
     """A parameter. range_text is what the header says ("0 <= i < BM"); lo and hi are its proven
-    inclusive bounds where they are numbers. axis: a ':' or an index of a layout."""
+    inclusive bounds where they are numbers. axis: a ':' or an index of a layout; size: a layout's
+    size, which a caller fixes once for many indices."""
 
     name: str
     range_text: str = ""
     lo: int | None = None
     hi: int | None = None
     axis: bool = False
+    size: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,7 @@ class Function:
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
     result_range: str = ""
     base: int = 0  # what the first index and the first position are called
+    cost: float = 0  # of one call by the cost model that chose the form
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""
@@ -122,7 +128,20 @@ class Function:
     def op_count(self) -> int:
         """Operations: + - * / % & | ^ << >> ~, comparisons, selects, min, max and square
         roots; each once, as emitted."""
-        return sum(node.op not in ("const", "var", "int") for node in self.nodes())
+        return sum(node.op not in FREE for node in self.nodes())
+
+    @property
+    def op_count_hoisted(self) -> int:
+        """As op_count, less the operations on sizes alone: a caller's loop does those once."""
+        sizes = {p.name for p in self.params if p.size}
+
+        def fixed(node: Node) -> bool:
+            return node.value in sizes if node.op == "var" else all(map(fixed, node.args))
+
+        for name, node in self.body:
+            if fixed(node):
+                sizes.add(name)
+        return sum(node.op not in FREE and not fixed(node) for node in self.nodes())
 
     def evaluate(self, values: Mapping[str, int]) -> dict[str, int]:
         """The outputs for given parameter values, in exact Python integers."""

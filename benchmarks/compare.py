@@ -1,0 +1,86 @@
+"""One row: every side's attempts, counted, timed and checked."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from problem import Problem, WrongAnswer
+from table import milliseconds
+from timing import TooLong
+from tree import Unsupported, count, text
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one attempt came to. problem: empty, or why there is nothing to show."""
+
+    attempt: str
+    operations: int | None = None
+    milliseconds: float | None = None
+    results: tuple[str, ...] = ()
+    indices: int = 0
+    problem: str = ""
+    wrong: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A side in a row: its attempts, of which the best is shown, unless one is wrong."""
+
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def best(self) -> Outcome | None:
+        """The right one with the fewest operations, the quickest of these."""
+        right = [o for o in self.outcomes if o.operations is not None and not o.wrong]
+        return min(right, key=lambda o: (o.operations, o.milliseconds or 0), default=None)
+
+    @property
+    def wrong(self) -> bool:
+        return any(o.wrong for o in self.outcomes)
+
+    def __str__(self) -> str:
+        if self.wrong:
+            return "wrong"
+        if self.best is None:
+            return next((o.problem for o in self.outcomes if o.problem.startswith(">")), "-")
+        if self.best.milliseconds is None:
+            return str(self.best.operations)
+        return f"{self.best.operations} ({milliseconds(self.best.milliseconds)})"
+
+    def as_json(self) -> dict[str, Any]:
+        best = self.best
+        return {
+            "best": best and best.attempt,
+            "operations": best and best.operations,
+            "milliseconds": best and best.milliseconds,
+            "attempts": [asdict(o) for o in self.outcomes],
+        }
+
+
+def cells(side: Any, problem: Problem, limit: float) -> dict[str, Cell]:
+    """The cells of a side's columns, by title."""
+    try:
+        attempts = side.attempts(problem)
+    except Unsupported as error:
+        return {side.TITLE: Cell((Outcome("", problem=str(error)),))}
+    return {
+        title: Cell(tuple(_outcome(attempt, problem, limit) for attempt in tried))
+        for title, tried in attempts.items()
+    }
+
+
+def _outcome(attempt: Any, problem: Problem, limit: float) -> Outcome:
+    try:
+        trees, taken = attempt(limit)
+    except TooLong:
+        return Outcome(attempt.name, problem=f"> {limit:g} s")
+    except Unsupported as error:
+        return Outcome(attempt.name, problem=str(error))
+    results = tuple(map(text, trees))
+    try:
+        indices = problem.check(trees)
+    except WrongAnswer as error:
+        return Outcome(attempt.name, count(trees), taken, results, problem=str(error), wrong=True)
+    return Outcome(attempt.name, count(trees), taken, results, indices)

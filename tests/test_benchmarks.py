@@ -1,0 +1,22 @@
+"""benchmarks/simplify counts and checks; its times are nobody's promise."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_a_row_is_counted_and_checked():
+    program = [sys.executable, "benchmarks/simplify", "--only", "naive,ours", "--row", "reshape"]
+    run = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    (row,) = (line for line in lines if line.startswith("| reshape chain 12, apply"))
+    naive, *ours, best = (cell.strip() for cell in row.strip("| ").split("|")[1:])
+    assert naive == "10"
+    assert all(int(cell.split()[0]) <= int(best) for cell in ours)
+    assert (
+        lines[-1]
+        == f"Checked {1 + len(ours)} results over {12 * (1 + len(ours))} indices: none wrong."
+    )
