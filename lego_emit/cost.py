@@ -26,6 +26,7 @@ class Cost:
     prices: Mapping[str, float] = field(default_factory=dict)
     symbolic: float = 0
     remainder: float | None = None
+    margin: float = 0
     hoisted: float = 0.5
 
     def __post_init__(self) -> None:
@@ -43,6 +44,7 @@ LATENCY = Cost(
     {**FREE, "mul": 1.5, "div": 4, "mod": 4, "floordiv": 7, "floormod": 7, "isqrt": 8},
     symbolic=8,
     remainder=2.5,
+    margin=1.5,
 )
 
 COSTS = {cost.name: cost for cost in (OPS, LATENCY)}

@@ -84,6 +84,7 @@ _PRIME = 2**61 - 1
 _HALF = 2**60
 _by_key = operator.attrgetter("key")
 Monomial = tuple[Atom, ...]
+Terms = dict[Monomial, int]
 
 
 def _times(a: Monomial, b: Monomial) -> Monomial:
@@ -117,7 +118,7 @@ class Expr:
     __lego_symbolic__ = True
     __array_ufunc__ = None  # NumPy arrays leave the operation to us
 
-    terms: dict[Monomial, int]
+    terms: Terms
 
     def __init__(self, terms: dict[Monomial, int]):
         self.terms = terms

@@ -92,7 +92,7 @@ def build_program(
         if unit == "<lambda>":
             unit = "index"
         title = _title(fn_or_layout, unit)
-        trace, result = follow(lambda t: call_user_function(fn_or_layout, t), sizes, assume, base)
+        trace, result = follow(lambda t: _called(fn_or_layout, t), sizes, assume, base)
     else:
         raise TraceError(f"generate() takes a function or a layout, not {fn_or_layout!r}")
     if isinstance(result, Block):
@@ -136,6 +136,13 @@ def _title(fn: Any, unit: str) -> str:
 def _doc(fn: Any, unit: str) -> str:
     doc = (getattr(fn, "__doc__", None) or "").strip().splitlines()
     return doc[0].strip() if doc else f"The index that {unit} computes."
+
+
+def _called(fn: Callable[..., Any], trace: Trace) -> Any:
+    result = call_user_function(fn, trace)
+    if isinstance(result, Block):
+        learn_layout(result)
+    return result
 
 
 def _declared(trace: Trace, layout: Block) -> Block:
@@ -378,7 +385,7 @@ def _result_range(outputs: list[tuple[str, Expr]], facts: Facts, size: Expr | No
     for name, e in outputs:
         shown = "the result" if len(outputs) == 1 else name
         lo, hi = facts.interval(e)
-        if lo is not None and hi is not None and (size is None or size.constant is not None):
+        if hi is not None and lo is not None and lo >= 0 and (size is None or size.constant):
             most = hi if size is None else min(hi, size.constant - 1)
             texts.append(f"{lo} <= {shown} < {most + 1}")
             continue

@@ -13,6 +13,8 @@ REMAINDERS = {"mod": "div", "floormod": "floordiv"}
 MONOTONE = frozenset(
     {"add", "mul", "div", "mod", "shl", "shr", "and", "or", "xor", "min", "max", "isqrt", "int"}
 )
+OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+SHIFTS = {"mul": "shl", "div": "shr", "mod": "and"}  # by powers of two
 DIVISIONS = frozenset({"div", "mod", "floordiv", "floormod"})
 
 
@@ -47,6 +49,11 @@ class Graph:
             self.natural[found] = natural
         return found
 
+    def known(self, op: str, a: int, b: int) -> int | None:
+        """The node of a commutative operation that was made before."""
+        found = self._known.get((op, a, b))
+        return self._known.get((op, b, a)) if found is None else found
+
     def op(self, op: str, *args: int) -> int:
         """The node of an operation over nodes; what numbers say at once is not an operation."""
         known = self._known
@@ -64,13 +71,28 @@ class Graph:
                 plain = self._neutral(op, args)
                 if plain is not None:
                     return plain
+        if op == "select" and [self.values[a] for a in args[1:]] in ([0, 1], [1, 0]):
+            return self._flag(args[0], self.values[args[1]] == 1)
         hoisted = all(self.hoisted[a] for a in args)
         price = self.cost.prices.get(op, 1)
+        shift = SHIFTS.get(op)
+        if shift is not None and any(x > 0 and x & (x - 1) == 0 for x in numbers):
+            price = self.cost.prices.get(shift, 1)  # every compiler's
         if op in DIVISIONS and self.ops[args[1]] != "const":
             price += self.cost.symbolic
-        if op in REMAINDERS and self.cost.remainder is not None:
+        if op in REMAINDERS and self.cost.remainder is not None and price > self.cost.remainder:
             self._remainders[len(self.ops)] = (REMAINDERS[op], *args)
         return self._add(key, None, hoisted, price * self.cost.hoisted if hoisted else price, args)
+
+    def _flag(self, condition: int, wanted: bool) -> int:
+        """1 where a condition has the wanted value, else 0."""
+        op = self.ops[condition]
+        if not wanted:
+            if op in OPPOSITES:
+                condition = self.op(OPPOSITES[op], *self.args[condition])
+            else:
+                condition = self.op("lnot", condition)
+        return self.op("int", condition)
 
     def _neutral(self, op: str, args: tuple[int, ...]) -> int | None:
         a, b = args
@@ -138,7 +160,16 @@ class Graph:
         known = leaves.get(tree)
         if known is None:
             assert isinstance(tree, tuple)
-            known = leaves[tree] = self.op(tree[0], *(self.tree(a, leaves) for a in tree[1:]))
+            key = tree
+            if tree[0] == "mul" and isinstance(tree[2], int):
+                tree = tree[0], tree[2], tree[1]
+            args = [
+                ("mul", 1 << a[2], a[1])
+                if tree[0] in ("add", "sub") and isinstance(a, tuple) and a[0] == "shl"
+                else a
+                for a in tree[1:]
+            ]
+            known = leaves[key] = self.op(tree[0], *(self.tree(a, leaves) for a in args))
         return known
 
     def uses(self, roots: Iterable[int]) -> Iterator[tuple[int, int]]:

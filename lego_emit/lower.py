@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 from .cost import Cost
@@ -229,16 +230,26 @@ class Form:
     def _sum(self, terms: Terms) -> int:
         if not terms:
             return self.graph.const(0)
-        parts = self._collected(terms) if self.style.collect else self._parts(terms)
-        parts.sort(key=lambda p: p[2])
+        return self._added(self._collected(terms) if self.style.collect else self._parts(terms))
+
+    def _added(self, parts: list[tuple[int, int, tuple]]) -> int:
+        """The sum of (sign, node, place), two summands together that were added before."""
+        graph = self.graph
+        parts = sorted(parts, key=lambda p: p[2])
+        if len(parts) > 2:
+            for (s, a, place), (t, b, other) in combinations(parts, 2):
+                known = graph.known("add", a, b) if s == t else None
+                if known is not None:
+                    left = [p for p in parts if p[2] != place and p[2] != other]
+                    return self._added([*left, (s, known, place)])
         # a sum that starts with what is subtracted needs a negation: start with another part
         first = next((k for k, p in enumerate(parts) if p[0] > 0), None)
         if first is None:
-            result = self.graph.op("neg", parts.pop(0)[1])
+            result = graph.op("neg", parts.pop(0)[1])
         else:
             result = parts.pop(first)[1]
         for sign, node, _ in parts:
-            result = self.graph.op("add" if sign > 0 else "sub", result, node)
+            result = graph.op("add" if sign > 0 else "sub", result, node)
         return result
 
     def _parts(self, terms: Terms) -> list[tuple[int, int, tuple]]:
@@ -322,15 +333,7 @@ class Form:
 
     def _plain_sum(self, terms: Terms) -> int:
         """A sum whose common factors are taken out in the ordinary way."""
-        parts = sorted(self._parts(terms), key=lambda p: p[2])
-        first = next((k for k, p in enumerate(parts) if p[0] > 0), None)
-        if first is None:
-            result = self.graph.op("neg", parts.pop(0)[1])
-        else:
-            result = parts.pop(first)[1]
-        for sign, node, _ in parts:
-            result = self.graph.op("add" if sign > 0 else "sub", result, node)
-        return result
+        return self._added(self._parts(terms))
 
     def _place(self, mono: Monomial, c: int) -> tuple:
         """Where a term stands in a sum: large strides first, constants last."""
@@ -721,10 +724,11 @@ def _searched(
 ) -> int | None:
     """The node of the cheapest form found for a table, None where none is cheaper than e's own."""
     leaf = form.expr(base)
-    limit = lowering.graph.price([form.expr(e)])[0] - lowering.graph.price([leaf])[0]
+    cost = lowering.graph.cost
+    limit = lowering.graph.price([form.expr(e)])[0] - lowering.graph.price([leaf])[0] - cost.margin
     if limit <= 2:
         return None
-    found = _search(tuple(values), lowering.graph.cost, limit, domain)
+    found = _search(tuple(values), cost, limit, domain)
     if found is None:
         return None
     tree, bounds = found
@@ -743,7 +747,8 @@ def _search(
     """(tree, the range of each of its operations)."""
     from . import small_domain
 
-    tree = small_domain.find(values, cost.prices, limit, domain)
+    prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
+    tree = small_domain.find(values, prices, limit, domain)
     bounds = None if tree is None else _bounds(tree, domain)
     return None if bounds is None else (tree, bounds)
 

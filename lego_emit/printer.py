@@ -17,6 +17,7 @@ from .errors import TargetError
 from .program import INDEX_TYPES, Function, Node, Program
 
 ATOM = 100  # binds tighter than any operator
+MASKING = frozenset({"and", "or", "xor"})
 BREAK = "\v"  # inside an op's text: a blank where a long line may be broken
 
 
@@ -66,6 +67,7 @@ class Printer:
         outputs_are_variables: True where several outputs are variables of the function's own
             scope (Fortran's and GLSL's out arguments), so that their names must not clash.
         bit_operations: True where a power of two is best divided by shifting and masking.
+        hexadecimal: True where masks are written as 0x33.
         cost: the cost model that chooses between equal forms where the caller names none.
     """
 
@@ -87,6 +89,7 @@ class Printer:
     break_after = False
     outputs_are_variables = False
     bit_operations = True
+    hexadecimal = False
     cost: Cost = LATENCY
 
     # -- names -----------------------------------------------------------------------------
@@ -131,6 +134,13 @@ class Printer:
         """An integer literal of the index type, without parentheses."""
         return str(value)
 
+    def mask(self, value: int, index_type: str) -> str:
+        """An operand of a bit operation: hexadecimal unless it is small or all ones."""
+        text = self.literal(value, index_type)
+        if not 15 < value < 2**31 or value & (value + 1) == 0:
+            return text
+        return text.replace(str(value), hex(value))
+
     def literal_prec(self, value: int) -> int:
         """How tightly a literal binds: a negative one is a unary minus in most languages."""
         return ATOM if value >= 0 else self.ops["neg"].prec
@@ -145,6 +155,11 @@ class Printer:
         else:
             op = self.op(node, view)
             args = [self.expression(a, view, n) for a, n in zip(node.args, op.needs, strict=True)]
+            if self.hexadecimal and node.op in MASKING:
+                args = [
+                    self.mask(a.value, view.index_type) if a.op == "const" else text
+                    for a, text in zip(node.args, args, strict=True)
+                ]
             text, prec = op.text.format(*args, T=view.T, unit=view.unit), op.prec
         return f"({text})" if prec < need else text
 

@@ -185,7 +185,9 @@ class Function:
         else:
             kinds = "".join("b" if arg.is_bool else "i" for arg in node.args)
             if kinds != OPS[node.op][0]:
-                raise InternalError(f"{self.name}: {node}: operands {kinds!r}, wanted {OPS[node.op][0]!r}")
+                raise InternalError(
+                    f"{self.name}: {node}: operands {kinds!r}, wanted {OPS[node.op][0]!r}"
+                )
             if node.op in ("div", "mod"):
                 num, den = node.args
                 if num.lo is None or num.lo < 0 or den.lo is None or den.lo < 1:

@@ -32,6 +32,7 @@ LARGEST = 2**31 - 1
 """No constant and no intermediate value of a result is larger than this in size."""
 
 DEPTH = 3
+EFFORT = 12  # tables that one search looks at
 MOST_TERMS = 3
 
 _OPS: dict[str, Callable[[int, int], int]] = {
@@ -113,27 +114,15 @@ def _simplest(low: Ratio, high: Ratio) -> Ratio:
     return whole * a + c, a
 
 
-def _dyadic(low: Ratio, high: Ratio) -> Ratio:
-    """The fraction in the open interval whose denominator is the smallest power of two."""
-    (p, q), (r, s) = low, high
-    c = 1
-    while (a := p * c // q + 1) * s >= r * c:
-        c *= 2
-    return a, c
-
-
 _TINY = 2**60
 
 
 def _quotient(
-    us: Sequence[int],
-    vs: Sequence[int],
-    choose: Callable[[Ratio, Ratio], Ratio] = _simplest,
-    through_origin: bool = False,
+    us: Sequence[int], vs: Sequence[int], through_origin: bool = False
 ) -> tuple[int, int, int, int] | None:
     """(a, low, high, c) such that v == (a*u + b) // c at all points for low <= b <= high.
 
-    The slope a/c is what choose takes from the interval of the possible ones. The interval starts
+    The slope a/c is the simplest fraction in the interval of the possible ones, which starts
     at what the two ends allow; two points that rule out a slope give a bound on all slopes.
     through_origin: b = 0.
     """
@@ -144,7 +133,7 @@ def _quotient(
         return None
     least, most = (dv - 1, du), (dv + 1, du)
     while least[0] * most[1] < most[0] * least[1]:
-        a, c = choose(least, most)
+        a, c = _simplest(least, most)
         if c > LARGEST:
             return None
         offsets = [c * v - a * u for u, v in zip(us, vs, strict=True)]
@@ -316,7 +305,9 @@ class _Search:
         limit: float,
         depth: int = DEPTH,
         wrapped: bool = False,
+        effort: list[int] | None = None,
     ):
+        self.effort = [EFFORT] if effort is None else effort
         self.price, self.xs, self.vs, self.limit = price, xs, vs, limit
         self.depth, self.wrapped = depth, wrapped
         self.best: Tree | None = None
@@ -365,10 +356,12 @@ class _Search:
 
     def sub(self, xs: list[int], vs: list[int], spent: float, wrapped: bool = False) -> Tree | None:
         """The tree of another table that this one needs, where it may cost limit - spent."""
-        if self.depth == 0 or self.limit <= spent:
+        if self.depth == 0 or self.limit <= spent or self.effort[0] == 0:
             return None
+        self.effort[0] -= 1
         wrapped = wrapped or self.wrapped
-        return _Search(self.price, xs, vs, self.limit - spent, self.depth - 1, wrapped).run()
+        limit, depth = self.limit - spent, self.depth - 1
+        return _Search(self.price, xs, vs, limit, depth, wrapped, self.effort).run()
 
     def offer(self, tree: Tree) -> None:
         """Keep the tree if it is cheaper and right."""
@@ -489,13 +482,6 @@ class _Search:
         yield plain
         if not plain[1] <= 0 <= plain[2] and (ratio := _quotient(us, vs, through_origin=True)):
             yield ratio
-        if self.costs("mul") + self.costs("shr") < self.costs("div") or plain[0] != 1:
-            for origin in (True, False):
-                if self.costs("shr") < self.costs("div") and (
-                    ratio := _quotient(us, vs, _dyadic, origin)
-                ):
-                    yield ratio
-                    break
 
     def with_quotient(self, slope: int, factor: int, constant: int, ratio: tuple) -> None:
         """The ways to write slope*x + factor*((a*x + b) // c) + constant."""

@@ -329,6 +329,7 @@ def go_on(
         preconditions=[*trace.preconditions],
         extents={},
         indices=set(),
+        _layouts={**trace._layouts},
     )
     with _in(more):
         prepare(more)

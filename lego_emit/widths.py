@@ -121,6 +121,9 @@ def _interval(op: str, args: list[Interval]) -> Interval:
         if op in ("div", "floordiv") and c is not None and c >= 1:
             lo = None if a is None else min(a // c, a // d if d is not None else -1)
             return lo, None if b is None else max(b // c, b // d if d is not None else 0)
+        if op == "shr" and c is not None and c >= 0:
+            lo = None if a is None else min(a >> c, a >> d if d is not None else -1)
+            return lo, None if b is None else max(b >> c, b >> d if d is not None else 0)
         if op == "and" and ((a is not None and a >= 0) or (c is not None and c >= 0)):
             return 0, b if a is not None and a >= 0 else d
         return None, None

@@ -160,6 +160,7 @@ class HeaderPrinter(Printer):
     qualifiers: what stands before a function's type.
     """
 
+    hexadecimal = True
     qualifiers = ""
     suffixes: Mapping[str, str] = {}  # index type -> a literal's, where one is needed
 

@@ -143,6 +143,7 @@ class GlslPrinter(Printer):
     name = "glsl"
     title = "GLSL"
     extension = ".glsl"
+    hexadecimal = True
     types = {"int32": "int", "int64": "int64_t", "uint32": "uint", "uint64": "uint64_t"}
     ops = {
         **C_OPS,

@@ -227,6 +227,7 @@ class JavaScriptPrinter(Printer):
     name = "javascript"
     title = "JavaScript"
     extension = ".mjs"
+    hexadecimal = True
     types = {
         "int32": "number",
         "uint32": "number",

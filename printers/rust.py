@@ -146,6 +146,7 @@ class RustPrinter(Printer):
     name = "rust"
     title = "Rust"
     extension = ".rs"
+    hexadecimal = True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
@@ -206,6 +207,10 @@ class RustPrinter(Printer):
     def literal(self, value: int, index_type: str) -> str:
         # clippy::unreadable_literal asks for groups from six digits on.
         return f"{value:_}" if abs(value) >= 100_000 else str(value)
+
+    def mask(self, value: int, index_type: str) -> str:
+        text = super().mask(value, index_type)
+        return f"{value:#_x}" if text.startswith("0x") else text
 
     def line(self, text: str, indent: int) -> str:
         """A `let` statement."""

@@ -45,20 +45,18 @@ struct antidiag_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-/// @note int32 is enough: every value lies in -271..529.
+/// @note int32 is enough: every value lies in -253..510.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_16_inv_result antidiag_16_inv(int flat) noexcept {
   const int scaled = 2 * flat;
   const int root = antidiag_16_isqrt(scaled);
-  const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int total = flag + root;
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
   const int quotient = total * (total - 1) >> 1;
   const int root_2 = antidiag_16_isqrt(510 - scaled);
-  const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 255);
-  const int total_2 = flag_2 + root_2;
+  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 255) + root_2;
   const int quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 135 ? -quotient : quotient_2 - 240) + flat,
-      (flat <= 135 ? flag + quotient + root - 1 : 271 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 135 ? total + quotient - 1 : 271 - total_2 - quotient_2) - flat,
   };
 }
 

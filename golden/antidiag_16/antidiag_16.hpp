@@ -45,20 +45,18 @@ struct antidiag_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-/// @note int32 is enough: every value lies in -271..529.
+/// @note int32 is enough: every value lies in -253..510.
 [[nodiscard]] constexpr antidiag_16_inv_result antidiag_16_inv(std::int32_t flat) noexcept {
   const std::int32_t scaled = 2 * flat;
   const std::int32_t root = antidiag_16_detail::isqrt(scaled);
-  const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t total = flag + root;
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
   const std::int32_t root_2 = antidiag_16_detail::isqrt(510 - scaled);
-  const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 255};
-  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t total_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 255} + root_2;
   const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 135 ? -quotient : quotient_2 - 240) + flat,
-      (flat <= 135 ? flag + quotient + root - 1 : 271 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 135 ? total + quotient - 1 : 271 - total_2 - quotient_2) - flat,
   };
 }
 

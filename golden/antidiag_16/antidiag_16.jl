@@ -29,22 +29,18 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 256
 - Result: 0 <= i < 16, 0 <= j < 16
-- int32 is enough: every value lies in -271..529.
+- int32 is enough: every value lies in -253..510.
 """
 @inline function antidiag_16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     scaled = Ti(2) * flat
     root = isqrt(scaled)
-    flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    total = flag + root
+    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
     quotient = (total * (total - Ti(1))) >> 1
     root_2 = isqrt(Ti(510) - scaled)
-    flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 255)
-    total_2 = flag_2 + root_2
+    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 255) + root_2
     quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 135 ? -quotient : quotient_2 - Ti(240)) + flat,
-        (flat <= 135 ? flag + quotient + root - Ti(1) :
-                Ti(271) - flag_2 - quotient_2 - root_2) -
-            flat)
+        (flat <= 135 ? total + quotient - Ti(1) : Ti(271) - total_2 - quotient_2) - flat)
 end
 
 end # module Antidiag16

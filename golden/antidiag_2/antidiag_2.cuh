@@ -30,10 +30,9 @@ LEGO_HOST_DEVICE constexpr int antidiag_2_isqrt(int n) noexcept {
 /// @param i 0 <= i < 2
 /// @param j 0 <= j < 2
 /// @return 0 <= the result < 4
-/// @note int32 is enough: every value lies in -10..6.
+/// @note int32 is enough: every value lies in 0..3.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_2_apply(int i, int j) noexcept {
-  const int total = i + j;
-  return (total <= 1 ? total * (total + 1) >> 1 : -(total * (total - 5) >> 1) - 1) + i;
+  return 2 * i + j;
 }
 
 /// The result of antidiag_2_inv.
@@ -45,16 +44,15 @@ struct antidiag_2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4
 /// @return 0 <= i < 2, 0 <= j < 2
-/// @note int32 is enough: every value lies in -6..9.
+/// @note int32 is enough: every value lies in -3..6.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_2_inv_result antidiag_2_inv(int flat) noexcept {
   const int scaled = 2 * flat;
   const int root = antidiag_2_isqrt(scaled);
-  const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int total = flag + root;
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
   const int quotient = total * (total - 1) >> 1;
   return {
       (flat <= 2 ? -quotient : -2) + flat,
-      (flat <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_isqrt(6 - scaled)) - flat,
+      (flat <= 2 ? total + quotient - 1 : 4 - antidiag_2_isqrt(6 - scaled)) - flat,
   };
 }
 

@@ -12,31 +12,26 @@ contains
   !> Parameter i: 0 <= i < 2
   !> Parameter j: 0 <= j < 2
   !> Result: 0 <= the result < 4
-  !> int32 is enough: every value lies in -10..6.
+  !> int32 is enough: every value lies in 0..3.
   pure elemental integer(int32) function antidiag_2_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: total
-    total = i + j
-    antidiag_2_apply = merge(shifta(total * (total + 1_int32), 1), &
-            -shifta(total * (total - 5_int32), 1) - 1_int32, total <= 1_int32) &
-        + i
+    antidiag_2_apply = 2_int32 * i + j
   end function antidiag_2_apply
 
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 4
   !> Result: 0 <= i < 2, 0 <= j < 2
-  !> int32 is enough: every value lies in -6..9.
+  !> int32 is enough: every value lies in -3..6.
   pure elemental subroutine antidiag_2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: scaled, root, flag, total, quotient
+    integer(int32) :: scaled, root, total, quotient
     scaled = 2_int32 * flat
     root = isqrt_int32(scaled)
-    flag = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat)
-    total = flag + root
+    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat) + root
     quotient = shifta(total * (total - 1_int32), 1)
     i = merge(-quotient, -2_int32, flat <= 2_int32) + flat
-    j = merge(flag + quotient + root - 1_int32, 4_int32 - isqrt_int32(6_int32 - scaled), &
+    j = merge(total + quotient - 1_int32, 4_int32 - isqrt_int32(6_int32 - scaled), &
             flat <= 2_int32) &
         - flat
   end subroutine antidiag_2_inv

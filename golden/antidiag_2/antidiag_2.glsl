@@ -25,25 +25,23 @@ int antidiag_2_isqrt(int n) {
 // Parameter i: 0 <= i < 2
 // Parameter j: 0 <= j < 2
 // Result: 0 <= the result < 4
-// int32 is enough: every value lies in -10..6.
+// int32 is enough: every value lies in 0..3.
 int antidiag_2_apply(int i, int j) {
-  int total = i + j;
-  return (total <= 1 ? total * (total + 1) >> 1 : -(total * (total - 5) >> 1) - 1) + i;
+  return 2 * i + j;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 4
 // Result: 0 <= i < 2, 0 <= j < 2
-// int32 is enough: every value lies in -6..9.
+// int32 is enough: every value lies in -3..6.
 // Renamed: flat is flat_v here
 void antidiag_2_inv(int flat_v, out int i, out int j) {
   int scaled = 2 * flat_v;
   int root = antidiag_2_isqrt(scaled);
-  int flag = int(root * (root + 1) >> 1 <= flat_v);
-  int total = flag + root;
+  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
   int quotient = total * (total - 1) >> 1;
   i = (flat_v <= 2 ? -quotient : -2) + flat_v;
-  j = (flat_v <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_isqrt(6 - scaled)) - flat_v;
+  j = (flat_v <= 2 ? total + quotient - 1 : 4 - antidiag_2_isqrt(6 - scaled)) - flat_v;
 }
 
 #endif  // LEGO_ANTIDIAG_2_GLSL

@@ -30,10 +30,9 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 2
 /// @param j 0 <= j < 2
 /// @return 0 <= the result < 4
-/// @note int32 is enough: every value lies in -10..6.
+/// @note int32 is enough: every value lies in 0..3.
 [[nodiscard]] constexpr std::int32_t antidiag_2_apply(std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t total = i + j;
-  return (total <= 1 ? total * (total + 1) >> 1 : -(total * (total - 5) >> 1) - 1) + i;
+  return 2 * i + j;
 }
 
 /// The result of antidiag_2_inv.
@@ -45,16 +44,15 @@ struct antidiag_2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4
 /// @return 0 <= i < 2, 0 <= j < 2
-/// @note int32 is enough: every value lies in -6..9.
+/// @note int32 is enough: every value lies in -3..6.
 [[nodiscard]] constexpr antidiag_2_inv_result antidiag_2_inv(std::int32_t flat) noexcept {
   const std::int32_t scaled = 2 * flat;
   const std::int32_t root = antidiag_2_detail::isqrt(scaled);
-  const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t total = flag + root;
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
   return {
       (flat <= 2 ? -quotient : -2) + flat,
-      (flat <= 2 ? flag + quotient + root - 1 : 4 - antidiag_2_detail::isqrt(6 - scaled)) - flat,
+      (flat <= 2 ? total + quotient - 1 : 4 - antidiag_2_detail::isqrt(6 - scaled)) - flat,
   };
 }
 

@@ -13,13 +13,10 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 2
 - Parameter j: 0 <= j < 2
 - Result: 0 <= the result < 4
-- int32 is enough: every value lies in -10..6.
+- int32 is enough: every value lies in 0..3.
 """
 @inline function antidiag_2_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    total = i + j
-    return (total <= 1 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(5))) >> 1) - Ti(1)) +
-        i
+    return Ti(2) * i + j
 end
 
 """
@@ -29,16 +26,15 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 4
 - Result: 0 <= i < 2, 0 <= j < 2
-- int32 is enough: every value lies in -6..9.
+- int32 is enough: every value lies in -3..6.
 """
 @inline function antidiag_2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     scaled = Ti(2) * flat
     root = isqrt(scaled)
-    flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    total = flag + root
+    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
     quotient = (total * (total - Ti(1))) >> 1
     return ((flat <= 2 ? -quotient : Ti(-2)) + flat,
-        (flat <= 2 ? flag + quotient + root - Ti(1) : Ti(4) - isqrt(Ti(6) - scaled)) - flat)
+        (flat <= 2 ? total + quotient - Ti(1) : Ti(4) - isqrt(Ti(6) - scaled)) - flat)
 end
 
 end # module Antidiag2

@@ -5,21 +5,20 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -10..6.
+ * int53 is enough: every value lies in 0..3.
  *
  * @param {number} i 0 <= i < 2
  * @param {number} j 0 <= j < 2
  * @returns {number} 0 <= the result < 4
  */
 export function antidiag_2_apply(i, j) {
-  const total = i + j;
-  return (total <= 1 ? total * (total + 1) >> 1 : 0 - (total * (total - 5) >> 1) - 1) + i;
+  return 2 * i + j;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -6..9.
+ * int53 is enough: every value lies in -3..6.
  *
  * @param {number} flat 0 <= flat < 4
  * @returns {[i: number, j: number]} 0 <= i < 2, 0 <= j < 2
@@ -27,11 +26,10 @@ export function antidiag_2_apply(i, j) {
 export function antidiag_2_inv(flat) {
   const scaled = 2 * flat;
   const root = Math.floor(Math.sqrt(scaled));
-  const flag = Number(root * (root + 1) >> 1 <= flat);
-  const total = flag + root;
+  const total = Number(root * (root + 1) >> 1 <= flat) + root;
   const quotient = total * (total - 1) >> 1;
   return [
     (flat <= 2 ? 0 - quotient : -2) + flat,
-    (flat <= 2 ? flag + quotient + root - 1 : 4 - Math.floor(Math.sqrt(6 - scaled))) - flat,
+    (flat <= 2 ? total + quotient - 1 : 4 - Math.floor(Math.sqrt(6 - scaled))) - flat,
   ];
 }

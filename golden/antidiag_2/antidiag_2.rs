@@ -23,18 +23,13 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 2`
 /// - result: `0 <= result < 4`
 ///
-/// `int32` is enough: every value lies in `-10..6`.
+/// `int32` is enough: every value lies in 0..3.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_2_apply(i: i32, j: i32) -> i32 {
-    let total = i + j;
-    (if total <= 1 {
-        (total * (total + 1)) >> 1
-    } else {
-        -((total * (total - 5)) >> 1) - 1
-    }) + i
+    2 * i + j
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -42,23 +37,20 @@ pub const fn antidiag_2_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 4`
 /// - result: `(i, j)`, `0 <= i < 2, 0 <= j < 2`
 ///
-/// `int32` is enough: every value lies in -6..9.
+/// `int32` is enough: every value lies in -3..6.
 // Not every program needs this one.
 #[allow(dead_code)]
-// The names are those of the definition.
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn antidiag_2_inv(flat: i32) -> (i32, i32) {
     let scaled = 2 * flat;
     let root = isqrt_i32(scaled);
-    let flag = ((root * (root + 1)) >> 1 <= flat) as i32;
-    let total = flag + root;
+    let total = ((root * (root + 1)) >> 1 <= flat) as i32 + root;
     let quotient = (total * (total - 1)) >> 1;
     (
         (if flat <= 2 { -quotient } else { -2 }) + flat,
         (if flat <= 2 {
-            flag + quotient + root - 1
+            total + quotient - 1
         } else {
             4 - isqrt_i32(6 - scaled)
         }) - flat,

@@ -45,20 +45,18 @@ struct antidiag_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
-/// @note int32 is enough: every value lies in -14..25.
+/// @note int32 is enough: every value lies in -10..20.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_3_inv_result antidiag_3_inv(int flat) noexcept {
   const int scaled = 2 * flat;
   const int root = antidiag_3_isqrt(scaled);
-  const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int total = flag + root;
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
   const int quotient = total * (total - 1) >> 1;
   const int root_2 = antidiag_3_isqrt(16 - scaled);
-  const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 8);
-  const int total_2 = flag_2 + root_2;
+  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 8) + root_2;
   const int quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 5 ? -quotient : quotient_2 - 6) + flat,
-      (flat <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat,
   };
 }
 

@@ -45,20 +45,18 @@ struct antidiag_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
-/// @note int32 is enough: every value lies in -14..25.
+/// @note int32 is enough: every value lies in -10..20.
 [[nodiscard]] constexpr antidiag_3_inv_result antidiag_3_inv(std::int32_t flat) noexcept {
   const std::int32_t scaled = 2 * flat;
   const std::int32_t root = antidiag_3_detail::isqrt(scaled);
-  const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t total = flag + root;
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
   const std::int32_t root_2 = antidiag_3_detail::isqrt(16 - scaled);
-  const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 8};
-  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t total_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 8} + root_2;
   const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 5 ? -quotient : quotient_2 - 6) + flat,
-      (flat <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat,
   };
 }
 

@@ -29,22 +29,18 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 9
 - Result: 0 <= i < 3, 0 <= j < 3
-- int32 is enough: every value lies in -14..25.
+- int32 is enough: every value lies in -10..20.
 """
 @inline function antidiag_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     scaled = Ti(2) * flat
     root = isqrt(scaled)
-    flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    total = flag + root
+    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
     quotient = (total * (total - Ti(1))) >> 1
     root_2 = isqrt(Ti(16) - scaled)
-    flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 8)
-    total_2 = flag_2 + root_2
+    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 8) + root_2
     quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 5 ? -quotient : quotient_2 - Ti(6)) + flat,
-        (flat <= 5 ? flag + quotient + root - Ti(1) :
-                Ti(11) - flag_2 - quotient_2 - root_2) -
-            flat)
+        (flat <= 5 ? total + quotient - Ti(1) : Ti(11) - total_2 - quotient_2) - flat)
 end
 
 end # module Antidiag3

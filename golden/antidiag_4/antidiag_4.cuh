@@ -45,20 +45,18 @@ struct antidiag_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
-/// @note int32 is enough: every value lies in -20..36.
+/// @note int32 is enough: every value lies in -15..30.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_4_inv_result antidiag_4_inv(int flat) noexcept {
   const int scaled = 2 * flat;
   const int root = antidiag_4_isqrt(scaled);
-  const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int total = flag + root;
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
   const int quotient = total * (total - 1) >> 1;
   const int root_2 = antidiag_4_isqrt(30 - scaled);
-  const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 15);
-  const int total_2 = flag_2 + root_2;
+  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 15) + root_2;
   const int quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 9 ? -quotient : quotient_2 - 12) + flat,
-      (flat <= 9 ? flag + quotient + root - 1 : 19 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 9 ? total + quotient - 1 : 19 - total_2 - quotient_2) - flat,
   };
 }
 

@@ -45,20 +45,18 @@ struct antidiag_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
-/// @note int32 is enough: every value lies in -20..36.
+/// @note int32 is enough: every value lies in -15..30.
 [[nodiscard]] constexpr antidiag_4_inv_result antidiag_4_inv(std::int32_t flat) noexcept {
   const std::int32_t scaled = 2 * flat;
   const std::int32_t root = antidiag_4_detail::isqrt(scaled);
-  const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t total = flag + root;
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
   const std::int32_t root_2 = antidiag_4_detail::isqrt(30 - scaled);
-  const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 15};
-  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t total_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 15} + root_2;
   const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 9 ? -quotient : quotient_2 - 12) + flat,
-      (flat <= 9 ? flag + quotient + root - 1 : 19 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 9 ? total + quotient - 1 : 19 - total_2 - quotient_2) - flat,
   };
 }
 

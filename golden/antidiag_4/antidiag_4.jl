@@ -29,22 +29,18 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 16
 - Result: 0 <= i < 4, 0 <= j < 4
-- int32 is enough: every value lies in -20..36.
+- int32 is enough: every value lies in -15..30.
 """
 @inline function antidiag_4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     scaled = Ti(2) * flat
     root = isqrt(scaled)
-    flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    total = flag + root
+    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
     quotient = (total * (total - Ti(1))) >> 1
     root_2 = isqrt(Ti(30) - scaled)
-    flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 15)
-    total_2 = flag_2 + root_2
+    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 15) + root_2
     quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 9 ? -quotient : quotient_2 - Ti(12)) + flat,
-        (flat <= 9 ? flag + quotient + root - Ti(1) :
-                Ti(19) - flag_2 - quotient_2 - root_2) -
-            flat)
+        (flat <= 9 ? total + quotient - Ti(1) : Ti(19) - total_2 - quotient_2) - flat)
 end
 
 end # module Antidiag4

@@ -19,7 +19,7 @@ export function antidiag_4_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -20..36.
+ * int53 is enough: every value lies in -15..30.
  *
  * @param {number} flat 0 <= flat < 16
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 4
@@ -27,15 +27,13 @@ export function antidiag_4_apply(i, j) {
 export function antidiag_4_inv(flat) {
   const scaled = 2 * flat;
   const root = Math.floor(Math.sqrt(scaled));
-  const flag = Number(root * (root + 1) >> 1 <= flat);
-  const total = flag + root;
+  const total = Number(root * (root + 1) >> 1 <= flat) + root;
   const quotient = total * (total - 1) >> 1;
   const root_2 = Math.floor(Math.sqrt(30 - scaled));
-  const flag_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 15);
-  const total_2 = flag_2 + root_2;
+  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 15) + root_2;
   const quotient_2 = total_2 * (total_2 - 1) >> 1;
   return [
     (flat <= 9 ? 0 - quotient : quotient_2 - 12) + flat,
-    (flat <= 9 ? flag + quotient + root - 1 : 19 - flag_2 - quotient_2 - root_2) - flat,
+    (flat <= 9 ? total + quotient - 1 : 19 - total_2 - quotient_2) - flat,
   ];
 }

@@ -45,20 +45,18 @@ struct antidiag_5_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 25
 /// @return 0 <= i < 5, 0 <= j < 5
-/// @note int32 is enough: every value lies in -29..49.
+/// @note int32 is enough: every value lies in -24..48.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_5_inv_result antidiag_5_inv(int flat) noexcept {
   const int scaled = 2 * flat;
   const int root = antidiag_5_isqrt(scaled);
-  const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int total = flag + root;
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
   const int quotient = total * (total - 1) >> 1;
   const int root_2 = antidiag_5_isqrt(48 - scaled);
-  const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 24);
-  const int total_2 = flag_2 + root_2;
+  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 24) + root_2;
   const int quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 14 ? -quotient : quotient_2 - 20) + flat,
-      (flat <= 14 ? flag + quotient + root - 1 : 29 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 14 ? total + quotient - 1 : 29 - total_2 - quotient_2) - flat,
   };
 }
 

@@ -45,20 +45,18 @@ struct antidiag_5_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 25
 /// @return 0 <= i < 5, 0 <= j < 5
-/// @note int32 is enough: every value lies in -29..49.
+/// @note int32 is enough: every value lies in -24..48.
 [[nodiscard]] constexpr antidiag_5_inv_result antidiag_5_inv(std::int32_t flat) noexcept {
   const std::int32_t scaled = 2 * flat;
   const std::int32_t root = antidiag_5_detail::isqrt(scaled);
-  const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t total = flag + root;
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
   const std::int32_t root_2 = antidiag_5_detail::isqrt(48 - scaled);
-  const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 24};
-  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t total_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 24} + root_2;
   const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 14 ? -quotient : quotient_2 - 20) + flat,
-      (flat <= 14 ? flag + quotient + root - 1 : 29 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 14 ? total + quotient - 1 : 29 - total_2 - quotient_2) - flat,
   };
 }
 

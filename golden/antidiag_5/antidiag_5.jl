@@ -29,22 +29,18 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 25
 - Result: 0 <= i < 5, 0 <= j < 5
-- int32 is enough: every value lies in -29..49.
+- int32 is enough: every value lies in -24..48.
 """
 @inline function antidiag_5_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     scaled = Ti(2) * flat
     root = isqrt(scaled)
-    flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    total = flag + root
+    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
     quotient = (total * (total - Ti(1))) >> 1
     root_2 = isqrt(Ti(48) - scaled)
-    flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 24)
-    total_2 = flag_2 + root_2
+    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 24) + root_2
     quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 14 ? -quotient : quotient_2 - Ti(20)) + flat,
-        (flat <= 14 ? flag + quotient + root - Ti(1) :
-                Ti(29) - flag_2 - quotient_2 - root_2) -
-            flat)
+        (flat <= 14 ? total + quotient - Ti(1) : Ti(29) - total_2 - quotient_2) - flat)
 end
 
 end # module Antidiag5

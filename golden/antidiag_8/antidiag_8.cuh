@@ -45,20 +45,18 @@ struct antidiag_8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 64
 /// @return 0 <= i < 8, 0 <= j < 8
-/// @note int32 is enough: every value lies in -76..144.
+/// @note int32 is enough: every value lies in -66..132.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_8_inv_result antidiag_8_inv(int flat) noexcept {
   const int scaled = 2 * flat;
   const int root = antidiag_8_isqrt(scaled);
-  const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int total = flag + root;
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
   const int quotient = total * (total - 1) >> 1;
   const int root_2 = antidiag_8_isqrt(126 - scaled);
-  const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 63);
-  const int total_2 = flag_2 + root_2;
+  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 63) + root_2;
   const int quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 35 ? -quotient : quotient_2 - 56) + flat,
-      (flat <= 35 ? flag + quotient + root - 1 : 71 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 35 ? total + quotient - 1 : 71 - total_2 - quotient_2) - flat,
   };
 }
 

@@ -34,20 +34,18 @@ int antidiag_8_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 64
 // Result: 0 <= i < 8, 0 <= j < 8
-// int32 is enough: every value lies in -76..144.
+// int32 is enough: every value lies in -66..132.
 // Renamed: flat is flat_v here
 void antidiag_8_inv(int flat_v, out int i, out int j) {
   int scaled = 2 * flat_v;
   int root = antidiag_8_isqrt(scaled);
-  int flag = int(root * (root + 1) >> 1 <= flat_v);
-  int total = flag + root;
+  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
   int quotient = total * (total - 1) >> 1;
   int root_2 = antidiag_8_isqrt(126 - scaled);
-  int flag_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 63);
-  int total_2 = flag_2 + root_2;
+  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 63) + root_2;
   int quotient_2 = total_2 * (total_2 - 1) >> 1;
   i = (flat_v <= 35 ? -quotient : quotient_2 - 56) + flat_v;
-  j = (flat_v <= 35 ? flag + quotient + root - 1 : 71 - flag_2 - quotient_2 - root_2) - flat_v;
+  j = (flat_v <= 35 ? total + quotient - 1 : 71 - total_2 - quotient_2) - flat_v;
 }
 
 #endif  // LEGO_ANTIDIAG_8_GLSL

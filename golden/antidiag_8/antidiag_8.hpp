@@ -45,20 +45,18 @@ struct antidiag_8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 64
 /// @return 0 <= i < 8, 0 <= j < 8
-/// @note int32 is enough: every value lies in -76..144.
+/// @note int32 is enough: every value lies in -66..132.
 [[nodiscard]] constexpr antidiag_8_inv_result antidiag_8_inv(std::int32_t flat) noexcept {
   const std::int32_t scaled = 2 * flat;
   const std::int32_t root = antidiag_8_detail::isqrt(scaled);
-  const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t total = flag + root;
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
   const std::int32_t root_2 = antidiag_8_detail::isqrt(126 - scaled);
-  const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 63};
-  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t total_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 63} + root_2;
   const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 35 ? -quotient : quotient_2 - 56) + flat,
-      (flat <= 35 ? flag + quotient + root - 1 : 71 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 35 ? total + quotient - 1 : 71 - total_2 - quotient_2) - flat,
   };
 }
 

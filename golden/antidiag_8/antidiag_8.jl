@@ -29,22 +29,18 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 64
 - Result: 0 <= i < 8, 0 <= j < 8
-- int32 is enough: every value lies in -76..144.
+- int32 is enough: every value lies in -66..132.
 """
 @inline function antidiag_8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     scaled = Ti(2) * flat
     root = isqrt(scaled)
-    flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    total = flag + root
+    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
     quotient = (total * (total - Ti(1))) >> 1
     root_2 = isqrt(Ti(126) - scaled)
-    flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 63)
-    total_2 = flag_2 + root_2
+    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 63) + root_2
     quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 35 ? -quotient : quotient_2 - Ti(56)) + flat,
-        (flat <= 35 ? flag + quotient + root - Ti(1) :
-                Ti(71) - flag_2 - quotient_2 - root_2) -
-            flat)
+        (flat <= 35 ? total + quotient - Ti(1) : Ti(71) - total_2 - quotient_2) - flat)
 end
 
 end # module Antidiag8

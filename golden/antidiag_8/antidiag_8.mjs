@@ -19,7 +19,7 @@ export function antidiag_8_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -76..144.
+ * int53 is enough: every value lies in -66..132.
  *
  * @param {number} flat 0 <= flat < 64
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 8
@@ -27,15 +27,13 @@ export function antidiag_8_apply(i, j) {
 export function antidiag_8_inv(flat) {
   const scaled = 2 * flat;
   const root = Math.floor(Math.sqrt(scaled));
-  const flag = Number(root * (root + 1) >> 1 <= flat);
-  const total = flag + root;
+  const total = Number(root * (root + 1) >> 1 <= flat) + root;
   const quotient = total * (total - 1) >> 1;
   const root_2 = Math.floor(Math.sqrt(126 - scaled));
-  const flag_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 63);
-  const total_2 = flag_2 + root_2;
+  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 63) + root_2;
   const quotient_2 = total_2 * (total_2 - 1) >> 1;
   return [
     (flat <= 35 ? 0 - quotient : quotient_2 - 56) + flat,
-    (flat <= 35 ? flag + quotient + root - 1 : 71 - flag_2 - quotient_2 - root_2) - flat,
+    (flat <= 35 ? total + quotient - 1 : 71 - total_2 - quotient_2) - flat,
   ];
 }

@@ -51,15 +51,15 @@ struct brick_inv_result {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_inv_result brick_inv(
     long long N, long long B, long long flat) noexcept {
-  const long long scaled = B * N * N;
-  const long long scaled_2 = B * B;
-  const long long scaled_3 = scaled_2 * N;
+  const long long flat_div_B = flat / B;
+  const long long scaled = B * B;
+  const long long scaled_2 = scaled * N;
   return {
-      flat / scaled,
-      flat % scaled / scaled_3,
-      flat % scaled_3 / (scaled_2 * B),
-      flat / scaled_2 % B,
-      flat / B % B,
+      flat_div_B / (N * N),
+      flat % (B * N * N) / scaled_2,
+      flat % scaled_2 / (scaled * B),
+      flat_div_B / B % B,
+      flat_div_B % B,
       flat % B,
   };
 }

@@ -38,15 +38,15 @@ contains
   pure elemental subroutine brick_inv(N, B, flat, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, flat
     integer(int64), intent(out) :: i, j, k, l, m, n_2
-    integer(int64) :: scaled, scaled_2, scaled_3
-    scaled = B * N * N
-    scaled_2 = B * B
-    scaled_3 = scaled_2 * N
-    i = flat / scaled
-    j = mod(flat, scaled) / scaled_3
-    k = mod(flat, scaled_3) / (scaled_2 * B)
-    l = mod(flat / scaled_2, B)
-    m = mod(flat / B, B)
+    integer(int64) :: flat_div_B, scaled, scaled_2
+    flat_div_B = flat / B
+    scaled = B * B
+    scaled_2 = scaled * N
+    i = flat_div_B / (N * N)
+    j = mod(flat, B * N * N) / scaled_2
+    k = mod(flat, scaled_2) / (scaled * B)
+    l = mod(flat_div_B / B, B)
+    m = mod(flat_div_B, B)
     n_2 = mod(flat, B)
   end subroutine brick_inv
 

@@ -35,14 +35,14 @@ int brick_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void brick_inv(
     int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int scaled = B * N * N;
-  int scaled_2 = B * B;
-  int scaled_3 = scaled_2 * N;
-  i = flat_v / scaled;
-  j = flat_v % scaled / scaled_3;
-  k = flat_v % scaled_3 / (scaled_2 * B);
-  l = flat_v / scaled_2 % B;
-  m = flat_v / B % B;
+  int flat_div_B = flat_v / B;
+  int scaled = B * B;
+  int scaled_2 = scaled * N;
+  i = flat_div_B / (N * N);
+  j = flat_v % (B * N * N) / scaled_2;
+  k = flat_v % scaled_2 / (scaled * B);
+  l = flat_div_B / B % B;
+  m = flat_div_B % B;
   n = flat_v % B;
 }
 

@@ -47,15 +47,15 @@ struct brick_inv_result {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr brick_inv_result brick_inv(
     std::int64_t N, std::int64_t B, std::int64_t flat) noexcept {
-  const std::int64_t scaled = B * N * N;
-  const std::int64_t scaled_2 = B * B;
-  const std::int64_t scaled_3 = scaled_2 * N;
+  const std::int64_t flat_div_B = flat / B;
+  const std::int64_t scaled = B * B;
+  const std::int64_t scaled_2 = scaled * N;
   return {
-      flat / scaled,
-      flat % scaled / scaled_3,
-      flat % scaled_3 / (scaled_2 * B),
-      flat / scaled_2 % B,
-      flat / B % B,
+      flat_div_B / (N * N),
+      flat % (B * N * N) / scaled_2,
+      flat % scaled_2 / (scaled * B),
+      flat_div_B / B % B,
+      flat_div_B % B,
       flat % B,
   };
 }

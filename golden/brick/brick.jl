@@ -43,12 +43,11 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - int64 is enough under the assumptions.
 """
 @inline function brick_inv(N::Int64, B::Int64, flat::Int64)::NTuple{6, Int64}
-    scaled = B * N * N
-    scaled_2 = B * B
-    scaled_3 = scaled_2 * N
-    return (div(flat, scaled), div(flat % scaled, scaled_3),
-        div(flat % scaled_3, scaled_2 * B), div(flat, scaled_2) % B, div(flat, B) % B,
-        flat % B)
+    flat_div_B = div(flat, B)
+    scaled = B * B
+    scaled_2 = scaled * N
+    return (div(flat_div_B, N * N), div(flat % (B * N * N), scaled_2),
+        div(flat % scaled_2, scaled * B), div(flat_div_B, B) % B, flat_div_B % B, flat % B)
 end
 
 end # module Brick

@@ -38,15 +38,15 @@ export function brick_apply(N, B, i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n < B
  */
 export function brick_inv(N, B, flat) {
-  const scaled = B * N * N;
-  const scaled_2 = B * B;
-  const scaled_3 = scaled_2 * N;
+  const flat_div_B = Math.trunc(flat / B);
+  const scaled = B * B;
+  const scaled_2 = scaled * N;
   return [
-    Math.trunc(flat / scaled),
-    Math.trunc(flat % scaled / scaled_3),
-    Math.trunc(flat % scaled_3 / (scaled_2 * B)),
-    Math.trunc(flat / scaled_2) % B,
-    Math.trunc(flat / B) % B,
+    Math.trunc(flat_div_B / (N * N)),
+    Math.trunc(flat % (B * N * N) / scaled_2),
+    Math.trunc(flat % scaled_2 / (scaled * B)),
+    Math.trunc(flat_div_B / B) % B,
+    flat_div_B % B,
     flat % B,
   ];
 }

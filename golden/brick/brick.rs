@@ -47,15 +47,15 @@ pub const fn brick_apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64,
 #[must_use]
 #[inline]
 pub const fn brick_inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {
-    let scaled = B * N * N;
-    let scaled_2 = B * B;
-    let scaled_3 = scaled_2 * N;
+    let flat_div_B = flat / B;
+    let scaled = B * B;
+    let scaled_2 = scaled * N;
     (
-        flat / scaled,
-        flat % scaled / scaled_3,
-        flat % scaled_3 / (scaled_2 * B),
-        flat / scaled_2 % B,
-        flat / B % B,
+        flat_div_B / (N * N),
+        flat % (B * N * N) / scaled_2,
+        flat % scaled_2 / (scaled * B),
+        flat_div_B / B % B,
+        flat_div_B % B,
         flat % B,
     )
 }

@@ -29,8 +29,10 @@ contains
   pure elemental subroutine brick_N6_B2_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
-    i = flat / 72_int32
-    j = mod(flat / 24_int32, 3_int32)
+    integer(int32) :: flat_div_72
+    flat_div_72 = flat / 72_int32
+    i = flat_div_72
+    j = flat / 24_int32 - 3_int32 * flat_div_72
     k = mod(shifta(flat, 3), 3_int32)
     l = iand(shifta(flat, 2), 1_int32)
     m = iand(shifta(flat, 1), 1_int32)

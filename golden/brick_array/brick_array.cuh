@@ -51,14 +51,14 @@ struct brick_array_inv_result {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_array_inv_result brick_array_inv(
     long long N, long long B, long long flat) noexcept {
-  const long long scaled = B * N;
-  const long long scaled_2 = N * N;
+  const long long flat_div_N = flat / N;
+  const long long flat_div_N_div_N = flat_div_N / N;
   return {
-      flat / (scaled * N),
-      flat % scaled_2 / scaled,
+      flat_div_N_div_N / B,
+      flat % (N * N) / (B * N),
       flat % N / B,
-      flat / scaled_2 % B,
-      flat / N % B,
+      flat_div_N_div_N % B,
+      flat_div_N % B,
       flat % B,
   };
 }

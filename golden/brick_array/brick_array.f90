@@ -38,14 +38,14 @@ contains
   pure elemental subroutine brick_array_inv(N, B, flat, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, flat
     integer(int64), intent(out) :: i, j, k, l, m, n_2
-    integer(int64) :: scaled, scaled_2
-    scaled = B * N
-    scaled_2 = N * N
-    i = flat / (scaled * N)
-    j = mod(flat, scaled_2) / scaled
+    integer(int64) :: flat_div_N, flat_div_N_div_N
+    flat_div_N = flat / N
+    flat_div_N_div_N = flat_div_N / N
+    i = flat_div_N_div_N / B
+    j = mod(flat, N * N) / (B * N)
     k = mod(flat, N) / B
-    l = mod(flat / scaled_2, B)
-    m = mod(flat / N, B)
+    l = mod(flat_div_N_div_N, B)
+    m = mod(flat_div_N, B)
     n_2 = mod(flat, B)
   end subroutine brick_array_inv
 

@@ -35,13 +35,13 @@ int brick_array_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void brick_array_inv(
     int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int scaled = B * N;
-  int scaled_2 = N * N;
-  i = flat_v / (scaled * N);
-  j = flat_v % scaled_2 / scaled;
+  int flat_div_N = flat_v / N;
+  int flat_div_N_div_N = flat_div_N / N;
+  i = flat_div_N_div_N / B;
+  j = flat_v % (N * N) / (B * N);
   k = flat_v % N / B;
-  l = flat_v / scaled_2 % B;
-  m = flat_v / N % B;
+  l = flat_div_N_div_N % B;
+  m = flat_div_N % B;
   n = flat_v % B;
 }
 

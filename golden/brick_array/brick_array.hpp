@@ -47,14 +47,14 @@ struct brick_array_inv_result {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr brick_array_inv_result brick_array_inv(
     std::int64_t N, std::int64_t B, std::int64_t flat) noexcept {
-  const std::int64_t scaled = B * N;
-  const std::int64_t scaled_2 = N * N;
+  const std::int64_t flat_div_N = flat / N;
+  const std::int64_t flat_div_N_div_N = flat_div_N / N;
   return {
-      flat / (scaled * N),
-      flat % scaled_2 / scaled,
+      flat_div_N_div_N / B,
+      flat % (N * N) / (B * N),
       flat % N / B,
-      flat / scaled_2 % B,
-      flat / N % B,
+      flat_div_N_div_N % B,
+      flat_div_N % B,
       flat % B,
   };
 }

@@ -43,10 +43,10 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - int64 is enough under the assumptions.
 """
 @inline function brick_array_inv(N::Int64, B::Int64, flat::Int64)::NTuple{6, Int64}
-    scaled = B * N
-    scaled_2 = N * N
-    return (div(flat, scaled * N), div(flat % scaled_2, scaled), div(flat % N, B),
-        div(flat, scaled_2) % B, div(flat, N) % B, flat % B)
+    flat_div_N = div(flat, N)
+    flat_div_N_div_N = div(flat_div_N, N)
+    return (div(flat_div_N_div_N, B), div(flat % (N * N), B * N), div(flat % N, B),
+        flat_div_N_div_N % B, flat_div_N % B, flat % B)
 end
 
 end # module BrickArray

@@ -38,14 +38,14 @@ export function brick_array_apply(N, B, i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n < B
  */
 export function brick_array_inv(N, B, flat) {
-  const scaled = B * N;
-  const scaled_2 = N * N;
+  const flat_div_N = Math.trunc(flat / N);
+  const flat_div_N_div_N = Math.trunc(flat_div_N / N);
   return [
-    Math.trunc(flat / (scaled * N)),
-    Math.trunc(flat % scaled_2 / scaled),
+    Math.trunc(flat_div_N_div_N / B),
+    Math.trunc(flat % (N * N) / (B * N)),
     Math.trunc(flat % N / B),
-    Math.trunc(flat / scaled_2) % B,
-    Math.trunc(flat / N) % B,
+    flat_div_N_div_N % B,
+    flat_div_N % B,
     flat % B,
   ];
 }

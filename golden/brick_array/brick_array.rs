@@ -56,14 +56,14 @@ pub const fn brick_array_apply(
 #[must_use]
 #[inline]
 pub const fn brick_array_inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {
-    let scaled = B * N;
-    let scaled_2 = N * N;
+    let flat_div_N = flat / N;
+    let flat_div_N_div_N = flat_div_N / N;
     (
-        flat / (scaled * N),
-        flat % scaled_2 / scaled,
+        flat_div_N_div_N / B,
+        flat % (N * N) / (B * N),
         flat % N / B,
-        flat / scaled_2 % B,
-        flat / N % B,
+        flat_div_N_div_N % B,
+        flat_div_N % B,
         flat % B,
     )
 }

@@ -31,13 +31,15 @@
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_neighbor(
     long long N, long long B, long long x, long long y, long long z, long long dx, long long dy,
     long long dz) noexcept {
-  const long long total = dx + x;
-  const long long total_2 = dy + y;
-  const long long total_3 = dz + z;
+  const long long total = dy + y;
+  const long long total_2 = dz + z;
+  const long long total_2_div_B = total_2 / B;
+  const long long total_3 = dx + x;
+  const long long total_3_div_B = total_3 / B;
   return B
-      * (N * N * (total / B) + B * (N * (total_2 / B) + B * (total_3 / B) + total % B)
-         + total_2 % B)
-      + total_3 % B;
+      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
+         + N * N * total_3_div_B + total - total_2_div_B)
+      + total_2;
 }
 
 #endif  // LEGO_BRICK_NEIGHBOR_CUH

@@ -26,14 +26,16 @@ contains
   !> int64 is enough under the assumptions.
   pure elemental integer(int64) function brick_neighbor(N, B, x, y, z, dx, dy, dz)
     integer(int64), intent(in) :: N, B, x, y, z, dx, dy, dz
-    integer(int64) :: total, total_2, total_3
-    total = dx + x
-    total_2 = dy + y
-    total_3 = dz + z
+    integer(int64) :: total, total_2, total_2_div_B, total_3, total_3_div_B
+    total = dy + y
+    total_2 = dz + z
+    total_2_div_B = total_2 / B
+    total_3 = dx + x
+    total_3_div_B = total_3 / B
     brick_neighbor = B &
-            * (N * N * (total / B) + B * (N * (total_2 / B) + B * (total_3 / B) + mod(total, B)) &
-                + mod(total_2, B)) &
-        + mod(total_3, B)
+            * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1_int64) + total_3) &
+                + N * N * total_3_div_B + total - total_2_div_B) &
+        + total_2
   end function brick_neighbor
 
 end module brick_neighbor_mod

@@ -24,13 +24,15 @@
 // Assumes N*N*N <= 2**31 - 1
 // int32 is enough under the assumptions.
 int brick_neighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
-  int total = dx + x;
-  int total_2 = dy + y;
-  int total_3 = dz + z;
+  int total = dy + y;
+  int total_2 = dz + z;
+  int total_2_div_B = total_2 / B;
+  int total_3 = dx + x;
+  int total_3_div_B = total_3 / B;
   return B
-      * (N * N * (total / B) + B * (N * (total_2 / B) + B * (total_3 / B) + total % B)
-         + total_2 % B)
-      + total_3 % B;
+      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
+         + N * N * total_3_div_B + total - total_2_div_B)
+      + total_2;
 }
 
 #endif  // LEGO_BRICK_NEIGHBOR_GLSL

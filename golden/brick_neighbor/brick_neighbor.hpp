@@ -27,13 +27,15 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t brick_neighbor(
     std::int64_t N, std::int64_t B, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t dx,
     std::int64_t dy, std::int64_t dz) noexcept {
-  const std::int64_t total = dx + x;
-  const std::int64_t total_2 = dy + y;
-  const std::int64_t total_3 = dz + z;
+  const std::int64_t total = dy + y;
+  const std::int64_t total_2 = dz + z;
+  const std::int64_t total_2_div_B = total_2 / B;
+  const std::int64_t total_3 = dx + x;
+  const std::int64_t total_3_div_B = total_3 / B;
   return B
-      * (N * N * (total / B) + B * (N * (total_2 / B) + B * (total_3 / B) + total % B)
-         + total_2 % B)
-      + total_3 % B;
+      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
+         + N * N * total_3_div_B + total - total_2_div_B)
+      + total_2;
 }
 
 }  // namespace lego

@@ -28,13 +28,15 @@ The index that brick_neighbor computes.
 """
 @inline function brick_neighbor(N::Int64, B::Int64, x::Int64, y::Int64, z::Int64, dx::Int64,
     dy::Int64, dz::Int64)::Int64
-    total = dx + x
-    total_2 = dy + y
-    total_3 = dz + z
+    total = dy + y
+    total_2 = dz + z
+    total_2_div_B = div(total_2, B)
+    total_3 = dx + x
+    total_3_div_B = div(total_3, B)
     return B *
-            (N * N * div(total, B) +
-                B * (N * div(total_2, B) + B * div(total_3, B) + total % B) + total_2 % B) +
-        total_3 % B
+            (B * (B * (total_2_div_B - total_3_div_B) + div(total, B) * (N - 1) + total_3) +
+                N * N * total_3_div_B + total - total_2_div_B) +
+        total_2
 end
 
 end # module BrickNeighbor

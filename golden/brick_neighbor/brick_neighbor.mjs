@@ -28,12 +28,13 @@
  * @returns {number} 0 <= the result < N*N*N
  */
 export function brick_neighbor(N, B, x, y, z, dx, dy, dz) {
-  const total = dx + x;
-  const total_2 = dy + y;
-  const total_3 = dz + z;
+  const total = dy + y;
+  const total_2 = dz + z;
+  const total_2_div_B = Math.trunc(total_2 / B);
+  const total_3 = dx + x;
+  const total_3_div_B = Math.trunc(total_3 / B);
   return B
-          * (N * N * Math.trunc(total / B)
-              + B * (N * Math.trunc(total_2 / B) + B * Math.trunc(total_3 / B) + total % B)
-              + total_2 % B)
-      + total_3 % B;
+          * (B * (B * (total_2_div_B - total_3_div_B) + Math.trunc(total / B) * (N - 1) + total_3)
+              + N * N * total_3_div_B + total - total_2_div_B)
+      + total_2;
 }

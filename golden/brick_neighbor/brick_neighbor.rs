@@ -36,11 +36,14 @@ pub const fn brick_neighbor(
     dy: i64,
     dz: i64,
 ) -> i64 {
-    let total = dx + x;
-    let total_2 = dy + y;
-    let total_3 = dz + z;
-    B * (N * N * (total / B)
-        + B * (N * (total_2 / B) + B * (total_3 / B) + total % B)
-        + total_2 % B)
-        + total_3 % B
+    let total = dy + y;
+    let total_2 = dz + z;
+    let total_2_div_B = total_2 / B;
+    let total_3 = dx + x;
+    let total_3_div_B = total_3 / B;
+    B * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
+        + N * N * total_3_div_B
+        + total
+        - total_2_div_B)
+        + total_2
 }

@@ -30,7 +30,11 @@
     long long N, long long B, long long bx, long long by, long long bz, long long i, long long j,
     long long k) noexcept {
   const long long difference = B + i - 1;
-  return B * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + difference % B) + j) + k;
+  const long long difference_div_B = difference / B;
+  return B
+      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
+         + j)
+      + k;
 }
 
 #endif  // LEGO_BRICK_STAR_CUH

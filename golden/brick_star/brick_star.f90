@@ -24,10 +24,12 @@ contains
   !> int64 is enough under the assumptions.
   pure elemental integer(int64) function brick_star(N, B, bx, by, bz, i, j, k)
     integer(int64), intent(in) :: N, B, bx, by, bz, i, j, k
-    integer(int64) :: difference
+    integer(int64) :: difference, difference_div_B
     difference = B + i - 1_int64
+    difference_div_B = difference / B
     brick_star = B &
-            * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + mod(difference, B)) + j) &
+            * (B * (B * (bz - difference_div_B) + N * by + difference) &
+                + N * (N * (difference_div_B + bx)) + j) &
         + k
   end function brick_star
 

@@ -23,7 +23,11 @@
 // int32 is enough under the assumptions.
 int brick_star(int N, int B, int bx, int by, int bz, int i, int j, int k) {
   int difference = B + i - 1;
-  return B * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + difference % B) + j) + k;
+  int difference_div_B = difference / B;
+  return B
+      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
+         + j)
+      + k;
 }
 
 #endif  // LEGO_BRICK_STAR_GLSL

@@ -26,7 +26,11 @@ namespace lego {
     std::int64_t N, std::int64_t B, std::int64_t bx, std::int64_t by, std::int64_t bz,
     std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
   const std::int64_t difference = B + i - 1;
-  return B * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + difference % B) + j) + k;
+  const std::int64_t difference_div_B = difference / B;
+  return B
+      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
+         + j)
+      + k;
 }
 
 }  // namespace lego

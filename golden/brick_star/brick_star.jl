@@ -27,9 +27,10 @@ The index that brick_star computes.
 @inline function brick_star(N::Int64, B::Int64, bx::Int64, by::Int64, bz::Int64, i::Int64,
     j::Int64, k::Int64)::Int64
     difference = B + i - 1
+    difference_div_B = div(difference, B)
     return B *
-            (N * (N * (div(difference, B) + bx) + B * by) + B * (B * bz + difference % B) +
-                j) +
+            (B * (B * (bz - difference_div_B) + N * by + difference) +
+                N * (N * (difference_div_B + bx)) + j) +
         k
 end
 

@@ -24,8 +24,9 @@
  */
 export function brick_star(N, B, bx, by, bz, i, j, k) {
   const difference = B + i - 1;
+  const difference_div_B = Math.trunc(difference / B);
   return B
-          * (N * (N * (Math.trunc(difference / B) + bx) + B * by) + B * (B * bz + difference % B)
-              + j)
+          * (B * (B * (bz - difference_div_B) + N * by + difference)
+              + N * (N * (difference_div_B + bx)) + j)
       + k;
 }

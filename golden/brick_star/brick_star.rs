@@ -26,5 +26,9 @@
 #[inline]
 pub const fn brick_star(N: i64, B: i64, bx: i64, by: i64, bz: i64, i: i64, j: i64, k: i64) -> i64 {
     let difference = B + i - 1;
-    B * (N * (N * (difference / B + bx) + B * by) + B * (B * bz + difference % B) + j) + k
+    let difference_div_B = difference / B;
+    B * (B * (B * (bz - difference_div_B) + N * by + difference)
+        + N * (N * (difference_div_B + bx))
+        + j)
+        + k
 }

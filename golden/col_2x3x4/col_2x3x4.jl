@@ -30,7 +30,8 @@ Logical index (i, j, k) of a physical position.
 - int32 is enough: every value lies in 0..23.
 """
 @inline function col_2x3x4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    return (flat & Ti(1), (flat >> 1) % Ti(3), div(flat, Ti(6)))
+    flat_div_6 = div(flat, Ti(6))
+    return (flat & Ti(1), (flat >> 1) - Ti(3) * flat_div_6, flat_div_6)
 end
 
 end # module Col2x3x4

@@ -23,10 +23,9 @@
 /// @note int32 is enough: every value lies in -1..65.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_3x3x5_apply(
     int i, int j, int k, int l, int m, int n) noexcept {
-  const int scaled = 2 * k;
-  return 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4
-      ? 30 * i + 15 * l + 10 * j + 5 * m + scaled + n
-      : -1;
+  const int total = 2 * k + n;
+  return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
+                                                        : -1;
 }
 
 /// The result of expandby_3x3x5_inv.
@@ -45,9 +44,17 @@ struct expandby_3x3x5_inv_result {
 /// @note int32 is enough: every value lies in 0..44.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(
     int flat) noexcept {
-  const int rest = flat / 5 % 3;
   const int flat_mod_5 = flat % 5;
-  return {flat / 30, rest >> 1, flat_mod_5 >> 1, flat / 15 & 1, rest & 1, flat_mod_5 & 1};
+  const int flat_div_15 = flat / 15;
+  const int difference = flat / 5 - 3 * flat_div_15;
+  return {
+      flat / 30,
+      difference >> 1,
+      flat_mod_5 >> 1,
+      flat_div_15 & 1,
+      difference & 1,
+      flat_mod_5 & 1,
+  };
 }
 
 #endif  // LEGO_EXPANDBY_3X3X5_CUH

@@ -19,12 +19,11 @@ contains
   !> int32 is enough: every value lies in -1..65.
   pure elemental integer(int32) function expandby_3x3x5_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
-    integer(int32) :: scaled
-    scaled = 2_int32 * k
-    expandby_3x3x5_apply = merge(30_int32 * i + 15_int32 * l + 10_int32 * j + 5_int32 * m &
-            + scaled + n, &
+    integer(int32) :: total
+    total = 2_int32 * k + n
+    expandby_3x3x5_apply = merge(30_int32 * i + 15_int32 * l + 10_int32 * j + 5_int32 * m + total, &
         -1_int32, &
-        2_int32 * i + l <= 2_int32 .and. 2_int32 * j + m <= 2_int32 .and. scaled + n <= 4_int32)
+        2_int32 * i + l <= 2_int32 .and. 2_int32 * j + m <= 2_int32 .and. total <= 4_int32)
   end function expandby_3x3x5_apply
 
   !> Logical index (i, j, k, l, m, n) of a physical position.
@@ -34,14 +33,15 @@ contains
   pure elemental subroutine expandby_3x3x5_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
-    integer(int32) :: rest, flat_mod_5
-    rest = mod(flat / 5_int32, 3_int32)
+    integer(int32) :: flat_mod_5, flat_div_15, difference
     flat_mod_5 = mod(flat, 5_int32)
+    flat_div_15 = flat / 15_int32
+    difference = flat / 5_int32 - 3_int32 * flat_div_15
     i = flat / 30_int32
-    j = shifta(rest, 1)
+    j = shifta(difference, 1)
     k = shifta(flat_mod_5, 1)
-    l = iand(flat / 15_int32, 1_int32)
-    m = iand(rest, 1_int32)
+    l = iand(flat_div_15, 1_int32)
+    m = iand(difference, 1_int32)
     n = iand(flat_mod_5, 1_int32)
   end subroutine expandby_3x3x5_inv
 

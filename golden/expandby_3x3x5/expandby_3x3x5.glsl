@@ -17,10 +17,9 @@
 // Result: -1 <= the result < 45
 // int32 is enough: every value lies in -1..65.
 int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
-  int scaled = 2 * k;
-  return 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4
-      ? 30 * i + 15 * l + 10 * j + 5 * m + scaled + n
-      : -1;
+  int total = 2 * k + n;
+  return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
+                                                        : -1;
 }
 
 // Logical index (i, j, k, l, m, n) of a physical position.
@@ -30,13 +29,14 @@ int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void expandby_3x3x5_inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int rest = flat_v / 5 % 3;
   int flat_mod_5 = flat_v % 5;
+  int flat_div_15 = flat_v / 15;
+  int difference = flat_v / 5 - 3 * flat_div_15;
   i = flat_v / 30;
-  j = rest >> 1;
+  j = difference >> 1;
   k = flat_mod_5 >> 1;
-  l = flat_v / 15 & 1;
-  m = rest & 1;
+  l = flat_div_15 & 1;
+  m = difference & 1;
   n = flat_mod_5 & 1;
 }
 

@@ -20,10 +20,9 @@ namespace lego {
 [[nodiscard]] constexpr std::int32_t expandby_3x3x5_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l, std::int32_t m,
     std::int32_t n) noexcept {
-  const std::int32_t scaled = 2 * k;
-  return 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4
-      ? 30 * i + 15 * l + 10 * j + 5 * m + scaled + n
-      : -1;
+  const std::int32_t total = 2 * k + n;
+  return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
+                                                        : -1;
 }
 
 /// The result of expandby_3x3x5_inv.
@@ -41,9 +40,17 @@ struct expandby_3x3x5_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 /// @note int32 is enough: every value lies in 0..44.
 [[nodiscard]] constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(std::int32_t flat) noexcept {
-  const std::int32_t rest = flat / 5 % 3;
   const std::int32_t flat_mod_5 = flat % 5;
-  return {flat / 30, rest >> 1, flat_mod_5 >> 1, flat / 15 & 1, rest & 1, flat_mod_5 & 1};
+  const std::int32_t flat_div_15 = flat / 15;
+  const std::int32_t difference = flat / 5 - 3 * flat_div_15;
+  return {
+      flat / 30,
+      difference >> 1,
+      flat_mod_5 >> 1,
+      flat_div_15 & 1,
+      difference & 1,
+      flat_mod_5 & 1,
+  };
 }
 
 }  // namespace lego

@@ -21,9 +21,9 @@ Physical position of the logical index (i, j, k, l, m, n); -1 where it is masked
 """
 @inline function expandby_3x3x5_apply(i::Ti, j::Ti, k::Ti, l::Ti, m::Ti,
     n::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(2) * k
-    return Ti(2) * i + l <= 2 && Ti(2) * j + m <= 2 && scaled + n <= 4 ?
-        Ti(30) * i + Ti(15) * l + Ti(10) * j + Ti(5) * m + scaled + n : Ti(-1)
+    total = Ti(2) * k + n
+    return Ti(2) * i + l <= 2 && Ti(2) * j + m <= 2 && total <= 4 ?
+        Ti(30) * i + Ti(15) * l + Ti(10) * j + Ti(5) * m + total : Ti(-1)
 end
 
 """
@@ -36,10 +36,11 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - int32 is enough: every value lies in 0..44.
 """
 @inline function expandby_3x3x5_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
-    rest = div(flat, Ti(5)) % Ti(3)
     flat_mod_5 = flat % Ti(5)
-    return (div(flat, Ti(30)), rest >> 1, flat_mod_5 >> 1, div(flat, Ti(15)) & Ti(1),
-        rest & Ti(1), flat_mod_5 & Ti(1))
+    flat_div_15 = div(flat, Ti(15))
+    difference = div(flat, Ti(5)) - Ti(3) * flat_div_15
+    return (div(flat, Ti(30)), difference >> 1, flat_mod_5 >> 1, flat_div_15 & Ti(1),
+        difference & Ti(1), flat_mod_5 & Ti(1))
 end
 
 end # module Expandby3x3x5

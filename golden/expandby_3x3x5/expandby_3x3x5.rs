@@ -20,9 +20,9 @@
 #[must_use]
 #[inline]
 pub const fn expandby_3x3x5_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
-    let scaled = 2 * k;
-    if 2 * i + l <= 2 && 2 * j + m <= 2 && scaled + n <= 4 {
-        30 * i + 15 * l + 10 * j + 5 * m + scaled + n
+    let total = 2 * k + n;
+    if 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 {
+        30 * i + 15 * l + 10 * j + 5 * m + total
     } else {
         -1
     }
@@ -39,14 +39,15 @@ pub const fn expandby_3x3x5_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32
 #[must_use]
 #[inline]
 pub const fn expandby_3x3x5_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
-    let rest = flat / 5 % 3;
     let flat_mod_5 = flat % 5;
+    let flat_div_15 = flat / 15;
+    let difference = flat / 5 - 3 * flat_div_15;
     (
         flat / 30,
-        rest >> 1,
+        difference >> 1,
         flat_mod_5 >> 1,
-        (flat / 15) & 1,
-        rest & 1,
+        flat_div_15 & 1,
+        difference & 1,
         flat_mod_5 & 1,
     )
 }

@@ -21,8 +21,8 @@
 /// @note int32 is enough: every value lies in -1..42.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_5x7_apply(
     int i, int j, int k, int l) noexcept {
-  const int scaled = 2 * j;
-  return 2 * i + k <= 4 && scaled + l <= 6 ? 14 * i + 7 * k + scaled + l : -1;
+  const int total = 2 * j + l;
+  return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
 /// The result of expandby_5x7_inv.

@@ -17,10 +17,10 @@ contains
   !> int32 is enough: every value lies in -1..42.
   pure elemental integer(int32) function expandby_5x7_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
-    integer(int32) :: scaled
-    scaled = 2_int32 * j
-    expandby_5x7_apply = merge(14_int32 * i + 7_int32 * k + scaled + l, -1_int32, &
-        2_int32 * i + k <= 4_int32 .and. scaled + l <= 6_int32)
+    integer(int32) :: total
+    total = 2_int32 * j + l
+    expandby_5x7_apply = merge(14_int32 * i + 7_int32 * k + total, -1_int32, &
+        2_int32 * i + k <= 4_int32 .and. total <= 6_int32)
   end function expandby_5x7_apply
 
   !> Logical index (i, j, k, l) of a physical position.

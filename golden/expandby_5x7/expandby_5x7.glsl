@@ -15,8 +15,8 @@
 // Result: -1 <= the result < 35
 // int32 is enough: every value lies in -1..42.
 int expandby_5x7_apply(int i, int j, int k, int l) {
-  int scaled = 2 * j;
-  return 2 * i + k <= 4 && scaled + l <= 6 ? 14 * i + 7 * k + scaled + l : -1;
+  int total = 2 * j + l;
+  return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
 // Logical index (i, j, k, l) of a physical position.

@@ -17,8 +17,8 @@ namespace lego {
 /// @note int32 is enough: every value lies in -1..42.
 [[nodiscard]] constexpr std::int32_t expandby_5x7_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
-  const std::int32_t scaled = 2 * j;
-  return 2 * i + k <= 4 && scaled + l <= 6 ? 14 * i + 7 * k + scaled + l : -1;
+  const std::int32_t total = 2 * j + l;
+  return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
 /// The result of expandby_5x7_inv.

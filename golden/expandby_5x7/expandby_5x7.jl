@@ -19,9 +19,8 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
 """
 @inline function expandby_5x7_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(2) * j
-    return Ti(2) * i + k <= 4 && scaled + l <= 6 ? Ti(14) * i + Ti(7) * k + scaled + l :
-        Ti(-1)
+    total = Ti(2) * j + l
+    return Ti(2) * i + k <= 4 && total <= 6 ? Ti(14) * i + Ti(7) * k + total : Ti(-1)
 end
 
 """

@@ -16,8 +16,8 @@
  * @returns {number} -1 <= the result < 35
  */
 export function expandby_5x7_apply(i, j, k, l) {
-  const scaled = 2 * j;
-  return 2 * i + k <= 4 && scaled + l <= 6 ? 14 * i + 7 * k + scaled + l : -1;
+  const total = 2 * j + l;
+  return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
 /**

@@ -16,9 +16,9 @@
 #[must_use]
 #[inline]
 pub const fn expandby_5x7_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-    let scaled = 2 * j;
-    if 2 * i + k <= 4 && scaled + l <= 6 {
-        14 * i + 7 * k + scaled + l
+    let total = 2 * j + l;
+    if 2 * i + k <= 4 && total <= 6 {
+        14 * i + 7 * k + total
     } else {
         -1
     }

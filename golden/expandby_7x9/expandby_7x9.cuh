@@ -21,8 +21,8 @@
 /// @note int32 is enough: every value lies in -1..74.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_7x9_apply(
     int i, int j, int k, int l) noexcept {
-  const int scaled = 4 * j;
-  return 4 * i + k <= 6 && scaled + l <= 8 ? 36 * i + 9 * k + scaled + l : -1;
+  const int total = 4 * j + l;
+  return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
 
 /// The result of expandby_7x9_inv.

@@ -17,10 +17,10 @@ contains
   !> int32 is enough: every value lies in -1..74.
   pure elemental integer(int32) function expandby_7x9_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
-    integer(int32) :: scaled
-    scaled = 4_int32 * j
-    expandby_7x9_apply = merge(36_int32 * i + 9_int32 * k + scaled + l, -1_int32, &
-        4_int32 * i + k <= 6_int32 .and. scaled + l <= 8_int32)
+    integer(int32) :: total
+    total = 4_int32 * j + l
+    expandby_7x9_apply = merge(36_int32 * i + 9_int32 * k + total, -1_int32, &
+        4_int32 * i + k <= 6_int32 .and. total <= 8_int32)
   end function expandby_7x9_apply
 
   !> Logical index (i, j, k, l) of a physical position.

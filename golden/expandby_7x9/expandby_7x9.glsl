@@ -15,8 +15,8 @@
 // Result: -1 <= the result < 63
 // int32 is enough: every value lies in -1..74.
 int expandby_7x9_apply(int i, int j, int k, int l) {
-  int scaled = 4 * j;
-  return 4 * i + k <= 6 && scaled + l <= 8 ? 36 * i + 9 * k + scaled + l : -1;
+  int total = 4 * j + l;
+  return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
 
 // Logical index (i, j, k, l) of a physical position.

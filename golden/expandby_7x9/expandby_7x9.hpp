@@ -17,8 +17,8 @@ namespace lego {
 /// @note int32 is enough: every value lies in -1..74.
 [[nodiscard]] constexpr std::int32_t expandby_7x9_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
-  const std::int32_t scaled = 4 * j;
-  return 4 * i + k <= 6 && scaled + l <= 8 ? 36 * i + 9 * k + scaled + l : -1;
+  const std::int32_t total = 4 * j + l;
+  return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
 
 /// The result of expandby_7x9_inv.

@@ -19,9 +19,8 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
 """
 @inline function expandby_7x9_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(4) * j
-    return Ti(4) * i + k <= 6 && scaled + l <= 8 ? Ti(36) * i + Ti(9) * k + scaled + l :
-        Ti(-1)
+    total = Ti(4) * j + l
+    return Ti(4) * i + k <= 6 && total <= 8 ? Ti(36) * i + Ti(9) * k + total : Ti(-1)
 end
 
 """

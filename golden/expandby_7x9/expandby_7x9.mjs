@@ -16,8 +16,8 @@
  * @returns {number} -1 <= the result < 63
  */
 export function expandby_7x9_apply(i, j, k, l) {
-  const scaled = 4 * j;
-  return 4 * i + k <= 6 && scaled + l <= 8 ? 36 * i + 9 * k + scaled + l : -1;
+  const total = 4 * j + l;
+  return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
 
 /**

@@ -16,9 +16,9 @@
 #[must_use]
 #[inline]
 pub const fn expandby_7x9_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-    let scaled = 4 * j;
-    if 4 * i + k <= 6 && scaled + l <= 8 {
-        36 * i + 9 * k + scaled + l
+    let total = 4 * j + l;
+    if 4 * i + k <= 6 && total <= 8 {
+        36 * i + 9 * k + total
     } else {
         -1
     }

@@ -18,14 +18,9 @@
 /// @return -1 <= the result < 35
 /// @note int32 is enough: every value lies in -1..42.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_packed_5x7_apply(int i, int j) noexcept {
-  const int i_div_2 = i >> 1;
   const int j_div_4 = j >> 2;
-  const int scaled = 4 * ((j >> 1) & 1);
-  const int scaled_2 = 2 * (i & 1);
-  const int j_mod_2 = j & 1;
-  return 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6
-      ? 14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2
-      : -1;
+  const int total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
+  return (i & 6) + j_div_4 <= 4 && total <= 6 ? 14 * (i >> 1) + 7 * j_div_4 + total : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.
@@ -41,9 +36,10 @@ struct expandby_packed_5x7_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(
     int flat) noexcept {
   const int flat_mod_7 = flat % 7;
+  const int flat_mod_7_div_2 = flat_mod_7 >> 1;
   return {
-      2 * (flat / 14) + ((flat_mod_7 >> 1) & 1),
-      4 * (flat / 7 & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1),
+      2 * (flat / 14) + (flat_mod_7_div_2 & 1),
+      4 * (flat / 7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
   };
 }
 

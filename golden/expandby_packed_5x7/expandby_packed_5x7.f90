@@ -15,16 +15,11 @@ contains
   !> int32 is enough: every value lies in -1..42.
   pure elemental integer(int32) function expandby_packed_5x7_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: i_div_2, j_div_4, scaled, scaled_2, j_mod_2
-    i_div_2 = shifta(i, 1)
+    integer(int32) :: j_div_4, total
     j_div_4 = shifta(j, 2)
-    scaled = 4_int32 * iand(shifta(j, 1), 1_int32)
-    scaled_2 = 2_int32 * iand(i, 1_int32)
-    j_mod_2 = iand(j, 1_int32)
-    expandby_packed_5x7_apply = merge(14_int32 * i_div_2 + 7_int32 * j_div_4 + scaled &
-            + scaled_2 + j_mod_2, &
-        -1_int32, &
-        2_int32 * i_div_2 + j_div_4 <= 4_int32 .and. scaled + scaled_2 + j_mod_2 <= 6_int32)
+    total = 2_int32 * iand(j, 2_int32) + 2_int32 * iand(i, 1_int32) + iand(j, 1_int32)
+    expandby_packed_5x7_apply = merge(14_int32 * shifta(i, 1) + 7_int32 * j_div_4 + total, &
+        -1_int32, iand(i, 6_int32) + j_div_4 <= 4_int32 .and. total <= 6_int32)
   end function expandby_packed_5x7_apply
 
   !> Logical index (i, j) of a physical position.
@@ -34,10 +29,11 @@ contains
   pure elemental subroutine expandby_packed_5x7_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_mod_7
+    integer(int32) :: flat_mod_7, flat_mod_7_div_2
     flat_mod_7 = mod(flat, 7_int32)
-    i = 2_int32 * (flat / 14_int32) + iand(shifta(flat_mod_7, 1), 1_int32)
-    j = 4_int32 * iand(flat / 7_int32, 1_int32) + 2_int32 * shifta(flat_mod_7, 2) &
+    flat_mod_7_div_2 = shifta(flat_mod_7, 1)
+    i = 2_int32 * (flat / 14_int32) + iand(flat_mod_7_div_2, 1_int32)
+    j = 4_int32 * iand(flat / 7_int32, 1_int32) + iand(flat_mod_7_div_2, 2_int32) &
         + iand(flat_mod_7, 1_int32)
   end subroutine expandby_packed_5x7_inv
 

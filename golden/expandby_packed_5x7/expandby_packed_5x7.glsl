@@ -13,14 +13,9 @@
 // Result: -1 <= the result < 35
 // int32 is enough: every value lies in -1..42.
 int expandby_packed_5x7_apply(int i, int j) {
-  int i_div_2 = i >> 1;
   int j_div_4 = j >> 2;
-  int scaled = 4 * ((j >> 1) & 1);
-  int scaled_2 = 2 * (i & 1);
-  int j_mod_2 = j & 1;
-  return 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6
-      ? 14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2
-      : -1;
+  int total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
+  return (i & 6) + j_div_4 <= 4 && total <= 6 ? 14 * (i >> 1) + 7 * j_div_4 + total : -1;
 }
 
 // Logical index (i, j) of a physical position.
@@ -30,8 +25,9 @@ int expandby_packed_5x7_apply(int i, int j) {
 // Renamed: flat is flat_v here
 void expandby_packed_5x7_inv(int flat_v, out int i, out int j) {
   int flat_mod_7 = flat_v % 7;
-  i = 2 * (flat_v / 14) + ((flat_mod_7 >> 1) & 1);
-  j = 4 * (flat_v / 7 & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1);
+  int flat_mod_7_div_2 = flat_mod_7 >> 1;
+  i = 2 * (flat_v / 14) + (flat_mod_7_div_2 & 1);
+  j = 4 * (flat_v / 7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1);
 }
 
 #endif  // LEGO_EXPANDBY_PACKED_5X7_GLSL

@@ -15,14 +15,9 @@ namespace lego {
 /// @note int32 is enough: every value lies in -1..42.
 [[nodiscard]] constexpr std::int32_t expandby_packed_5x7_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t i_div_2 = i >> 1;
   const std::int32_t j_div_4 = j >> 2;
-  const std::int32_t scaled = 4 * ((j >> 1) & 1);
-  const std::int32_t scaled_2 = 2 * (i & 1);
-  const std::int32_t j_mod_2 = j & 1;
-  return 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6
-      ? 14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2
-      : -1;
+  const std::int32_t total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
+  return (i & 6) + j_div_4 <= 4 && total <= 6 ? 14 * (i >> 1) + 7 * j_div_4 + total : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.
@@ -38,9 +33,10 @@ struct expandby_packed_5x7_inv_result {
 [[nodiscard]] constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(
     std::int32_t flat) noexcept {
   const std::int32_t flat_mod_7 = flat % 7;
+  const std::int32_t flat_mod_7_div_2 = flat_mod_7 >> 1;
   return {
-      2 * (flat / 14) + ((flat_mod_7 >> 1) & 1),
-      4 * (flat / 7 & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1),
+      2 * (flat / 14) + (flat_mod_7_div_2 & 1),
+      4 * (flat / 7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
   };
 }
 

@@ -16,13 +16,10 @@ Physical position of the logical index (i, j); -1 where it is masked.
 - int32 is enough: every value lies in -1..42.
 """
 @inline function expandby_packed_5x7_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    i_div_2 = i >> 1
     j_div_4 = j >> 2
-    scaled = Ti(4) * ((j >> 1) & Ti(1))
-    scaled_2 = Ti(2) * (i & Ti(1))
-    j_mod_2 = j & Ti(1)
-    return Ti(2) * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6 ?
-        Ti(14) * i_div_2 + Ti(7) * j_div_4 + scaled + scaled_2 + j_mod_2 : Ti(-1)
+    total = Ti(2) * (j & Ti(2)) + Ti(2) * (i & Ti(1)) + (j & Ti(1))
+    return (i & Ti(6)) + j_div_4 <= 4 && total <= 6 ?
+        Ti(14) * (i >> 1) + Ti(7) * j_div_4 + total : Ti(-1)
 end
 
 """
@@ -36,8 +33,9 @@ Logical index (i, j) of a physical position.
 """
 @inline function expandby_packed_5x7_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_7 = flat % Ti(7)
-    return (Ti(2) * div(flat, Ti(14)) + ((flat_mod_7 >> 1) & Ti(1)),
-        Ti(4) * (div(flat, Ti(7)) & Ti(1)) + Ti(2) * (flat_mod_7 >> 2) +
+    flat_mod_7_div_2 = flat_mod_7 >> 1
+    return (Ti(2) * div(flat, Ti(14)) + (flat_mod_7_div_2 & Ti(1)),
+        Ti(4) * (div(flat, Ti(7)) & Ti(1)) + (flat_mod_7_div_2 & Ti(2)) +
             (flat_mod_7 & Ti(1)))
 end
 

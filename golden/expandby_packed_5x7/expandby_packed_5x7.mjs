@@ -14,13 +14,9 @@
  * @returns {number} -1 <= the result < 35
  */
 export function expandby_packed_5x7_apply(i, j) {
-  const i_div_2 = i >> 1;
   const j_div_4 = j >> 2;
-  const scaled = 4 * ((j >> 1) & 1);
-  const scaled_2 = 2 * (i & 1);
-  const j_mod_2 = j & 1;
-  return 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6
-      ? 14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2 : -1;
+  const total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
+  return (i & 6) + j_div_4 <= 4 && total <= 6 ? 14 * (i >> 1) + 7 * j_div_4 + total : -1;
 }
 
 /**
@@ -33,8 +29,9 @@ export function expandby_packed_5x7_apply(i, j) {
  */
 export function expandby_packed_5x7_inv(flat) {
   const flat_mod_7 = flat % 7;
+  const flat_mod_7_div_2 = flat_mod_7 >> 1;
   return [
-    2 * Math.trunc(flat / 14) + ((flat_mod_7 >> 1) & 1),
-    4 * (Math.trunc(flat / 7) & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1),
+    2 * Math.trunc(flat / 14) + (flat_mod_7_div_2 & 1),
+    4 * (Math.trunc(flat / 7) & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
   ];
 }

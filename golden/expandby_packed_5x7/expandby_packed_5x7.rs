@@ -14,13 +14,10 @@
 #[must_use]
 #[inline]
 pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
-    let i_div_2 = i >> 1;
     let j_div_4 = j >> 2;
-    let scaled = 4 * ((j >> 1) & 1);
-    let scaled_2 = 2 * (i & 1);
-    let j_mod_2 = j & 1;
-    if 2 * i_div_2 + j_div_4 <= 4 && scaled + scaled_2 + j_mod_2 <= 6 {
-        14 * i_div_2 + 7 * j_div_4 + scaled + scaled_2 + j_mod_2
+    let total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
+    if (i & 6) + j_div_4 <= 4 && total <= 6 {
+        14 * (i >> 1) + 7 * j_div_4 + total
     } else {
         -1
     }
@@ -38,8 +35,9 @@ pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
 #[inline]
 pub const fn expandby_packed_5x7_inv(flat: i32) -> (i32, i32) {
     let flat_mod_7 = flat % 7;
+    let flat_mod_7_div_2 = flat_mod_7 >> 1;
     (
-        2 * (flat / 14) + ((flat_mod_7 >> 1) & 1),
-        4 * ((flat / 7) & 1) + 2 * (flat_mod_7 >> 2) + (flat_mod_7 & 1),
+        2 * (flat / 14) + (flat_mod_7_div_2 & 1),
+        4 * ((flat / 7) & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
     )
 }

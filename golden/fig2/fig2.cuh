@@ -16,11 +16,10 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
-/// @note int32 is enough: every value lies in -5..23.
+/// @note int32 is enough: every value lies in -5..36.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int fig2_apply(int i, int j) noexcept {
-  const int j_div_2 = j >> 1;
-  return 12 * ((2 * (i % 3) + j_div_2) / 3) + 6 * (i / 3) - 2 * ((2 * i + j_div_2) % 3) - (j & 1)
-      + 5;
+  const int total = 4 * i + j;
+  return 18 * ((total + 6) / 12) - total + 5;
 }
 
 /// The result of fig2_inv.
@@ -32,10 +31,11 @@ struct fig2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
-/// @note int32 is enough: every value lies in -5..23.
+/// @note int32 is enough: every value lies in -5..24.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr fig2_inv_result fig2_inv(int flat) noexcept {
-  const int total = 6 * (flat / 12) - flat % 6 + 5;
-  return {3 * (flat / 6 & 1) + (total >> 2), total & 3};
+  const int flat_div_6 = flat / 6;
+  const int total = 6 * (flat / 12 + flat_div_6) - flat + 5;
+  return {3 * (flat_div_6 & 1) + (total >> 2), total & 3};
 }
 
 #endif  // LEGO_FIG2_CUH

@@ -12,26 +12,25 @@ contains
   !> Parameter i: 0 <= i < 6
   !> Parameter j: 0 <= j < 4
   !> Result: 0 <= the result < 24
-  !> int32 is enough: every value lies in -5..23.
+  !> int32 is enough: every value lies in -5..36.
   pure elemental integer(int32) function fig2_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: j_div_2
-    j_div_2 = shifta(j, 1)
-    fig2_apply = 12_int32 * ((2_int32 * mod(i, 3_int32) + j_div_2) / 3_int32) &
-        + 6_int32 * (i / 3_int32) - 2_int32 * mod(2_int32 * i + j_div_2, 3_int32) &
-        - iand(j, 1_int32) + 5_int32
+    integer(int32) :: total
+    total = 4_int32 * i + j
+    fig2_apply = 18_int32 * ((total + 6_int32) / 12_int32) - total + 5_int32
   end function fig2_apply
 
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 24
   !> Result: 0 <= i < 6, 0 <= j < 4
-  !> int32 is enough: every value lies in -5..23.
+  !> int32 is enough: every value lies in -5..24.
   pure elemental subroutine fig2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: total
-    total = 6_int32 * (flat / 12_int32) - mod(flat, 6_int32) + 5_int32
-    i = 3_int32 * iand(flat / 6_int32, 1_int32) + shifta(total, 2)
+    integer(int32) :: flat_div_6, total
+    flat_div_6 = flat / 6_int32
+    total = 6_int32 * (flat / 12_int32 + flat_div_6) - flat + 5_int32
+    i = 3_int32 * iand(flat_div_6, 1_int32) + shifta(total, 2)
     j = iand(total, 3_int32)
   end subroutine fig2_inv
 

@@ -11,21 +11,21 @@
 // Parameter i: 0 <= i < 6
 // Parameter j: 0 <= j < 4
 // Result: 0 <= the result < 24
-// int32 is enough: every value lies in -5..23.
+// int32 is enough: every value lies in -5..36.
 int fig2_apply(int i, int j) {
-  int j_div_2 = j >> 1;
-  return 12 * ((2 * (i % 3) + j_div_2) / 3) + 6 * (i / 3) - 2 * ((2 * i + j_div_2) % 3) - (j & 1)
-      + 5;
+  int total = 4 * i + j;
+  return 18 * ((total + 6) / 12) - total + 5;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 24
 // Result: 0 <= i < 6, 0 <= j < 4
-// int32 is enough: every value lies in -5..23.
+// int32 is enough: every value lies in -5..24.
 // Renamed: flat is flat_v here
 void fig2_inv(int flat_v, out int i, out int j) {
-  int total = 6 * (flat_v / 12) - flat_v % 6 + 5;
-  i = 3 * (flat_v / 6 & 1) + (total >> 2);
+  int flat_div_6 = flat_v / 6;
+  int total = 6 * (flat_v / 12 + flat_div_6) - flat_v + 5;
+  i = 3 * (flat_div_6 & 1) + (total >> 2);
   j = total & 3;
 }
 

@@ -13,12 +13,11 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 6
 - Parameter j: 0 <= j < 4
 - Result: 0 <= the result < 24
-- int32 is enough: every value lies in -5..23.
+- int32 is enough: every value lies in -5..36.
 """
 @inline function fig2_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    j_div_2 = j >> 1
-    return Ti(12) * div(Ti(2) * (i % Ti(3)) + j_div_2, Ti(3)) + Ti(6) * div(i, Ti(3)) -
-        Ti(2) * ((Ti(2) * i + j_div_2) % Ti(3)) - (j & Ti(1)) + Ti(5)
+    total = Ti(4) * i + j
+    return Ti(18) * div(total + Ti(6), Ti(12)) - total + Ti(5)
 end
 
 """
@@ -28,11 +27,12 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 24
 - Result: 0 <= i < 6, 0 <= j < 4
-- int32 is enough: every value lies in -5..23.
+- int32 is enough: every value lies in -5..24.
 """
 @inline function fig2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    total = Ti(6) * div(flat, Ti(12)) - flat % Ti(6) + Ti(5)
-    return (Ti(3) * (div(flat, Ti(6)) & Ti(1)) + (total >> 2), total & Ti(3))
+    flat_div_6 = div(flat, Ti(6))
+    total = Ti(6) * (div(flat, Ti(12)) + flat_div_6) - flat + Ti(5)
+    return (Ti(3) * (flat_div_6 & Ti(1)) + (total >> 2), total & Ti(3))
 end
 
 end # module Fig2

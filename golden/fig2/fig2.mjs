@@ -7,27 +7,27 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -5..23.
+ * int53 is enough: every value lies in -5..36.
  *
  * @param {number} i 0 <= i < 6
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 24
  */
 export function fig2_apply(i, j) {
-  const j_div_2 = j >> 1;
-  return 12 * Math.trunc((2 * (i % 3) + j_div_2) / 3) + 6 * Math.trunc(i / 3)
-      - 2 * ((2 * i + j_div_2) % 3) - (j & 1) + 5;
+  const total = 4 * i + j;
+  return 18 * Math.trunc((total + 6) / 12) - total + 5;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -5..23.
+ * int53 is enough: every value lies in -5..24.
  *
  * @param {number} flat 0 <= flat < 24
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
 export function fig2_inv(flat) {
-  const total = 6 * Math.trunc(flat / 12) - flat % 6 + 5;
-  return [3 * (Math.trunc(flat / 6) & 1) + (total >> 2), total & 3];
+  const flat_div_6 = Math.trunc(flat / 6);
+  const total = 6 * (Math.trunc(flat / 12) + flat_div_6) - flat + 5;
+  return [3 * (flat_div_6 & 1) + (total >> 2), total & 3];
 }

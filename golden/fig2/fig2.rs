@@ -8,14 +8,14 @@
 /// - `j`: `0 <= j < 4`
 /// - result: `0 <= result < 24`
 ///
-/// `int32` is enough: every value lies in `-5..23`.
+/// `int32` is enough: every value lies in `-5..36`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn fig2_apply(i: i32, j: i32) -> i32 {
-    let j_div_2 = j >> 1;
-    12 * ((2 * (i % 3) + j_div_2) / 3) + 6 * (i / 3) - 2 * ((2 * i + j_div_2) % 3) - (j & 1) + 5
+    let total = 4 * i + j;
+    18 * ((total + 6) / 12) - total + 5
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -23,12 +23,13 @@ pub const fn fig2_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 24`
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 4`
 ///
-/// `int32` is enough: every value lies in `-5..23`.
+/// `int32` is enough: every value lies in `-5..24`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn fig2_inv(flat: i32) -> (i32, i32) {
-    let total = 6 * (flat / 12) - flat % 6 + 5;
-    (3 * ((flat / 6) & 1) + (total >> 2), total & 3)
+    let flat_div_6 = flat / 6;
+    let total = 6 * (flat / 12 + flat_div_6) - flat + 5;
+    (3 * (flat_div_6 & 1) + (total >> 2), total & 3)
 }

@@ -15,19 +15,23 @@ contains
   !> int32 is enough: every value lies in 0..35.
   pure elemental integer(int32) function fig6_mid_apply(i, j)
     integer(int32), intent(in) :: i, j
-    fig6_mid_apply = 18_int32 * (i / 3_int32) + 9_int32 * (j / 3_int32) &
-        + 3_int32 * mod(i, 3_int32) + mod(j, 3_int32)
+    integer(int32) :: scaled
+    scaled = 3_int32 * i
+    fig6_mid_apply = scaled + 9_int32 * shifta(scaled, 3) + merge(j, j + 6_int32, j < 3_int32)
   end function fig6_mid_apply
 
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 36
   !> Result: 0 <= i < 6, 0 <= j < 6
-  !> int32 is enough: every value lies in 0..35.
+  !> int32 is enough: every value lies in -33..35.
   pure elemental subroutine fig6_mid_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = 3_int32 * (flat / 18_int32) + mod(flat / 3_int32, 3_int32)
-    j = 3_int32 * iand(flat / 9_int32, 1_int32) + mod(flat, 3_int32)
+    integer(int32) :: flat_div_3, flat_div_9
+    flat_div_3 = flat / 3_int32
+    flat_div_9 = flat / 9_int32
+    i = 3_int32 * (flat / 18_int32 - flat_div_9) + flat_div_3
+    j = 3_int32 * (iand(flat_div_9, 1_int32) - flat_div_3) + flat
   end subroutine fig6_mid_inv
 
 end module fig6_mid_mod

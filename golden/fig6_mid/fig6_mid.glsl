@@ -13,17 +13,20 @@
 // Result: 0 <= the result < 36
 // int32 is enough: every value lies in 0..35.
 int fig6_mid_apply(int i, int j) {
-  return 18 * (i / 3) + 9 * (j / 3) + 3 * (i % 3) + j % 3;
+  int scaled = 3 * i;
+  return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
-// int32 is enough: every value lies in 0..35.
+// int32 is enough: every value lies in -33..35.
 // Renamed: flat is flat_v here
 void fig6_mid_inv(int flat_v, out int i, out int j) {
-  i = 3 * (flat_v / 18) + flat_v / 3 % 3;
-  j = 3 * (flat_v / 9 & 1) + flat_v % 3;
+  int flat_div_3 = flat_v / 3;
+  int flat_div_9 = flat_v / 9;
+  i = 3 * (flat_v / 18 - flat_div_9) + flat_div_3;
+  j = 3 * ((flat_div_9 & 1) - flat_div_3) + flat_v;
 }
 
 #endif  // LEGO_FIG6_MID_GLSL

@@ -14,7 +14,8 @@ namespace lego {
 /// @return 0 <= the result < 36
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] constexpr std::int32_t fig6_mid_apply(std::int32_t i, std::int32_t j) noexcept {
-  return 18 * (i / 3) + 9 * (j / 3) + 3 * (i % 3) + j % 3;
+  const std::int32_t scaled = 3 * i;
+  return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
 
 /// The result of fig6_mid_inv.
@@ -26,9 +27,11 @@ struct fig6_mid_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-/// @note int32 is enough: every value lies in 0..35.
+/// @note int32 is enough: every value lies in -33..35.
 [[nodiscard]] constexpr fig6_mid_inv_result fig6_mid_inv(std::int32_t flat) noexcept {
-  return {3 * (flat / 18) + flat / 3 % 3, 3 * (flat / 9 & 1) + flat % 3};
+  const std::int32_t flat_div_3 = flat / 3;
+  const std::int32_t flat_div_9 = flat / 9;
+  return {3 * (flat / 18 - flat_div_9) + flat_div_3, 3 * ((flat_div_9 & 1) - flat_div_3) + flat};
 }
 
 }  // namespace lego

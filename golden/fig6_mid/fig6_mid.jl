@@ -16,7 +16,8 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in 0..35.
 """
 @inline function fig6_mid_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(18) * div(i, Ti(3)) + Ti(9) * div(j, Ti(3)) + Ti(3) * (i % Ti(3)) + j % Ti(3)
+    scaled = Ti(3) * i
+    return scaled + Ti(9) * (scaled >> 3) + (j < 3 ? j : j + Ti(6))
 end
 
 """
@@ -26,11 +27,13 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 36
 - Result: 0 <= i < 6, 0 <= j < 6
-- int32 is enough: every value lies in 0..35.
+- int32 is enough: every value lies in -33..35.
 """
 @inline function fig6_mid_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (Ti(3) * div(flat, Ti(18)) + div(flat, Ti(3)) % Ti(3),
-        Ti(3) * (div(flat, Ti(9)) & Ti(1)) + flat % Ti(3))
+    flat_div_3 = div(flat, Ti(3))
+    flat_div_9 = div(flat, Ti(9))
+    return (Ti(3) * (div(flat, Ti(18)) - flat_div_9) + flat_div_3,
+        Ti(3) * ((flat_div_9 & Ti(1)) - flat_div_3) + flat)
 end
 
 end # module Fig6Mid

@@ -14,20 +14,23 @@
  * @returns {number} 0 <= the result < 36
  */
 export function fig6_mid_apply(i, j) {
-  return 18 * Math.trunc(i / 3) + 9 * Math.trunc(j / 3) + 3 * (i % 3) + j % 3;
+  const scaled = 3 * i;
+  return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in 0..35.
+ * int53 is enough: every value lies in -33..35.
  *
  * @param {number} flat 0 <= flat < 36
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
 export function fig6_mid_inv(flat) {
+  const flat_div_3 = Math.trunc(flat / 3);
+  const flat_div_9 = Math.trunc(flat / 9);
   return [
-    3 * Math.trunc(flat / 18) + Math.trunc(flat / 3) % 3,
-    3 * (Math.trunc(flat / 9) & 1) + flat % 3,
+    3 * (Math.trunc(flat / 18) - flat_div_9) + flat_div_3,
+    3 * ((flat_div_9 & 1) - flat_div_3) + flat,
   ];
 }

@@ -14,7 +14,8 @@
 #[must_use]
 #[inline]
 pub const fn fig6_mid_apply(i: i32, j: i32) -> i32 {
-    18 * (i / 3) + 9 * (j / 3) + 3 * (i % 3) + j % 3
+    let scaled = 3 * i;
+    scaled + 9 * (scaled >> 3) + (if j < 3 { j } else { j + 6 })
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -22,14 +23,16 @@ pub const fn fig6_mid_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 36`
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 6`
 ///
-/// `int32` is enough: every value lies in `0..35`.
+/// `int32` is enough: every value lies in `-33..35`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn fig6_mid_inv(flat: i32) -> (i32, i32) {
+    let flat_div_3 = flat / 3;
+    let flat_div_9 = flat / 9;
     (
-        3 * (flat / 18) + flat / 3 % 3,
-        3 * ((flat / 9) & 1) + flat % 3,
+        3 * (flat / 18 - flat_div_9) + flat_div_3,
+        3 * ((flat_div_9 & 1) - flat_div_3) + flat,
     )
 }

@@ -31,12 +31,12 @@ LEGO_HOST_DEVICE constexpr int fig6_right_isqrt(int n) noexcept {
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
-/// @note int32 is enough: every value lies in -36..43.
+/// @note int32 is enough: every value lies in -36..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int fig6_right_apply(int i, int j) noexcept {
   const int i_mod_3 = i % 3;
   const int total = i_mod_3 + j % 3;
-  return 18 * (j / 3) + 9 * (i / 3) + i_mod_3
-      + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4);
+  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4)
+      + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
 }
 
 /// The result of fig6_right_inv.
@@ -48,22 +48,20 @@ struct fig6_right_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-/// @note int32 is enough: every value lies in -14..35.
+/// @note int32 is enough: every value lies in -12..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr fig6_right_inv_result fig6_right_inv(int flat) noexcept {
   const int flat_mod_9 = flat % 9;
   const int scaled = 2 * flat_mod_9;
   const int root = fig6_right_isqrt(scaled);
-  const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat_mod_9);
-  const int total = flag + root;
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat_mod_9) + root;
   const int quotient = total * (total - 1) >> 1;
   const int root_2 = fig6_right_isqrt(16 - scaled);
-  const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8);
-  const int total_2 = flag_2 + root_2;
+  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8) + root_2;
   const int quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       3 * (flat / 9 & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? -quotient : quotient_2 - 6),
-      3 * (flat / 18) - flat_mod_9
-          + (flat_mod_9 <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2),
+      (flat_mod_9 <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_mod_9
+          + (flat < 18 ? 0 : 3),
   };
 }
 

@@ -13,41 +13,40 @@ contains
   !> Parameter i: 0 <= i < 6
   !> Parameter j: 0 <= j < 6
   !> Result: 0 <= the result < 36
-  !> int32 is enough: every value lies in -36..43.
+  !> int32 is enough: every value lies in -36..35.
   pure elemental integer(int32) function fig6_right_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: i_mod_3, total
     i_mod_3 = mod(i, 3_int32)
     total = i_mod_3 + mod(j, 3_int32)
-    fig6_right_apply = 18_int32 * (j / 3_int32) + 9_int32 * (i / 3_int32) + i_mod_3 &
+    fig6_right_apply = i_mod_3 &
         + merge(shifta(total * (total + 1_int32), 1), &
-            -shifta(total * (total - 9_int32), 1) - 4_int32, total <= 2_int32)
+            -shifta(total * (total - 9_int32), 1) - 4_int32, total <= 2_int32) &
+        + merge(0_int32, 18_int32, j < 3_int32) + merge(0_int32, 9_int32, i < 3_int32)
   end function fig6_right_apply
 
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 36
   !> Result: 0 <= i < 6, 0 <= j < 6
-  !> int32 is enough: every value lies in -14..35.
+  !> int32 is enough: every value lies in -12..35.
   pure elemental subroutine fig6_right_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_mod_9, scaled, root, flag, total, quotient, root_2, flag_2, total_2, &
-        quotient_2
+    integer(int32) :: flat_mod_9, scaled, root, total, quotient, root_2, total_2, quotient_2
     flat_mod_9 = mod(flat, 9_int32)
     scaled = 2_int32 * flat_mod_9
     root = isqrt_int32(scaled)
-    flag = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat_mod_9)
-    total = flag + root
+    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat_mod_9) + root
     quotient = shifta(total * (total - 1_int32), 1)
     root_2 = isqrt_int32(16_int32 - scaled)
-    flag_2 = merge(1_int32, 0_int32, shifta(root_2 * (root_2 + 1_int32), 1) + flat_mod_9 <= 8_int32)
-    total_2 = flag_2 + root_2
+    total_2 = merge(1_int32, 0_int32, &
+            shifta(root_2 * (root_2 + 1_int32), 1) + flat_mod_9 <= 8_int32) &
+        + root_2
     quotient_2 = shifta(total_2 * (total_2 - 1_int32), 1)
     i = 3_int32 * iand(flat / 9_int32, 1_int32) + flat_mod_9 &
         + merge(-quotient, quotient_2 - 6_int32, flat_mod_9 <= 5_int32)
-    j = 3_int32 * (flat / 18_int32) - flat_mod_9 &
-        + merge(flag + quotient + root - 1_int32, 11_int32 - flag_2 - quotient_2 - root_2, &
-            flat_mod_9 <= 5_int32)
+    j = merge(total + quotient - 1_int32, 11_int32 - total_2 - quotient_2, flat_mod_9 <= 5_int32) &
+        - flat_mod_9 + merge(0_int32, 3_int32, flat < 18_int32)
   end subroutine fig6_right_inv
 
   pure elemental integer(int32) function isqrt_int32(n)

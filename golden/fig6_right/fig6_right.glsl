@@ -26,33 +26,31 @@ int fig6_right_isqrt(int n) {
 // Parameter i: 0 <= i < 6
 // Parameter j: 0 <= j < 6
 // Result: 0 <= the result < 36
-// int32 is enough: every value lies in -36..43.
+// int32 is enough: every value lies in -36..35.
 int fig6_right_apply(int i, int j) {
   int i_mod_3 = i % 3;
   int total = i_mod_3 + j % 3;
-  return 18 * (j / 3) + 9 * (i / 3) + i_mod_3
-      + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4);
+  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4)
+      + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
-// int32 is enough: every value lies in -14..35.
+// int32 is enough: every value lies in -12..35.
 // Renamed: flat is flat_v here
 void fig6_right_inv(int flat_v, out int i, out int j) {
   int flat_mod_9 = flat_v % 9;
   int scaled = 2 * flat_mod_9;
   int root = fig6_right_isqrt(scaled);
-  int flag = int(root * (root + 1) >> 1 <= flat_mod_9);
-  int total = flag + root;
+  int total = int(root * (root + 1) >> 1 <= flat_mod_9) + root;
   int quotient = total * (total - 1) >> 1;
   int root_2 = fig6_right_isqrt(16 - scaled);
-  int flag_2 = int((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8);
-  int total_2 = flag_2 + root_2;
+  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8) + root_2;
   int quotient_2 = total_2 * (total_2 - 1) >> 1;
   i = 3 * (flat_v / 9 & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? -quotient : quotient_2 - 6);
-  j = 3 * (flat_v / 18) - flat_mod_9
-      + (flat_mod_9 <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2);
+  j = (flat_mod_9 <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_mod_9
+      + (flat_v < 18 ? 0 : 3);
 }
 
 #endif  // LEGO_FIG6_RIGHT_GLSL

@@ -31,12 +31,12 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
-/// @note int32 is enough: every value lies in -36..43.
+/// @note int32 is enough: every value lies in -36..35.
 [[nodiscard]] constexpr std::int32_t fig6_right_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t i_mod_3 = i % 3;
   const std::int32_t total = i_mod_3 + j % 3;
-  return 18 * (j / 3) + 9 * (i / 3) + i_mod_3
-      + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4);
+  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4)
+      + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
 }
 
 /// The result of fig6_right_inv.
@@ -48,22 +48,21 @@ struct fig6_right_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-/// @note int32 is enough: every value lies in -14..35.
+/// @note int32 is enough: every value lies in -12..35.
 [[nodiscard]] constexpr fig6_right_inv_result fig6_right_inv(std::int32_t flat) noexcept {
   const std::int32_t flat_mod_9 = flat % 9;
   const std::int32_t scaled = 2 * flat_mod_9;
   const std::int32_t root = fig6_right_detail::isqrt(scaled);
-  const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat_mod_9};
-  const std::int32_t total = flag + root;
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat_mod_9} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
   const std::int32_t root_2 = fig6_right_detail::isqrt(16 - scaled);
-  const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8};
-  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t total_2 =
+      std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8} + root_2;
   const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       3 * (flat / 9 & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? -quotient : quotient_2 - 6),
-      3 * (flat / 18) - flat_mod_9
-          + (flat_mod_9 <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2),
+      (flat_mod_9 <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_mod_9
+          + (flat < 18 ? 0 : 3),
   };
 }
 

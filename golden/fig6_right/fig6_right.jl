@@ -13,14 +13,15 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 6
 - Parameter j: 0 <= j < 6
 - Result: 0 <= the result < 36
-- int32 is enough: every value lies in -36..43.
+- int32 is enough: every value lies in -36..35.
 """
 @inline function fig6_right_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     i_mod_3 = i % Ti(3)
     total = i_mod_3 + j % Ti(3)
-    return Ti(18) * div(j, Ti(3)) + Ti(9) * div(i, Ti(3)) + i_mod_3 +
+    return i_mod_3 +
         (total <= 2 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(9))) >> 1) - Ti(4))
+            -((total * (total - Ti(9))) >> 1) - Ti(4)) +
+        (j < 3 ? Ti(0) : Ti(18)) + (i < 3 ? Ti(0) : Ti(9))
 end
 
 """
@@ -30,24 +31,21 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 36
 - Result: 0 <= i < 6, 0 <= j < 6
-- int32 is enough: every value lies in -14..35.
+- int32 is enough: every value lies in -12..35.
 """
 @inline function fig6_right_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_9 = flat % Ti(9)
     scaled = Ti(2) * flat_mod_9
     root = isqrt(scaled)
-    flag = Ti((root * (root + Ti(1))) >> 1 <= flat_mod_9)
-    total = flag + root
+    total = Ti((root * (root + Ti(1))) >> 1 <= flat_mod_9) + root
     quotient = (total * (total - Ti(1))) >> 1
     root_2 = isqrt(Ti(16) - scaled)
-    flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat_mod_9 <= 8)
-    total_2 = flag_2 + root_2
+    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat_mod_9 <= 8) + root_2
     quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return (Ti(3) * (div(flat, Ti(9)) & Ti(1)) + flat_mod_9 +
             (flat_mod_9 <= 5 ? -quotient : quotient_2 - Ti(6)),
-        Ti(3) * div(flat, Ti(18)) - flat_mod_9 +
-            (flat_mod_9 <= 5 ? flag + quotient + root - Ti(1) :
-                Ti(11) - flag_2 - quotient_2 - root_2))
+        (flat_mod_9 <= 5 ? total + quotient - Ti(1) : Ti(11) - total_2 - quotient_2) -
+            flat_mod_9 + (flat < 18 ? Ti(0) : Ti(3)))
 end
 
 end # module Fig6Right

@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -36..43.
+ * int53 is enough: every value lies in -36..35.
  *
  * @param {number} i 0 <= i < 6
  * @param {number} j 0 <= j < 6
@@ -16,14 +16,14 @@
 export function fig6_right_apply(i, j) {
   const i_mod_3 = i % 3;
   const total = i_mod_3 + j % 3;
-  return 18 * Math.trunc(j / 3) + 9 * Math.trunc(i / 3) + i_mod_3
-      + (total <= 2 ? total * (total + 1) >> 1 : 0 - (total * (total - 9) >> 1) - 4);
+  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : 0 - (total * (total - 9) >> 1) - 4)
+      + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -14..35.
+ * int53 is enough: every value lies in -12..35.
  *
  * @param {number} flat 0 <= flat < 36
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
@@ -32,16 +32,14 @@ export function fig6_right_inv(flat) {
   const flat_mod_9 = flat % 9;
   const scaled = 2 * flat_mod_9;
   const root = Math.floor(Math.sqrt(scaled));
-  const flag = Number(root * (root + 1) >> 1 <= flat_mod_9);
-  const total = flag + root;
+  const total = Number(root * (root + 1) >> 1 <= flat_mod_9) + root;
   const quotient = total * (total - 1) >> 1;
   const root_2 = Math.floor(Math.sqrt(16 - scaled));
-  const flag_2 = Number((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8);
-  const total_2 = flag_2 + root_2;
+  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8) + root_2;
   const quotient_2 = total_2 * (total_2 - 1) >> 1;
   return [
     3 * (Math.trunc(flat / 9) & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? 0 - quotient : quotient_2 - 6),
-    3 * Math.trunc(flat / 18) - flat_mod_9
-        + (flat_mod_9 <= 5 ? flag + quotient + root - 1 : 11 - flag_2 - quotient_2 - root_2),
+    (flat_mod_9 <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_mod_9
+        + (flat < 18 ? 0 : 3),
   ];
 }

@@ -23,7 +23,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 6`
 /// - result: `0 <= result < 36`
 ///
-/// `int32` is enough: every value lies in `-36..43`.
+/// `int32` is enough: every value lies in `-36..35`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
@@ -31,14 +31,14 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
     let i_mod_3 = i % 3;
     let total = i_mod_3 + j % 3;
-    18 * (j / 3)
-        + 9 * (i / 3)
-        + i_mod_3
+    i_mod_3
         + (if total <= 2 {
             (total * (total + 1)) >> 1
         } else {
             -((total * (total - 9)) >> 1) - 4
         })
+        + (if j < 3 { 0 } else { 18 })
+        + (if i < 3 { 0 } else { 9 })
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -46,23 +46,19 @@ pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 36`
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 6`
 ///
-/// `int32` is enough: every value lies in `-14..35`.
+/// `int32` is enough: every value lies in `-12..35`.
 // Not every program needs this one.
 #[allow(dead_code)]
-// The names are those of the definition.
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn fig6_right_inv(flat: i32) -> (i32, i32) {
     let flat_mod_9 = flat % 9;
     let scaled = 2 * flat_mod_9;
     let root = isqrt_i32(scaled);
-    let flag = ((root * (root + 1)) >> 1 <= flat_mod_9) as i32;
-    let total = flag + root;
+    let total = ((root * (root + 1)) >> 1 <= flat_mod_9) as i32 + root;
     let quotient = (total * (total - 1)) >> 1;
     let root_2 = isqrt_i32(16 - scaled);
-    let flag_2 = (((root_2 * (root_2 + 1)) >> 1) + flat_mod_9 <= 8) as i32;
-    let total_2 = flag_2 + root_2;
+    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat_mod_9 <= 8) as i32 + root_2;
     let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
     (
         3 * ((flat / 9) & 1)
@@ -72,11 +68,11 @@ pub const fn fig6_right_inv(flat: i32) -> (i32, i32) {
             } else {
                 quotient_2 - 6
             }),
-        3 * (flat / 18) - flat_mod_9
-            + (if flat_mod_9 <= 5 {
-                flag + quotient + root - 1
-            } else {
-                11 - flag_2 - quotient_2 - root_2
-            }),
+        (if flat_mod_9 <= 5 {
+            total + quotient - 1
+        } else {
+            11 - total_2 - quotient_2
+        }) - flat_mod_9
+            + (if flat < 18 { 0 } else { 3 }),
     )
 }

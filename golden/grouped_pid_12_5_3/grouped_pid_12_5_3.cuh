@@ -18,7 +18,7 @@
 /// @return 0 <= the result < 60
 /// @note int32 is enough: every value lies in 0..59.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int grouped_pid_12_5_3_apply(int i, int j) noexcept {
-  return 15 * (i / 3) + 3 * j + i % 3;
+  return 12 * (i / 3) + 3 * j + i;
 }
 
 /// The result of grouped_pid_12_5_3_inv.
@@ -30,10 +30,12 @@ struct grouped_pid_12_5_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
-/// @note int32 is enough: every value lies in 0..59.
+/// @note int32 is enough: every value lies in -57..59.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
     int flat) noexcept {
-  return {3 * (flat / 15) + flat % 3, flat / 3 % 5};
+  const int flat_div_15 = flat / 15;
+  const int flat_div_3 = flat / 3;
+  return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
 }
 
 #endif  // LEGO_GROUPED_PID_12_5_3_CUH

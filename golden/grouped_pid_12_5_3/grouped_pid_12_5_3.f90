@@ -15,18 +15,21 @@ contains
   !> int32 is enough: every value lies in 0..59.
   pure elemental integer(int32) function grouped_pid_12_5_3_apply(i, j)
     integer(int32), intent(in) :: i, j
-    grouped_pid_12_5_3_apply = 15_int32 * (i / 3_int32) + 3_int32 * j + mod(i, 3_int32)
+    grouped_pid_12_5_3_apply = 12_int32 * (i / 3_int32) + 3_int32 * j + i
   end function grouped_pid_12_5_3_apply
 
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 60
   !> Result: 0 <= i < 12, 0 <= j < 5
-  !> int32 is enough: every value lies in 0..59.
+  !> int32 is enough: every value lies in -57..59.
   pure elemental subroutine grouped_pid_12_5_3_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = 3_int32 * (flat / 15_int32) + mod(flat, 3_int32)
-    j = mod(flat / 3_int32, 5_int32)
+    integer(int32) :: flat_div_15, flat_div_3
+    flat_div_15 = flat / 15_int32
+    flat_div_3 = flat / 3_int32
+    i = 3_int32 * (flat_div_15 - flat_div_3) + flat
+    j = flat_div_3 - 5_int32 * flat_div_15
   end subroutine grouped_pid_12_5_3_inv
 
 end module grouped_pid_12_5_3_mod

@@ -13,17 +13,19 @@
 // Result: 0 <= the result < 60
 // int32 is enough: every value lies in 0..59.
 int grouped_pid_12_5_3_apply(int i, int j) {
-  return 15 * (i / 3) + 3 * j + i % 3;
+  return 12 * (i / 3) + 3 * j + i;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 60
 // Result: 0 <= i < 12, 0 <= j < 5
-// int32 is enough: every value lies in 0..59.
+// int32 is enough: every value lies in -57..59.
 // Renamed: flat is flat_v here
 void grouped_pid_12_5_3_inv(int flat_v, out int i, out int j) {
-  i = 3 * (flat_v / 15) + flat_v % 3;
-  j = flat_v / 3 % 5;
+  int flat_div_15 = flat_v / 15;
+  int flat_div_3 = flat_v / 3;
+  i = 3 * (flat_div_15 - flat_div_3) + flat_v;
+  j = flat_div_3 - 5 * flat_div_15;
 }
 
 #endif  // LEGO_GROUPED_PID_12_5_3_GLSL

@@ -15,7 +15,7 @@ namespace lego {
 /// @note int32 is enough: every value lies in 0..59.
 [[nodiscard]] constexpr std::int32_t grouped_pid_12_5_3_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  return 15 * (i / 3) + 3 * j + i % 3;
+  return 12 * (i / 3) + 3 * j + i;
 }
 
 /// The result of grouped_pid_12_5_3_inv.
@@ -27,10 +27,12 @@ struct grouped_pid_12_5_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
-/// @note int32 is enough: every value lies in 0..59.
+/// @note int32 is enough: every value lies in -57..59.
 [[nodiscard]] constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
     std::int32_t flat) noexcept {
-  return {3 * (flat / 15) + flat % 3, flat / 3 % 5};
+  const std::int32_t flat_div_15 = flat / 15;
+  const std::int32_t flat_div_3 = flat / 3;
+  return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
 }
 
 }  // namespace lego

@@ -16,7 +16,7 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in 0..59.
 """
 @inline function grouped_pid_12_5_3_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(15) * div(i, Ti(3)) + Ti(3) * j + i % Ti(3)
+    return Ti(12) * div(i, Ti(3)) + Ti(3) * j + i
 end
 
 """
@@ -26,10 +26,12 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 60
 - Result: 0 <= i < 12, 0 <= j < 5
-- int32 is enough: every value lies in 0..59.
+- int32 is enough: every value lies in -57..59.
 """
 @inline function grouped_pid_12_5_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (Ti(3) * div(flat, Ti(15)) + flat % Ti(3), div(flat, Ti(3)) % Ti(5))
+    flat_div_15 = div(flat, Ti(15))
+    flat_div_3 = div(flat, Ti(3))
+    return (Ti(3) * (flat_div_15 - flat_div_3) + flat, flat_div_3 - Ti(5) * flat_div_15)
 end
 
 end # module GroupedPid1253

@@ -14,17 +14,19 @@
  * @returns {number} 0 <= the result < 60
  */
 export function grouped_pid_12_5_3_apply(i, j) {
-  return 15 * Math.trunc(i / 3) + 3 * j + i % 3;
+  return 12 * Math.trunc(i / 3) + 3 * j + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in 0..59.
+ * int53 is enough: every value lies in -57..59.
  *
  * @param {number} flat 0 <= flat < 60
  * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 5
  */
 export function grouped_pid_12_5_3_inv(flat) {
-  return [3 * Math.trunc(flat / 15) + flat % 3, Math.trunc(flat / 3) % 5];
+  const flat_div_15 = Math.trunc(flat / 15);
+  const flat_div_3 = Math.trunc(flat / 3);
+  return [3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15];
 }

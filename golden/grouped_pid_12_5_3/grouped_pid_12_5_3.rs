@@ -14,7 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn grouped_pid_12_5_3_apply(i: i32, j: i32) -> i32 {
-    15 * (i / 3) + 3 * j + i % 3
+    12 * (i / 3) + 3 * j + i
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -22,11 +22,16 @@ pub const fn grouped_pid_12_5_3_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 60`
 /// - result: `(i, j)`, `0 <= i < 12, 0 <= j < 5`
 ///
-/// `int32` is enough: every value lies in `0..59`.
+/// `int32` is enough: every value lies in `-57..59`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn grouped_pid_12_5_3_inv(flat: i32) -> (i32, i32) {
-    (3 * (flat / 15) + flat % 3, flat / 3 % 5)
+    let flat_div_15 = flat / 15;
+    let flat_div_3 = flat / 3;
+    (
+        3 * (flat_div_15 - flat_div_3) + flat,
+        flat_div_3 - 5 * flat_div_15,
+    )
 }

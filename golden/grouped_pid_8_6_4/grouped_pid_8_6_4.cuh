@@ -18,7 +18,7 @@
 /// @return 0 <= the result < 48
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int grouped_pid_8_6_4_apply(int i, int j) noexcept {
-  return 24 * (i >> 2) + 4 * j + (i & 3);
+  return 20 * (i >> 2) + 4 * j + i;
 }
 
 /// The result of grouped_pid_8_6_4_inv.
@@ -33,7 +33,8 @@ struct grouped_pid_8_6_4_inv_result {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(
     int flat) noexcept {
-  return {4 * (flat / 24) + (flat & 3), (flat >> 2) % 6};
+  const int flat_div_24 = flat / 24;
+  return {4 * flat_div_24 + (flat & 3), (flat >> 2) - 6 * flat_div_24};
 }
 
 #endif  // LEGO_GROUPED_PID_8_6_4_CUH

@@ -15,7 +15,7 @@ contains
   !> int32 is enough: every value lies in 0..47.
   pure elemental integer(int32) function grouped_pid_8_6_4_apply(i, j)
     integer(int32), intent(in) :: i, j
-    grouped_pid_8_6_4_apply = 24_int32 * shifta(i, 2) + 4_int32 * j + iand(i, 3_int32)
+    grouped_pid_8_6_4_apply = 20_int32 * shifta(i, 2) + 4_int32 * j + i
   end function grouped_pid_8_6_4_apply
 
   !> Logical index (i, j) of a physical position.
@@ -25,8 +25,10 @@ contains
   pure elemental subroutine grouped_pid_8_6_4_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = 4_int32 * (flat / 24_int32) + iand(flat, 3_int32)
-    j = mod(shifta(flat, 2), 6_int32)
+    integer(int32) :: flat_div_24
+    flat_div_24 = flat / 24_int32
+    i = 4_int32 * flat_div_24 + iand(flat, 3_int32)
+    j = shifta(flat, 2) - 6_int32 * flat_div_24
   end subroutine grouped_pid_8_6_4_inv
 
 end module grouped_pid_8_6_4_mod

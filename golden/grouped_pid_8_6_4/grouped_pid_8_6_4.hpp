@@ -15,7 +15,7 @@ namespace lego {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] constexpr std::int32_t grouped_pid_8_6_4_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  return 24 * (i >> 2) + 4 * j + (i & 3);
+  return 20 * (i >> 2) + 4 * j + i;
 }
 
 /// The result of grouped_pid_8_6_4_inv.
@@ -30,7 +30,8 @@ struct grouped_pid_8_6_4_inv_result {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(
     std::int32_t flat) noexcept {
-  return {4 * (flat / 24) + (flat & 3), (flat >> 2) % 6};
+  const std::int32_t flat_div_24 = flat / 24;
+  return {4 * flat_div_24 + (flat & 3), (flat >> 2) - 6 * flat_div_24};
 }
 
 }  // namespace lego

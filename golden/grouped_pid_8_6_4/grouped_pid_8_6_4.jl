@@ -16,7 +16,7 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in 0..47.
 """
 @inline function grouped_pid_8_6_4_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(24) * (i >> 2) + Ti(4) * j + (i & Ti(3))
+    return Ti(20) * (i >> 2) + Ti(4) * j + i
 end
 
 """
@@ -29,7 +29,8 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in 0..47.
 """
 @inline function grouped_pid_8_6_4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (Ti(4) * div(flat, Ti(24)) + (flat & Ti(3)), (flat >> 2) % Ti(6))
+    flat_div_24 = div(flat, Ti(24))
+    return (Ti(4) * flat_div_24 + (flat & Ti(3)), (flat >> 2) - Ti(6) * flat_div_24)
 end
 
 end # module GroupedPid864

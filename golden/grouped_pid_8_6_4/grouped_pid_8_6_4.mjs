@@ -14,7 +14,7 @@
  * @returns {number} 0 <= the result < 48
  */
 export function grouped_pid_8_6_4_apply(i, j) {
-  return 24 * (i >> 2) + 4 * j + (i & 3);
+  return 20 * (i >> 2) + 4 * j + i;
 }
 
 /**
@@ -26,5 +26,6 @@ export function grouped_pid_8_6_4_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 6
  */
 export function grouped_pid_8_6_4_inv(flat) {
-  return [4 * Math.trunc(flat / 24) + (flat & 3), (flat >> 2) % 6];
+  const flat_div_24 = Math.trunc(flat / 24);
+  return [4 * flat_div_24 + (flat & 3), (flat >> 2) - 6 * flat_div_24];
 }

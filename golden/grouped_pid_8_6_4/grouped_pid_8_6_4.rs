@@ -14,7 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn grouped_pid_8_6_4_apply(i: i32, j: i32) -> i32 {
-    24 * (i >> 2) + 4 * j + (i & 3)
+    20 * (i >> 2) + 4 * j + i
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -28,5 +28,6 @@ pub const fn grouped_pid_8_6_4_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn grouped_pid_8_6_4_inv(flat: i32) -> (i32, i32) {
-    (4 * (flat / 24) + (flat & 3), (flat >> 2) % 6)
+    let flat_div_24 = flat / 24;
+    (4 * flat_div_24 + (flat & 3), (flat >> 2) - 6 * flat_div_24)
 }

@@ -44,7 +44,9 @@ struct lud_inv_result {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr lud_inv_result lud_inv(
     long long R, long long T, long long flat) noexcept {
-  return {flat / (R * T * T), flat / (T * T) % R, flat / T % T, flat % T};
+  const long long flat_div_T = flat / T;
+  const long long flat_div_T_div_T = flat_div_T / T;
+  return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
 #endif  // LEGO_LUD_CUH

@@ -30,9 +30,11 @@ int lud_apply(int R, int T, int i, int j, int k, int l) {
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void lud_inv(int R, int T, int flat_v, out int i, out int j, out int k, out int l) {
-  i = flat_v / (R * T * T);
-  j = flat_v / (T * T) % R;
-  k = flat_v / T % T;
+  int flat_div_T = flat_v / T;
+  int flat_div_T_div_T = flat_div_T / T;
+  i = flat_div_T_div_T / R;
+  j = flat_div_T_div_T % R;
+  k = flat_div_T % T;
   l = flat_v % T;
 }
 

@@ -41,7 +41,9 @@ struct lud_inv_result {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr lud_inv_result lud_inv(
     std::int64_t R, std::int64_t T, std::int64_t flat) noexcept {
-  return {flat / (R * T * T), flat / (T * T) % R, flat / T % T, flat % T};
+  const std::int64_t flat_div_T = flat / T;
+  const std::int64_t flat_div_T_div_T = flat_div_T / T;
+  return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
 }  // namespace lego

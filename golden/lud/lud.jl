@@ -38,7 +38,9 @@ Logical index (i, j, k, l) of a physical position.
 - int64 is enough under the assumptions.
 """
 @inline function lud_inv(R::Int64, T::Int64, flat::Int64)::NTuple{4, Int64}
-    return (div(flat, R * T * T), div(flat, T * T) % R, div(flat, T) % T, flat % T)
+    flat_div_T = div(flat, T)
+    flat_div_T_div_T = div(flat_div_T, T)
+    return (div(flat_div_T_div_T, R), flat_div_T_div_T % R, flat_div_T % T, flat % T)
 end
 
 end # module Lud

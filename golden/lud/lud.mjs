@@ -34,10 +34,7 @@ export function lud_apply(R, T, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
  */
 export function lud_inv(R, T, flat) {
-  return [
-    Math.trunc(flat / (R * T * T)),
-    Math.trunc(flat / (T * T)) % R,
-    Math.trunc(flat / T) % T,
-    flat % T,
-  ];
+  const flat_div_T = Math.trunc(flat / T);
+  const flat_div_T_div_T = Math.trunc(flat_div_T / T);
+  return [Math.trunc(flat_div_T_div_T / R), flat_div_T_div_T % R, flat_div_T % T, flat % T];
 }

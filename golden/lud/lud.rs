@@ -40,10 +40,12 @@ pub const fn lud_apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn lud_inv(R: i64, T: i64, flat: i64) -> (i64, i64, i64, i64) {
+    let flat_div_T = flat / T;
+    let flat_div_T_div_T = flat_div_T / T;
     (
-        flat / (R * T * T),
-        flat / (T * T) % R,
-        flat / T % T,
+        flat_div_T_div_T / R,
+        flat_div_T_div_T % R,
+        flat_div_T % T,
         flat % T,
     )
 }

@@ -54,7 +54,8 @@ struct matmul_a_col_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_col_inv_result matmul_a_col_inv(
     long long M, [[maybe_unused]] long long K, long long BM, long long BK,
     long long flat) noexcept {
-  return {flat % M / BM, flat / (BK * M), flat % BM, flat / M % BK};
+  const long long flat_div_M = flat / M;
+  return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
 #endif  // LEGO_MATMUL_A_COL_CUH

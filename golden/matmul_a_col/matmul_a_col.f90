@@ -43,11 +43,13 @@ contains
   pure elemental subroutine matmul_a_col_inv(M, K, BM, BK, flat, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, flat
     integer(int64), intent(out) :: i, j, k_2, l
+    integer(int64) :: flat_div_M
     associate (unused => K); end associate
+    flat_div_M = flat / M
     i = mod(flat, M) / BM
-    j = flat / (BK * M)
+    j = flat_div_M / BK
     k_2 = mod(flat, BM)
-    l = mod(flat / M, BK)
+    l = mod(flat_div_M, BK)
   end subroutine matmul_a_col_inv
 
 end module matmul_a_col_mod

@@ -39,10 +39,11 @@ int matmul_a_col_apply(int M, int K, int BM, int BK, int i, int j, int k, int l)
 // Renamed: flat is flat_v here
 void matmul_a_col_inv(
     int M, int K, int BM, int BK, int flat_v, out int i, out int j, out int k, out int l) {
+  int flat_div_M = flat_v / M;
   i = flat_v % M / BM;
-  j = flat_v / (BK * M);
+  j = flat_div_M / BK;
   k = flat_v % BM;
-  l = flat_v / M % BK;
+  l = flat_div_M % BK;
 }
 
 #endif  // LEGO_MATMUL_A_COL_GLSL

@@ -50,7 +50,8 @@ struct matmul_a_col_inv_result {
 [[nodiscard]] constexpr matmul_a_col_inv_result matmul_a_col_inv(
     std::int64_t M, [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK,
     std::int64_t flat) noexcept {
-  return {flat % M / BM, flat / (BK * M), flat % BM, flat / M % BK};
+  const std::int64_t flat_div_M = flat / M;
+  return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
 }  // namespace lego

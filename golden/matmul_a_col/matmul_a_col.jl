@@ -47,7 +47,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function matmul_a_col_inv(M::Int64, K::Int64, BM::Int64, BK::Int64,
     flat::Int64)::NTuple{4, Int64}
-    return (div(flat % M, BM), div(flat, BK * M), flat % BM, div(flat, M) % BK)
+    flat_div_M = div(flat, M)
+    return (div(flat % M, BM), div(flat_div_M, BK), flat % BM, flat_div_M % BK)
 end
 
 end # module MatmulACol

@@ -42,10 +42,6 @@ export function matmul_a_col_apply(M, _K, BM, BK, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < M // BM, 0 <= j < _K // BK, 0 <= k < BM, 0 <= l < BK
  */
 export function matmul_a_col_inv(M, _K, BM, BK, flat) {
-  return [
-    Math.trunc(flat % M / BM),
-    Math.trunc(flat / (BK * M)),
-    flat % BM,
-    Math.trunc(flat / M) % BK,
-  ];
+  const flat_div_M = Math.trunc(flat / M);
+  return [Math.trunc(flat % M / BM), Math.trunc(flat_div_M / BK), flat % BM, flat_div_M % BK];
 }

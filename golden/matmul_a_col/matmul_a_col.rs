@@ -65,5 +65,6 @@ pub const fn matmul_a_col_inv(
     BK: i64,
     flat: i64,
 ) -> (i64, i64, i64, i64) {
-    (flat % M / BM, flat / (BK * M), flat % BM, flat / M % BK)
+    let flat_div_M = flat / M;
+    (flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK)
 }

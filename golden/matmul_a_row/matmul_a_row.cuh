@@ -54,7 +54,8 @@ struct matmul_a_row_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_row_inv_result matmul_a_row_inv(
     [[maybe_unused]] long long M, long long K, long long BM, long long BK,
     long long flat) noexcept {
-  return {flat / (BM * K), flat % K / BK, flat / K % BM, flat % BK};
+  const long long flat_div_K = flat / K;
+  return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
 #endif  // LEGO_MATMUL_A_ROW_CUH

@@ -43,10 +43,12 @@ contains
   pure elemental subroutine matmul_a_row_inv(M, K, BM, BK, flat, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, flat
     integer(int64), intent(out) :: i, j, k_2, l
+    integer(int64) :: flat_div_K
     associate (unused => M); end associate
-    i = flat / (BM * K)
+    flat_div_K = flat / K
+    i = flat_div_K / BM
     j = mod(flat, K) / BK
-    k_2 = mod(flat / K, BM)
+    k_2 = mod(flat_div_K, BM)
     l = mod(flat, BK)
   end subroutine matmul_a_row_inv
 

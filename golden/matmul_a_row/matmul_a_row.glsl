@@ -39,9 +39,10 @@ int matmul_a_row_apply(int M, int K, int BM, int BK, int i, int j, int k, int l)
 // Renamed: flat is flat_v here
 void matmul_a_row_inv(
     int M, int K, int BM, int BK, int flat_v, out int i, out int j, out int k, out int l) {
-  i = flat_v / (BM * K);
+  int flat_div_K = flat_v / K;
+  i = flat_div_K / BM;
   j = flat_v % K / BK;
-  k = flat_v / K % BM;
+  k = flat_div_K % BM;
   l = flat_v % BK;
 }
 

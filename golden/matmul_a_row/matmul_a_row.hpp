@@ -50,7 +50,8 @@ struct matmul_a_row_inv_result {
 [[nodiscard]] constexpr matmul_a_row_inv_result matmul_a_row_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t K, std::int64_t BM, std::int64_t BK,
     std::int64_t flat) noexcept {
-  return {flat / (BM * K), flat % K / BK, flat / K % BM, flat % BK};
+  const std::int64_t flat_div_K = flat / K;
+  return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
 }  // namespace lego

@@ -47,7 +47,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function matmul_a_row_inv(M::Int64, K::Int64, BM::Int64, BK::Int64,
     flat::Int64)::NTuple{4, Int64}
-    return (div(flat, BM * K), div(flat % K, BK), div(flat, K) % BM, flat % BK)
+    flat_div_K = div(flat, K)
+    return (div(flat_div_K, BM), div(flat % K, BK), flat_div_K % BM, flat % BK)
 end
 
 end # module MatmulARow

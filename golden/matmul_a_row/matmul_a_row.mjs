@@ -42,10 +42,6 @@ export function matmul_a_row_apply(_M, K, BM, BK, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < _M // BM, 0 <= j < K // BK, 0 <= k < BM, 0 <= l < BK
  */
 export function matmul_a_row_inv(_M, K, BM, BK, flat) {
-  return [
-    Math.trunc(flat / (BM * K)),
-    Math.trunc(flat % K / BK),
-    Math.trunc(flat / K) % BM,
-    flat % BK,
-  ];
+  const flat_div_K = Math.trunc(flat / K);
+  return [Math.trunc(flat_div_K / BM), Math.trunc(flat % K / BK), flat_div_K % BM, flat % BK];
 }

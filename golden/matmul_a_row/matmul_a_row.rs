@@ -65,5 +65,6 @@ pub const fn matmul_a_row_inv(
     BK: i64,
     flat: i64,
 ) -> (i64, i64, i64, i64) {
-    (flat / (BM * K), flat % K / BK, flat / K % BM, flat % BK)
+    let flat_div_K = flat / K;
+    (flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK)
 }

@@ -54,7 +54,8 @@ struct matmul_b_col_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_b_col_inv_result matmul_b_col_inv(
     long long K, [[maybe_unused]] long long N, long long BK, long long BN,
     long long flat) noexcept {
-  return {flat % K / BK, flat / (BN * K), flat % BK, flat / K % BN};
+  const long long flat_div_K = flat / K;
+  return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
 }
 
 #endif  // LEGO_MATMUL_B_COL_CUH

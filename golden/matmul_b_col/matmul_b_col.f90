@@ -43,11 +43,13 @@ contains
   pure elemental subroutine matmul_b_col_inv(K, N, BK, BN, flat, i, j, k_2, l)
     integer(int64), intent(in) :: K, N, BK, BN, flat
     integer(int64), intent(out) :: i, j, k_2, l
+    integer(int64) :: flat_div_K
     associate (unused => N); end associate
+    flat_div_K = flat / K
     i = mod(flat, K) / BK
-    j = flat / (BN * K)
+    j = flat_div_K / BN
     k_2 = mod(flat, BK)
-    l = mod(flat / K, BN)
+    l = mod(flat_div_K, BN)
   end subroutine matmul_b_col_inv
 
 end module matmul_b_col_mod

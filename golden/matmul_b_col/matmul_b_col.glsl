@@ -39,10 +39,11 @@ int matmul_b_col_apply(int K, int N, int BK, int BN, int i, int j, int k, int l)
 // Renamed: flat is flat_v here
 void matmul_b_col_inv(
     int K, int N, int BK, int BN, int flat_v, out int i, out int j, out int k, out int l) {
+  int flat_div_K = flat_v / K;
   i = flat_v % K / BK;
-  j = flat_v / (BN * K);
+  j = flat_div_K / BN;
   k = flat_v % BK;
-  l = flat_v / K % BN;
+  l = flat_div_K % BN;
 }
 
 #endif  // LEGO_MATMUL_B_COL_GLSL

@@ -50,7 +50,8 @@ struct matmul_b_col_inv_result {
 [[nodiscard]] constexpr matmul_b_col_inv_result matmul_b_col_inv(
     std::int64_t K, [[maybe_unused]] std::int64_t N, std::int64_t BK, std::int64_t BN,
     std::int64_t flat) noexcept {
-  return {flat % K / BK, flat / (BN * K), flat % BK, flat / K % BN};
+  const std::int64_t flat_div_K = flat / K;
+  return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
 }
 
 }  // namespace lego

@@ -47,7 +47,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function matmul_b_col_inv(K::Int64, N::Int64, BK::Int64, BN::Int64,
     flat::Int64)::NTuple{4, Int64}
-    return (div(flat % K, BK), div(flat, BN * K), flat % BK, div(flat, K) % BN)
+    flat_div_K = div(flat, K)
+    return (div(flat % K, BK), div(flat_div_K, BN), flat % BK, flat_div_K % BN)
 end
 
 end # module MatmulBCol

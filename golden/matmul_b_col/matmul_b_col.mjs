@@ -42,10 +42,6 @@ export function matmul_b_col_apply(K, _N, BK, BN, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < K // BK, 0 <= j < _N // BN, 0 <= k < BK, 0 <= l < BN
  */
 export function matmul_b_col_inv(K, _N, BK, BN, flat) {
-  return [
-    Math.trunc(flat % K / BK),
-    Math.trunc(flat / (BN * K)),
-    flat % BK,
-    Math.trunc(flat / K) % BN,
-  ];
+  const flat_div_K = Math.trunc(flat / K);
+  return [Math.trunc(flat % K / BK), Math.trunc(flat_div_K / BN), flat % BK, flat_div_K % BN];
 }

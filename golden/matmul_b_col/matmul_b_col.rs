@@ -65,5 +65,6 @@ pub const fn matmul_b_col_inv(
     BN: i64,
     flat: i64,
 ) -> (i64, i64, i64, i64) {
-    (flat % K / BK, flat / (BN * K), flat % BK, flat / K % BN)
+    let flat_div_K = flat / K;
+    (flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN)
 }

@@ -54,7 +54,8 @@ struct matmul_b_row_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_b_row_inv_result matmul_b_row_inv(
     [[maybe_unused]] long long K, long long N, long long BK, long long BN,
     long long flat) noexcept {
-  return {flat / (BK * N), flat % N / BN, flat / N % BK, flat % BN};
+  const long long flat_div_N = flat / N;
+  return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
 #endif  // LEGO_MATMUL_B_ROW_CUH

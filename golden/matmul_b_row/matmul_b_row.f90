@@ -43,10 +43,12 @@ contains
   pure elemental subroutine matmul_b_row_inv(K, N, BK, BN, flat, i, j, k_2, l)
     integer(int64), intent(in) :: K, N, BK, BN, flat
     integer(int64), intent(out) :: i, j, k_2, l
+    integer(int64) :: flat_div_N
     associate (unused => K); end associate
-    i = flat / (BK * N)
+    flat_div_N = flat / N
+    i = flat_div_N / BK
     j = mod(flat, N) / BN
-    k_2 = mod(flat / N, BK)
+    k_2 = mod(flat_div_N, BK)
     l = mod(flat, BN)
   end subroutine matmul_b_row_inv
 

@@ -39,9 +39,10 @@ int matmul_b_row_apply(int K, int N, int BK, int BN, int i, int j, int k, int l)
 // Renamed: flat is flat_v here
 void matmul_b_row_inv(
     int K, int N, int BK, int BN, int flat_v, out int i, out int j, out int k, out int l) {
-  i = flat_v / (BK * N);
+  int flat_div_N = flat_v / N;
+  i = flat_div_N / BK;
   j = flat_v % N / BN;
-  k = flat_v / N % BK;
+  k = flat_div_N % BK;
   l = flat_v % BN;
 }
 

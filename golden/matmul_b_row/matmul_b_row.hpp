@@ -50,7 +50,8 @@ struct matmul_b_row_inv_result {
 [[nodiscard]] constexpr matmul_b_row_inv_result matmul_b_row_inv(
     [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t BK, std::int64_t BN,
     std::int64_t flat) noexcept {
-  return {flat / (BK * N), flat % N / BN, flat / N % BK, flat % BN};
+  const std::int64_t flat_div_N = flat / N;
+  return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
 }  // namespace lego

@@ -47,7 +47,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function matmul_b_row_inv(K::Int64, N::Int64, BK::Int64, BN::Int64,
     flat::Int64)::NTuple{4, Int64}
-    return (div(flat, BK * N), div(flat % N, BN), div(flat, N) % BK, flat % BN)
+    flat_div_N = div(flat, N)
+    return (div(flat_div_N, BK), div(flat % N, BN), flat_div_N % BK, flat % BN)
 end
 
 end # module MatmulBRow

@@ -42,10 +42,6 @@ export function matmul_b_row_apply(_K, N, BK, BN, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < _K // BK, 0 <= j < N // BN, 0 <= k < BK, 0 <= l < BN
  */
 export function matmul_b_row_inv(_K, N, BK, BN, flat) {
-  return [
-    Math.trunc(flat / (BK * N)),
-    Math.trunc(flat % N / BN),
-    Math.trunc(flat / N) % BK,
-    flat % BN,
-  ];
+  const flat_div_N = Math.trunc(flat / N);
+  return [Math.trunc(flat_div_N / BK), Math.trunc(flat % N / BN), flat_div_N % BK, flat % BN];
 }

@@ -65,5 +65,6 @@ pub const fn matmul_b_row_inv(
     BN: i64,
     flat: i64,
 ) -> (i64, i64, i64, i64) {
-    (flat / (BK * N), flat % N / BN, flat / N % BK, flat % BN)
+    let flat_div_N = flat / N;
+    (flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN)
 }

@@ -54,7 +54,8 @@ struct matmul_c_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_c_inv_result matmul_c_inv(
     [[maybe_unused]] long long M, long long N, long long BM, long long BN,
     long long flat) noexcept {
-  return {flat / (BM * N), flat % N / BN, flat / N % BM, flat % BN};
+  const long long flat_div_N = flat / N;
+  return {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
 }
 
 #endif  // LEGO_MATMUL_C_CUH

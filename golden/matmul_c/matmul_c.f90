@@ -42,10 +42,12 @@ contains
   pure elemental subroutine matmul_c_inv(M, N, BM, BN, flat, i, j, k, l)
     integer(int64), intent(in) :: M, N, BM, BN, flat
     integer(int64), intent(out) :: i, j, k, l
+    integer(int64) :: flat_div_N
     associate (unused => M); end associate
-    i = flat / (BM * N)
+    flat_div_N = flat / N
+    i = flat_div_N / BM
     j = mod(flat, N) / BN
-    k = mod(flat / N, BM)
+    k = mod(flat_div_N, BM)
     l = mod(flat, BN)
   end subroutine matmul_c_inv
 

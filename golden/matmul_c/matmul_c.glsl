@@ -39,9 +39,10 @@ int matmul_c_apply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
 // Renamed: flat is flat_v here
 void matmul_c_inv(
     int M, int N, int BM, int BN, int flat_v, out int i, out int j, out int k, out int l) {
-  i = flat_v / (BM * N);
+  int flat_div_N = flat_v / N;
+  i = flat_div_N / BM;
   j = flat_v % N / BN;
-  k = flat_v / N % BM;
+  k = flat_div_N % BM;
   l = flat_v % BN;
 }
 

@@ -50,7 +50,8 @@ struct matmul_c_inv_result {
 [[nodiscard]] constexpr matmul_c_inv_result matmul_c_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN,
     std::int64_t flat) noexcept {
-  return {flat / (BM * N), flat % N / BN, flat / N % BM, flat % BN};
+  const std::int64_t flat_div_N = flat / N;
+  return {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
 }
 
 }  // namespace lego

@@ -47,7 +47,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function matmul_c_inv(M::Int64, N::Int64, BM::Int64, BN::Int64,
     flat::Int64)::NTuple{4, Int64}
-    return (div(flat, BM * N), div(flat % N, BN), div(flat, N) % BM, flat % BN)
+    flat_div_N = div(flat, N)
+    return (div(flat_div_N, BM), div(flat % N, BN), flat_div_N % BM, flat % BN)
 end
 
 end # module MatmulC

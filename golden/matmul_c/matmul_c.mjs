@@ -42,10 +42,6 @@ export function matmul_c_apply(_M, N, BM, BN, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < _M // BM, 0 <= j < N // BN, 0 <= k < BM, 0 <= l < BN
  */
 export function matmul_c_inv(_M, N, BM, BN, flat) {
-  return [
-    Math.trunc(flat / (BM * N)),
-    Math.trunc(flat % N / BN),
-    Math.trunc(flat / N) % BM,
-    flat % BN,
-  ];
+  const flat_div_N = Math.trunc(flat / N);
+  return [Math.trunc(flat_div_N / BM), Math.trunc(flat % N / BN), flat_div_N % BM, flat % BN];
 }

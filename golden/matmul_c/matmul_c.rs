@@ -59,5 +59,6 @@ pub const fn matmul_c_apply(
 #[must_use]
 #[inline]
 pub const fn matmul_c_inv(_M: i64, N: i64, BM: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
-    (flat / (BM * N), flat % N / BN, flat / N % BM, flat % BN)
+    let flat_div_N = flat / N;
+    (flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN)
 }

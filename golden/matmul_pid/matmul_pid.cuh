@@ -24,7 +24,7 @@
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_pid_apply(
     [[maybe_unused]] long long nm, long long nn, long long GM, long long i, long long j) noexcept {
-  return GM * (nn * (i / GM) + j) + i % GM;
+  return GM * (i / GM * (nn - 1) + j) + i;
 }
 
 /// The result of matmul_pid_inv.
@@ -44,7 +44,8 @@ struct matmul_pid_inv_result {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_inv_result matmul_pid_inv(
     [[maybe_unused]] long long nm, long long nn, long long GM, long long flat) noexcept {
-  return {GM * (flat / (GM * nn)) + flat % GM, flat / GM % nn};
+  const long long flat_div_GM = flat / GM;
+  return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
 #endif  // LEGO_MATMUL_PID_CUH

@@ -21,7 +21,7 @@ contains
   pure elemental integer(int64) function matmul_pid_apply(nm, nn, GM, i, j)
     integer(int64), intent(in) :: nm, nn, GM, i, j
     associate (unused => nm); end associate
-    matmul_pid_apply = GM * (nn * (i / GM) + j) + mod(i, GM)
+    matmul_pid_apply = GM * (i / GM * (nn - 1_int64) + j) + i
   end function matmul_pid_apply
 
   !> Logical index (i, j) of a physical position.
@@ -36,9 +36,11 @@ contains
   pure elemental subroutine matmul_pid_inv(nm, nn, GM, flat, i, j)
     integer(int64), intent(in) :: nm, nn, GM, flat
     integer(int64), intent(out) :: i, j
+    integer(int64) :: flat_div_GM
     associate (unused => nm); end associate
-    i = GM * (flat / (GM * nn)) + mod(flat, GM)
-    j = mod(flat / GM, nn)
+    flat_div_GM = flat / GM
+    i = GM * (flat_div_GM / nn - flat_div_GM) + flat
+    j = mod(flat_div_GM, nn)
   end subroutine matmul_pid_inv
 
 end module matmul_pid_mod

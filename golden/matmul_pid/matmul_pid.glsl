@@ -18,7 +18,7 @@
 // Assumes nm*nn <= 2**31 - 1
 // int32 is enough under the assumptions.
 int matmul_pid_apply(int nm, int nn, int GM, int i, int j) {
-  return GM * (nn * (i / GM) + j) + i % GM;
+  return GM * (i / GM * (nn - 1) + j) + i;
 }
 
 // Logical index (i, j) of a physical position.
@@ -32,8 +32,9 @@ int matmul_pid_apply(int nm, int nn, int GM, int i, int j) {
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void matmul_pid_inv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
-  i = GM * (flat_v / (GM * nn)) + flat_v % GM;
-  j = flat_v / GM % nn;
+  int flat_div_GM = flat_v / GM;
+  i = GM * (flat_div_GM / nn - flat_div_GM) + flat_v;
+  j = flat_div_GM % nn;
 }
 
 #endif  // LEGO_MATMUL_PID_GLSL

@@ -21,7 +21,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t matmul_pid_apply(
     [[maybe_unused]] std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t i,
     std::int64_t j) noexcept {
-  return GM * (nn * (i / GM) + j) + i % GM;
+  return GM * (i / GM * (nn - 1) + j) + i;
 }
 
 /// The result of matmul_pid_inv.
@@ -42,7 +42,8 @@ struct matmul_pid_inv_result {
 [[nodiscard]] constexpr matmul_pid_inv_result matmul_pid_inv(
     [[maybe_unused]] std::int64_t nm, std::int64_t nn, std::int64_t GM,
     std::int64_t flat) noexcept {
-  return {GM * (flat / (GM * nn)) + flat % GM, flat / GM % nn};
+  const std::int64_t flat_div_GM = flat / GM;
+  return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
 }  // namespace lego

@@ -22,7 +22,7 @@ Physical position of the logical index (i, j).
 """
 @inline function matmul_pid_apply(nm::Int64, nn::Int64, GM::Int64, i::Int64,
     j::Int64)::Int64
-    return GM * (nn * div(i, GM) + j) + i % GM
+    return GM * (div(i, GM) * (nn - 1) + j) + i
 end
 
 """
@@ -41,7 +41,8 @@ Logical index (i, j) of a physical position.
 """
 @inline function matmul_pid_inv(nm::Int64, nn::Int64, GM::Int64,
     flat::Int64)::NTuple{2, Int64}
-    return (GM * div(flat, GM * nn) + flat % GM, div(flat, GM) % nn)
+    flat_div_GM = div(flat, GM)
+    return (GM * (div(flat_div_GM, nn) - flat_div_GM) + flat, flat_div_GM % nn)
 end
 
 end # module MatmulPid

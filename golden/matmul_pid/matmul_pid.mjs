@@ -19,7 +19,7 @@
  * @returns {number} 0 <= the result < _nm*nn
  */
 export function matmul_pid_apply(_nm, nn, GM, i, j) {
-  return GM * (nn * Math.trunc(i / GM) + j) + i % GM;
+  return GM * (Math.trunc(i / GM) * (nn - 1) + j) + i;
 }
 
 /**
@@ -36,5 +36,6 @@ export function matmul_pid_apply(_nm, nn, GM, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < _nm, 0 <= j < nn
  */
 export function matmul_pid_inv(_nm, nn, GM, flat) {
-  return [GM * Math.trunc(flat / (GM * nn)) + flat % GM, Math.trunc(flat / GM) % nn];
+  const flat_div_GM = Math.trunc(flat / GM);
+  return [GM * (Math.trunc(flat_div_GM / nn) - flat_div_GM) + flat, flat_div_GM % nn];
 }

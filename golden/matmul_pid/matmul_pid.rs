@@ -21,7 +21,7 @@
 #[must_use]
 #[inline]
 pub const fn matmul_pid_apply(_nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
-    GM * (nn * (i / GM) + j) + i % GM
+    GM * (i / GM * (nn - 1) + j) + i
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -42,5 +42,9 @@ pub const fn matmul_pid_apply(_nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64
 #[must_use]
 #[inline]
 pub const fn matmul_pid_inv(_nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
-    (GM * (flat / (GM * nn)) + flat % GM, flat / GM % nn)
+    let flat_div_GM = flat / GM;
+    (
+        GM * (flat_div_GM / nn - flat_div_GM) + flat,
+        flat_div_GM % nn,
+    )
 }

@@ -16,11 +16,12 @@
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 256
-/// @note int32 is enough: every value lies in 0..255.
+/// @note int32 is enough: every value lies in 0..32767.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int morton_16x16_apply(int i, int j) noexcept {
-  const int bits = (j | 4 * j) & 51;
-  const int bits_2 = (i | 4 * i) & 51;
-  return ((bits | 2 * bits) & 85) | 2 * ((bits_2 | 2 * bits_2) & 85);
+  const int total = 256 * i + j;
+  const int bits = ((total << 2) | total) & 0x3333;
+  const int bits_2 = ((bits << 1) | bits) & 0x5555;
+  return (bits_2 >> 7) + (bits_2 & 0x55);
 }
 
 /// The result of morton_16x16_inv.
@@ -32,14 +33,13 @@ struct morton_16x16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-/// @note int32 is enough: every value lies in 0..255.
+/// @note int32 is enough: every value lies in 0..65535.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr morton_16x16_inv_result morton_16x16_inv(
     int flat) noexcept {
-  const int bits = (flat >> 1) & 85;
-  const int bits_2 = (bits | (bits >> 1)) & 51;
-  const int bits_3 = flat & 85;
-  const int bits_4 = (bits_3 | (bits_3 >> 1)) & 51;
-  return {(bits_2 | (bits_2 >> 2)) & 15, (bits_4 | (bits_4 >> 2)) & 15};
+  const int bits = 257 * flat & 0xaa55;
+  const int bits_2 = (bits + (bits >> 1)) & 0x6633;
+  const int bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+  return {bits_3 >> 9, bits_3 & 15};
 }
 
 #endif  // LEGO_MORTON_16X16_CUH

@@ -12,30 +12,29 @@ contains
   !> Parameter i: 0 <= i < 16
   !> Parameter j: 0 <= j < 16
   !> Result: 0 <= the result < 256
-  !> int32 is enough: every value lies in 0..255.
+  !> int32 is enough: every value lies in 0..32767.
   pure elemental integer(int32) function morton_16x16_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: bits, bits_2
-    bits = iand(ior(j, 4_int32 * j), 51_int32)
-    bits_2 = iand(ior(i, 4_int32 * i), 51_int32)
-    morton_16x16_apply = ior(iand(ior(bits, 2_int32 * bits), 85_int32), &
-        2_int32 * iand(ior(bits_2, 2_int32 * bits_2), 85_int32))
+    integer(int32) :: total, bits, bits_2
+    total = 256_int32 * i + j
+    bits = iand(ior(shiftl(total, 2), total), 13107_int32)
+    bits_2 = iand(ior(shiftl(bits, 1), bits), 21845_int32)
+    morton_16x16_apply = shifta(bits_2, 7) + iand(bits_2, 85_int32)
   end function morton_16x16_apply
 
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 256
   !> Result: 0 <= i < 16, 0 <= j < 16
-  !> int32 is enough: every value lies in 0..255.
+  !> int32 is enough: every value lies in 0..65535.
   pure elemental subroutine morton_16x16_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: bits, bits_2, bits_3, bits_4
-    bits = iand(shifta(flat, 1), 85_int32)
-    bits_2 = iand(ior(bits, shifta(bits, 1)), 51_int32)
-    bits_3 = iand(flat, 85_int32)
-    bits_4 = iand(ior(bits_3, shifta(bits_3, 1)), 51_int32)
-    i = iand(ior(bits_2, shifta(bits_2, 2)), 15_int32)
-    j = iand(ior(bits_4, shifta(bits_4, 2)), 15_int32)
+    integer(int32) :: bits, bits_2, bits_3
+    bits = iand(257_int32 * flat, 43605_int32)
+    bits_2 = iand(bits + shifta(bits, 1), 26163_int32)
+    bits_3 = iand(bits_2 + shifta(bits_2, 2), 7695_int32)
+    i = shifta(bits_3, 9)
+    j = iand(bits_3, 15_int32)
   end subroutine morton_16x16_inv
 
 end module morton_16x16_mod

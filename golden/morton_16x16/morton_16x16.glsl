@@ -11,25 +11,25 @@
 // Parameter i: 0 <= i < 16
 // Parameter j: 0 <= j < 16
 // Result: 0 <= the result < 256
-// int32 is enough: every value lies in 0..255.
+// int32 is enough: every value lies in 0..32767.
 int morton_16x16_apply(int i, int j) {
-  int bits = (j | 4 * j) & 51;
-  int bits_2 = (i | 4 * i) & 51;
-  return ((bits | 2 * bits) & 85) | 2 * ((bits_2 | 2 * bits_2) & 85);
+  int total = 256 * i + j;
+  int bits = ((total << 2) | total) & 0x3333;
+  int bits_2 = ((bits << 1) | bits) & 0x5555;
+  return (bits_2 >> 7) + (bits_2 & 0x55);
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
-// int32 is enough: every value lies in 0..255.
+// int32 is enough: every value lies in 0..65535.
 // Renamed: flat is flat_v here
 void morton_16x16_inv(int flat_v, out int i, out int j) {
-  int bits = (flat_v >> 1) & 85;
-  int bits_2 = (bits | (bits >> 1)) & 51;
-  int bits_3 = flat_v & 85;
-  int bits_4 = (bits_3 | (bits_3 >> 1)) & 51;
-  i = (bits_2 | (bits_2 >> 2)) & 15;
-  j = (bits_4 | (bits_4 >> 2)) & 15;
+  int bits = 257 * flat_v & 0xaa55;
+  int bits_2 = (bits + (bits >> 1)) & 0x6633;
+  int bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+  i = bits_3 >> 9;
+  j = bits_3 & 15;
 }
 
 #endif  // LEGO_MORTON_16X16_GLSL

@@ -12,11 +12,12 @@ namespace lego {
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 256
-/// @note int32 is enough: every value lies in 0..255.
+/// @note int32 is enough: every value lies in 0..32767.
 [[nodiscard]] constexpr std::int32_t morton_16x16_apply(std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t bits = (j | 4 * j) & 51;
-  const std::int32_t bits_2 = (i | 4 * i) & 51;
-  return ((bits | 2 * bits) & 85) | 2 * ((bits_2 | 2 * bits_2) & 85);
+  const std::int32_t total = 256 * i + j;
+  const std::int32_t bits = ((total << 2) | total) & 0x3333;
+  const std::int32_t bits_2 = ((bits << 1) | bits) & 0x5555;
+  return (bits_2 >> 7) + (bits_2 & 0x55);
 }
 
 /// The result of morton_16x16_inv.
@@ -28,13 +29,12 @@ struct morton_16x16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-/// @note int32 is enough: every value lies in 0..255.
+/// @note int32 is enough: every value lies in 0..65535.
 [[nodiscard]] constexpr morton_16x16_inv_result morton_16x16_inv(std::int32_t flat) noexcept {
-  const std::int32_t bits = (flat >> 1) & 85;
-  const std::int32_t bits_2 = (bits | (bits >> 1)) & 51;
-  const std::int32_t bits_3 = flat & 85;
-  const std::int32_t bits_4 = (bits_3 | (bits_3 >> 1)) & 51;
-  return {(bits_2 | (bits_2 >> 2)) & 15, (bits_4 | (bits_4 >> 2)) & 15};
+  const std::int32_t bits = 257 * flat & 0xaa55;
+  const std::int32_t bits_2 = (bits + (bits >> 1)) & 0x6633;
+  const std::int32_t bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+  return {bits_3 >> 9, bits_3 & 15};
 }
 
 }  // namespace lego

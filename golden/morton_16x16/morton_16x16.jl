@@ -13,13 +13,13 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 16
 - Parameter j: 0 <= j < 16
 - Result: 0 <= the result < 256
-- int32 is enough: every value lies in 0..255.
+- int32 is enough: every value lies in 0..32767.
 """
 @inline function morton_16x16_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    bits = (j | (Ti(4) * j)) & Ti(51)
-    bits_2 = (i | (Ti(4) * i)) & Ti(51)
-    return ((bits | (Ti(2) * bits)) & Ti(85)) |
-        (Ti(2) * ((bits_2 | (Ti(2) * bits_2)) & Ti(85)))
+    total = Ti(256) * i + j
+    bits = ((total << 2) | total) & Ti(13107)
+    bits_2 = ((bits << 1) | bits) & Ti(21845)
+    return (bits_2 >> 7) + (bits_2 & Ti(85))
 end
 
 """
@@ -29,14 +29,13 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 256
 - Result: 0 <= i < 16, 0 <= j < 16
-- int32 is enough: every value lies in 0..255.
+- int32 is enough: every value lies in 0..65535.
 """
 @inline function morton_16x16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    bits = (flat >> 1) & Ti(85)
-    bits_2 = (bits | (bits >> 1)) & Ti(51)
-    bits_3 = flat & Ti(85)
-    bits_4 = (bits_3 | (bits_3 >> 1)) & Ti(51)
-    return ((bits_2 | (bits_2 >> 2)) & Ti(15), (bits_4 | (bits_4 >> 2)) & Ti(15))
+    bits = (Ti(257) * flat) & Ti(43605)
+    bits_2 = (bits + (bits >> 1)) & Ti(26163)
+    bits_3 = (bits_2 + (bits_2 >> 2)) & Ti(7695)
+    return (bits_3 >> 9, bits_3 & Ti(15))
 end
 
 end # module Morton16x16

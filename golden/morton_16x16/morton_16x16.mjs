@@ -5,30 +5,30 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in 0..255.
+ * int53 is enough: every value lies in 0..32767.
  *
  * @param {number} i 0 <= i < 16
  * @param {number} j 0 <= j < 16
  * @returns {number} 0 <= the result < 256
  */
 export function morton_16x16_apply(i, j) {
-  const bits = (j | 4 * j) & 51;
-  const bits_2 = (i | 4 * i) & 51;
-  return ((bits | 2 * bits) & 85) | 2 * ((bits_2 | 2 * bits_2) & 85);
+  const total = 256 * i + j;
+  const bits = ((total << 2) | total) & 0x3333;
+  const bits_2 = ((bits << 1) | bits) & 0x5555;
+  return (bits_2 >> 7) + (bits_2 & 0x55);
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in 0..255.
+ * int53 is enough: every value lies in 0..65535.
  *
  * @param {number} flat 0 <= flat < 256
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16
  */
 export function morton_16x16_inv(flat) {
-  const bits = (flat >> 1) & 85;
-  const bits_2 = (bits | (bits >> 1)) & 51;
-  const bits_3 = flat & 85;
-  const bits_4 = (bits_3 | (bits_3 >> 1)) & 51;
-  return [(bits_2 | (bits_2 >> 2)) & 15, (bits_4 | (bits_4 >> 2)) & 15];
+  const bits = 257 * flat & 0xaa55;
+  const bits_2 = (bits + (bits >> 1)) & 0x6633;
+  const bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+  return [bits_3 >> 9, bits_3 & 15];
 }

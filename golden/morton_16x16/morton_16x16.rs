@@ -8,15 +8,16 @@
 /// - `j`: `0 <= j < 16`
 /// - result: `0 <= result < 256`
 ///
-/// `int32` is enough: every value lies in `0..255`.
+/// `int32` is enough: every value lies in `0..32767`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
-    let bits = (j | (4 * j)) & 0x33;
-    let bits_2 = (i | (4 * i)) & 0x33;
-    ((bits | (2 * bits)) & 0x55) | (2 * ((bits_2 | (2 * bits_2)) & 0x55))
+    let total = 256 * i + j;
+    let bits = ((total << 2) | total) & 0x3333;
+    let bits_2 = ((bits << 1) | bits) & 0x5555;
+    (bits_2 >> 7) + (bits_2 & 0x55)
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -24,18 +25,14 @@ pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 256`
 /// - result: `(i, j)`, `0 <= i < 16, 0 <= j < 16`
 ///
-/// `int32` is enough: every value lies in `0..255`.
+/// `int32` is enough: every value lies in `0..65535`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn morton_16x16_inv(flat: i32) -> (i32, i32) {
-    let bits = (flat >> 1) & 0x55;
-    let bits_2 = (bits | (bits >> 1)) & 0x33;
-    let bits_3 = flat & 0x55;
-    let bits_4 = (bits_3 | (bits_3 >> 1)) & 0x33;
-    (
-        (bits_2 | (bits_2 >> 2)) & 0xf,
-        (bits_4 | (bits_4 >> 2)) & 0xf,
-    )
+    let bits = (257 * flat) & 0xaa55;
+    let bits_2 = (bits + (bits >> 1)) & 0x6633;
+    let bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+    (bits_3 >> 9, bits_3 & 0xf)
 }

@@ -31,12 +31,12 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < b*b + 2*b + 1
-/// @pre 17*b*b + 38*b + 22 <= 2**63 - 1
+/// @pre 17*b*b + 37*b + 20 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long nw_apply(
     long long b, long long i, long long j) noexcept {
   const long long total = i + j;
-  const long long difference = 2 * b - i - j;
+  const long long difference = 2 * b - total;
   return (total <= b ? total * (total + 1) >> 1
                      : b * (b + 1) - (difference * (difference + 1) >> 1))
       + i;
@@ -50,29 +50,25 @@ struct nw_inv_result {
 
 /// Logical index (i, j) of a physical position.
 /// @param b b >= 1
-/// @param flat 0 <= flat < (b + 1)*(b + 1)
+/// @param flat 0 <= flat < b*b + 2*b + 1
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
-/// @pre 32*b*b + 65*b + 50 <= 2**63 - 1
+/// @pre 31*b*b + 63*b + 48 <= 2**63 - 1
+/// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(
     long long b, long long flat) noexcept {
   const long long scaled = b * (b + 3);
-  const long long scaled_div_2 = scaled >> 1;
   const long long scaled_2 = 2 * flat;
   const long long root = nw_isqrt(scaled_2);
-  const long long flag = static_cast<long long>(root * (root + 1) >> 1 <= flat);
-  const long long total = flag + root;
+  const long long total = static_cast<long long>(root * (root + 1) >> 1 <= flat) + root;
   const long long quotient = total * (total - 1) >> 1;
   const long long root_2 = nw_isqrt(b * (2 * b + 4) - scaled_2);
-  const long long flag_2 =
-      static_cast<long long>((root_2 * (root_2 + 1) >> 1) + flat <= b * (b + 2));
-  const long long total_2 = flag_2 + root_2;
+  const long long total_2 =
+      static_cast<long long>((root_2 * (root_2 + 1) >> 1) + flat <= b * (b + 2)) + root_2;
   const long long quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
-      (flat <= scaled_div_2 ? -quotient : quotient_2 - b * (b + 1)) + flat,
-      (flat <= scaled_div_2 ? flag + quotient + root - 1
-                            : scaled - flag_2 - quotient_2 - root_2 + 1)
-          - flat,
+      (flat <= scaled >> 1 ? -quotient : quotient_2 - b * (b + 1)) + flat,
+      (flat <= scaled >> 1 ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1) - flat,
   };
 }
 

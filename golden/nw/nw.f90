@@ -13,13 +13,13 @@ contains
   !> Parameter i: 0 <= i < b + 1
   !> Parameter j: 0 <= j < b + 1
   !> Result: 0 <= the result < b*b + 2*b + 1
-  !> Assumes 17*b*b + 38*b + 22 <= 2**63 - 1
+  !> Assumes 17*b*b + 37*b + 20 <= 2**63 - 1
   !> int64 is enough under the assumptions.
   pure elemental integer(int64) function nw_apply(b, i, j)
     integer(int64), intent(in) :: b, i, j
     integer(int64) :: total, difference
     total = i + j
-    difference = 2_int64 * b - i - j
+    difference = 2_int64 * b - total
     nw_apply = merge(shifta(total * (total + 1_int64), 1), &
             b * (b + 1_int64) - shifta(difference * (difference + 1_int64), 1), total <= b) &
         + i
@@ -27,30 +27,28 @@ contains
 
   !> Logical index (i, j) of a physical position.
   !> Parameter b: b >= 1
-  !> Parameter flat: 0 <= flat < (b + 1)*(b + 1)
+  !> Parameter flat: 0 <= flat < b*b + 2*b + 1
   !> Result: 0 <= i < b + 1, 0 <= j < b + 1
-  !> Assumes 32*b*b + 65*b + 50 <= 2**63 - 1
+  !> Assumes 31*b*b + 63*b + 48 <= 2**63 - 1
+  !> Assumes every intermediate value fits int64
   !> int64 is enough under the assumptions.
   pure elemental subroutine nw_inv(b, flat, i, j)
     integer(int64), intent(in) :: b, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: scaled, scaled_div_2, scaled_2, root, flag, total, quotient, root_2, flag_2, &
-        total_2, quotient_2
+    integer(int64) :: scaled, scaled_2, root, total, quotient, root_2, total_2, quotient_2
     scaled = b * (b + 3_int64)
-    scaled_div_2 = shifta(scaled, 1)
     scaled_2 = 2_int64 * flat
     root = isqrt_int64(scaled_2)
-    flag = merge(1_int64, 0_int64, shifta(root * (root + 1_int64), 1) <= flat)
-    total = flag + root
+    total = merge(1_int64, 0_int64, shifta(root * (root + 1_int64), 1) <= flat) + root
     quotient = shifta(total * (total - 1_int64), 1)
     root_2 = isqrt_int64(b * (2_int64 * b + 4_int64) - scaled_2)
-    flag_2 = merge(1_int64, 0_int64, &
-        shifta(root_2 * (root_2 + 1_int64), 1) + flat <= b * (b + 2_int64))
-    total_2 = flag_2 + root_2
+    total_2 = merge(1_int64, 0_int64, &
+            shifta(root_2 * (root_2 + 1_int64), 1) + flat <= b * (b + 2_int64)) &
+        + root_2
     quotient_2 = shifta(total_2 * (total_2 - 1_int64), 1)
-    i = merge(-quotient, quotient_2 - b * (b + 1_int64), flat <= scaled_div_2) + flat
-    j = merge(flag + quotient + root - 1_int64, &
-            scaled - flag_2 - quotient_2 - root_2 + 1_int64, flat <= scaled_div_2) &
+    i = merge(-quotient, quotient_2 - b * (b + 1_int64), flat <= shifta(scaled, 1)) + flat
+    j = merge(total + quotient - 1_int64, scaled - total_2 - quotient_2 + 1_int64, &
+            flat <= shifta(scaled, 1)) &
         - flat
   end subroutine nw_inv
 

@@ -26,11 +26,11 @@ int nw_isqrt(int n) {
 // Parameter i: 0 <= i < b + 1
 // Parameter j: 0 <= j < b + 1
 // Result: 0 <= the result < b*b + 2*b + 1
-// Assumes 17*b*b + 38*b + 22 <= 2**31 - 1
+// Assumes 17*b*b + 37*b + 20 <= 2**31 - 1
 // int32 is enough under the assumptions.
 int nw_apply(int b, int i, int j) {
   int total = i + j;
-  int difference = 2 * b - i - j;
+  int difference = 2 * b - total;
   return (total <= b ? total * (total + 1) >> 1
                      : b * (b + 1) - (difference * (difference + 1) >> 1))
       + i;
@@ -38,27 +38,23 @@ int nw_apply(int b, int i, int j) {
 
 // Logical index (i, j) of a physical position.
 // Parameter b: b >= 1
-// Parameter flat_v: 0 <= flat_v < (b + 1)*(b + 1)
+// Parameter flat_v: 0 <= flat_v < b*b + 2*b + 1
 // Result: 0 <= i < b + 1, 0 <= j < b + 1
-// Assumes 32*b*b + 65*b + 50 <= 2**31 - 1
+// Assumes 31*b*b + 63*b + 48 <= 2**31 - 1
+// Assumes every intermediate value fits int32
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void nw_inv(int b, int flat_v, out int i, out int j) {
   int scaled = b * (b + 3);
-  int scaled_div_2 = scaled >> 1;
   int scaled_2 = 2 * flat_v;
   int root = nw_isqrt(scaled_2);
-  int flag = int(root * (root + 1) >> 1 <= flat_v);
-  int total = flag + root;
+  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
   int quotient = total * (total - 1) >> 1;
   int root_2 = nw_isqrt(b * (2 * b + 4) - scaled_2);
-  int flag_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= b * (b + 2));
-  int total_2 = flag_2 + root_2;
+  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= b * (b + 2)) + root_2;
   int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = (flat_v <= scaled_div_2 ? -quotient : quotient_2 - b * (b + 1)) + flat_v;
-  j = (flat_v <= scaled_div_2 ? flag + quotient + root - 1
-                              : scaled - flag_2 - quotient_2 - root_2 + 1)
-      - flat_v;
+  i = (flat_v <= scaled >> 1 ? -quotient : quotient_2 - b * (b + 1)) + flat_v;
+  j = (flat_v <= scaled >> 1 ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1) - flat_v;
 }
 
 #endif  // LEGO_NW_GLSL

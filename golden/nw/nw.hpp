@@ -31,12 +31,12 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < b*b + 2*b + 1
-/// @pre 17*b*b + 38*b + 22 <= 2**63 - 1
+/// @pre 17*b*b + 37*b + 20 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr std::int64_t nw_apply(
     std::int64_t b, std::int64_t i, std::int64_t j) noexcept {
   const std::int64_t total = i + j;
-  const std::int64_t difference = 2 * b - i - j;
+  const std::int64_t difference = 2 * b - total;
   return (total <= b ? total * (total + 1) >> 1
                      : b * (b + 1) - (difference * (difference + 1) >> 1))
       + i;
@@ -50,27 +50,24 @@ struct nw_inv_result {
 
 /// Logical index (i, j) of a physical position.
 /// @param b b >= 1
-/// @param flat 0 <= flat < (b + 1)*(b + 1)
+/// @param flat 0 <= flat < b*b + 2*b + 1
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
-/// @pre 32*b*b + 65*b + 50 <= 2**63 - 1
+/// @pre 31*b*b + 63*b + 48 <= 2**63 - 1
+/// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr nw_inv_result nw_inv(std::int64_t b, std::int64_t flat) noexcept {
   const std::int64_t scaled = b * (b + 3);
-  const std::int64_t scaled_div_2 = scaled >> 1;
   const std::int64_t scaled_2 = 2 * flat;
   const std::int64_t root = nw_detail::isqrt(scaled_2);
-  const std::int64_t flag = std::int64_t{root * (root + 1) >> 1 <= flat};
-  const std::int64_t total = flag + root;
+  const std::int64_t total = std::int64_t{root * (root + 1) >> 1 <= flat} + root;
   const std::int64_t quotient = total * (total - 1) >> 1;
   const std::int64_t root_2 = nw_detail::isqrt(b * (2 * b + 4) - scaled_2);
-  const std::int64_t flag_2 = std::int64_t{(root_2 * (root_2 + 1) >> 1) + flat <= b * (b + 2)};
-  const std::int64_t total_2 = flag_2 + root_2;
+  const std::int64_t total_2 =
+      std::int64_t{(root_2 * (root_2 + 1) >> 1) + flat <= b * (b + 2)} + root_2;
   const std::int64_t quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
-      (flat <= scaled_div_2 ? -quotient : quotient_2 - b * (b + 1)) + flat,
-      (flat <= scaled_div_2 ? flag + quotient + root - 1
-                            : scaled - flag_2 - quotient_2 - root_2 + 1)
-          - flat,
+      (flat <= scaled >> 1 ? -quotient : quotient_2 - b * (b + 1)) + flat,
+      (flat <= scaled >> 1 ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1) - flat,
   };
 }
 

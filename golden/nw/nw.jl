@@ -14,12 +14,12 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < b + 1
 - Parameter j: 0 <= j < b + 1
 - Result: 0 <= the result < b*b + 2*b + 1
-- Assumes 17*b*b + 38*b + 22 <= 2**63 - 1
+- Assumes 17*b*b + 37*b + 20 <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
 @inline function nw_apply(b::Int64, i::Int64, j::Int64)::Int64
     total = i + j
-    difference = 2 * b - i - j
+    difference = 2 * b - total
     return (total <= b ? (total * (total + 1)) >> 1 :
             b * (b + 1) - ((difference * (difference + 1)) >> 1)) +
         i
@@ -31,26 +31,23 @@ end
 Logical index (i, j) of a physical position.
 
 - Parameter b: b >= 1
-- Parameter flat: 0 <= flat < (b + 1)*(b + 1)
+- Parameter flat: 0 <= flat < b*b + 2*b + 1
 - Result: 0 <= i < b + 1, 0 <= j < b + 1
-- Assumes 32*b*b + 65*b + 50 <= 2**63 - 1
+- Assumes 31*b*b + 63*b + 48 <= 2**63 - 1
+- Assumes every intermediate value fits int64
 - int64 is enough under the assumptions.
 """
 @inline function nw_inv(b::Int64, flat::Int64)::NTuple{2, Int64}
     scaled = b * (b + 3)
-    scaled_div_2 = scaled >> 1
     scaled_2 = 2 * flat
     root = isqrt(scaled_2)
-    flag = Int64((root * (root + 1)) >> 1 <= flat)
-    total = flag + root
+    total = Int64((root * (root + 1)) >> 1 <= flat) + root
     quotient = (total * (total - 1)) >> 1
     root_2 = isqrt(b * (2 * b + 4) - scaled_2)
-    flag_2 = Int64(((root_2 * (root_2 + 1)) >> 1) + flat <= b * (b + 2))
-    total_2 = flag_2 + root_2
+    total_2 = Int64(((root_2 * (root_2 + 1)) >> 1) + flat <= b * (b + 2)) + root_2
     quotient_2 = (total_2 * (total_2 - 1)) >> 1
-    return ((flat <= scaled_div_2 ? -quotient : quotient_2 - b * (b + 1)) + flat,
-        (flat <= scaled_div_2 ? flag + quotient + root - 1 :
-                scaled - flag_2 - quotient_2 - root_2 + 1) -
+    return ((flat <= scaled >> 1 ? -quotient : quotient_2 - b * (b + 1)) + flat,
+        (flat <= scaled >> 1 ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1) -
             flat)
 end
 

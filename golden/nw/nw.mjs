@@ -17,7 +17,7 @@ function isqrt(n) {
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 17*b*b + 38*b + 22 <= 2**53 - 1.
+ * Assumes 17*b*b + 37*b + 20 <= 2**53 - 1.
  * int53 is enough under the assumptions.
  *
  * @param {number} b b >= 1
@@ -27,7 +27,7 @@ function isqrt(n) {
  */
 export function nw_apply(b, i, j) {
   const total = i + j;
-  const difference = 2 * b - i - j;
+  const difference = 2 * b - total;
   return (total <= b ? Math.floor(total * (total + 1) / 2)
           : b * (b + 1) - Math.floor(difference * (difference + 1) / 2))
       + i;
@@ -36,28 +36,26 @@ export function nw_apply(b, i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes 32*b*b + 65*b + 50 <= 2**53 - 1.
+ * Assumes 31*b*b + 63*b + 48 <= 2**53 - 1.
+ * Assumes every intermediate value fits int53.
  * int53 is enough under the assumptions.
  *
  * @param {number} b b >= 1
- * @param {number} flat 0 <= flat < (b + 1)*(b + 1)
+ * @param {number} flat 0 <= flat < b*b + 2*b + 1
  * @returns {[i: number, j: number]} 0 <= i < b + 1, 0 <= j < b + 1
  */
 export function nw_inv(b, flat) {
   const scaled = b * (b + 3);
-  const scaled_div_2 = Math.floor(scaled / 2);
   const scaled_2 = 2 * flat;
   const root = isqrt(scaled_2);
-  const flag = Number(Math.floor(root * (root + 1) / 2) <= flat);
-  const total = flag + root;
+  const total = Number(Math.floor(root * (root + 1) / 2) <= flat) + root;
   const quotient = Math.floor(total * (total - 1) / 2) + 0;
   const root_2 = isqrt(b * (2 * b + 4) - scaled_2);
-  const flag_2 = Number(Math.floor(root_2 * (root_2 + 1) / 2) + flat <= b * (b + 2));
-  const total_2 = flag_2 + root_2;
+  const total_2 = Number(Math.floor(root_2 * (root_2 + 1) / 2) + flat <= b * (b + 2)) + root_2;
   const quotient_2 = Math.floor(total_2 * (total_2 - 1) / 2) + 0;
   return [
-    (flat <= scaled_div_2 ? 0 - quotient : quotient_2 - b * (b + 1)) + flat,
-    (flat <= scaled_div_2 ? flag + quotient + root - 1 : scaled - flag_2 - quotient_2 - root_2 + 1)
+    (flat <= Math.floor(scaled / 2) ? 0 - quotient : quotient_2 - b * (b + 1)) + flat,
+    (flat <= Math.floor(scaled / 2) ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1)
         - flat,
   ];
 }

@@ -24,7 +24,7 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 /// - `j`: `0 <= j < b + 1`
 /// - result: `0 <= result < b*b + 2*b + 1`
 ///
-/// Assumes `17*b*b + 38*b + 22 <= 2**63 - 1`.
+/// Assumes `17*b*b + 37*b + 20 <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
 // Not every program needs this one.
 #[allow(dead_code)]
@@ -32,7 +32,7 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 #[inline]
 pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
     let total = i + j;
-    let difference = 2 * b - i - j;
+    let difference = 2 * b - total;
     (if total <= b {
         (total * (total + 1)) >> 1
     } else {
@@ -43,39 +43,35 @@ pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
 /// Logical index `(i, j)` of a physical position.
 ///
 /// - `b`: `b >= 1`
-/// - `flat`: `0 <= flat < (b + 1)*(b + 1)`
+/// - `flat`: `0 <= flat < b*b + 2*b + 1`
 /// - result: `(i, j)`, `0 <= i < b + 1, 0 <= j < b + 1`
 ///
-/// Assumes `32*b*b + 65*b + 50 <= 2**63 - 1`.
+/// Assumes `31*b*b + 63*b + 48 <= 2**63 - 1`.
+/// Assumes every intermediate value fits `int64`.
 /// `int64` is enough under the assumptions.
 // Not every program needs this one.
 #[allow(dead_code)]
-// The names are those of the definition.
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn nw_inv(b: i64, flat: i64) -> (i64, i64) {
     let scaled = b * (b + 3);
-    let scaled_div_2 = scaled >> 1;
     let scaled_2 = 2 * flat;
     let root = isqrt_i64(scaled_2);
-    let flag = ((root * (root + 1)) >> 1 <= flat) as i64;
-    let total = flag + root;
+    let total = ((root * (root + 1)) >> 1 <= flat) as i64 + root;
     let quotient = (total * (total - 1)) >> 1;
     let root_2 = isqrt_i64(b * (2 * b + 4) - scaled_2);
-    let flag_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= b * (b + 2)) as i64;
-    let total_2 = flag_2 + root_2;
+    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= b * (b + 2)) as i64 + root_2;
     let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
     (
-        (if flat <= scaled_div_2 {
+        (if flat <= scaled >> 1 {
             -quotient
         } else {
             quotient_2 - b * (b + 1)
         }) + flat,
-        (if flat <= scaled_div_2 {
-            flag + quotient + root - 1
+        (if flat <= scaled >> 1 {
+            total + quotient - 1
         } else {
-            scaled - flag_2 - quotient_2 - root_2 + 1
+            scaled - total_2 - quotient_2 + 1
         }) - flat,
     )
 }

@@ -45,20 +45,18 @@ struct nw_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 289
 /// @return 0 <= i < 17, 0 <= j < 17
-/// @note int32 is enough: every value lies in -320..625.
+/// @note int32 is enough: every value lies in -300..600.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr nw_16_inv_result nw_16_inv(int flat) noexcept {
   const int scaled = 2 * flat;
   const int root = nw_16_isqrt(scaled);
-  const int flag = static_cast<int>(root * (root + 1) >> 1 <= flat);
-  const int total = flag + root;
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
   const int quotient = total * (total - 1) >> 1;
   const int root_2 = nw_16_isqrt(576 - scaled);
-  const int flag_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 288);
-  const int total_2 = flag_2 + root_2;
+  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 288) + root_2;
   const int quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 152 ? -quotient : quotient_2 - 272) + flat,
-      (flat <= 152 ? flag + quotient + root - 1 : 305 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 152 ? total + quotient - 1 : 305 - total_2 - quotient_2) - flat,
   };
 }
 

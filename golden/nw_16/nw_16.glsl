@@ -34,20 +34,18 @@ int nw_16_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 289
 // Result: 0 <= i < 17, 0 <= j < 17
-// int32 is enough: every value lies in -320..625.
+// int32 is enough: every value lies in -300..600.
 // Renamed: flat is flat_v here
 void nw_16_inv(int flat_v, out int i, out int j) {
   int scaled = 2 * flat_v;
   int root = nw_16_isqrt(scaled);
-  int flag = int(root * (root + 1) >> 1 <= flat_v);
-  int total = flag + root;
+  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
   int quotient = total * (total - 1) >> 1;
   int root_2 = nw_16_isqrt(576 - scaled);
-  int flag_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 288);
-  int total_2 = flag_2 + root_2;
+  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 288) + root_2;
   int quotient_2 = total_2 * (total_2 - 1) >> 1;
   i = (flat_v <= 152 ? -quotient : quotient_2 - 272) + flat_v;
-  j = (flat_v <= 152 ? flag + quotient + root - 1 : 305 - flag_2 - quotient_2 - root_2) - flat_v;
+  j = (flat_v <= 152 ? total + quotient - 1 : 305 - total_2 - quotient_2) - flat_v;
 }
 
 #endif  // LEGO_NW_16_GLSL

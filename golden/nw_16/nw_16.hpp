@@ -45,20 +45,18 @@ struct nw_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 289
 /// @return 0 <= i < 17, 0 <= j < 17
-/// @note int32 is enough: every value lies in -320..625.
+/// @note int32 is enough: every value lies in -300..600.
 [[nodiscard]] constexpr nw_16_inv_result nw_16_inv(std::int32_t flat) noexcept {
   const std::int32_t scaled = 2 * flat;
   const std::int32_t root = nw_16_detail::isqrt(scaled);
-  const std::int32_t flag = std::int32_t{root * (root + 1) >> 1 <= flat};
-  const std::int32_t total = flag + root;
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
   const std::int32_t root_2 = nw_16_detail::isqrt(576 - scaled);
-  const std::int32_t flag_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 288};
-  const std::int32_t total_2 = flag_2 + root_2;
+  const std::int32_t total_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 288} + root_2;
   const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
   return {
       (flat <= 152 ? -quotient : quotient_2 - 272) + flat,
-      (flat <= 152 ? flag + quotient + root - 1 : 305 - flag_2 - quotient_2 - root_2) - flat,
+      (flat <= 152 ? total + quotient - 1 : 305 - total_2 - quotient_2) - flat,
   };
 }
 

@@ -29,22 +29,18 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 289
 - Result: 0 <= i < 17, 0 <= j < 17
-- int32 is enough: every value lies in -320..625.
+- int32 is enough: every value lies in -300..600.
 """
 @inline function nw_16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     scaled = Ti(2) * flat
     root = isqrt(scaled)
-    flag = Ti((root * (root + Ti(1))) >> 1 <= flat)
-    total = flag + root
+    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
     quotient = (total * (total - Ti(1))) >> 1
     root_2 = isqrt(Ti(576) - scaled)
-    flag_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 288)
-    total_2 = flag_2 + root_2
+    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 288) + root_2
     quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
     return ((flat <= 152 ? -quotient : quotient_2 - Ti(272)) + flat,
-        (flat <= 152 ? flag + quotient + root - Ti(1) :
-                Ti(305) - flag_2 - quotient_2 - root_2) -
-            flat)
+        (flat <= 152 ? total + quotient - Ti(1) : Ti(305) - total_2 - quotient_2) - flat)
 end
 
 end # module Nw16

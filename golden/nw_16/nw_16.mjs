@@ -19,7 +19,7 @@ export function nw_16_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -320..625.
+ * int53 is enough: every value lies in -300..600.
  *
  * @param {number} flat 0 <= flat < 289
  * @returns {[i: number, j: number]} 0 <= i < 17, 0 <= j < 17
@@ -27,15 +27,13 @@ export function nw_16_apply(i, j) {
 export function nw_16_inv(flat) {
   const scaled = 2 * flat;
   const root = Math.floor(Math.sqrt(scaled));
-  const flag = Number(root * (root + 1) >> 1 <= flat);
-  const total = flag + root;
+  const total = Number(root * (root + 1) >> 1 <= flat) + root;
   const quotient = total * (total - 1) >> 1;
   const root_2 = Math.floor(Math.sqrt(576 - scaled));
-  const flag_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 288);
-  const total_2 = flag_2 + root_2;
+  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 288) + root_2;
   const quotient_2 = total_2 * (total_2 - 1) >> 1;
   return [
     (flat <= 152 ? 0 - quotient : quotient_2 - 272) + flat,
-    (flat <= 152 ? flag + quotient + root - 1 : 305 - flag_2 - quotient_2 - root_2) - flat,
+    (flat <= 152 ? total + quotient - 1 : 305 - total_2 - quotient_2) - flat,
   ];
 }

@@ -42,22 +42,18 @@ pub const fn nw_16_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 289`
 /// - result: `(i, j)`, `0 <= i < 17, 0 <= j < 17`
 ///
-/// `int32` is enough: every value lies in `-320..625`.
+/// `int32` is enough: every value lies in `-300..600`.
 // Not every program needs this one.
 #[allow(dead_code)]
-// The names are those of the definition.
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn nw_16_inv(flat: i32) -> (i32, i32) {
     let scaled = 2 * flat;
     let root = isqrt_i32(scaled);
-    let flag = ((root * (root + 1)) >> 1 <= flat) as i32;
-    let total = flag + root;
+    let total = ((root * (root + 1)) >> 1 <= flat) as i32 + root;
     let quotient = (total * (total - 1)) >> 1;
     let root_2 = isqrt_i32(576 - scaled);
-    let flag_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= 288) as i32;
-    let total_2 = flag_2 + root_2;
+    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= 288) as i32 + root_2;
     let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
     (
         (if flat <= 152 {
@@ -66,9 +62,9 @@ pub const fn nw_16_inv(flat: i32) -> (i32, i32) {
             quotient_2 - 272
         }) + flat,
         (if flat <= 152 {
-            flag + quotient + root - 1
+            total + quotient - 1
         } else {
-            305 - flag_2 - quotient_2 - root_2
+            305 - total_2 - quotient_2
         }) - flat,
     )
 }

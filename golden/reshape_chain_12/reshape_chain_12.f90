@@ -20,10 +20,10 @@ contains
   !> Logical index (i) of a physical position.
   !> Parameter flat: 0 <= flat < 12
   !> Result: 0 <= the result < 12
-  !> int32 is enough: every value lies in 0..11.
+  !> int32 is enough: every value lies in -11..22.
   pure elemental integer(int32) function reshape_chain_12_inv(flat)
     integer(int32), intent(in) :: flat
-    reshape_chain_12_inv = 2_int32 * mod(flat, 6_int32) + flat / 6_int32
+    reshape_chain_12_inv = merge(shiftl(flat, 1), 2_int32 * flat - 11_int32, flat < 6_int32)
   end function reshape_chain_12_inv
 
 end module reshape_chain_12_mod

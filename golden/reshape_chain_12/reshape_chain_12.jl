@@ -25,10 +25,10 @@ Logical index (i) of a physical position.
 
 - Parameter flat: 0 <= flat < 12
 - Result: 0 <= the result < 12
-- int32 is enough: every value lies in 0..11.
+- int32 is enough: every value lies in -11..22.
 """
 @inline function reshape_chain_12_inv(flat::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(2) * (flat % Ti(6)) + div(flat, Ti(6))
+    return flat < 6 ? flat << 1 : Ti(2) * flat - Ti(11)
 end
 
 end # module ReshapeChain12

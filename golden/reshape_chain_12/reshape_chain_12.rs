@@ -21,11 +21,14 @@ pub const fn reshape_chain_12_apply(i: i32) -> i32 {
 /// - `flat`: `0 <= flat < 12`
 /// - result: `0 <= result < 12`
 ///
-/// `int32` is enough: every value lies in `0..11`.
+/// `int32` is enough: every value lies in `-11..22`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn reshape_chain_12_inv(flat: i32) -> i32 {
-    2 * (flat % 6) + flat / 6
+    if flat < 6 {
+        return flat << 1;
+    }
+    2 * flat - 11
 }

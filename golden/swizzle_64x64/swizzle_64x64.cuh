@@ -18,7 +18,7 @@
 /// @return 0 <= the result < 4096
 /// @note int32 is enough: every value lies in 0..4095.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int swizzle_64x64_apply(int i, int j) noexcept {
-  return 64 * i + 8 * (((i >> 1) & 3) ^ (j >> 3)) + (j & 7);
+  return 64 * i + (j ^ ((i << 2) & 0x18));
 }
 
 /// The result of swizzle_64x64_inv.
@@ -33,7 +33,7 @@ struct swizzle_64x64_inv_result {
 /// @note int32 is enough: every value lies in 0..4095.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr swizzle_64x64_inv_result swizzle_64x64_inv(
     int flat) noexcept {
-  return {flat >> 6, 8 * (((flat >> 7) & 3) ^ ((flat >> 3) & 7)) + (flat & 7)};
+  return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
 #endif  // LEGO_SWIZZLE_64X64_CUH

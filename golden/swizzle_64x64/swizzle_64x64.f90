@@ -15,8 +15,7 @@ contains
   !> int32 is enough: every value lies in 0..4095.
   pure elemental integer(int32) function swizzle_64x64_apply(i, j)
     integer(int32), intent(in) :: i, j
-    swizzle_64x64_apply = 64_int32 * i + 8_int32 * ieor(iand(shifta(i, 1), 3_int32), shifta(j, 3)) &
-        + iand(j, 7_int32)
+    swizzle_64x64_apply = 64_int32 * i + ieor(j, iand(shiftl(i, 2), 24_int32))
   end function swizzle_64x64_apply
 
   !> Logical index (i, j) of a physical position.
@@ -27,8 +26,7 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(flat, 6)
-    j = 8_int32 * ieor(iand(shifta(flat, 7), 3_int32), iand(shifta(flat, 3), 7_int32)) &
-        + iand(flat, 7_int32)
+    j = ieor(iand(flat, 63_int32), iand(shifta(flat, 4), 24_int32))
   end subroutine swizzle_64x64_inv
 
 end module swizzle_64x64_mod

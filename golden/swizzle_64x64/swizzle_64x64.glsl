@@ -13,7 +13,7 @@
 // Result: 0 <= the result < 4096
 // int32 is enough: every value lies in 0..4095.
 int swizzle_64x64_apply(int i, int j) {
-  return 64 * i + 8 * (((i >> 1) & 3) ^ (j >> 3)) + (j & 7);
+  return 64 * i + (j ^ ((i << 2) & 0x18));
 }
 
 // Logical index (i, j) of a physical position.
@@ -23,7 +23,7 @@ int swizzle_64x64_apply(int i, int j) {
 // Renamed: flat is flat_v here
 void swizzle_64x64_inv(int flat_v, out int i, out int j) {
   i = flat_v >> 6;
-  j = 8 * (((flat_v >> 7) & 3) ^ ((flat_v >> 3) & 7)) + (flat_v & 7);
+  j = (flat_v & 63) ^ ((flat_v >> 4) & 0x18);
 }
 
 #endif  // LEGO_SWIZZLE_64X64_GLSL

@@ -14,7 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 4096
 /// @note int32 is enough: every value lies in 0..4095.
 [[nodiscard]] constexpr std::int32_t swizzle_64x64_apply(std::int32_t i, std::int32_t j) noexcept {
-  return 64 * i + 8 * (((i >> 1) & 3) ^ (j >> 3)) + (j & 7);
+  return 64 * i + (j ^ ((i << 2) & 0x18));
 }
 
 /// The result of swizzle_64x64_inv.
@@ -28,7 +28,7 @@ struct swizzle_64x64_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 64
 /// @note int32 is enough: every value lies in 0..4095.
 [[nodiscard]] constexpr swizzle_64x64_inv_result swizzle_64x64_inv(std::int32_t flat) noexcept {
-  return {flat >> 6, 8 * (((flat >> 7) & 3) ^ ((flat >> 3) & 7)) + (flat & 7)};
+  return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
 }  // namespace lego

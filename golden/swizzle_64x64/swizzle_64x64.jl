@@ -16,7 +16,7 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in 0..4095.
 """
 @inline function swizzle_64x64_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(64) * i + Ti(8) * xor((i >> 1) & Ti(3), j >> 3) + (j & Ti(7))
+    return Ti(64) * i + xor(j, (i << 2) & Ti(24))
 end
 
 """
@@ -29,8 +29,7 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in 0..4095.
 """
 @inline function swizzle_64x64_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (flat >> 6,
-        Ti(8) * xor((flat >> 7) & Ti(3), (flat >> 3) & Ti(7)) + (flat & Ti(7)))
+    return (flat >> 6, xor(flat & Ti(63), (flat >> 4) & Ti(24)))
 end
 
 end # module Swizzle64x64

@@ -12,7 +12,7 @@
  * @returns {number} 0 <= the result < 4096
  */
 export function swizzle_64x64_apply(i, j) {
-  return 64 * i + 8 * (((i >> 1) & 3) ^ (j >> 3)) + (j & 7);
+  return 64 * i + (j ^ ((i << 2) & 0x18));
 }
 
 /**
@@ -24,5 +24,5 @@ export function swizzle_64x64_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 64, 0 <= j < 64
  */
 export function swizzle_64x64_inv(flat) {
-  return [flat >> 6, 8 * (((flat >> 7) & 3) ^ ((flat >> 3) & 7)) + (flat & 7)];
+  return [flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)];
 }

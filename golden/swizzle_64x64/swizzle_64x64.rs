@@ -14,7 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn swizzle_64x64_apply(i: i32, j: i32) -> i32 {
-    64 * i + 8 * (((i >> 1) & 3) ^ (j >> 3)) + (j & 7)
+    64 * i + (j ^ ((i << 2) & 0x18))
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -28,8 +28,5 @@ pub const fn swizzle_64x64_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn swizzle_64x64_inv(flat: i32) -> (i32, i32) {
-    (
-        flat >> 6,
-        8 * (((flat >> 7) & 3) ^ ((flat >> 3) & 7)) + (flat & 7),
-    )
+    (flat >> 6, (flat & 0x3f) ^ ((flat >> 4) & 0x18))
 }

@@ -29,10 +29,12 @@ contains
   pure elemental subroutine tileby_q2xd3_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
-    i = flat / 72_int32
+    integer(int32) :: flat_div_72
+    flat_div_72 = flat / 72_int32
+    i = flat_div_72
     j = mod(shifta(flat, 3), 3_int32)
     k = iand(shifta(flat, 1), 1_int32)
-    l = mod(flat / 24_int32, 3_int32)
+    l = flat / 24_int32 - 3_int32 * flat_div_72
     m = iand(shifta(flat, 2), 1_int32)
     n = iand(flat, 1_int32)
   end subroutine tileby_q2xd3_inv

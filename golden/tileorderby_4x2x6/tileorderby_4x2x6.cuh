@@ -19,7 +19,7 @@
 /// @return 0 <= the result < 48
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileorderby_4x2x6_apply(int i, int j, int k) noexcept {
-  return 24 * j + 8 * (k >> 1) + 4 * (i >> 1) + 2 * (k & 1) + (i & 1);
+  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
 }
 
 /// The result of tileorderby_4x2x6_inv.
@@ -35,7 +35,13 @@ struct tileorderby_4x2x6_inv_result {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
     int flat) noexcept {
-  return {2 * ((flat >> 2) & 1) + (flat & 1), flat / 24, 2 * ((flat >> 3) % 3) + ((flat >> 1) & 1)};
+  const int flat_div_24 = flat / 24;
+  const int flat_div_2 = flat >> 1;
+  return {
+      (flat_div_2 & 2) + (flat & 1),
+      flat_div_24,
+      ((flat >> 2) & 14) - 6 * flat_div_24 + (flat_div_2 & 1),
+  };
 }
 
 #endif  // LEGO_TILEORDERBY_4X2X6_CUH

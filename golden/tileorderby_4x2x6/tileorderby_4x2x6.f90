@@ -16,8 +16,8 @@ contains
   !> int32 is enough: every value lies in 0..47.
   pure elemental integer(int32) function tileorderby_4x2x6_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    tileorderby_4x2x6_apply = 24_int32 * j + 8_int32 * shifta(k, 1) + 4_int32 * shifta(i, 1) &
-        + 2_int32 * iand(k, 1_int32) + iand(i, 1_int32)
+    tileorderby_4x2x6_apply = 24_int32 * j + 4_int32 * shifta(k, 1) + 2_int32 * (shifta(i, 1) + k) &
+        + i
   end function tileorderby_4x2x6_apply
 
   !> Logical index (i, j, k) of a physical position.
@@ -27,9 +27,12 @@ contains
   pure elemental subroutine tileorderby_4x2x6_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
-    i = 2_int32 * iand(shifta(flat, 2), 1_int32) + iand(flat, 1_int32)
-    j = flat / 24_int32
-    k = 2_int32 * mod(shifta(flat, 3), 3_int32) + iand(shifta(flat, 1), 1_int32)
+    integer(int32) :: flat_div_24, flat_div_2
+    flat_div_24 = flat / 24_int32
+    flat_div_2 = shifta(flat, 1)
+    i = iand(flat_div_2, 2_int32) + iand(flat, 1_int32)
+    j = flat_div_24
+    k = iand(shifta(flat, 2), 14_int32) - 6_int32 * flat_div_24 + iand(flat_div_2, 1_int32)
   end subroutine tileorderby_4x2x6_inv
 
 end module tileorderby_4x2x6_mod

@@ -16,7 +16,7 @@ namespace lego {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] constexpr std::int32_t tileorderby_4x2x6_apply(
     std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
-  return 24 * j + 8 * (k >> 1) + 4 * (i >> 1) + 2 * (k & 1) + (i & 1);
+  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
 }
 
 /// The result of tileorderby_4x2x6_inv.
@@ -32,7 +32,13 @@ struct tileorderby_4x2x6_inv_result {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
     std::int32_t flat) noexcept {
-  return {2 * ((flat >> 2) & 1) + (flat & 1), flat / 24, 2 * ((flat >> 3) % 3) + ((flat >> 1) & 1)};
+  const std::int32_t flat_div_24 = flat / 24;
+  const std::int32_t flat_div_2 = flat >> 1;
+  return {
+      (flat_div_2 & 2) + (flat & 1),
+      flat_div_24,
+      ((flat >> 2) & 14) - 6 * flat_div_24 + (flat_div_2 & 1),
+  };
 }
 
 }  // namespace lego

@@ -18,8 +18,7 @@ Physical position of the logical index (i, j, k).
 """
 @inline function tileorderby_4x2x6_apply(i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(24) * j + Ti(8) * (k >> 1) + Ti(4) * (i >> 1) + Ti(2) * (k & Ti(1)) +
-        (i & Ti(1))
+    return Ti(24) * j + Ti(4) * (k >> 1) + Ti(2) * ((i >> 1) + k) + i
 end
 
 """
@@ -32,8 +31,10 @@ Logical index (i, j, k) of a physical position.
 - int32 is enough: every value lies in 0..47.
 """
 @inline function tileorderby_4x2x6_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    return (Ti(2) * ((flat >> 2) & Ti(1)) + (flat & Ti(1)), div(flat, Ti(24)),
-        Ti(2) * ((flat >> 3) % Ti(3)) + ((flat >> 1) & Ti(1)))
+    flat_div_24 = div(flat, Ti(24))
+    flat_div_2 = flat >> 1
+    return ((flat_div_2 & Ti(2)) + (flat & Ti(1)), flat_div_24,
+        ((flat >> 2) & Ti(14)) - Ti(6) * flat_div_24 + (flat_div_2 & Ti(1)))
 end
 
 end # module Tileorderby4x2x6

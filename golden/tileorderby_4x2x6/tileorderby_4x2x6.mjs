@@ -15,7 +15,7 @@
  * @returns {number} 0 <= the result < 48
  */
 export function tileorderby_4x2x6_apply(i, j, k) {
-  return 24 * j + 8 * (k >> 1) + 4 * (i >> 1) + 2 * (k & 1) + (i & 1);
+  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
 }
 
 /**
@@ -27,9 +27,11 @@ export function tileorderby_4x2x6_apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
  */
 export function tileorderby_4x2x6_inv(flat) {
+  const flat_div_24 = Math.trunc(flat / 24);
+  const flat_div_2 = flat >> 1;
   return [
-    2 * ((flat >> 2) & 1) + (flat & 1),
-    Math.trunc(flat / 24),
-    2 * ((flat >> 3) % 3) + ((flat >> 1) & 1),
+    (flat_div_2 & 2) + (flat & 1),
+    flat_div_24,
+    ((flat >> 2) & 14) - 6 * flat_div_24 + (flat_div_2 & 1),
   ];
 }

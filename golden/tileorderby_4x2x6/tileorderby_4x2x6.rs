@@ -15,7 +15,7 @@
 #[must_use]
 #[inline]
 pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
-    24 * j + 8 * (k >> 1) + 4 * (i >> 1) + 2 * (k & 1) + (i & 1)
+    24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i
 }
 
 /// Logical index `(i, j, k)` of a physical position.
@@ -29,9 +29,11 @@ pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn tileorderby_4x2x6_inv(flat: i32) -> (i32, i32, i32) {
+    let flat_div_24 = flat / 24;
+    let flat_div_2 = flat >> 1;
     (
-        2 * ((flat >> 2) & 1) + (flat & 1),
-        flat / 24,
-        2 * ((flat >> 3) % 3) + ((flat >> 1) & 1),
+        (flat_div_2 & 2) + (flat & 1),
+        flat_div_24,
+        ((flat >> 2) & 0xe) - 6 * flat_div_24 + (flat_div_2 & 1),
     )
 }

@@ -18,7 +18,7 @@
 /// @return 0 <= the result < 36
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileorderby_6x6_apply(int i, int j) noexcept {
-  return 12 * (j >> 1) + 2 * i + (j & 1);
+  return 10 * (j >> 1) + 2 * i + j;
 }
 
 /// The result of tileorderby_6x6_inv.
@@ -33,7 +33,8 @@ struct tileorderby_6x6_inv_result {
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_6x6_inv_result tileorderby_6x6_inv(
     int flat) noexcept {
-  return {(flat >> 1) % 6, 2 * (flat / 12) + (flat & 1)};
+  const int flat_div_12 = flat / 12;
+  return {(flat >> 1) - 6 * flat_div_12, 2 * flat_div_12 + (flat & 1)};
 }
 
 #endif  // LEGO_TILEORDERBY_6X6_CUH

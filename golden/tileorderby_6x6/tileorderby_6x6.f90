@@ -15,7 +15,7 @@ contains
   !> int32 is enough: every value lies in 0..35.
   pure elemental integer(int32) function tileorderby_6x6_apply(i, j)
     integer(int32), intent(in) :: i, j
-    tileorderby_6x6_apply = 12_int32 * shifta(j, 1) + 2_int32 * i + iand(j, 1_int32)
+    tileorderby_6x6_apply = 10_int32 * shifta(j, 1) + 2_int32 * i + j
   end function tileorderby_6x6_apply
 
   !> Logical index (i, j) of a physical position.
@@ -25,8 +25,10 @@ contains
   pure elemental subroutine tileorderby_6x6_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = mod(shifta(flat, 1), 6_int32)
-    j = 2_int32 * (flat / 12_int32) + iand(flat, 1_int32)
+    integer(int32) :: flat_div_12
+    flat_div_12 = flat / 12_int32
+    i = shifta(flat, 1) - 6_int32 * flat_div_12
+    j = 2_int32 * flat_div_12 + iand(flat, 1_int32)
   end subroutine tileorderby_6x6_inv
 
 end module tileorderby_6x6_mod

@@ -13,7 +13,7 @@
 // Result: 0 <= the result < 36
 // int32 is enough: every value lies in 0..35.
 int tileorderby_6x6_apply(int i, int j) {
-  return 12 * (j >> 1) + 2 * i + (j & 1);
+  return 10 * (j >> 1) + 2 * i + j;
 }
 
 // Logical index (i, j) of a physical position.
@@ -22,8 +22,9 @@ int tileorderby_6x6_apply(int i, int j) {
 // int32 is enough: every value lies in 0..35.
 // Renamed: flat is flat_v here
 void tileorderby_6x6_inv(int flat_v, out int i, out int j) {
-  i = (flat_v >> 1) % 6;
-  j = 2 * (flat_v / 12) + (flat_v & 1);
+  int flat_div_12 = flat_v / 12;
+  i = (flat_v >> 1) - 6 * flat_div_12;
+  j = 2 * flat_div_12 + (flat_v & 1);
 }
 
 #endif  // LEGO_TILEORDERBY_6X6_GLSL

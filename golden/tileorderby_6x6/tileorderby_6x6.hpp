@@ -15,7 +15,7 @@ namespace lego {
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] constexpr std::int32_t tileorderby_6x6_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  return 12 * (j >> 1) + 2 * i + (j & 1);
+  return 10 * (j >> 1) + 2 * i + j;
 }
 
 /// The result of tileorderby_6x6_inv.
@@ -29,7 +29,8 @@ struct tileorderby_6x6_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 6
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] constexpr tileorderby_6x6_inv_result tileorderby_6x6_inv(std::int32_t flat) noexcept {
-  return {(flat >> 1) % 6, 2 * (flat / 12) + (flat & 1)};
+  const std::int32_t flat_div_12 = flat / 12;
+  return {(flat >> 1) - 6 * flat_div_12, 2 * flat_div_12 + (flat & 1)};
 }
 
 }  // namespace lego

@@ -16,7 +16,7 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in 0..35.
 """
 @inline function tileorderby_6x6_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(12) * (j >> 1) + Ti(2) * i + (j & Ti(1))
+    return Ti(10) * (j >> 1) + Ti(2) * i + j
 end
 
 """
@@ -29,7 +29,8 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in 0..35.
 """
 @inline function tileorderby_6x6_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return ((flat >> 1) % Ti(6), Ti(2) * div(flat, Ti(12)) + (flat & Ti(1)))
+    flat_div_12 = div(flat, Ti(12))
+    return ((flat >> 1) - Ti(6) * flat_div_12, Ti(2) * flat_div_12 + (flat & Ti(1)))
 end
 
 end # module Tileorderby6x6

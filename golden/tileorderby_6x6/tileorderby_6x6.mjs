@@ -14,7 +14,7 @@
  * @returns {number} 0 <= the result < 36
  */
 export function tileorderby_6x6_apply(i, j) {
-  return 12 * (j >> 1) + 2 * i + (j & 1);
+  return 10 * (j >> 1) + 2 * i + j;
 }
 
 /**
@@ -26,5 +26,6 @@ export function tileorderby_6x6_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
 export function tileorderby_6x6_inv(flat) {
-  return [(flat >> 1) % 6, 2 * Math.trunc(flat / 12) + (flat & 1)];
+  const flat_div_12 = Math.trunc(flat / 12);
+  return [(flat >> 1) - 6 * flat_div_12, 2 * flat_div_12 + (flat & 1)];
 }

@@ -14,7 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn tileorderby_6x6_apply(i: i32, j: i32) -> i32 {
-    12 * (j >> 1) + 2 * i + (j & 1)
+    10 * (j >> 1) + 2 * i + j
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -28,5 +28,6 @@ pub const fn tileorderby_6x6_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn tileorderby_6x6_inv(flat: i32) -> (i32, i32) {
-    ((flat >> 1) % 6, 2 * (flat / 12) + (flat & 1))
+    let flat_div_12 = flat / 12;
+    ((flat >> 1) - 6 * flat_div_12, 2 * flat_div_12 + (flat & 1))
 }

@@ -30,15 +30,10 @@ struct transpose_naive_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr transpose_naive_result transpose_naive(
     long long N, long long block, long long thread, long long step) noexcept {
   const long long N_div_32 = N >> 5;
-  const long long scaled = 32 * (block / N_div_32);
-  const long long scaled_2 = 8 * step;
-  const long long thread_div_32 = thread >> 5;
-  const long long scaled_3 = 32 * (block % N_div_32);
+  const long long total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
+  const long long scaled = 32 * (block % N_div_32);
   const long long thread_mod_32 = thread & 31;
-  return {
-      N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-      N * (scaled_3 + thread_mod_32) + scaled + scaled_2 + thread_div_32,
-  };
+  return {N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total};
 }
 
 #endif  // LEGO_TRANSPOSE_NAIVE_CUH

@@ -21,15 +21,13 @@ contains
   pure elemental subroutine transpose_naive(N, block_v, thread, step, source, target_v)
     integer(int64), intent(in) :: N, block_v, thread, step
     integer(int64), intent(out) :: source, target_v
-    integer(int64) :: N_div_32, scaled, scaled_2, thread_div_32, scaled_3, thread_mod_32
+    integer(int64) :: N_div_32, total, scaled, thread_mod_32
     N_div_32 = shifta(N, 5)
-    scaled = 32_int64 * (block_v / N_div_32)
-    scaled_2 = 8_int64 * step
-    thread_div_32 = shifta(thread, 5)
-    scaled_3 = 32_int64 * mod(block_v, N_div_32)
+    total = 32_int64 * (block_v / N_div_32) + 8_int64 * step + shifta(thread, 5)
+    scaled = 32_int64 * mod(block_v, N_div_32)
     thread_mod_32 = iand(thread, 31_int64)
-    source = N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32
-    target_v = N * (scaled_3 + thread_mod_32) + scaled + scaled_2 + thread_div_32
+    source = N * total + scaled + thread_mod_32
+    target_v = N * (scaled + thread_mod_32) + total
   end subroutine transpose_naive
 
 end module transpose_naive_mod

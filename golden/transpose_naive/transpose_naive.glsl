@@ -18,13 +18,11 @@
 // int32 is enough under the assumptions.
 void transpose_naive(int N, int block, int thread, int step, out int source, out int target) {
   int N_div_32 = N >> 5;
-  int scaled = 32 * (block / N_div_32);
-  int scaled_2 = 8 * step;
-  int thread_div_32 = thread >> 5;
-  int scaled_3 = 32 * (block % N_div_32);
+  int total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
+  int scaled = 32 * (block % N_div_32);
   int thread_mod_32 = thread & 31;
-  source = N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32;
-  target = N * (scaled_3 + thread_mod_32) + scaled + scaled_2 + thread_div_32;
+  source = N * total + scaled + thread_mod_32;
+  target = N * (scaled + thread_mod_32) + total;
 }
 
 #endif  // LEGO_TRANSPOSE_NAIVE_GLSL

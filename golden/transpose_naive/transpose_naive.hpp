@@ -26,15 +26,10 @@ struct transpose_naive_result {
 [[nodiscard]] constexpr transpose_naive_result transpose_naive(
     std::int64_t N, std::int64_t block, std::int64_t thread, std::int64_t step) noexcept {
   const std::int64_t N_div_32 = N >> 5;
-  const std::int64_t scaled = 32 * (block / N_div_32);
-  const std::int64_t scaled_2 = 8 * step;
-  const std::int64_t thread_div_32 = thread >> 5;
-  const std::int64_t scaled_3 = 32 * (block % N_div_32);
+  const std::int64_t total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
+  const std::int64_t scaled = 32 * (block % N_div_32);
   const std::int64_t thread_mod_32 = thread & 31;
-  return {
-      N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-      N * (scaled_3 + thread_mod_32) + scaled + scaled_2 + thread_div_32,
-  };
+  return {N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total};
 }
 
 }  // namespace lego

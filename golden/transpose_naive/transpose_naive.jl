@@ -22,13 +22,10 @@ The index that transpose_naive computes.
 @inline function transpose_naive(N::Int64, block::Int64, thread::Int64,
     step::Int64)::NTuple{2, Int64}
     N_div_32 = N >> 5
-    scaled = 32 * div(block, N_div_32)
-    scaled_2 = 8 * step
-    thread_div_32 = thread >> 5
-    scaled_3 = 32 * (block % N_div_32)
+    total = 32 * div(block, N_div_32) + 8 * step + (thread >> 5)
+    scaled = 32 * (block % N_div_32)
     thread_mod_32 = thread & 31
-    return (N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-        N * (scaled_3 + thread_mod_32) + scaled + scaled_2 + thread_div_32)
+    return (N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total)
 end
 
 end # module TransposeNaive

@@ -19,13 +19,8 @@
  */
 export function transpose_naive(N, block, thread, step) {
   const N_div_32 = Math.floor(N / 32);
-  const scaled = 32 * Math.trunc(block / N_div_32);
-  const scaled_2 = 8 * step;
-  const thread_div_32 = thread >> 5;
-  const scaled_3 = 32 * (block % N_div_32);
+  const total = 32 * Math.trunc(block / N_div_32) + 8 * step + (thread >> 5);
+  const scaled = 32 * (block % N_div_32);
   const thread_mod_32 = thread & 31;
-  return [
-    N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-    N * (scaled_3 + thread_mod_32) + scaled + scaled_2 + thread_div_32,
-  ];
+  return [N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total];
 }

@@ -19,13 +19,11 @@
 #[inline]
 pub const fn transpose_naive(N: i64, block: i64, thread: i64, step: i64) -> (i64, i64) {
     let N_div_32 = N >> 5;
-    let scaled = 32 * (block / N_div_32);
-    let scaled_2 = 8 * step;
-    let thread_div_32 = thread >> 5;
-    let scaled_3 = 32 * (block % N_div_32);
+    let total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
+    let scaled = 32 * (block % N_div_32);
     let thread_mod_32 = thread & 0x1f;
     (
-        N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-        N * (scaled_3 + thread_mod_32) + scaled + scaled_2 + thread_div_32,
+        N * total + scaled + thread_mod_32,
+        N * (scaled + thread_mod_32) + total,
     )
 }

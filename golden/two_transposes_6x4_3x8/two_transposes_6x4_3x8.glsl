@@ -20,12 +20,12 @@ int two_transposes_6x4_3x8_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 24
 // Result: 0 <= i < 6, 0 <= j < 4
-// int32 is enough: every value lies in 0..23.
+// int32 is enough: every value lies in 0..184.
 // Renamed: flat is flat_v here
 void two_transposes_6x4_3x8_inv(int flat_v, out int i, out int j) {
-  int total = 8 * (flat_v % 3) + flat_v / 3;
-  i = total % 6;
-  j = total / 6;
+  int difference = 8 * flat_v - 23 * (flat_v / 3);
+  i = difference % 6;
+  j = difference / 6;
 }
 
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL

@@ -28,11 +28,11 @@ struct two_transposes_6x4_3x8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
-/// @note int32 is enough: every value lies in 0..23.
+/// @note int32 is enough: every value lies in 0..184.
 [[nodiscard]] constexpr two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(
     std::int32_t flat) noexcept {
-  const std::int32_t total = 8 * (flat % 3) + flat / 3;
-  return {total % 6, total / 6};
+  const std::int32_t difference = 8 * flat - 23 * (flat / 3);
+  return {difference % 6, difference / 6};
 }
 
 }  // namespace lego

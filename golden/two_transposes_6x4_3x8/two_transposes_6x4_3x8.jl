@@ -28,11 +28,11 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 24
 - Result: 0 <= i < 6, 0 <= j < 4
-- int32 is enough: every value lies in 0..23.
+- int32 is enough: every value lies in 0..184.
 """
 @inline function two_transposes_6x4_3x8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    total = Ti(8) * (flat % Ti(3)) + div(flat, Ti(3))
-    return (total % Ti(6), div(total, Ti(6)))
+    difference = Ti(8) * flat - Ti(23) * div(flat, Ti(3))
+    return (difference % Ti(6), div(difference, Ti(6)))
 end
 
 end # module TwoTransposes6x43x8

@@ -21,12 +21,12 @@ export function two_transposes_6x4_3x8_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in 0..23.
+ * int53 is enough: every value lies in 0..184.
  *
  * @param {number} flat 0 <= flat < 24
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
 export function two_transposes_6x4_3x8_inv(flat) {
-  const total = 8 * (flat % 3) + Math.trunc(flat / 3);
-  return [total % 6, Math.trunc(total / 6)];
+  const difference = 8 * flat - 23 * Math.trunc(flat / 3);
+  return [difference % 6, Math.trunc(difference / 6)];
 }

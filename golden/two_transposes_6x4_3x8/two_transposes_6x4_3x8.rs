@@ -23,12 +23,12 @@ pub const fn two_transposes_6x4_3x8_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 24`
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 4`
 ///
-/// `int32` is enough: every value lies in `0..23`.
+/// `int32` is enough: every value lies in `0..184`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn two_transposes_6x4_3x8_inv(flat: i32) -> (i32, i32) {
-    let total = 8 * (flat % 3) + flat / 3;
-    (total % 6, total / 6)
+    let difference = 8 * flat - 23 * (flat / 3);
+    (difference % 6, difference / 6)
 }
