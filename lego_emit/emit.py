@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from . import registry
 from .files import write_if_changed
 from .printer import Printer
 from .program import Function, Node, Program
 from .target import Compiled
+
+if TYPE_CHECKING:
+    from .timing import Timing
+    from .verify import Verification
 
 
 @dataclass(frozen=True)
@@ -44,10 +50,99 @@ class Emitted:
         one is left alone); True where one changed."""
         return any([write_if_changed(p, text) for p, text in self.files(path).items()])
 
-    def compile(self) -> Compiled:
-        """Compile with the target's toolchain. Raises ToolchainError where it is missing or
-        refuses the text."""
-        return registry.toolchain(self.printer.name).compile([self])[0]
+    def compile(self, device: str = "cpu") -> Compiled:
+        """Compile with the target's toolchain.
+
+        device: "cpu", or for CUDA C "gpu" or "gpu:1", which loads the functions on that GPU
+            through PyCUDA; they then take and give GPU arrays, too.
+
+        Raises ToolchainError where the toolchain is missing or refuses the text, and its subclass
+        DeviceError where there is no GPU or something that it needs.
+        """
+        return registry.toolchain(self.printer.name).compile_for(device, [self])[0]
+
+    def verify(
+        self,
+        on: str = "cpu",
+        *,
+        sizes: Mapping[str, int] | None = None,
+        domain: Mapping[str, int] | None = None,
+        reference: Any = None,
+        claim: str = "",
+        samples: int = 2**20,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Verification:
+        """Check the unit over its whole index space (LEGO, section III-A: a layout is a bijection).
+
+        A layout's apply and inv make the round trip, and every position stays in its range, which
+        on a finite set proves both; an index function, or a layout without an inverse, has its
+        range checked, and its collisions and gaps are found in a bitmap.
+
+        on: "cpu", through this target's toolchain, or for CUDA C "gpu" or "gpu:1".
+        sizes: a number for each size that is still a symbol, as {"M": 1024}.
+        domain: how far an index runs whose range the unit does not state, as {"x": 8}.
+        reference: the layout or the function that was emitted, or a golden case, to compare with
+            on integers; over a case's whole table, else at the corners, both ends and `samples`
+            random indices.
+        claim: "injective" or "bijective": what a bitmap must show; by default it only tells.
+        progress: called with the indices done and those in all.
+
+        Returns a Verification, true where everything held. Raises VerifyError or AssumptionError
+        on sizes that are missing or that the unit rules out, ToolchainError and its subclass
+        DeviceError as compile() does.
+        """
+        from .verify import verify
+
+        return verify(
+            self,
+            on,
+            sizes=sizes,
+            domain=domain,
+            reference=reference,
+            claim=claim,
+            samples=samples,
+            progress=progress,
+        )
+
+    def time(
+        self,
+        on: str = "cpu",
+        *,
+        sizes: Mapping[str, int] | None = None,
+        layout: Any = None,
+        by_hand: tuple[Callable[..., Any], Callable[..., Any] | None] | None = None,
+        bytes: int = 2**32,
+        repeat: int = 30,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Timing:
+        """Measure the cost of one index, and on a GPU a gather and a scatter through the layout,
+        beside the same index written otherwise.
+
+        on: "cpu", through this target's toolchain, or for CUDA C "gpu" or "gpu:1".
+        sizes: a number for each size that is still a symbol, as {"M": 1024}.
+        layout: the layout that was emitted; its unsimplified nest of divisions is measured, too.
+        by_hand: (apply, inv) as one would write them by hand: Python functions of the indices, in
+            + - * // % & | ^ << >> and comparisons, which are spelled in the language as they
+            stand; on a GPU in the narrower of int32 and int64 that holds every index.
+        bytes: of each float32 array that is gathered from and scattered to; a smaller layout is
+            repeated over it.
+        repeat: how often each is measured.
+        progress: called with the steps done and those in all.
+
+        Returns a Timing: ns for each index, GB/s, medians and quartiles. Raises as verify() does.
+        """
+        from .timing import measure
+
+        return measure(
+            self,
+            on,
+            sizes=sizes,
+            layout=layout,
+            by_hand=by_hand,
+            bytes=bytes,
+            repeat=repeat,
+            progress=progress,
+        )
 
 
 def emit_program(program: Program, target: str) -> Emitted:

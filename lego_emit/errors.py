@@ -41,6 +41,15 @@ class ToolchainError(LegoError):
     """A toolchain is missing, or refused what was emitted."""
 
 
+class DeviceError(ToolchainError):
+    """A GPU cannot be used: PyCUDA, the driver, the device or the toolkit is missing, the memory
+    does not suffice, or a kernel was refused."""
+
+
+class VerifyError(LegoError, ValueError):
+    """Something that cannot be verified or timed as it was asked for."""
+
+
 class GoldenError(LegoError):
     """A golden case that cannot be read."""
 

@@ -22,7 +22,6 @@ from .symbolic import _product, learn_layout, rebuilt, unsubstitute
 from .trace import AXIS_NAMES, Trace, call_user_function, follow, go_on
 from .widths import choose_type
 
-
 WHOLES = 4  # ways to keep flat positions whole that are tried
 
 

@@ -669,7 +669,10 @@ def _wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
         return None
     form = Form(lowering, Style(), ())
     leaves = {("in", k): form.expr(e) for k, e in enumerate(wiring.inputs)}
-    nodes = [lowering.graph.tree(t, leaves) for t in trees]
+    nodes = [lowering.graph.tree(t, leaves) for t in trees[0]]
+    for tree, most in trees[1].items():
+        if tree in leaves:
+            lowering.bounds[leaves[tree]] = 0, most
     return lowering.graph.price(nodes), nodes
 
 
@@ -756,10 +759,23 @@ def _search(
 @lru_cache(8192)
 def _word_program(
     widths: tuple[int, ...], bits: tuple[tuple[Bit, ...], ...], cost: Cost, width: int
-) -> list[Any] | None:
-    from .bits import wire
+) -> tuple[list[Any], dict[Any, int]] | None:
+    """(a tree for each output, a bound of each of their operations)."""
+    from .bits import meaning, wire
 
-    return wire(widths, bits, cost.prices, width)
+    trees = wire(widths, bits, cost.prices, width)
+    if trees is None:
+        return None
+    bounds: dict[Any, int] = {}
+    stack = [*trees]
+    while stack:
+        tree = stack.pop()
+        if isinstance(tree, tuple) and tree[0] != "in" and tree not in bounds:
+            known = meaning(tree, widths, width)
+            if known is not None:
+                bounds[tree] = (1 << len(known)) - 1
+            stack += tree[1:]
+    return trees, bounds
 
 
 def _flat_part(part: Expr) -> bool:

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from .errors import ToolchainError
+from .errors import TargetError, ToolchainError
 from .program import Function
 
 if TYPE_CHECKING:
     import numpy as np
 
     from .emit import Emitted
+    from .space import Space
+    from .timing import Rivals, Timer
+    from .verify import Checker
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,34 @@ class Target:
         holder = tempfile.TemporaryDirectory(prefix="lego_emit_", ignore_cleanup_errors=True)
         library = self.build(units, Path(holder.name))
         return [Compiled(unit, library, k, holder) for k, unit in enumerate(units)]
+
+    def compile_for(self, device: str, units: Sequence[Emitted]) -> list[Compiled]:
+        """compile(), for "cpu" or another device that the target runs on ("gpu", "gpu:1")."""
+        if device == "cpu":
+            return self.compile(units)
+        raise self._no_device(device)
+
+    def checker(self, unit: Emitted, device: str, spaces: Mapping[str, Space]) -> Checker:
+        """What verifies the unit on a device other than the CPU; spaces: what each function, by
+        name, runs over."""
+        raise self._no_device(device)
+
+    def timer(self, unit: Emitted, device: str, rivals: Rivals) -> Timer:
+        """What times the unit on a device, beside its rivals."""
+        if device == "cpu":
+            from .targets.cpu_timing import CpuTimer
+
+            return CpuTimer(self, unit, rivals)
+        raise self._no_device(device)
+
+    def devices(self) -> list[tuple[str, str]]:
+        """(device, what it is or why it cannot be used) for each device but the CPU."""
+        return []
+
+    def _no_device(self, device: str) -> Exception:
+        if device == "cpu" or device.partition(":")[0] == "gpu":
+            return TargetError(f"target {self.name!r} does not run on {device!r}; 'cuda' does")
+        return TargetError(f"no device {device!r}; there are 'cpu', 'gpu' and 'gpu:1', 'gpu:2' ..")
 
     def execute(
         self, command: Sequence[str], cwd: Path | None = None, stdin: str | None = None
@@ -150,15 +181,18 @@ class Compiled(Mapping):
     def __len__(self) -> int:
         return len(self._functions)
 
-    def _run(self, function: Function, arguments: tuple):
-        import numpy as np
-
+    def _check_count(self, function: Function, arguments: tuple) -> None:
         if len(arguments) != len(function.params):
             names = ", ".join(p.name for p in function.params)
             raise TypeError(
                 f"{function.name} takes {len(function.params)} arguments ({names}), "
                 f"got {len(arguments)}"
             )
+
+    def _run(self, function: Function, arguments: tuple):
+        import numpy as np
+
+        self._check_count(function, arguments)
         arrays = [np.asarray(a) for a in arguments]
         for param, array in zip(function.params, arrays, strict=True):
             if array.dtype.kind not in "iub":
@@ -222,6 +256,8 @@ def c_declaration(unit: int, position: int, function: Function) -> str:
 
 
 class _NativeLibrary:
+    takes_threads = True  # the interpreter goes on while a call runs
+
     def __init__(self, units: Sequence[Emitted], path: Path):
         from cffi import FFI
 

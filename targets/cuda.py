@@ -1,13 +1,22 @@
-"""CUDA C: on the host through g++ and cffi, for the device through nvcc."""
+"""CUDA C: on the host through g++ and cffi, for the device through nvcc, on it through PyCUDA."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import which
+from typing import TYPE_CHECKING
 
 from lego_emit.emit import Emitted
 from lego_emit.errors import ToolchainError
 from lego_emit.program import Function
+from lego_emit.target import Compiled
 from lego_emit.targets.cpp import FLAGS, CppTarget, c_scalars, c_stores, grouped
+
+if TYPE_CHECKING:
+    from lego_emit.space import Space
+    from lego_emit.timing import Rivals, Timer
+    from lego_emit.verify import Checker
 
 NVCC_FLAGS = ("-std=c++17", "-Werror", "all-warnings")
 
@@ -63,6 +72,34 @@ class CudaTarget(CppTarget):
             f"  std::int64_t i = 0;\n"
             f"  for (const auto r : results) {{ {c_stores(function, 'r')} ++i; }}\n"
         )
+
+    # The GPU's side is imported when it is asked for: the host never needs it.
+
+    def compile_for(self, device: str, units: Sequence[Emitted]) -> list[Compiled]:
+        """On "cpu" as everywhere, on "gpu" (or "gpu:1") through PyCUDA. Raises DeviceError where
+        there is no GPU or something that it needs."""
+        if device == "cpu":
+            return self.compile(units)
+        from lego_emit.targets.gpu import compile_units
+
+        return compile_units(device, units)
+
+    def checker(self, unit: Emitted, device: str, spaces: Mapping[str, Space]) -> Checker:
+        from lego_emit.targets.gpu_verify import GpuChecker
+
+        return GpuChecker(unit, device, spaces)
+
+    def timer(self, unit: Emitted, device: str, rivals: Rivals) -> Timer:
+        if device == "cpu":
+            return super().timer(unit, device, rivals)
+        from lego_emit.targets.gpu_timing import GpuTimer
+
+        return GpuTimer(unit, device, rivals)
+
+    def devices(self) -> list[tuple[str, str]]:
+        from lego_emit.targets.gpu import all_devices
+
+        return all_devices()
 
     def cubin(self, units: Sequence[Emitted], folder: Path, arch: str = "sm_90") -> list[Path]:
         """Compile every function of the units for a device; one .cubin in folder for each set of

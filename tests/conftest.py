@@ -6,7 +6,24 @@ import shutil
 import pytest
 
 from lego_emit import registry
-from lego_emit.errors import ToolchainError
+from lego_emit.errors import LegoError, ToolchainError
+
+
+def pytest_collection_modifyitems(config, items):
+    """Tests marked gpu are skipped, with the reason, where no GPU can be used."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if not marked:
+        return
+    from lego_emit.targets import gpu
+
+    try:
+        gpu.ready()
+    except LegoError as error:
+        if os.environ.get("LEGO_NEEDS_GPU"):
+            raise pytest.UsageError(str(error)) from None
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=str(error)))
+
 
 TARGETS = ["cpp", "cuda", "fortran", "glsl", "javascript", "julia", "rust"]
 

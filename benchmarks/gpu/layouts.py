@@ -68,9 +68,7 @@ antidiagonal_32768_by_hand = (partial(antidiagonal, 32768), partial(antidiagonal
 
 bricks = GroupBy([1024] * 3).OrderBy(RegP([128, 8] * 3, [0, 2, 4, 1, 3, 5]))
 bricks_by_hand = (
-    lambda i, j, k: (
-        i >> 3 << 23 | j >> 3 << 16 | k >> 3 << 9 | (i & 7) << 6 | (j & 7) << 3 | k & 7
-    ),
+    lambda i, j, k: i >> 3 << 23 | j >> 3 << 16 | k >> 3 << 9 | (i & 7) << 6 | (j & 7) << 3 | k & 7,
     lambda p: (
         p >> 23 << 3 | p >> 6 & 7,
         (p >> 16 & 127) << 3 | p >> 3 & 7,

@@ -32,7 +32,9 @@ def bars(title: str, subtitle: str, groups: Sequence[Group], unit: str, logarith
     y = float(TOP)
     for label, ways in groups:
         middle = y + BAR * len(ways) / 2 + 4
-        rows.append(f'<text x="{LABELS - 10}" y="{middle:.1f}" text-anchor="end">{escape(label)}</text>')
+        rows.append(
+            f'<text x="{LABELS - 10}" y="{middle:.1f}" text-anchor="end">{escape(label)}</text>'
+        )
         for way, value in ways.items():
             wide = length(value)
             rows.append(

@@ -1,0 +1,266 @@
+"""The index space of an emitted function: which of its parameters are given, which run, how far.
+
+It is read off the signature that the emitted file itself states, so that what is verified is what
+was promised.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isqrt, prod
+from typing import Any
+
+import numpy as np
+
+from .errors import AssumptionError, VerifyError, nearest
+from .program import INDEX_TYPES, Function
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter that runs over lo, lo + 1, .., lo + count - 1."""
+
+    name: str
+    lo: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Space:
+    """All argument tuples of a function, numbered from 0 with the last axis fastest.
+
+    names: the function's parameters in order; fixed: those with one value; axes: those that run.
+    """
+
+    names: tuple[str, ...]
+    fixed: Mapping[str, int]
+    axes: tuple[Axis, ...]
+
+    @property
+    def total(self) -> int:
+        """How many argument tuples there are."""
+        return prod(axis.count for axis in self.axes)
+
+    def point(self, n: int) -> tuple[int, ...]:
+        """The index of number n, one integer for each axis."""
+        found = []
+        for axis in reversed(self.axes):
+            n, digit = divmod(n, axis.count)
+            found.append(axis.lo + digit)
+        return tuple(reversed(found))
+
+    def points(self, numbers: np.ndarray) -> list[np.ndarray]:
+        """The indices of many numbers: an int64 array for each axis."""
+        if not self.axes:
+            return []
+        digits = np.unravel_index(numbers, [axis.count for axis in self.axes])
+        return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
+
+    def arguments(self, points: Iterable[Any]) -> list[Any]:
+        """What to call the function with at indices, one for each axis."""
+        found = dict(zip((a.name for a in self.axes), points, strict=True))
+        return [found[n] if n in found else self.fixed[n] for n in self.names]
+
+    def described(self, point: Iterable[int]) -> str:
+        """An index as text: "i=3, j=1"."""
+        return ", ".join(f"{a.name}={p}" for a, p in zip(self.axes, point, strict=True))
+
+
+def space_of(
+    function: Function, sizes: Mapping[str, int], domain: Mapping[str, int] | None = None
+) -> Space:
+    """The space that a function runs over when its sizes have these numbers.
+
+    sizes: by the user's names or the emitted ones; an index may be given, too, and stands still
+        then.
+    domain: how far an index runs whose range the function does not state, as {"x": 8}.
+
+    Raises VerifyError where a parameter has no number and no range, AssumptionError where the
+    numbers break what the function assumes, or do not fit its index type.
+    """
+    emitted = dict(function.renamed)
+    given = {emitted.get(name, name): value for name, value in sizes.items()}
+    runs = {emitted.get(name, name): count for name, count in (domain or {}).items()}
+    needed = [p.name for p in function.params if _is_size(p.name, function) and p.name not in runs]
+    missing = [n for n in needed if n not in given]
+    if missing:
+        example = f"{missing[0]}=.."
+        raise VerifyError(
+            f"{function.name} needs a number for {', '.join(missing)}: "
+            f"sizes=dict({example}), on the command line --size {example}"
+        )
+    fixed = {p.name: int(given[p.name]) for p in function.params if p.name in given}
+    axes = []
+    for param in function.params:
+        if param.name in fixed:
+            continue
+        lo, hi = bounds(param.range_text, param.name, fixed)
+        lo = param.lo if lo is None else lo
+        hi = param.hi if hi is None else hi
+        if param.name in runs:
+            lo = function.base if lo is None else lo
+            hi = lo + runs[param.name] - 1 if hi is None else min(hi, lo + runs[param.name] - 1)
+        if lo is None or hi is None:
+            raise VerifyError(
+                f"{function.name}: {param.name} has no known range"
+                f"{f' ({param.range_text})' * bool(param.range_text)}; give it a number in sizes or in "
+                f"domain"
+            )
+        axes.append(Axis(param.name, lo, max(0, hi - lo + 1)))
+    space = Space(tuple(p.name for p in function.params), fixed, tuple(axes))
+    _check(function, space)
+    return space
+
+
+def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
+    """Raise VerifyError on a size that no function has."""
+    known: dict[str, None] = {}
+    for function in functions:
+        back = {new: old for old, new in function.renamed}
+        known.update((back.get(p.name, p.name), None) for p in function.params)
+        known.update((p.name, None) for p in function.params)
+    for name in sizes:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise VerifyError(
+                f"no parameter {name!r} to give a number; {has}.{nearest(name, known)}"
+            )
+
+
+def _is_size(name: str, function: Function) -> bool:
+    """Whether a parameter needs a number: others depend on it, or it has no upper bound."""
+    param = next(p for p in function.params if p.name == name)
+    if param.axis:
+        return False
+    others = [p.range_text for p in function.params if p.name != name]
+    if any(name in _names(text) for text in others if text):
+        return True
+    extents = (part for _, extent in function.axes for part in extent.walk())
+    if any(part.op == "var" and part.value == name for part in extents):
+        return True
+    top = _relation(param.range_text, name)[1]
+    return top is None and param.hi is None
+
+
+def _check(function: Function, space: Space) -> None:
+    least, most = INDEX_TYPES[function.index_type]
+    for name, value in space.fixed.items():
+        if not least <= value <= most:
+            raise AssumptionError(
+                f"{function.name}: {name} = {value} does not fit its type, {function.index_type}"
+            )
+    for axis in space.axes:
+        if axis.count and axis.lo + axis.count - 1 > most:
+            raise AssumptionError(
+                f"{function.name}: {axis.name} runs up to {axis.lo + axis.count - 1}, which does "
+                f"not fit its type, {function.index_type}"
+            )
+    texts = [*function.assumptions, *(p.range_text for p in function.params)]
+    for text in texts:
+        if text and set(_names(text)) <= set(space.fixed):
+            if evaluate(text, space.fixed) is False:
+                numbers = ", ".join(f"{n} = {space.fixed[n]}" for n in dict.fromkeys(_names(text)))
+                raise AssumptionError(
+                    f"{function.name} assumes {text}, which {numbers} does not meet"
+                )
+
+
+# -- the header's relations ----------------------------------------------------------------------
+
+_BINARY = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
+_COMPARE = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_CALLS = {"min": min, "max": max, "Min": min, "Max": max, "isqrt": isqrt, "abs": abs}
+
+
+def bounds(text: str, name: str, values: Mapping[str, int]) -> tuple[int | None, int | None]:
+    """The inclusive bounds that "0 <= i < M // BM" gives to i; None where it gives none."""
+    lo, hi = _relation(text, name)
+    try:
+        low = None if lo is None else _value(lo[0], values) + lo[1]
+        high = None if hi is None else _value(hi[0], values) + hi[1]
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        return None, None
+    return low, high
+
+
+def evaluate(text: str, values: Mapping[str, int]) -> Any:
+    """A relation or an expression of a header on numbers; None where it cannot be read so."""
+    try:
+        return _value(ast.parse(text, mode="eval").body, values)
+    except (SyntaxError, KeyError, TypeError, ValueError, ZeroDivisionError):
+        return None
+
+
+def _names(text: str) -> list[str]:
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError:
+        return []
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    found = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called)
+    return [node.id for node in found]
+
+
+def _relation(text: str, name: str) -> tuple[Any, Any]:
+    """((lower bound, what to add), (upper bound, what to add)) of a name in a chain."""
+    lo = hi = None
+    try:
+        tree = ast.parse(text or "0", mode="eval").body
+    except SyntaxError:
+        return lo, hi
+    if not isinstance(tree, ast.Compare):
+        return lo, hi
+    parts = [tree.left, *tree.comparators]
+    for left, sign, right in zip(parts, tree.ops, parts[1:], strict=False):
+        if isinstance(right, ast.Name) and right.id == name:
+            left, right = right, left
+            flipped = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+            sign = flipped.get(type(sign), type(sign))()
+        if not (isinstance(left, ast.Name) and left.id == name):
+            continue
+        if isinstance(sign, ast.Lt | ast.LtE):
+            hi = (right, -1 if isinstance(sign, ast.Lt) else 0)
+        elif isinstance(sign, ast.Gt | ast.GtE):
+            lo = (right, 1 if isinstance(sign, ast.Gt) else 0)
+    return lo, hi
+
+
+def _value(node: ast.AST, values: Mapping[str, int]) -> Any:
+    match node:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.Name(id=name):
+            return values[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, values)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            return _BINARY[type(op)](_value(left, values), _value(right, values))
+        case ast.Call(func=ast.Name(id=name), args=args) if name in _CALLS:
+            return _CALLS[name](*(_value(a, values) for a in args))
+        case ast.Compare(left=left, ops=ops, comparators=rest):
+            found = [_value(n, values) for n in (left, *rest)]
+            pairs = zip(found, ops, found[1:], strict=False)
+            return all(_COMPARE[type(op)](a, b) for a, op, b in pairs)
+    raise ValueError(f"not an expression of a header: {ast.dump(node)}")

@@ -1,0 +1,271 @@
+"""Verification over whole index spaces on the CPU, in Python and on the command line."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, golden, verify
+from lego_emit.cli import main
+from lego_emit.errors import AssumptionError, TargetError, VerifyError
+from lego_emit.space import bounds, evaluate, space_of
+
+FILE = """
+from lego_emit import GenP, GroupBy, OrderBy, Row
+
+
+def tiled(M, N, BM, BN):
+    return OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
+
+
+def index_kernel(M, N, BM, BN):
+    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
+    return L[pid_m, pid_n, :, :]
+
+
+many_to_one = GroupBy([4, 4]).OrderBy(GenP([4, 4], lambda i, j: i % 2 * 4 + j))
+"""
+SIZES = {"M": 96, "N": 64, "BM": 32, "BN": 16}
+
+
+def tiled(M, N, BM, BN):
+    return OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
+
+
+def index_kernel(M, N, BM, BN):
+    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
+    return L[pid_m, pid_n, :, :]  # noqa: F821
+
+
+def test_on_every_target(toolchain):
+    if toolchain.name == "glsl":
+        sizes, unit = {}, generate(tiled, toolchain.name, sizes=SIZES)
+    else:
+        sizes, unit = SIZES, generate(tiled, toolchain.name)
+    found = unit.verify(sizes=sizes, reference=tiled(**SIZES))
+    assert found, str(found)
+    assert [c.indices for c in found.checks] == [6144] * 3
+
+
+def test_a_wrong_pair_is_found_at_its_first_index(monkeypatch):
+    monkeypatch.setattr(verify, "CHUNK", 100)
+    layout = tiled(64, 64, 8, 8)
+    unit = generate(layout, "cpp")
+    wrong = replace(unit, source=unit.source.replace("512 * i", "511 * i"))
+    found = wrong.verify(reference=layout)
+    assert not found and not found.ok
+    assert found.counterexample == (
+        "layout_apply(i=1, j=0, k=0, l=0) gives 511 (logical (1, 0, 0, 0), number 512 of the index "
+        "space), and layout_inv(flat=511) gives (0, 7, 7, 7); 3,584 of 4,096 fail"
+    )
+    assert "the reference 512" in found.checks[1].found
+    assert json.loads(json.dumps(found.as_dict()))["ok"] is False
+
+
+def test_a_position_outside_is_found():
+    unit = generate(tiled(64, 64, 8, 8), "cpp")
+    wrong = replace(unit, source=unit.source.replace("512 * i", "520 * i"))
+    found = wrong.verify()
+    assert "is outside 0..4095" in found.counterexample or "gives" in found.counterexample
+    assert not found
+
+
+def test_a_wrong_layout_without_an_inverse_is_seen_by_the_reference_alone():
+    layout = GroupBy([8, 8]).OrderBy(GenP([8, 8], lambda i, j: 8 * i + j))
+    other = GroupBy([8, 8]).OrderBy(GenP([8, 8], lambda i, j: i + 8 * j))
+    unit = generate(layout, "cpp")
+    assert unit.verify() and unit.verify(reference=layout)
+    found = unit.verify(reference=other)
+    assert "layout_apply(i=0, j=1) gives 1, the reference 8" in found.counterexample
+
+
+def test_collisions_and_gaps():
+    twice = generate(GroupBy([8, 8]).OrderBy(GenP([8, 8], lambda i, j: i % 4 * 8 + j)), "cpp")
+    assert twice.verify() and not twice.verify(claim="injective")
+    text = str(twice.verify(claim="bijective"))
+    assert "at (i=0, j=0) and at (i=4, j=0), numbers 0 and 32; 32 positions are met" in text
+    apart = generate(GroupBy([4, 4]).OrderBy(GenP([4, 4], lambda i, j: 8 * i + 2 * j)), "cpp")
+    assert apart.verify(claim="injective")
+    found = apart.verify(claim="bijective")
+    assert not found and "not onto: 1 is met by no index; 16 of 31 are" in found.counterexample
+
+
+def test_an_index_function_and_its_bitmap():
+    unit = generate(index_kernel, "cpp")
+    found = unit.verify(sizes=SIZES, reference=index_kernel, claim="bijective")
+    assert found and "none is left out" in str(found)
+    assert [c.indices for c in found.checks] == [6144] * 3
+    one_block = unit.verify(sizes={**SIZES, "pid_m": 1, "pid_n": 2}, claim="injective")
+    assert one_block.checks[0].indices == 512
+
+
+def test_functions_on_arrays_and_with_several_results():
+    def both(i, j):
+        return {"down": GroupBy([6, 4])[i, j], "right": GroupBy([6, 4])[i, j] % 3}
+
+    unit = generate(both, "cpp", assume=["i >= 0", "j >= 0", "i < 6", "j < 4"])
+    found = unit.verify(reference=both, domain={"i": 6, "j": 4})
+    assert found and found.checks[-1].found == "equal", str(found)
+
+
+def test_masked_positions():
+    layout = ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
+    found = generate(layout, "cpp").verify(reference=layout)
+    assert found and "13 are masked" in str(found)
+    assert [c.indices for c in found.checks] == [48, 35, 48, 35]
+
+
+def test_counting_from_one():
+    layout = tiled(64, 64, 8, 8)
+    assert generate(layout, "fortran", base=1).verify(reference=layout)
+    masked = ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
+    assert generate(masked, "cpp", base=1).verify(reference=masked)
+
+
+def test_streams_in_chunks(monkeypatch):
+    monkeypatch.setattr(verify, "CHUNK", 1000)
+    seen = []
+    layout = tiled(128, 128, 16, 16)
+    found = generate(layout, "cpp").verify(
+        reference=layout, samples=100, progress=lambda done, total: seen.append((done, total))
+    )
+    assert found and seen == [(min(k, 16384), 16384) for k in range(1000, 17001, 1000)]
+    assert found.checks[1].indices >= 100
+
+
+def test_a_large_space_in_bounded_memory():
+    layout = GroupBy([4096, 1024]).OrderBy(RegP([4096, 1024], [1, 0]))
+    found = generate(layout, "cpp").verify()
+    assert found and found.checks[0].indices == 2**22
+
+
+def test_the_first_corner_and_the_last_are_compared():
+    space = space_of(
+        generate(tiled, "cpp").functions[0], {"M": 2**20, "N": 2**20, "BM": 64, "BN": 64}
+    )
+    numbers = verify._numbers(space, 1000)
+    assert numbers[0] == 0 and numbers[-1] == 2**40 - 1
+    corners = {
+        n
+        for n in numbers.tolist()
+        if all(i in (0, a.count - 1) for i, a in zip(space.point(n), space.axes, strict=True))
+    }
+    assert len(corners) == 16
+    points = space.points(numbers[:5])
+    assert [tuple(int(p[k]) for p in points) for k in range(5)] == [
+        space.point(int(n)) for n in numbers[:5]
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, name, values, expected",
+    [
+        ("0 <= i < M // BM", "i", {"M": 12, "BM": 3}, (0, 3)),
+        ("M >= 1", "M", {}, (1, None)),
+        ("1 <= i < 5", "i", {}, (1, 4)),
+        ("i < min(N, 4)", "i", {"N": 9}, (None, 3)),
+        ("", "i", {}, (None, None)),
+        ("0 <= i < M", "i", {}, (None, None)),
+    ],
+)
+def test_bounds(text, name, values, expected):
+    assert bounds(text, name, values) == expected
+
+
+def test_relations_of_a_header():
+    assert evaluate("M % BM == 0", {"M": 12, "BM": 3}) is True
+    assert evaluate("M*N <= 2**63 - 1", {"M": 2**40, "N": 2**40}) is False
+    assert evaluate("f(M)", {"M": 1}) is None
+    assert evaluate("M // N == 1", {"M": 1, "N": 0}) is None
+
+
+# -- what cannot be ------------------------------------------------------------------------------
+
+
+def test_bad_input():
+    unit = generate(tiled, "cpp")
+    with pytest.raises(VerifyError, match="needs a number for M, N, BM, BN"):
+        unit.verify()
+    with pytest.raises(VerifyError, match="no parameter 'BQ' to give a number; it has M, N"):
+        unit.verify(sizes={**SIZES, "BQ": 3})
+    with pytest.raises(AssumptionError, match="assumes N % BN == 0, which N = 65, BN = 16"):
+        unit.verify(sizes={**SIZES, "N": 65})
+    with pytest.raises(VerifyError, match="no claim 'onto'"):
+        unit.verify(sizes=SIZES, claim="onto")
+    with pytest.raises(TargetError, match="no device 'moon'"):
+        generate(tiled, "cuda").verify("moon", sizes=SIZES)
+    with pytest.raises(AssumptionError, match=r"which does not fit its type|does not meet"):
+        generate(tiled, "cpp", index_type="int32").verify(
+            sizes={"M": 2**17, "N": 2**17, "BM": 32, "BN": 32}
+        )
+    with pytest.raises(AssumptionError, match="does not fit its type, int32"):
+        generate(tiled, "cpp", index_type="int32").verify(sizes={**SIZES, "M": 2**40})
+
+
+def test_a_bitmap_that_does_not_fit(monkeypatch):
+    monkeypatch.setattr(verify, "_free_memory", lambda: 10)
+    unit = generate(index_kernel, "cpp")
+    with pytest.raises(VerifyError, match=r"a bitmap of 6,144 positions needs .* GiB free"):
+        unit.verify(sizes=SIZES)
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path):
+    (tmp_path / "layouts.py").write_text(FILE)
+
+    def call(name, *options):
+        file = name if ".py:" in name else f"{tmp_path}/layouts.py:{name}"
+        return CliRunner().invoke(main, ["verify", file, *options])
+
+    return call
+
+
+NUMBERS = [x for name, value in SIZES.items() for x in ("--size", f"{name}={value}")]
+
+
+def test_command(run):
+    done = run("tiled", *NUMBERS)
+    assert done.exit_code == 0 and done.output.count("  ok   ") == 3, done.output
+    done = run("tiled", *NUMBERS, "--symbolic", "--json")
+    assert done.exit_code == 0
+    found = json.loads(done.stdout)
+    assert found["ok"] and [c["indices"] for c in found["checks"]] == [6144] * 3
+    done = run("index_kernel", *NUMBERS, "--claim", "bijective")
+    assert done.exit_code == 0 and "reference evaluator: equal" in done.output
+    done = run("many_to_one", "--claim", "injective")
+    assert done.exit_code == 1 and "numbers 0 and 8" in done.output
+
+
+def test_command_with_a_golden_table(run, request):
+    case = request.config.rootpath / "golden" / "readme_index_kernel" / "layout.py"
+    done = run(f"{case}:index_kernel")
+    assert done.exit_code == 0 and "the golden table: equal" in done.output
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["tiled"], "needs a number for M, N, BM, BN"),
+        (["tiled", "--symbolic", "--size", "M=7"], "needs a number for N, BM, BN"),
+        (["tiled", *NUMBERS, "--target", "rust", "--on", "gpu"], "does not run on 'gpu'"),
+        (["tiled", *NUMBERS, "--on", "tpu"], "no device 'tpu'"),
+        (["nothing"], "no 'nothing'"),
+    ],
+)
+def test_command_with_bad_input(run, options, message):
+    done = run(*options)
+    assert done.exit_code == 2 and message in done.output and "Traceback" not in done.output
+
+
+def test_golden_cases_on_the_cpu(request):
+    for folder in sorted((request.config.rootpath / "golden").iterdir())[::7]:
+        case = golden.load(folder)
+        found = case.emit("cpp").verify(reference=case)
+        assert found and found.checks[-1].indices == np.prod(
+            [n for _, n in case.table.axes] if case.layout is None else [case.layout.physical_size]
+        )
