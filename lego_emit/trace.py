@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .errors import AssumptionError, LegoError, TraceError, nearest
-from .expr import Atom, Cond, Expr, current, maximum, minimum, select, using
+from .expr import Atom, Cond, Expr, current, divide_terms, maximum, minimum, select, using
 from .facts import Facts
 
 MAX_PATHS = 256
@@ -257,11 +257,37 @@ def _join(condition: Cond, a: Any, b: Any) -> Any:
     if a is b or (not isinstance(a, (Expr, Cond)) and type(a) is type(b) and a == b):
         return a
     try:
-        return select(condition, a, b)
+        return select(condition, *_mirrored(condition, a, b))
     except TraceError:
         raise TraceError(
             f"the branches of {condition!r} give {a!r} and {b!r}, which cannot be joined"
         ) from None
+
+
+def _mirrored(condition: Cond, a: Any, b: Any) -> tuple[Any, Any]:
+    """Two branches where one takes a root of p*x + q and the other of p*(s - x) + q, as functions
+    of one value, x or s - x: the root is then taken once (the two halves of an antidiagonal)."""
+    if not isinstance(a, Expr) or not isinstance(b, Expr):
+        return a, b
+    one, other = ({r.args[0] for r in e.deep_atoms() if r.kind == "isqrt"} for e in (a, b))
+    if len(one) != 1 or len(other) != 1 or one == other:
+        return a, b
+    (one,), (other,) = one, other
+    gap = one + other
+    for mono, p in one.terms.items():
+        if len(mono) != 1 or mono in gap.terms:
+            continue
+        x = mono[0]
+        turn, rest = divide_terms(gap - 2 * (one - Expr({mono: p})), Expr.of(p))
+        if rest.terms or any(x in m for m in (*gap.terms, *turn.terms)):
+            continue
+        known = Expr.atom(x)
+        value = select(condition, known, turn - known)
+        return (
+            a.rebuild(lambda atom: value if atom is x else None),
+            b.rebuild(lambda atom: turn - value if atom is x else None),
+        )
+    return a, b
 
 
 # -- running -------------------------------------------------------------------------------------

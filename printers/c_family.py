@@ -76,6 +76,7 @@ HELPERS = {
     "isqrt": """
 // The square root rounded down, two bits of n at a time.
 {{ printer.helper_head("isqrt", unit, T, T ~ " n") }}
+{{- printer.fast_isqrt(index_type) }}
   {{ T }} root = 0;
   for ({{ T }} bit = {{ "1 << 30" if "32" in index_type else "1LL << 62" }}; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -227,6 +228,10 @@ class HeaderPrinter(Printer):
             else:
                 lines.append(" " * indent + piece)
         return lines
+
+    def fast_isqrt(self, index_type: str) -> str:
+        """Lines of the square root that use the machine's own where it runs."""
+        return ""
 
     def helper_head(self, name: str, unit: str, T: str, parameters: str) -> str:
         """A helper function's head."""

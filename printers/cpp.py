@@ -28,6 +28,24 @@ VIEW = """
 #endif
 """
 
+# A root in floating point is within one of the integer's, and exact below 2**52.
+FAST_ISQRT = {
+    "int32": """
+#ifdef __cpp_lib_is_constant_evaluated
+  if (!std::is_constant_evaluated()) {
+    return static_cast<std::int32_t>(std::sqrt(static_cast<double>(n)));
+  }
+#endif""",
+    "int64": """
+#ifdef __cpp_lib_is_constant_evaluated
+  if (!std::is_constant_evaluated()) {
+    const auto m = static_cast<std::uint64_t>(n);
+    const auto r = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
+    return static_cast<std::int64_t>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+  }
+#endif""",
+}
+
 
 class CppPrinter(HeaderPrinter):
     name = "cpp"
@@ -58,6 +76,9 @@ class CppPrinter(HeaderPrinter):
     def unit_scope(self, unit):
         return {*super().unit_scope(unit), f"{unit}_detail"}
 
+    def fast_isqrt(self, index_type):
+        return FAST_ISQRT.get(index_type, "")
+
     def array_name(self, name):
         return f"{name}_view"
 
@@ -83,6 +104,9 @@ class CppPrinter(HeaderPrinter):
         lines = ["#include <cstdint>", "", "namespace lego {"]
         if any(f.axes for f in functions):
             lines[1:1] = ["#if __cplusplus >= 202002L", "#include <ranges>", "#endif"]
+        if any(node.op == "isqrt" for f in functions for node in f.nodes()):
+            lines[1:1] = ["#include <type_traits>"]
+            lines.insert(0, "#include <cmath>")
         if any(node.op in ("min", "max") for f in functions for node in f.nodes()):
             lines.insert(0, "#include <algorithm>")
         if helpers:

@@ -66,6 +66,22 @@ CUDA_FUNCTIONS = frozenset(
     tzset uint3 ullmax ullmin umax umin unlockpt""".split()
 )
 
+# A root in floating point is within one of the integer's. Unsigned: the next square may not fit.
+DEVICE_ISQRT = {
+    index_type: f"""
+#ifdef __CUDA_ARCH__
+  if (!__builtin_is_constant_evaluated()) {{
+    const {U} m = static_cast<{U}>(n);
+    const {U} r = static_cast<{U}>({root}(static_cast<{real}>(n)));
+    return static_cast<{T}>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+  }}
+#endif"""
+    for index_type, T, U, root, real in (
+        ("int32", "int", "unsigned", "sqrtf", "float"),
+        ("int64", "long long", "unsigned long long", "sqrt", "double"),
+    )
+}
+
 
 class CudaPrinter(HeaderPrinter):
     name = "cuda"
@@ -99,6 +115,9 @@ class CudaPrinter(HeaderPrinter):
 
     def prefix(self, unit):
         return f"{unit}_"
+
+    def fast_isqrt(self, index_type):
+        return DEVICE_ISQRT.get(index_type, "")
 
     def array_name(self, name):
         return f"{name}_fill"

@@ -289,7 +289,9 @@ def test_no_needless_casts_and_parentheses(cases):
     assert "  return N * (BM * pid_m + i) + BN * pid_n + j;\n" in source
     for case in cases:
         if case.name != "nw":  # its comparisons count
-            assert "static_cast" not in case.emit("cpp").source, case.name
+            lines = case.emit("cpp").source.splitlines()
+            casts = [x for x in lines if "static_cast" in x and "std::sqrt(" not in x]
+            assert not casts, case.name
 
 
 def test_names_that_a_header_keeps_for_itself():

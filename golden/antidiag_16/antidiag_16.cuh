@@ -14,6 +14,13 @@
 
 // The square root rounded down, two bits of n at a time.
 LEGO_HOST_DEVICE constexpr int antidiag_16_isqrt(int n) noexcept {
+#ifdef __CUDA_ARCH__
+  if (!__builtin_is_constant_evaluated()) {
+    const unsigned m = static_cast<unsigned>(n);
+    const unsigned r = static_cast<unsigned>(sqrtf(static_cast<float>(n)));
+    return static_cast<int>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+  }
+#endif
   int root = 0;
   for (int bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -45,18 +52,16 @@ struct antidiag_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-/// @note int32 is enough: every value lies in -253..510.
+/// @note int32 is enough: every value lies in -276..510.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_16_inv_result antidiag_16_inv(int flat) noexcept {
-  const int scaled = 2 * flat;
-  const int root = antidiag_16_isqrt(scaled);
-  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
+  const int choice = flat <= 135 ? flat : 255 - flat;
+  const int root = antidiag_16_isqrt(2 * choice);
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= choice) + root;
   const int quotient = total * (total - 1) >> 1;
-  const int root_2 = antidiag_16_isqrt(510 - scaled);
-  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 255) + root_2;
-  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const int total_2 = total + quotient;
   return {
-      (flat <= 135 ? -quotient : quotient_2 - 240) + flat,
-      (flat <= 135 ? total + quotient - 1 : 271 - total_2 - quotient_2) - flat,
+      flat <= 135 ? choice - quotient : quotient - choice + 15,
+      flat <= 135 ? total_2 - choice - 1 : choice - total_2 + 16,
   };
 }
 

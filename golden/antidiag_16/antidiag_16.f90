@@ -25,22 +25,18 @@ contains
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 256
   !> Result: 0 <= i < 16, 0 <= j < 16
-  !> int32 is enough: every value lies in -253..510.
+  !> int32 is enough: every value lies in -276..510.
   pure elemental subroutine antidiag_16_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: scaled, root, total, quotient, root_2, total_2, quotient_2
-    scaled = 2_int32 * flat
-    root = isqrt_int32(scaled)
-    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat) + root
+    integer(int32) :: choice, root, total, quotient, total_2
+    choice = merge(flat, 255_int32 - flat, flat <= 135_int32)
+    root = isqrt_int32(2_int32 * choice)
+    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= choice) + root
     quotient = shifta(total * (total - 1_int32), 1)
-    root_2 = isqrt_int32(510_int32 - scaled)
-    total_2 = merge(1_int32, 0_int32, shifta(root_2 * (root_2 + 1_int32), 1) + flat <= 255_int32) &
-        + root_2
-    quotient_2 = shifta(total_2 * (total_2 - 1_int32), 1)
-    i = merge(-quotient, quotient_2 - 240_int32, flat <= 135_int32) + flat
-    j = merge(total + quotient - 1_int32, 271_int32 - total_2 - quotient_2, flat <= 135_int32) &
-        - flat
+    total_2 = total + quotient
+    i = merge(choice - quotient, quotient - choice + 15_int32, flat <= 135_int32)
+    j = merge(total_2 - choice - 1_int32, choice - total_2 + 16_int32, flat <= 135_int32)
   end subroutine antidiag_16_inv
 
   pure elemental integer(int32) function isqrt_int32(n)

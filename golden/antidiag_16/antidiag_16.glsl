@@ -34,18 +34,16 @@ int antidiag_16_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
-// int32 is enough: every value lies in -253..510.
+// int32 is enough: every value lies in -276..510.
 // Renamed: flat is flat_v here
 void antidiag_16_inv(int flat_v, out int i, out int j) {
-  int scaled = 2 * flat_v;
-  int root = antidiag_16_isqrt(scaled);
-  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
+  int choice = flat_v <= 135 ? flat_v : 255 - flat_v;
+  int root = antidiag_16_isqrt(2 * choice);
+  int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int root_2 = antidiag_16_isqrt(510 - scaled);
-  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 255) + root_2;
-  int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = (flat_v <= 135 ? -quotient : quotient_2 - 240) + flat_v;
-  j = (flat_v <= 135 ? total + quotient - 1 : 271 - total_2 - quotient_2) - flat_v;
+  int total_2 = total + quotient;
+  i = flat_v <= 135 ? choice - quotient : quotient - choice + 15;
+  j = flat_v <= 135 ? total_2 - choice - 1 : choice - total_2 + 16;
 }
 
 #endif  // LEGO_ANTIDIAG_16_GLSL

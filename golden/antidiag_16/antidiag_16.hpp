@@ -4,7 +4,9 @@
 #ifndef LEGO_ANTIDIAG_16_HPP
 #define LEGO_ANTIDIAG_16_HPP
 
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace lego {
 
@@ -12,6 +14,11 @@ namespace antidiag_16_detail {
 
 // The square root rounded down, two bits of n at a time.
 constexpr std::int32_t isqrt(std::int32_t n) noexcept {
+#ifdef __cpp_lib_is_constant_evaluated
+  if (!std::is_constant_evaluated()) {
+    return static_cast<std::int32_t>(std::sqrt(static_cast<double>(n)));
+  }
+#endif
   std::int32_t root = 0;
   for (std::int32_t bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -45,18 +52,16 @@ struct antidiag_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-/// @note int32 is enough: every value lies in -253..510.
+/// @note int32 is enough: every value lies in -276..510.
 [[nodiscard]] constexpr antidiag_16_inv_result antidiag_16_inv(std::int32_t flat) noexcept {
-  const std::int32_t scaled = 2 * flat;
-  const std::int32_t root = antidiag_16_detail::isqrt(scaled);
-  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
+  const std::int32_t choice = flat <= 135 ? flat : 255 - flat;
+  const std::int32_t root = antidiag_16_detail::isqrt(2 * choice);
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= choice} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
-  const std::int32_t root_2 = antidiag_16_detail::isqrt(510 - scaled);
-  const std::int32_t total_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 255} + root_2;
-  const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const std::int32_t total_2 = total + quotient;
   return {
-      (flat <= 135 ? -quotient : quotient_2 - 240) + flat,
-      (flat <= 135 ? total + quotient - 1 : 271 - total_2 - quotient_2) - flat,
+      flat <= 135 ? choice - quotient : quotient - choice + 15,
+      flat <= 135 ? total_2 - choice - 1 : choice - total_2 + 16,
   };
 }
 

@@ -29,18 +29,16 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 256
 - Result: 0 <= i < 16, 0 <= j < 16
-- int32 is enough: every value lies in -253..510.
+- int32 is enough: every value lies in -276..510.
 """
 @inline function antidiag_16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(2) * flat
-    root = isqrt(scaled)
-    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
+    choice = flat <= 135 ? flat : Ti(255) - flat
+    root = isqrt(Ti(2) * choice)
+    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
     quotient = (total * (total - Ti(1))) >> 1
-    root_2 = isqrt(Ti(510) - scaled)
-    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 255) + root_2
-    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
-    return ((flat <= 135 ? -quotient : quotient_2 - Ti(240)) + flat,
-        (flat <= 135 ? total + quotient - Ti(1) : Ti(271) - total_2 - quotient_2) - flat)
+    total_2 = total + quotient
+    return (flat <= 135 ? choice - quotient : quotient - choice + Ti(15),
+        flat <= 135 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(16))
 end
 
 end # module Antidiag16

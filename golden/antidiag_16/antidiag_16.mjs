@@ -19,21 +19,19 @@ export function antidiag_16_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -253..510.
+ * int53 is enough: every value lies in -276..510.
  *
  * @param {number} flat 0 <= flat < 256
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16
  */
 export function antidiag_16_inv(flat) {
-  const scaled = 2 * flat;
-  const root = Math.floor(Math.sqrt(scaled));
-  const total = Number(root * (root + 1) >> 1 <= flat) + root;
+  const choice = flat <= 135 ? flat : 255 - flat;
+  const root = Math.floor(Math.sqrt(2 * choice));
+  const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(510 - scaled));
-  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 255) + root_2;
-  const quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const total_2 = total + quotient;
   return [
-    (flat <= 135 ? 0 - quotient : quotient_2 - 240) + flat,
-    (flat <= 135 ? total + quotient - 1 : 271 - total_2 - quotient_2) - flat,
+    flat <= 135 ? choice - quotient : quotient - choice + 15,
+    flat <= 135 ? total_2 - choice - 1 : choice - total_2 + 16,
   ];
 }

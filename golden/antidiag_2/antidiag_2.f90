@@ -21,19 +21,19 @@ contains
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 4
   !> Result: 0 <= i < 2, 0 <= j < 2
-  !> int32 is enough: every value lies in -3..6.
+  !> int32 is enough: every value lies in -6..6.
   pure elemental subroutine antidiag_2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: scaled, root, total, quotient
-    scaled = 2_int32 * flat
-    root = isqrt_int32(scaled)
+    integer(int32) :: root, total, choice, root_2, total_2
+    root = isqrt_int32(2_int32 * flat)
     total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat) + root
-    quotient = shifta(total * (total - 1_int32), 1)
-    i = merge(-quotient, -2_int32, flat <= 2_int32) + flat
-    j = merge(total + quotient - 1_int32, 4_int32 - isqrt_int32(6_int32 - scaled), &
-            flat <= 2_int32) &
-        - flat
+    choice = merge(flat, 3_int32 - flat, flat <= 2_int32)
+    root_2 = isqrt_int32(2_int32 * choice)
+    total_2 = merge(1_int32, 0_int32, shifta(root_2 * (root_2 + 1_int32), 1) <= choice) + root_2
+    i = merge(-shifta(total * (total - 1_int32), 1), -2_int32, flat <= 2_int32) + flat
+    j = merge(total_2 + shifta(total_2 * (total_2 - 1_int32), 1) - choice - 1_int32, &
+        choice - root_2 + 1_int32, flat <= 2_int32)
   end subroutine antidiag_2_inv
 
   pure elemental integer(int32) function isqrt_int32(n)

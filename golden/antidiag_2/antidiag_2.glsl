@@ -33,15 +33,16 @@ int antidiag_2_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 4
 // Result: 0 <= i < 2, 0 <= j < 2
-// int32 is enough: every value lies in -3..6.
+// int32 is enough: every value lies in -6..6.
 // Renamed: flat is flat_v here
 void antidiag_2_inv(int flat_v, out int i, out int j) {
-  int scaled = 2 * flat_v;
-  int root = antidiag_2_isqrt(scaled);
+  int root = antidiag_2_isqrt(2 * flat_v);
   int total = int(root * (root + 1) >> 1 <= flat_v) + root;
-  int quotient = total * (total - 1) >> 1;
-  i = (flat_v <= 2 ? -quotient : -2) + flat_v;
-  j = (flat_v <= 2 ? total + quotient - 1 : 4 - antidiag_2_isqrt(6 - scaled)) - flat_v;
+  int choice = flat_v <= 2 ? flat_v : 3 - flat_v;
+  int root_2 = antidiag_2_isqrt(2 * choice);
+  int total_2 = int(root_2 * (root_2 + 1) >> 1 <= choice) + root_2;
+  i = (flat_v <= 2 ? -(total * (total - 1) >> 1) : -2) + flat_v;
+  j = flat_v <= 2 ? total_2 + (total_2 * (total_2 - 1) >> 1) - choice - 1 : choice - root_2 + 1;
 }
 
 #endif  // LEGO_ANTIDIAG_2_GLSL

@@ -37,22 +37,27 @@ pub const fn antidiag_2_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 4`
 /// - result: `(i, j)`, `0 <= i < 2, 0 <= j < 2`
 ///
-/// `int32` is enough: every value lies in -3..6.
+/// `int32` is enough: every value lies in -6..6.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_2_inv(flat: i32) -> (i32, i32) {
-    let scaled = 2 * flat;
-    let root = isqrt_i32(scaled);
+    let root = isqrt_i32(2 * flat);
     let total = ((root * (root + 1)) >> 1 <= flat) as i32 + root;
-    let quotient = (total * (total - 1)) >> 1;
+    let choice = if flat <= 2 { flat } else { 3 - flat };
+    let root_2 = isqrt_i32(2 * choice);
+    let total_2 = ((root_2 * (root_2 + 1)) >> 1 <= choice) as i32 + root_2;
     (
-        (if flat <= 2 { -quotient } else { -2 }) + flat,
         (if flat <= 2 {
-            total + quotient - 1
+            -((total * (total - 1)) >> 1)
         } else {
-            4 - isqrt_i32(6 - scaled)
-        }) - flat,
+            -2
+        }) + flat,
+        if flat <= 2 {
+            total_2 + ((total_2 * (total_2 - 1)) >> 1) - choice - 1
+        } else {
+            choice - root_2 + 1
+        },
     )
 }

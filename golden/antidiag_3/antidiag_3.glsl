@@ -34,18 +34,16 @@ int antidiag_3_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 9
 // Result: 0 <= i < 3, 0 <= j < 3
-// int32 is enough: every value lies in -10..20.
+// int32 is enough: every value lies in -15..20.
 // Renamed: flat is flat_v here
 void antidiag_3_inv(int flat_v, out int i, out int j) {
-  int scaled = 2 * flat_v;
-  int root = antidiag_3_isqrt(scaled);
-  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
+  int choice = flat_v <= 5 ? flat_v : 8 - flat_v;
+  int root = antidiag_3_isqrt(2 * choice);
+  int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int root_2 = antidiag_3_isqrt(16 - scaled);
-  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 8) + root_2;
-  int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = (flat_v <= 5 ? -quotient : quotient_2 - 6) + flat_v;
-  j = (flat_v <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_v;
+  int total_2 = total + quotient;
+  i = flat_v <= 5 ? choice - quotient : quotient - choice + 2;
+  j = flat_v <= 5 ? total_2 - choice - 1 : choice - total_2 + 3;
 }
 
 #endif  // LEGO_ANTIDIAG_3_GLSL

@@ -29,18 +29,16 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 9
 - Result: 0 <= i < 3, 0 <= j < 3
-- int32 is enough: every value lies in -10..20.
+- int32 is enough: every value lies in -15..20.
 """
 @inline function antidiag_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(2) * flat
-    root = isqrt(scaled)
-    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
+    choice = flat <= 5 ? flat : Ti(8) - flat
+    root = isqrt(Ti(2) * choice)
+    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
     quotient = (total * (total - Ti(1))) >> 1
-    root_2 = isqrt(Ti(16) - scaled)
-    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 8) + root_2
-    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
-    return ((flat <= 5 ? -quotient : quotient_2 - Ti(6)) + flat,
-        (flat <= 5 ? total + quotient - Ti(1) : Ti(11) - total_2 - quotient_2) - flat)
+    total_2 = total + quotient
+    return (flat <= 5 ? choice - quotient : quotient - choice + Ti(2),
+        flat <= 5 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(3))
 end
 
 end # module Antidiag3

@@ -19,21 +19,19 @@ export function antidiag_3_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -10..20.
+ * int53 is enough: every value lies in -15..20.
  *
  * @param {number} flat 0 <= flat < 9
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 3
  */
 export function antidiag_3_inv(flat) {
-  const scaled = 2 * flat;
-  const root = Math.floor(Math.sqrt(scaled));
-  const total = Number(root * (root + 1) >> 1 <= flat) + root;
+  const choice = flat <= 5 ? flat : 8 - flat;
+  const root = Math.floor(Math.sqrt(2 * choice));
+  const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(16 - scaled));
-  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 8) + root_2;
-  const quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const total_2 = total + quotient;
   return [
-    (flat <= 5 ? 0 - quotient : quotient_2 - 6) + flat,
-    (flat <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat,
+    flat <= 5 ? choice - quotient : quotient - choice + 2,
+    flat <= 5 ? total_2 - choice - 1 : choice - total_2 + 3,
   ];
 }

@@ -42,25 +42,27 @@ pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 9`
 /// - result: `(i, j)`, `0 <= i < 3, 0 <= j < 3`
 ///
-/// `int32` is enough: every value lies in `-10..20`.
+/// `int32` is enough: every value lies in `-15..20`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_3_inv(flat: i32) -> (i32, i32) {
-    let scaled = 2 * flat;
-    let root = isqrt_i32(scaled);
-    let total = ((root * (root + 1)) >> 1 <= flat) as i32 + root;
+    let choice = if flat <= 5 { flat } else { 8 - flat };
+    let root = isqrt_i32(2 * choice);
+    let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;
     let quotient = (total * (total - 1)) >> 1;
-    let root_2 = isqrt_i32(16 - scaled);
-    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= 8) as i32 + root_2;
-    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
+    let total_2 = total + quotient;
     (
-        (if flat <= 5 { -quotient } else { quotient_2 - 6 }) + flat,
-        (if flat <= 5 {
-            total + quotient - 1
+        if flat <= 5 {
+            choice - quotient
         } else {
-            11 - total_2 - quotient_2
-        }) - flat,
+            quotient - choice + 2
+        },
+        if flat <= 5 {
+            total_2 - choice - 1
+        } else {
+            choice - total_2 + 3
+        },
     )
 }

@@ -34,18 +34,16 @@ int antidiag_4_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 16
 // Result: 0 <= i < 4, 0 <= j < 4
-// int32 is enough: every value lies in -15..30.
+// int32 is enough: every value lies in -21..30.
 // Renamed: flat is flat_v here
 void antidiag_4_inv(int flat_v, out int i, out int j) {
-  int scaled = 2 * flat_v;
-  int root = antidiag_4_isqrt(scaled);
-  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
+  int choice = flat_v <= 9 ? flat_v : 15 - flat_v;
+  int root = antidiag_4_isqrt(2 * choice);
+  int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int root_2 = antidiag_4_isqrt(30 - scaled);
-  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 15) + root_2;
-  int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = (flat_v <= 9 ? -quotient : quotient_2 - 12) + flat_v;
-  j = (flat_v <= 9 ? total + quotient - 1 : 19 - total_2 - quotient_2) - flat_v;
+  int total_2 = total + quotient;
+  i = flat_v <= 9 ? choice - quotient : quotient - choice + 3;
+  j = flat_v <= 9 ? total_2 - choice - 1 : choice - total_2 + 4;
 }
 
 #endif  // LEGO_ANTIDIAG_4_GLSL

@@ -4,7 +4,9 @@
 #ifndef LEGO_ANTIDIAG_4_HPP
 #define LEGO_ANTIDIAG_4_HPP
 
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace lego {
 
@@ -12,6 +14,11 @@ namespace antidiag_4_detail {
 
 // The square root rounded down, two bits of n at a time.
 constexpr std::int32_t isqrt(std::int32_t n) noexcept {
+#ifdef __cpp_lib_is_constant_evaluated
+  if (!std::is_constant_evaluated()) {
+    return static_cast<std::int32_t>(std::sqrt(static_cast<double>(n)));
+  }
+#endif
   std::int32_t root = 0;
   for (std::int32_t bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -45,18 +52,16 @@ struct antidiag_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
-/// @note int32 is enough: every value lies in -15..30.
+/// @note int32 is enough: every value lies in -21..30.
 [[nodiscard]] constexpr antidiag_4_inv_result antidiag_4_inv(std::int32_t flat) noexcept {
-  const std::int32_t scaled = 2 * flat;
-  const std::int32_t root = antidiag_4_detail::isqrt(scaled);
-  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
+  const std::int32_t choice = flat <= 9 ? flat : 15 - flat;
+  const std::int32_t root = antidiag_4_detail::isqrt(2 * choice);
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= choice} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
-  const std::int32_t root_2 = antidiag_4_detail::isqrt(30 - scaled);
-  const std::int32_t total_2 = std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat <= 15} + root_2;
-  const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const std::int32_t total_2 = total + quotient;
   return {
-      (flat <= 9 ? -quotient : quotient_2 - 12) + flat,
-      (flat <= 9 ? total + quotient - 1 : 19 - total_2 - quotient_2) - flat,
+      flat <= 9 ? choice - quotient : quotient - choice + 3,
+      flat <= 9 ? total_2 - choice - 1 : choice - total_2 + 4,
   };
 }
 

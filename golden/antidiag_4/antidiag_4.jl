@@ -29,18 +29,16 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 16
 - Result: 0 <= i < 4, 0 <= j < 4
-- int32 is enough: every value lies in -15..30.
+- int32 is enough: every value lies in -21..30.
 """
 @inline function antidiag_4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(2) * flat
-    root = isqrt(scaled)
-    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
+    choice = flat <= 9 ? flat : Ti(15) - flat
+    root = isqrt(Ti(2) * choice)
+    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
     quotient = (total * (total - Ti(1))) >> 1
-    root_2 = isqrt(Ti(30) - scaled)
-    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 15) + root_2
-    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
-    return ((flat <= 9 ? -quotient : quotient_2 - Ti(12)) + flat,
-        (flat <= 9 ? total + quotient - Ti(1) : Ti(19) - total_2 - quotient_2) - flat)
+    total_2 = total + quotient
+    return (flat <= 9 ? choice - quotient : quotient - choice + Ti(3),
+        flat <= 9 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(4))
 end
 
 end # module Antidiag4

@@ -19,21 +19,19 @@ export function antidiag_4_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -15..30.
+ * int53 is enough: every value lies in -21..30.
  *
  * @param {number} flat 0 <= flat < 16
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 4
  */
 export function antidiag_4_inv(flat) {
-  const scaled = 2 * flat;
-  const root = Math.floor(Math.sqrt(scaled));
-  const total = Number(root * (root + 1) >> 1 <= flat) + root;
+  const choice = flat <= 9 ? flat : 15 - flat;
+  const root = Math.floor(Math.sqrt(2 * choice));
+  const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(30 - scaled));
-  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 15) + root_2;
-  const quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const total_2 = total + quotient;
   return [
-    (flat <= 9 ? 0 - quotient : quotient_2 - 12) + flat,
-    (flat <= 9 ? total + quotient - 1 : 19 - total_2 - quotient_2) - flat,
+    flat <= 9 ? choice - quotient : quotient - choice + 3,
+    flat <= 9 ? total_2 - choice - 1 : choice - total_2 + 4,
   ];
 }

@@ -42,29 +42,27 @@ pub const fn antidiag_4_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 16`
 /// - result: `(i, j)`, `0 <= i < 4, 0 <= j < 4`
 ///
-/// `int32` is enough: every value lies in `-15..30`.
+/// `int32` is enough: every value lies in `-21..30`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_4_inv(flat: i32) -> (i32, i32) {
-    let scaled = 2 * flat;
-    let root = isqrt_i32(scaled);
-    let total = ((root * (root + 1)) >> 1 <= flat) as i32 + root;
+    let choice = if flat <= 9 { flat } else { 15 - flat };
+    let root = isqrt_i32(2 * choice);
+    let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;
     let quotient = (total * (total - 1)) >> 1;
-    let root_2 = isqrt_i32(30 - scaled);
-    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= 15) as i32 + root_2;
-    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
+    let total_2 = total + quotient;
     (
-        (if flat <= 9 {
-            -quotient
+        if flat <= 9 {
+            choice - quotient
         } else {
-            quotient_2 - 12
-        }) + flat,
-        (if flat <= 9 {
-            total + quotient - 1
+            quotient - choice + 3
+        },
+        if flat <= 9 {
+            total_2 - choice - 1
         } else {
-            19 - total_2 - quotient_2
-        }) - flat,
+            choice - total_2 + 4
+        },
     )
 }

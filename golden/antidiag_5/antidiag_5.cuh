@@ -14,6 +14,13 @@
 
 // The square root rounded down, two bits of n at a time.
 LEGO_HOST_DEVICE constexpr int antidiag_5_isqrt(int n) noexcept {
+#ifdef __CUDA_ARCH__
+  if (!__builtin_is_constant_evaluated()) {
+    const unsigned m = static_cast<unsigned>(n);
+    const unsigned r = static_cast<unsigned>(sqrtf(static_cast<float>(n)));
+    return static_cast<int>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+  }
+#endif
   int root = 0;
   for (int bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -45,18 +52,16 @@ struct antidiag_5_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 25
 /// @return 0 <= i < 5, 0 <= j < 5
-/// @note int32 is enough: every value lies in -24..48.
+/// @note int32 is enough: every value lies in -29..48.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_5_inv_result antidiag_5_inv(int flat) noexcept {
-  const int scaled = 2 * flat;
-  const int root = antidiag_5_isqrt(scaled);
-  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
+  const int choice = flat <= 14 ? flat : 24 - flat;
+  const int root = antidiag_5_isqrt(2 * choice);
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= choice) + root;
   const int quotient = total * (total - 1) >> 1;
-  const int root_2 = antidiag_5_isqrt(48 - scaled);
-  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat <= 24) + root_2;
-  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const int total_2 = total + quotient;
   return {
-      (flat <= 14 ? -quotient : quotient_2 - 20) + flat,
-      (flat <= 14 ? total + quotient - 1 : 29 - total_2 - quotient_2) - flat,
+      flat <= 14 ? choice - quotient : quotient - choice + 4,
+      flat <= 14 ? total_2 - choice - 1 : choice - total_2 + 5,
   };
 }
 

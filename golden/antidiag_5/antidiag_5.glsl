@@ -34,18 +34,16 @@ int antidiag_5_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 25
 // Result: 0 <= i < 5, 0 <= j < 5
-// int32 is enough: every value lies in -24..48.
+// int32 is enough: every value lies in -29..48.
 // Renamed: flat is flat_v here
 void antidiag_5_inv(int flat_v, out int i, out int j) {
-  int scaled = 2 * flat_v;
-  int root = antidiag_5_isqrt(scaled);
-  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
+  int choice = flat_v <= 14 ? flat_v : 24 - flat_v;
+  int root = antidiag_5_isqrt(2 * choice);
+  int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int root_2 = antidiag_5_isqrt(48 - scaled);
-  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 24) + root_2;
-  int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = (flat_v <= 14 ? -quotient : quotient_2 - 20) + flat_v;
-  j = (flat_v <= 14 ? total + quotient - 1 : 29 - total_2 - quotient_2) - flat_v;
+  int total_2 = total + quotient;
+  i = flat_v <= 14 ? choice - quotient : quotient - choice + 4;
+  j = flat_v <= 14 ? total_2 - choice - 1 : choice - total_2 + 5;
 }
 
 #endif  // LEGO_ANTIDIAG_5_GLSL

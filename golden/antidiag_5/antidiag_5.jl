@@ -29,18 +29,16 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 25
 - Result: 0 <= i < 5, 0 <= j < 5
-- int32 is enough: every value lies in -24..48.
+- int32 is enough: every value lies in -29..48.
 """
 @inline function antidiag_5_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(2) * flat
-    root = isqrt(scaled)
-    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
+    choice = flat <= 14 ? flat : Ti(24) - flat
+    root = isqrt(Ti(2) * choice)
+    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
     quotient = (total * (total - Ti(1))) >> 1
-    root_2 = isqrt(Ti(48) - scaled)
-    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 24) + root_2
-    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
-    return ((flat <= 14 ? -quotient : quotient_2 - Ti(20)) + flat,
-        (flat <= 14 ? total + quotient - Ti(1) : Ti(29) - total_2 - quotient_2) - flat)
+    total_2 = total + quotient
+    return (flat <= 14 ? choice - quotient : quotient - choice + Ti(4),
+        flat <= 14 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(5))
 end
 
 end # module Antidiag5

@@ -19,21 +19,19 @@ export function antidiag_5_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -24..48.
+ * int53 is enough: every value lies in -29..48.
  *
  * @param {number} flat 0 <= flat < 25
  * @returns {[i: number, j: number]} 0 <= i < 5, 0 <= j < 5
  */
 export function antidiag_5_inv(flat) {
-  const scaled = 2 * flat;
-  const root = Math.floor(Math.sqrt(scaled));
-  const total = Number(root * (root + 1) >> 1 <= flat) + root;
+  const choice = flat <= 14 ? flat : 24 - flat;
+  const root = Math.floor(Math.sqrt(2 * choice));
+  const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(48 - scaled));
-  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 24) + root_2;
-  const quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const total_2 = total + quotient;
   return [
-    (flat <= 14 ? 0 - quotient : quotient_2 - 20) + flat,
-    (flat <= 14 ? total + quotient - 1 : 29 - total_2 - quotient_2) - flat,
+    flat <= 14 ? choice - quotient : quotient - choice + 4,
+    flat <= 14 ? total_2 - choice - 1 : choice - total_2 + 5,
   ];
 }

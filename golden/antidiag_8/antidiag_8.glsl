@@ -34,18 +34,16 @@ int antidiag_8_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 64
 // Result: 0 <= i < 8, 0 <= j < 8
-// int32 is enough: every value lies in -66..132.
+// int32 is enough: every value lies in -78..132.
 // Renamed: flat is flat_v here
 void antidiag_8_inv(int flat_v, out int i, out int j) {
-  int scaled = 2 * flat_v;
-  int root = antidiag_8_isqrt(scaled);
-  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
+  int choice = flat_v <= 35 ? flat_v : 63 - flat_v;
+  int root = antidiag_8_isqrt(2 * choice);
+  int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int root_2 = antidiag_8_isqrt(126 - scaled);
-  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 63) + root_2;
-  int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = (flat_v <= 35 ? -quotient : quotient_2 - 56) + flat_v;
-  j = (flat_v <= 35 ? total + quotient - 1 : 71 - total_2 - quotient_2) - flat_v;
+  int total_2 = total + quotient;
+  i = flat_v <= 35 ? choice - quotient : quotient - choice + 7;
+  j = flat_v <= 35 ? total_2 - choice - 1 : choice - total_2 + 8;
 }
 
 #endif  // LEGO_ANTIDIAG_8_GLSL

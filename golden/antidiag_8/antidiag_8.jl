@@ -29,18 +29,16 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 64
 - Result: 0 <= i < 8, 0 <= j < 8
-- int32 is enough: every value lies in -66..132.
+- int32 is enough: every value lies in -78..132.
 """
 @inline function antidiag_8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(2) * flat
-    root = isqrt(scaled)
-    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
+    choice = flat <= 35 ? flat : Ti(63) - flat
+    root = isqrt(Ti(2) * choice)
+    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
     quotient = (total * (total - Ti(1))) >> 1
-    root_2 = isqrt(Ti(126) - scaled)
-    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 63) + root_2
-    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
-    return ((flat <= 35 ? -quotient : quotient_2 - Ti(56)) + flat,
-        (flat <= 35 ? total + quotient - Ti(1) : Ti(71) - total_2 - quotient_2) - flat)
+    total_2 = total + quotient
+    return (flat <= 35 ? choice - quotient : quotient - choice + Ti(7),
+        flat <= 35 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(8))
 end
 
 end # module Antidiag8

@@ -19,21 +19,19 @@ export function antidiag_8_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -66..132.
+ * int53 is enough: every value lies in -78..132.
  *
  * @param {number} flat 0 <= flat < 64
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 8
  */
 export function antidiag_8_inv(flat) {
-  const scaled = 2 * flat;
-  const root = Math.floor(Math.sqrt(scaled));
-  const total = Number(root * (root + 1) >> 1 <= flat) + root;
+  const choice = flat <= 35 ? flat : 63 - flat;
+  const root = Math.floor(Math.sqrt(2 * choice));
+  const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(126 - scaled));
-  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 63) + root_2;
-  const quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const total_2 = total + quotient;
   return [
-    (flat <= 35 ? 0 - quotient : quotient_2 - 56) + flat,
-    (flat <= 35 ? total + quotient - 1 : 71 - total_2 - quotient_2) - flat,
+    flat <= 35 ? choice - quotient : quotient - choice + 7,
+    flat <= 35 ? total_2 - choice - 1 : choice - total_2 + 8,
   ];
 }

@@ -42,29 +42,27 @@ pub const fn antidiag_8_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 64`
 /// - result: `(i, j)`, `0 <= i < 8, 0 <= j < 8`
 ///
-/// `int32` is enough: every value lies in `-66..132`.
+/// `int32` is enough: every value lies in `-78..132`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_8_inv(flat: i32) -> (i32, i32) {
-    let scaled = 2 * flat;
-    let root = isqrt_i32(scaled);
-    let total = ((root * (root + 1)) >> 1 <= flat) as i32 + root;
+    let choice = if flat <= 35 { flat } else { 63 - flat };
+    let root = isqrt_i32(2 * choice);
+    let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;
     let quotient = (total * (total - 1)) >> 1;
-    let root_2 = isqrt_i32(126 - scaled);
-    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= 63) as i32 + root_2;
-    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
+    let total_2 = total + quotient;
     (
-        (if flat <= 35 {
-            -quotient
+        if flat <= 35 {
+            choice - quotient
         } else {
-            quotient_2 - 56
-        }) + flat,
-        (if flat <= 35 {
-            total + quotient - 1
+            quotient - choice + 7
+        },
+        if flat <= 35 {
+            total_2 - choice - 1
         } else {
-            71 - total_2 - quotient_2
-        }) - flat,
+            choice - total_2 + 8
+        },
     )
 }

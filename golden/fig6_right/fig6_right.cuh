@@ -15,6 +15,13 @@
 
 // The square root rounded down, two bits of n at a time.
 LEGO_HOST_DEVICE constexpr int fig6_right_isqrt(int n) noexcept {
+#ifdef __CUDA_ARCH__
+  if (!__builtin_is_constant_evaluated()) {
+    const unsigned m = static_cast<unsigned>(n);
+    const unsigned r = static_cast<unsigned>(sqrtf(static_cast<float>(n)));
+    return static_cast<int>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+  }
+#endif
   int root = 0;
   for (int bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -48,20 +55,17 @@ struct fig6_right_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-/// @note int32 is enough: every value lies in -12..35.
+/// @note int32 is enough: every value lies in -15..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr fig6_right_inv_result fig6_right_inv(int flat) noexcept {
   const int flat_mod_9 = flat % 9;
-  const int scaled = 2 * flat_mod_9;
-  const int root = fig6_right_isqrt(scaled);
-  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat_mod_9) + root;
+  const int choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
+  const int root = fig6_right_isqrt(2 * choice);
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= choice) + root;
   const int quotient = total * (total - 1) >> 1;
-  const int root_2 = fig6_right_isqrt(16 - scaled);
-  const int total_2 = static_cast<int>((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8) + root_2;
-  const int quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const int total_2 = total + quotient;
   return {
-      3 * (flat / 9 & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? -quotient : quotient_2 - 6),
-      (flat_mod_9 <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_mod_9
-          + (flat < 18 ? 0 : 3),
+      3 * (flat / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
+      (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3) + (flat < 18 ? 0 : 3),
   };
 }
 

@@ -28,25 +28,21 @@ contains
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 36
   !> Result: 0 <= i < 6, 0 <= j < 6
-  !> int32 is enough: every value lies in -12..35.
+  !> int32 is enough: every value lies in -15..35.
   pure elemental subroutine fig6_right_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_mod_9, scaled, root, total, quotient, root_2, total_2, quotient_2
+    integer(int32) :: flat_mod_9, choice, root, total, quotient, total_2
     flat_mod_9 = mod(flat, 9_int32)
-    scaled = 2_int32 * flat_mod_9
-    root = isqrt_int32(scaled)
-    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat_mod_9) + root
+    choice = merge(flat_mod_9, 8_int32 - flat_mod_9, flat_mod_9 <= 5_int32)
+    root = isqrt_int32(2_int32 * choice)
+    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= choice) + root
     quotient = shifta(total * (total - 1_int32), 1)
-    root_2 = isqrt_int32(16_int32 - scaled)
-    total_2 = merge(1_int32, 0_int32, &
-            shifta(root_2 * (root_2 + 1_int32), 1) + flat_mod_9 <= 8_int32) &
-        + root_2
-    quotient_2 = shifta(total_2 * (total_2 - 1_int32), 1)
-    i = 3_int32 * iand(flat / 9_int32, 1_int32) + flat_mod_9 &
-        + merge(-quotient, quotient_2 - 6_int32, flat_mod_9 <= 5_int32)
-    j = merge(total + quotient - 1_int32, 11_int32 - total_2 - quotient_2, flat_mod_9 <= 5_int32) &
-        - flat_mod_9 + merge(0_int32, 3_int32, flat < 18_int32)
+    total_2 = total + quotient
+    i = 3_int32 * iand(flat / 9_int32, 1_int32) &
+        + merge(choice - quotient, quotient - choice + 2_int32, flat_mod_9 <= 5_int32)
+    j = merge(total_2 - choice - 1_int32, choice - total_2 + 3_int32, flat_mod_9 <= 5_int32) &
+        + merge(0_int32, 3_int32, flat < 18_int32)
   end subroutine fig6_right_inv
 
   pure elemental integer(int32) function isqrt_int32(n)

@@ -37,20 +37,17 @@ int fig6_right_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
-// int32 is enough: every value lies in -12..35.
+// int32 is enough: every value lies in -15..35.
 // Renamed: flat is flat_v here
 void fig6_right_inv(int flat_v, out int i, out int j) {
   int flat_mod_9 = flat_v % 9;
-  int scaled = 2 * flat_mod_9;
-  int root = fig6_right_isqrt(scaled);
-  int total = int(root * (root + 1) >> 1 <= flat_mod_9) + root;
+  int choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
+  int root = fig6_right_isqrt(2 * choice);
+  int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int root_2 = fig6_right_isqrt(16 - scaled);
-  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8) + root_2;
-  int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = 3 * (flat_v / 9 & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? -quotient : quotient_2 - 6);
-  j = (flat_mod_9 <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_mod_9
-      + (flat_v < 18 ? 0 : 3);
+  int total_2 = total + quotient;
+  i = 3 * (flat_v / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2);
+  j = (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3) + (flat_v < 18 ? 0 : 3);
 }
 
 #endif  // LEGO_FIG6_RIGHT_GLSL

@@ -5,7 +5,9 @@
 #ifndef LEGO_FIG6_RIGHT_HPP
 #define LEGO_FIG6_RIGHT_HPP
 
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace lego {
 
@@ -13,6 +15,11 @@ namespace fig6_right_detail {
 
 // The square root rounded down, two bits of n at a time.
 constexpr std::int32_t isqrt(std::int32_t n) noexcept {
+#ifdef __cpp_lib_is_constant_evaluated
+  if (!std::is_constant_evaluated()) {
+    return static_cast<std::int32_t>(std::sqrt(static_cast<double>(n)));
+  }
+#endif
   std::int32_t root = 0;
   for (std::int32_t bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -48,21 +55,17 @@ struct fig6_right_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-/// @note int32 is enough: every value lies in -12..35.
+/// @note int32 is enough: every value lies in -15..35.
 [[nodiscard]] constexpr fig6_right_inv_result fig6_right_inv(std::int32_t flat) noexcept {
   const std::int32_t flat_mod_9 = flat % 9;
-  const std::int32_t scaled = 2 * flat_mod_9;
-  const std::int32_t root = fig6_right_detail::isqrt(scaled);
-  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat_mod_9} + root;
+  const std::int32_t choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
+  const std::int32_t root = fig6_right_detail::isqrt(2 * choice);
+  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= choice} + root;
   const std::int32_t quotient = total * (total - 1) >> 1;
-  const std::int32_t root_2 = fig6_right_detail::isqrt(16 - scaled);
-  const std::int32_t total_2 =
-      std::int32_t{(root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8} + root_2;
-  const std::int32_t quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const std::int32_t total_2 = total + quotient;
   return {
-      3 * (flat / 9 & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? -quotient : quotient_2 - 6),
-      (flat_mod_9 <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_mod_9
-          + (flat < 18 ? 0 : 3),
+      3 * (flat / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
+      (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3) + (flat < 18 ? 0 : 3),
   };
 }
 

@@ -31,21 +31,19 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 36
 - Result: 0 <= i < 6, 0 <= j < 6
-- int32 is enough: every value lies in -12..35.
+- int32 is enough: every value lies in -15..35.
 """
 @inline function fig6_right_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_9 = flat % Ti(9)
-    scaled = Ti(2) * flat_mod_9
-    root = isqrt(scaled)
-    total = Ti((root * (root + Ti(1))) >> 1 <= flat_mod_9) + root
+    choice = flat_mod_9 <= 5 ? flat_mod_9 : Ti(8) - flat_mod_9
+    root = isqrt(Ti(2) * choice)
+    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
     quotient = (total * (total - Ti(1))) >> 1
-    root_2 = isqrt(Ti(16) - scaled)
-    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat_mod_9 <= 8) + root_2
-    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
-    return (Ti(3) * (div(flat, Ti(9)) & Ti(1)) + flat_mod_9 +
-            (flat_mod_9 <= 5 ? -quotient : quotient_2 - Ti(6)),
-        (flat_mod_9 <= 5 ? total + quotient - Ti(1) : Ti(11) - total_2 - quotient_2) -
-            flat_mod_9 + (flat < 18 ? Ti(0) : Ti(3)))
+    total_2 = total + quotient
+    return (Ti(3) * (div(flat, Ti(9)) & Ti(1)) +
+            (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + Ti(2)),
+        (flat_mod_9 <= 5 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(3)) +
+            (flat < 18 ? Ti(0) : Ti(3)))
 end
 
 end # module Fig6Right

@@ -23,23 +23,20 @@ export function fig6_right_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -12..35.
+ * int53 is enough: every value lies in -15..35.
  *
  * @param {number} flat 0 <= flat < 36
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
 export function fig6_right_inv(flat) {
   const flat_mod_9 = flat % 9;
-  const scaled = 2 * flat_mod_9;
-  const root = Math.floor(Math.sqrt(scaled));
-  const total = Number(root * (root + 1) >> 1 <= flat_mod_9) + root;
+  const choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
+  const root = Math.floor(Math.sqrt(2 * choice));
+  const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(16 - scaled));
-  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat_mod_9 <= 8) + root_2;
-  const quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const total_2 = total + quotient;
   return [
-    3 * (Math.trunc(flat / 9) & 1) + flat_mod_9 + (flat_mod_9 <= 5 ? 0 - quotient : quotient_2 - 6),
-    (flat_mod_9 <= 5 ? total + quotient - 1 : 11 - total_2 - quotient_2) - flat_mod_9
-        + (flat < 18 ? 0 : 3),
+    3 * (Math.trunc(flat / 9) & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
+    (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3) + (flat < 18 ? 0 : 3),
   ];
 }

@@ -46,33 +46,33 @@ pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 36`
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 6`
 ///
-/// `int32` is enough: every value lies in `-12..35`.
+/// `int32` is enough: every value lies in `-15..35`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn fig6_right_inv(flat: i32) -> (i32, i32) {
     let flat_mod_9 = flat % 9;
-    let scaled = 2 * flat_mod_9;
-    let root = isqrt_i32(scaled);
-    let total = ((root * (root + 1)) >> 1 <= flat_mod_9) as i32 + root;
+    let choice = if flat_mod_9 <= 5 {
+        flat_mod_9
+    } else {
+        8 - flat_mod_9
+    };
+    let root = isqrt_i32(2 * choice);
+    let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;
     let quotient = (total * (total - 1)) >> 1;
-    let root_2 = isqrt_i32(16 - scaled);
-    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat_mod_9 <= 8) as i32 + root_2;
-    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
+    let total_2 = total + quotient;
     (
         3 * ((flat / 9) & 1)
-            + flat_mod_9
             + (if flat_mod_9 <= 5 {
-                -quotient
+                choice - quotient
             } else {
-                quotient_2 - 6
+                quotient - choice + 2
             }),
         (if flat_mod_9 <= 5 {
-            total + quotient - 1
+            total_2 - choice - 1
         } else {
-            11 - total_2 - quotient_2
-        }) - flat_mod_9
-            + (if flat < 18 { 0 } else { 3 }),
+            choice - total_2 + 3
+        }) + (if flat < 18 { 0 } else { 3 }),
     )
 }

@@ -14,6 +14,13 @@
 
 // The square root rounded down, two bits of n at a time.
 LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
+#ifdef __CUDA_ARCH__
+  if (!__builtin_is_constant_evaluated()) {
+    const unsigned long long m = static_cast<unsigned long long>(n);
+    const unsigned long long r = static_cast<unsigned long long>(sqrt(static_cast<double>(n)));
+    return static_cast<long long>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+  }
+#endif
   long long root = 0;
   for (long long bit = 1LL << 62; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -52,23 +59,19 @@ struct nw_inv_result {
 /// @param b b >= 1
 /// @param flat 0 <= flat < b*b + 2*b + 1
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
-/// @pre 31*b*b + 63*b + 48 <= 2**63 - 1
+/// @pre 22*b*b + 45*b + 26 <= 2**63 - 1
 /// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(
     long long b, long long flat) noexcept {
-  const long long scaled = b * (b + 3);
-  const long long scaled_2 = 2 * flat;
-  const long long root = nw_isqrt(scaled_2);
-  const long long total = static_cast<long long>(root * (root + 1) >> 1 <= flat) + root;
+  const long long choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
+  const long long root = nw_isqrt(2 * choice);
+  const long long total = static_cast<long long>(root * (root + 1) >> 1 <= choice) + root;
   const long long quotient = total * (total - 1) >> 1;
-  const long long root_2 = nw_isqrt(b * (2 * b + 4) - scaled_2);
-  const long long total_2 =
-      static_cast<long long>((root_2 * (root_2 + 1) >> 1) + flat <= b * (b + 2)) + root_2;
-  const long long quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const long long total_2 = total + quotient;
   return {
-      (flat <= scaled >> 1 ? -quotient : quotient_2 - b * (b + 1)) + flat,
-      (flat <= scaled >> 1 ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1) - flat,
+      flat <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice,
+      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1,
   };
 }
 

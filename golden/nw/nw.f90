@@ -29,27 +29,21 @@ contains
   !> Parameter b: b >= 1
   !> Parameter flat: 0 <= flat < b*b + 2*b + 1
   !> Result: 0 <= i < b + 1, 0 <= j < b + 1
-  !> Assumes 31*b*b + 63*b + 48 <= 2**63 - 1
+  !> Assumes 22*b*b + 45*b + 26 <= 2**63 - 1
   !> Assumes every intermediate value fits int64
   !> int64 is enough under the assumptions.
   pure elemental subroutine nw_inv(b, flat, i, j)
     integer(int64), intent(in) :: b, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: scaled, scaled_2, root, total, quotient, root_2, total_2, quotient_2
-    scaled = b * (b + 3_int64)
-    scaled_2 = 2_int64 * flat
-    root = isqrt_int64(scaled_2)
-    total = merge(1_int64, 0_int64, shifta(root * (root + 1_int64), 1) <= flat) + root
+    integer(int64) :: choice, root, total, quotient, total_2
+    choice = merge(flat, b * (b + 2_int64) - flat, flat <= shifta(b * (b + 3_int64), 1))
+    root = isqrt_int64(2_int64 * choice)
+    total = merge(1_int64, 0_int64, shifta(root * (root + 1_int64), 1) <= choice) + root
     quotient = shifta(total * (total - 1_int64), 1)
-    root_2 = isqrt_int64(b * (2_int64 * b + 4_int64) - scaled_2)
-    total_2 = merge(1_int64, 0_int64, &
-            shifta(root_2 * (root_2 + 1_int64), 1) + flat <= b * (b + 2_int64)) &
-        + root_2
-    quotient_2 = shifta(total_2 * (total_2 - 1_int64), 1)
-    i = merge(-quotient, quotient_2 - b * (b + 1_int64), flat <= shifta(scaled, 1)) + flat
-    j = merge(total + quotient - 1_int64, scaled - total_2 - quotient_2 + 1_int64, &
-            flat <= shifta(scaled, 1)) &
-        - flat
+    total_2 = total + quotient
+    i = merge(choice - quotient, b + quotient - choice, flat <= shifta(b * (b + 3_int64), 1))
+    j = merge(total_2 - choice - 1_int64, b - total_2 + choice + 1_int64, &
+        flat <= shifta(b * (b + 3_int64), 1))
   end subroutine nw_inv
 
   pure elemental integer(int64) function isqrt_int64(n)

@@ -40,21 +40,18 @@ int nw_apply(int b, int i, int j) {
 // Parameter b: b >= 1
 // Parameter flat_v: 0 <= flat_v < b*b + 2*b + 1
 // Result: 0 <= i < b + 1, 0 <= j < b + 1
-// Assumes 31*b*b + 63*b + 48 <= 2**31 - 1
+// Assumes 22*b*b + 45*b + 26 <= 2**31 - 1
 // Assumes every intermediate value fits int32
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void nw_inv(int b, int flat_v, out int i, out int j) {
-  int scaled = b * (b + 3);
-  int scaled_2 = 2 * flat_v;
-  int root = nw_isqrt(scaled_2);
-  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
+  int choice = flat_v <= b * (b + 3) >> 1 ? flat_v : b * (b + 2) - flat_v;
+  int root = nw_isqrt(2 * choice);
+  int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int root_2 = nw_isqrt(b * (2 * b + 4) - scaled_2);
-  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= b * (b + 2)) + root_2;
-  int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = (flat_v <= scaled >> 1 ? -quotient : quotient_2 - b * (b + 1)) + flat_v;
-  j = (flat_v <= scaled >> 1 ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1) - flat_v;
+  int total_2 = total + quotient;
+  i = flat_v <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice;
+  j = flat_v <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1;
 }
 
 #endif  // LEGO_NW_GLSL

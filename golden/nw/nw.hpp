@@ -4,7 +4,9 @@
 #ifndef LEGO_NW_HPP
 #define LEGO_NW_HPP
 
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace lego {
 
@@ -12,6 +14,13 @@ namespace nw_detail {
 
 // The square root rounded down, two bits of n at a time.
 constexpr std::int64_t isqrt(std::int64_t n) noexcept {
+#ifdef __cpp_lib_is_constant_evaluated
+  if (!std::is_constant_evaluated()) {
+    const auto m = static_cast<std::uint64_t>(n);
+    const auto r = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
+    return static_cast<std::int64_t>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+  }
+#endif
   std::int64_t root = 0;
   for (std::int64_t bit = 1LL << 62; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
@@ -52,22 +61,18 @@ struct nw_inv_result {
 /// @param b b >= 1
 /// @param flat 0 <= flat < b*b + 2*b + 1
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
-/// @pre 31*b*b + 63*b + 48 <= 2**63 - 1
+/// @pre 22*b*b + 45*b + 26 <= 2**63 - 1
 /// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr nw_inv_result nw_inv(std::int64_t b, std::int64_t flat) noexcept {
-  const std::int64_t scaled = b * (b + 3);
-  const std::int64_t scaled_2 = 2 * flat;
-  const std::int64_t root = nw_detail::isqrt(scaled_2);
-  const std::int64_t total = std::int64_t{root * (root + 1) >> 1 <= flat} + root;
+  const std::int64_t choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
+  const std::int64_t root = nw_detail::isqrt(2 * choice);
+  const std::int64_t total = std::int64_t{root * (root + 1) >> 1 <= choice} + root;
   const std::int64_t quotient = total * (total - 1) >> 1;
-  const std::int64_t root_2 = nw_detail::isqrt(b * (2 * b + 4) - scaled_2);
-  const std::int64_t total_2 =
-      std::int64_t{(root_2 * (root_2 + 1) >> 1) + flat <= b * (b + 2)} + root_2;
-  const std::int64_t quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const std::int64_t total_2 = total + quotient;
   return {
-      (flat <= scaled >> 1 ? -quotient : quotient_2 - b * (b + 1)) + flat,
-      (flat <= scaled >> 1 ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1) - flat,
+      flat <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice,
+      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1,
   };
 }
 

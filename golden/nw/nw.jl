@@ -33,22 +33,18 @@ Logical index (i, j) of a physical position.
 - Parameter b: b >= 1
 - Parameter flat: 0 <= flat < b*b + 2*b + 1
 - Result: 0 <= i < b + 1, 0 <= j < b + 1
-- Assumes 31*b*b + 63*b + 48 <= 2**63 - 1
+- Assumes 22*b*b + 45*b + 26 <= 2**63 - 1
 - Assumes every intermediate value fits int64
 - int64 is enough under the assumptions.
 """
 @inline function nw_inv(b::Int64, flat::Int64)::NTuple{2, Int64}
-    scaled = b * (b + 3)
-    scaled_2 = 2 * flat
-    root = isqrt(scaled_2)
-    total = Int64((root * (root + 1)) >> 1 <= flat) + root
+    choice = flat <= (b * (b + 3)) >> 1 ? flat : b * (b + 2) - flat
+    root = isqrt(2 * choice)
+    total = Int64((root * (root + 1)) >> 1 <= choice) + root
     quotient = (total * (total - 1)) >> 1
-    root_2 = isqrt(b * (2 * b + 4) - scaled_2)
-    total_2 = Int64(((root_2 * (root_2 + 1)) >> 1) + flat <= b * (b + 2)) + root_2
-    quotient_2 = (total_2 * (total_2 - 1)) >> 1
-    return ((flat <= scaled >> 1 ? -quotient : quotient_2 - b * (b + 1)) + flat,
-        (flat <= scaled >> 1 ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1) -
-            flat)
+    total_2 = total + quotient
+    return (flat <= (b * (b + 3)) >> 1 ? choice - quotient : b + quotient - choice,
+        flat <= (b * (b + 3)) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1)
 end
 
 end # module Nw

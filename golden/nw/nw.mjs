@@ -36,7 +36,7 @@ export function nw_apply(b, i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes 31*b*b + 63*b + 48 <= 2**53 - 1.
+ * Assumes 22*b*b + 45*b + 26 <= 2**53 - 1.
  * Assumes every intermediate value fits int53.
  * int53 is enough under the assumptions.
  *
@@ -45,17 +45,13 @@ export function nw_apply(b, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < b + 1, 0 <= j < b + 1
  */
 export function nw_inv(b, flat) {
-  const scaled = b * (b + 3);
-  const scaled_2 = 2 * flat;
-  const root = isqrt(scaled_2);
-  const total = Number(Math.floor(root * (root + 1) / 2) <= flat) + root;
+  const choice = flat <= Math.floor(b * (b + 3) / 2) ? flat : b * (b + 2) - flat;
+  const root = isqrt(2 * choice);
+  const total = Number(Math.floor(root * (root + 1) / 2) <= choice) + root;
   const quotient = Math.floor(total * (total - 1) / 2) + 0;
-  const root_2 = isqrt(b * (2 * b + 4) - scaled_2);
-  const total_2 = Number(Math.floor(root_2 * (root_2 + 1) / 2) + flat <= b * (b + 2)) + root_2;
-  const quotient_2 = Math.floor(total_2 * (total_2 - 1) / 2) + 0;
+  const total_2 = total + quotient;
   return [
-    (flat <= Math.floor(scaled / 2) ? 0 - quotient : quotient_2 - b * (b + 1)) + flat,
-    (flat <= Math.floor(scaled / 2) ? total + quotient - 1 : scaled - total_2 - quotient_2 + 1)
-        - flat,
+    flat <= Math.floor(b * (b + 3) / 2) ? choice - quotient : b + quotient - choice,
+    flat <= Math.floor(b * (b + 3) / 2) ? total_2 - choice - 1 : b - total_2 + choice + 1,
   ];
 }

@@ -46,7 +46,7 @@ pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
 /// - `flat`: `0 <= flat < b*b + 2*b + 1`
 /// - result: `(i, j)`, `0 <= i < b + 1, 0 <= j < b + 1`
 ///
-/// Assumes `31*b*b + 63*b + 48 <= 2**63 - 1`.
+/// Assumes `22*b*b + 45*b + 26 <= 2**63 - 1`.
 /// Assumes every intermediate value fits `int64`.
 /// `int64` is enough under the assumptions.
 // Not every program needs this one.
@@ -54,24 +54,25 @@ pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn nw_inv(b: i64, flat: i64) -> (i64, i64) {
-    let scaled = b * (b + 3);
-    let scaled_2 = 2 * flat;
-    let root = isqrt_i64(scaled_2);
-    let total = ((root * (root + 1)) >> 1 <= flat) as i64 + root;
+    let choice = if flat <= (b * (b + 3)) >> 1 {
+        flat
+    } else {
+        b * (b + 2) - flat
+    };
+    let root = isqrt_i64(2 * choice);
+    let total = ((root * (root + 1)) >> 1 <= choice) as i64 + root;
     let quotient = (total * (total - 1)) >> 1;
-    let root_2 = isqrt_i64(b * (2 * b + 4) - scaled_2);
-    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= b * (b + 2)) as i64 + root_2;
-    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
+    let total_2 = total + quotient;
     (
-        (if flat <= scaled >> 1 {
-            -quotient
+        if flat <= (b * (b + 3)) >> 1 {
+            choice - quotient
         } else {
-            quotient_2 - b * (b + 1)
-        }) + flat,
-        (if flat <= scaled >> 1 {
-            total + quotient - 1
+            b + quotient - choice
+        },
+        if flat <= (b * (b + 3)) >> 1 {
+            total_2 - choice - 1
         } else {
-            scaled - total_2 - quotient_2 + 1
-        }) - flat,
+            b - total_2 + choice + 1
+        },
     )
 }

@@ -34,18 +34,16 @@ int nw_16_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 289
 // Result: 0 <= i < 17, 0 <= j < 17
-// int32 is enough: every value lies in -300..600.
+// int32 is enough: every value lies in -325..600.
 // Renamed: flat is flat_v here
 void nw_16_inv(int flat_v, out int i, out int j) {
-  int scaled = 2 * flat_v;
-  int root = nw_16_isqrt(scaled);
-  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
+  int choice = flat_v <= 152 ? flat_v : 288 - flat_v;
+  int root = nw_16_isqrt(2 * choice);
+  int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int root_2 = nw_16_isqrt(576 - scaled);
-  int total_2 = int((root_2 * (root_2 + 1) >> 1) + flat_v <= 288) + root_2;
-  int quotient_2 = total_2 * (total_2 - 1) >> 1;
-  i = (flat_v <= 152 ? -quotient : quotient_2 - 272) + flat_v;
-  j = (flat_v <= 152 ? total + quotient - 1 : 305 - total_2 - quotient_2) - flat_v;
+  int total_2 = total + quotient;
+  i = flat_v <= 152 ? choice - quotient : quotient - choice + 16;
+  j = flat_v <= 152 ? total_2 - choice - 1 : choice - total_2 + 17;
 }
 
 #endif  // LEGO_NW_16_GLSL

@@ -29,18 +29,16 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 289
 - Result: 0 <= i < 17, 0 <= j < 17
-- int32 is enough: every value lies in -300..600.
+- int32 is enough: every value lies in -325..600.
 """
 @inline function nw_16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    scaled = Ti(2) * flat
-    root = isqrt(scaled)
-    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
+    choice = flat <= 152 ? flat : Ti(288) - flat
+    root = isqrt(Ti(2) * choice)
+    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
     quotient = (total * (total - Ti(1))) >> 1
-    root_2 = isqrt(Ti(576) - scaled)
-    total_2 = Ti(((root_2 * (root_2 + Ti(1))) >> 1) + flat <= 288) + root_2
-    quotient_2 = (total_2 * (total_2 - Ti(1))) >> 1
-    return ((flat <= 152 ? -quotient : quotient_2 - Ti(272)) + flat,
-        (flat <= 152 ? total + quotient - Ti(1) : Ti(305) - total_2 - quotient_2) - flat)
+    total_2 = total + quotient
+    return (flat <= 152 ? choice - quotient : quotient - choice + Ti(16),
+        flat <= 152 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(17))
 end
 
 end # module Nw16

@@ -19,21 +19,19 @@ export function nw_16_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -300..600.
+ * int53 is enough: every value lies in -325..600.
  *
  * @param {number} flat 0 <= flat < 289
  * @returns {[i: number, j: number]} 0 <= i < 17, 0 <= j < 17
  */
 export function nw_16_inv(flat) {
-  const scaled = 2 * flat;
-  const root = Math.floor(Math.sqrt(scaled));
-  const total = Number(root * (root + 1) >> 1 <= flat) + root;
+  const choice = flat <= 152 ? flat : 288 - flat;
+  const root = Math.floor(Math.sqrt(2 * choice));
+  const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const root_2 = Math.floor(Math.sqrt(576 - scaled));
-  const total_2 = Number((root_2 * (root_2 + 1) >> 1) + flat <= 288) + root_2;
-  const quotient_2 = total_2 * (total_2 - 1) >> 1;
+  const total_2 = total + quotient;
   return [
-    (flat <= 152 ? 0 - quotient : quotient_2 - 272) + flat,
-    (flat <= 152 ? total + quotient - 1 : 305 - total_2 - quotient_2) - flat,
+    flat <= 152 ? choice - quotient : quotient - choice + 16,
+    flat <= 152 ? total_2 - choice - 1 : choice - total_2 + 17,
   ];
 }

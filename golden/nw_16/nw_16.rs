@@ -42,29 +42,27 @@ pub const fn nw_16_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 289`
 /// - result: `(i, j)`, `0 <= i < 17, 0 <= j < 17`
 ///
-/// `int32` is enough: every value lies in `-300..600`.
+/// `int32` is enough: every value lies in `-325..600`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn nw_16_inv(flat: i32) -> (i32, i32) {
-    let scaled = 2 * flat;
-    let root = isqrt_i32(scaled);
-    let total = ((root * (root + 1)) >> 1 <= flat) as i32 + root;
+    let choice = if flat <= 152 { flat } else { 288 - flat };
+    let root = isqrt_i32(2 * choice);
+    let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;
     let quotient = (total * (total - 1)) >> 1;
-    let root_2 = isqrt_i32(576 - scaled);
-    let total_2 = (((root_2 * (root_2 + 1)) >> 1) + flat <= 288) as i32 + root_2;
-    let quotient_2 = (total_2 * (total_2 - 1)) >> 1;
+    let total_2 = total + quotient;
     (
-        (if flat <= 152 {
-            -quotient
+        if flat <= 152 {
+            choice - quotient
         } else {
-            quotient_2 - 272
-        }) + flat,
-        (if flat <= 152 {
-            total + quotient - 1
+            quotient - choice + 16
+        },
+        if flat <= 152 {
+            total_2 - choice - 1
         } else {
-            305 - total_2 - quotient_2
-        }) - flat,
+            choice - total_2 + 17
+        },
     )
 }
