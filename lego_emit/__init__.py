@@ -8,7 +8,7 @@ from .layout import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, is
 
 __version__ = "0.1.0"
 
-_LAZY = {"generate": "generator", "symbols": "expr", "Emitted": "emit"}
+_LAZY = {"generate": "generator", "symbols": "expr", "Emitted": "emit", "Cost": "cost"}
 
 
 def __getattr__(name: str):
@@ -21,6 +21,7 @@ def __getattr__(name: str):
 
 __all__ = [
     "Col",
+    "Cost",
     "Emitted",
     "ExpandBy",
     "GenP",

@@ -1,14 +1,18 @@
-"""The command line: lego-emit generate, verify, bench, golden, targets."""
+"""The command line: lego-emit generate, build, verify, bench, golden, targets."""
 
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import shutil
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -18,6 +22,9 @@ from .errors import GoldenError, LegoError, LoadError, ToolchainError
 from .files import write_all
 from .layout import Block
 from .loading import subject, user_file
+
+if TYPE_CHECKING:
+    from .build import Difference
 
 FAILED, BAD_INPUT = 1, 2
 
@@ -41,13 +48,32 @@ class _Group(click.Group):
 
 
 def _stop(message: str) -> NoReturn:
-    error = click.ClickException(message)
+    error = click.ClickException(_printable(message))
     error.exit_code = BAD_INPUT
     raise error
 
 
+def _printable(text: str) -> str:
+    """Text without the parts of file names that are not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _cmake_dir(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(Path(__file__).with_name("cmake").as_posix())
+        ctx.exit()
+
+
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lego-emit")
+@click.option(
+    "--cmake-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_cmake_dir,
+    help="Print where LegoEmit.cmake is.",
+)
 def main() -> None:
     """Write a memory layout once in Python; get its index functions in seven languages."""
 
@@ -108,6 +134,16 @@ def _size(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
     help="What the first index is called.",
 )
 @click.option("--name", help="Of the unit and its functions. Default: NAME.")
+@click.option(
+    "--cost",
+    type=click.Choice(["ops", "latency"]),
+    help="What the cheapest form is counted in. Default: the language's own.",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print the steps from the layout's own formulas to the emitted ones; with -o, write too.",
+)
 def generate(
     source: str,
     targets: Sequence[str],
@@ -117,6 +153,8 @@ def generate(
     index_type: str,
     base: int,
     name: str | None,
+    cost: str | None,
+    explain: bool,
 ) -> None:
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
     file, wanted = _file_and_name(source)
@@ -136,9 +174,16 @@ def generate(
                 assume=assume,
                 index_type=index_type,
                 base=base,
+                cost=cost,
             )
             for target in names
         ]
+        explained = [unit.explain() for unit in units] if explain else []
+    for unit, text in zip(units, explained, strict=False):
+        head = f"{unit.printer.title}\n\n" if len(units) > 1 else ""
+        click.echo(_printable(head + text))
+    if explain and where is None:
+        return
     if where is None:
         for unit in units:
             click.echo(unit.source, nl=False)
@@ -382,6 +427,188 @@ def _case_beside(file: str, wanted: str) -> Any:
         return None
     case = load(path.parent)
     return case if wanted in ("layout", "kernel", path.resolve().parent.name, case.unit) else None
+
+
+# -- build ---------------------------------------------------------------------------------------
+
+
+@main.command()
+@click.option(
+    "--config",
+    "-c",
+    type=click.Path(path_type=Path),
+    help="A lego-emit.toml or pyproject.toml. Default: the nearest one in this folder or above.",
+)
+@click.option(
+    "--out-dir",
+    type=click.Path(path_type=Path),
+    help="What outputs are relative to. Default: the configuration's folder.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 when a file is out of date.")
+@click.option("--diff", is_flag=True, help="As --check, and show the differences.")
+@click.option("--list-outputs", is_flag=True, help="Print the files that are made, and stop.")
+@click.option("--clean", is_flag=True, help="Remove the files that lego-emit wrote, and stop.")
+@click.option("--force", is_flag=True, help="Overwrite and remove files that were edited, too.")
+@click.option("--allow-outside", is_flag=True, help="Allow outputs outside of the project.")
+@click.option(
+    "--depfile",
+    type=click.Path(path_type=Path),
+    help="Write here what the outputs are made from, for Make and Ninja.",
+)
+@click.option("--depfile-target", metavar="NAME", help="Make the depfile one rule for this name.")
+@click.option("--jobs", "-j", type=click.IntRange(min=1), help="Processes. Default: one a CPU.")
+def build(
+    config: Path | None,
+    out_dir: Path | None,
+    check: bool,
+    diff: bool,
+    list_outputs: bool,
+    clean: bool,
+    force: bool,
+    allow_outside: bool,
+    depfile: Path | None,
+    depfile_target: str | None,
+    jobs: int | None,
+) -> None:
+    """Make all files that lego-emit.toml (or pyproject.toml's [tool.lego-emit]) asks for.
+
+    A second run does only what has changed. A file that was edited by hand is kept: exit code 1.
+    """
+    from . import build as builds
+    from .project import find_config, load
+
+    if sum((check or diff, list_outputs, clean)) > 1:
+        raise click.UsageError("--check, --list-outputs and --clean are different things to do")
+    command = ["lego-emit", "build"]
+    for option, value in (("--config", config), ("--out-dir", out_dir)):
+        command += [option, str(value)] if value is not None else []
+    command += ["--allow-outside"] if allow_outside else []
+    remedy = shlex.join(command)
+    project = load(config or find_config(), out_dir, outside=allow_outside)
+
+    def waiting() -> None:
+        click.echo(f"waiting for another build of {project.base.absolute()}", err=True)
+
+    if list_outputs:
+        for path in project.outputs:
+            click.echo(os.fsencode(project.base / path))
+    elif check or diff:
+        with _late_bar("checking") as progress:
+            found = builds.check(project, jobs=jobs, progress=progress)
+        _report(found, remedy, diff)
+    elif clean:
+        outcome = builds.clean(project, force=force, waiting=waiting)
+        click.echo(f"removed {_files_of(len(outcome.removed))}", err=True)
+        _report(outcome.kept, f"{remedy} --clean")
+    else:
+        with _late_bar("building") as progress:
+            outcome = builds.build(
+                project, force=force, jobs=jobs, progress=progress, waiting=waiting
+            )
+        if depfile is not None:
+            builds.write_depfile(project, depfile, depfile_target)
+        changed = [(len(outcome.written), "wrote"), (len(outcome.removed), "removed")]
+        done = ", ".join(f"{verb} {_files_of(count)}" for count, verb in changed if count)
+        if done or not outcome.kept:
+            click.echo(done or f"all {_files_of(len(project.outputs))} up to date", err=True)
+        _report(outcome.kept, remedy)
+
+
+@contextmanager
+def _late_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A _bar that is not there before there is progress."""
+    with ExitStack() as stack:
+        bar = cache(lambda: stack.enter_context(_bar(label)))
+        yield lambda done, total: bar()(done, total)
+
+
+def _files_of(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"
+
+
+def _report(found: Sequence[Difference], remedy: str, diff: bool = False) -> None:
+    """Print what is not as it should be, and the command that mends it; exit 1 if there is any."""
+    for difference in found:
+        if diff:
+            click.echo(_printable(difference.diff), nl=False)
+        click.echo(_printable(f"{difference.path} {difference.problem}"), err=True)
+    if any(not difference.edited for difference in found):
+        click.echo(_printable(f"`{remedy}` mends that"), err=True)
+    if any(difference.edited for difference in found):
+        click.echo(
+            _printable(
+                f"edited files are kept: move the change into the layout file, or run "
+                f"`{remedy} --force` to lose it"
+            ),
+            err=True,
+        )
+    if found:
+        sys.exit(FAILED)
+
+
+# -- show and compare ----------------------------------------------------------------------------
+
+
+@main.command()
+@click.argument("source", metavar="FILE.py:NAME")
+@click.option(
+    "--size", "sizes", multiple=True, callback=_size, metavar="NAME=NUMBER", help="Fix a size."
+)
+@click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
+@click.option("--order", is_flag=True, help="Arrows along the path through memory.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A picture instead: .svg, .html, or with lego-emit[plot] .png.",
+)
+def show(
+    source: str, sizes: dict[str, int], inverse: bool, order: bool, output: Path | None
+) -> None:
+    """Show the layout NAME, or the one that the function NAME returns.
+
+    The logical grid with the physical position of each index, coloured by tile.
+    """
+    from .show import sheet, terminal, wants_colour
+
+    page = sheet(_layout(source, sizes), inverse)
+    if output is not None:
+        from .pictures import picture
+
+        write_all({output: picture(page, output, order)})
+        click.echo(f"wrote {output}", err=True)
+        return
+    size = shutil.get_terminal_size()
+    click.echo(terminal(page, size.columns, size.lines, order), color=wants_colour())
+
+
+@main.command()
+@click.argument("one", metavar="FILE.py:A")
+@click.argument("other", metavar="FILE.py:B")
+@click.option(
+    "--size", "sizes", multiple=True, callback=_size, metavar="NAME=NUMBER", help="Fix a size."
+)
+def compare(one: str, other: str, sizes: dict[str, int]) -> None:
+    """Say where two layouts differ, and how long the contiguous runs of a re-layout are.
+
+    Exit code 1 where they differ.
+    """
+    from .compare import compare as compared
+
+    found = compared(_layout(one, sizes), _layout(other, sizes))
+    click.echo(str(found))
+    if not found:
+        sys.exit(FAILED)
+
+
+def _layout(source: str, sizes: dict[str, int]) -> Block:
+    """The layout of integer sizes that FILE.py:NAME names."""
+    from .check import as_layout
+
+    file, wanted = _file_and_name(source)
+    with redirect_stdout(sys.stderr), user_file(file) as defined:
+        return as_layout(subject(defined, wanted, file), sizes, source)
 
 
 # -- golden --------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from .errors import TargetError, nearest
 
@@ -19,8 +18,10 @@ class Cost:
     """A cost model. prices: operation (a key of lego_emit.program.OPS) -> price, 1 where absent;
     division and modulo by a power of two are shr and and. symbolic: added to the price of a
     division or modulo whose divisor is no number. remainder: the price of a modulo whose quotient is
-    computed too (a machine gets it from there), None where that makes no difference. hoisted: the share of its price that an
-    operation on sizes alone counts."""
+    computed too (a machine gets it from there), None where that makes no difference. margin: how
+    much cheaper a form must be that was searched for its table, not derived, so that a plain one
+    stays where it is nearly as good. hoisted: the share of its price that an operation on sizes
+    alone counts."""
 
     name: str
     prices: Mapping[str, float] = field(default_factory=dict)
@@ -30,7 +31,7 @@ class Cost:
     hoisted: float = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "prices", MappingProxyType(dict(self.prices)))
+        object.__setattr__(self, "prices", dict(self.prices))
 
 
 FREE = {"const": 0, "var": 0, "int": 0}

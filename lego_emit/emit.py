@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,9 @@ class Emitted:
     source: str
     program: Program
     printer: Printer
+    subject: Any = field(default=None, compare=False, repr=False)  # what generate() was given
+    _sizes: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)  # fixed
+    _make: Callable[[], Program] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.source
@@ -61,6 +64,19 @@ class Emitted:
         """
         return registry.toolchain(self.printer.name).compile_for(device, [self])[0]
 
+    def explain(self, name: str | None = None) -> str:
+        """The way from the layout's own formulas to what is emitted, step by step: each with its
+        rule (LEGO, Table II), and what allows it and how that was proven; then the forms that were
+        priced, and the one that was taken.
+
+        name: of one function; default: all of them.
+
+        Raises LegoError for an unknown name, and for a unit that generate() did not make.
+        """
+        from .explain import explain
+
+        return explain(self, name)
+
     def verify(
         self,
         on: str = "cpu",
@@ -82,7 +98,8 @@ class Emitted:
         sizes: a number for each size that is still a symbol, as {"M": 1024}.
         domain: how far an index runs whose range the unit does not state, as {"x": 8}.
         reference: the layout or the function that was emitted, or a golden case, to compare with
-            on integers; over a case's whole table, else at the corners, both ends and `samples`
+            on integers (default: the layout, where generate() was given one or a function that
+            returns one); over a case's whole table, else at the corners, both ends and `samples`
             random indices.
         claim: "injective" or "bijective": what a bitmap must show; by default it only tells.
         progress: called with the indices done and those in all.
@@ -93,6 +110,10 @@ class Emitted:
         """
         from .verify import verify
 
+        if reference is None:
+            reference = self._layout()
+            if self._sizes and callable(reference):
+                sizes = {**self._sizes, **(sizes or {})}  # the function takes them, too
         return verify(
             self,
             on,
@@ -103,6 +124,17 @@ class Emitted:
             samples=samples,
             progress=progress,
         )
+
+    def _layout(self) -> Any:
+        """What verify() compares a layout's functions with: the layout, where its sizes are
+        numbers, or the function that returned it."""
+        from .layout import Block
+        from .verify import is_layout_pair
+
+        given = self.subject
+        if isinstance(given, Block):
+            return given if given.is_concrete else None
+        return given if callable(given) and is_layout_pair(self) else None
 
     def time(
         self,
@@ -145,11 +177,19 @@ class Emitted:
         )
 
 
-def emit_program(program: Program, target: str) -> Emitted:
-    """Print a lowered program for a target."""
+def emit_program(
+    program: Program,
+    target: str,
+    *,
+    subject: Any = None,
+    sizes: Mapping[str, int] | None = None,
+    make: Callable[[], Program] | None = None,
+) -> Emitted:
+    """Print a lowered program for a target. subject: the function or layout that it is made of;
+    sizes: the parameters that are numbers in it; make(): makes it again."""
     printer = registry.printer(target)
     legal = _legalize(program, printer)
-    return Emitted(printer.emit(legal), legal, printer)
+    return Emitted(printer.emit(legal), legal, printer, subject, dict(sizes or {}), make)
 
 
 def _legalize(program: Program, printer: Printer) -> Program:

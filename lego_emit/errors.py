@@ -50,6 +50,10 @@ class VerifyError(LegoError, ValueError):
     """Something that cannot be verified or timed as it was asked for."""
 
 
+class BuildError(LegoError):
+    """A lego-emit.toml that cannot be read or built."""
+
+
 class GoldenError(LegoError):
     """A golden case that cannot be read."""
 

@@ -32,7 +32,10 @@ from .sizes import is_sympy
 
 if TYPE_CHECKING:
     from .facts import Facts
+    from .steps import Recorder
 
+# Remembers the steps of a generation that is to be explained (steps.py); None elsewhere.
+RECORDER: ContextVar[Recorder | None] = ContextVar("lego_emit_recorder", default=None)
 _current: ContextVar[Facts | None] = ContextVar("lego_emit_facts", default=None)
 
 
@@ -256,7 +259,11 @@ class Expr:
                 terms[mono] = total
             else:
                 del terms[mono]
-        return _merge_digits(Expr(terms))
+        made = Expr(terms)
+        merged = _merge_digits(made)
+        if merged is not made and (recorder := RECORDER.get()) is not None:
+            recorder.merged(made, merged)
+        return merged
 
     __radd__ = __add__
 

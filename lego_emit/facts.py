@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from functools import partial
 from math import isqrt
 
 from .errors import AssumptionError, TraceError
 from .evaluate import Undefined, evaluate, holds
 from .expr import (
+    RECORDER,
     Atom,
     Cond,
     Expr,
@@ -395,12 +397,16 @@ class Facts:
         known = self._proofs.get(e)
         if known is None:
             self._proofs[e] = False  # a proof does not lean on itself
+            if (recorder := RECORDER.get()) is not None:
+                recorder.quiet(1)
             numeric = self._is_numeric(e)
             known = self._proofs[e] = (
                 (not numeric and (self._telescopes(e) or self._prove(e, 12)))
                 or self._by_constraint(e)
                 or (not numeric and self._by_z3(e))
             )
+            if recorder is not None:
+                recorder.quiet(-1)
         return known
 
     def _telescopes(self, e: Expr) -> bool:
@@ -694,22 +700,35 @@ class Facts:
             b = group(b)
         key = (a, b)
         known = self._divmods.get(key)
+        recorder = RECORDER.get()
         if known is None:
-            known = self._divmods[key] = self._divmod(a, b)
+            divide = self._divmod if recorder is None else partial(recorder.dividing, self)
+            known = self._divmods[key] = divide(a, b)
+        elif recorder is not None:
+            recorder.divided(self, a, b, known)
         return known
 
     def _divmod(self, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+        recorder = RECORDER.get()
         if not self.nonneg(b - 1):
             quotient, rest = divide_terms(a, b)
             if not rest.terms:
+                if recorder is not None:
+                    recorder.because(self, "fit", quotient, rest, b)
                 return quotient, rest
+            if recorder is not None:
+                recorder.signed(quotient)
             return quotient + Expr.atom(Atom("fdiv", rest, b)), Expr.atom(Atom("fmod", rest, b))
         quotient, rest = divide_terms(a, b)
         for atom, (dividend, divisor) in self.exact.items():
             if dividend.same(rest) and divisor.same(b):
+                if recorder is not None:
+                    recorder.because(self, "exact", quotient, rest, b)
                 return quotient + Expr.atom(atom), Expr.of(0)
         fitted = self._fit(rest, b)
         if fitted is not None:
+            if recorder is not None:
+                recorder.because(self, "fit", quotient, rest, b, fitted[0])
             return quotient + fitted[0], fitted[1]
         # split at a border: rest = g*high + low with 0 <= low < g
         for g in self._borders(rest, b):
@@ -718,6 +737,8 @@ class Facts:
             if fitted is None:
                 continue
             inner = divide_terms(b, g)[0]
+            if recorder is not None:
+                recorder.splits(self, quotient, g, high, low, fitted[0], inner)
             q, r = self.divmod(high + fitted[0], inner)
             return quotient + q, _distribute(g, r) + fitted[1]
         single = rest.single
@@ -725,6 +746,8 @@ class Facts:
             base, lo, hi = single.args
             step = _distribute(b, lo)
             if hi is None or not divide_terms(hi, step)[1].terms:
+                if recorder is not None:
+                    recorder.because(self, "nested", quotient, rest, b)
                 return (
                     quotient + Expr.atom(Atom("digit", base, step, hi)),
                     Expr.atom(Atom("digit", base, lo, step)),
@@ -733,6 +756,8 @@ class Facts:
             quotient, rest = quotient - 1, rest + b  # languages divide what is not negative
         elif () in rest.terms and self.nonneg(rest - b):
             quotient, rest = quotient + 1, rest - b
+        if recorder is not None:
+            recorder.because(self, "stays", quotient, rest, b)
         return (
             quotient + Expr.atom(Atom("digit", rest, b, None)),
             Expr.atom(Atom("digit", rest, Expr.of(1), b)),

@@ -10,22 +10,23 @@ from pathlib import Path
 from .errors import LegoError
 
 
-def write_if_changed(path: str | os.PathLike[str], text: str) -> bool:
-    """Write text as UTF-8 with \\n line ends; True where the file changed.
+def write_if_changed(path: str | os.PathLike[str], text: str | bytes) -> bool:
+    """Write bytes, or text as UTF-8 with \\n line ends; True where the file changed.
 
     The file is replaced in one step, so that nobody sees half of it, and an unchanged one keeps
     its time stamp. Raises LegoError where it cannot be written.
     """
     target = Path(path)
-    data = text.encode("utf-8")
+    if isinstance(text, str):
+        text = text.encode("utf-8", "surrogateescape")  # file names in a text need not be UTF-8
     try:
-        if target.is_file() and target.read_bytes() == data:
+        if target.is_file() and target.read_bytes() == text:
             return False
         real = target.resolve()
         handle, name = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+                stream.write(text)
             mode = real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~_umask()
             os.chmod(name, mode)
             os.replace(name, real)
@@ -37,7 +38,7 @@ def write_if_changed(path: str | os.PathLike[str], text: str) -> bool:
     return True
 
 
-def write_all(files: Mapping[Path, str]) -> list[Path]:
+def write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
     """Write all files or, where one cannot be written, none; missing folders are made. The paths.
 
     Raises LegoError as write_if_changed does.

@@ -11,7 +11,7 @@ from . import registry
 from .cost import Cost, cost_model
 from .emit import Emitted, emit_program
 from .errors import TargetError, TraceError, nearest
-from .expr import Cond, Expr, using
+from .expr import RECORDER, Cond, Expr, using
 from .facts import Facts
 from .layout import Block, ExpandBy
 from .lower import lower
@@ -57,9 +57,12 @@ def generate(
     range, an unknown target, a value that provably does not fit.
     """
     printer = registry.printer(target)
-    return emit_program(
-        build_program(fn_or_layout, printer, name, sizes, assume, index_type, base, cost), target
+    if isinstance(assume, Iterable) and not isinstance(assume, (str, Cond)):
+        assume = [*assume]
+    make = partial(
+        build_program, fn_or_layout, printer, name, sizes, assume, index_type, base, cost
     )
+    return emit_program(make(), target, subject=fn_or_layout, sizes=sizes, make=make)
 
 
 def build_program(
@@ -260,8 +263,13 @@ def _lowered(
     cost: Cost,
 ) -> Function:
     facts = trace.facts
+    recorder = RECORDER.get()
+    if recorder is not None:
+        recorder.function(name, facts)
     with using(facts):
         outputs = [(n, rebuilt(e) + trace.base) for n, e in named(result)]
+        if recorder is not None:
+            recorder.stop()
         for _, e in outputs:
             for symbol in sorted(unsubstitute(e, facts).symbols()):
                 trace.add_parameter(symbol)
@@ -275,6 +283,7 @@ def _lowered(
             [(n, trace.extents[n]) for n in trace.axes if n in trace.extents],
             candidates,
             partial(_wholes, trace, named),
+            printer.lazy_select,
         )
         params = tuple(_param(n, facts, trace) for n in names)
         index_type, width, note = choose_type(name, lowered, candidates, size)
@@ -312,7 +321,10 @@ def _wholes(
     if trace.steps > 1:
         choices.append(set(range(trace.steps)))
     for whole in choices[-WHOLES:]:
-        yield [(n, rebuilt(e) + trace.base) for n, e in named(trace.again(whole))]
+        outputs = [(n, rebuilt(e) + trace.base) for n, e in named(trace.again(whole))]
+        if (recorder := RECORDER.get()) is not None:
+            recorder.stop()
+        yield outputs
 
 
 def _with_params(name, params, index_type, width, note, candidates):

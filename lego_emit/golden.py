@@ -21,7 +21,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 from types import FunctionType
@@ -171,13 +171,15 @@ class Case:
         printer = registry.printer(target)
         # Lowering asks the printer for these alone; languages that agree on them share its result.
         types = printer.default_index if self.index_type == "auto" else tuple(printer.types)
-        key = (types, printer.bit_operations, numbers)
+        key = (types, printer.bit_operations, printer.lazy_select, printer.cost.name, numbers)
         try:
+            make = partial(
+                build_program, self.subject, printer, self.unit, sizes, self.assume, self.index_type
+            )
             if key not in self._programs:
-                self._programs[key] = build_program(
-                    self.subject, printer, self.unit, sizes, self.assume, self.index_type
-                )
-            return emit_program(self._programs[key], target)
+                self._programs[key] = make()
+            program = self._programs[key]
+            return emit_program(program, target, subject=self.subject, sizes=sizes, make=make)
         except LegoError as error:
             raise GoldenError(f"{self.folder}: {target}: {error}") from error
 

@@ -126,11 +126,31 @@ class Block:
             from .reference import inv
         return inv(self, flat)
 
+    def check(self, **sizes: int) -> str:
+        """Check at every index that apply is a bijection, stays in its range, and that inv undoes
+        it; a line that says so.
+
+        Masked positions of an ExpandBy are left out. Of a map without inverse (section III-D) the
+        line says whether it is injective. sizes: a number for each size that is a symbol, as
+        check(M=12, N=20).
+
+        Raises LayoutError with the first counterexample, or where a size has no number.
+        """
+        from .check import check
+
+        return check(self, sizes)
+
 
 class Indexable(Block):
     """A block that takes [] (Layout and ExpandBy)."""
 
     __iter__ = None  # or Python would try [0], [1], ... and stop at the first IndexRangeError
+
+    def _repr_html_(self) -> str:
+        """A picture, for notebooks; the expression where sizes are symbols or there are many."""
+        from .pictures import notebook
+
+        return notebook(self)
 
     def __getitem__(self, key: Any) -> Any:
         """layout[i, j] is layout.apply(i, j). A full ':' runs over its whole axis: on concrete

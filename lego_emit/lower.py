@@ -19,7 +19,7 @@ from typing import Any
 from .cost import Cost
 from .errors import TraceError
 from .evaluate import Undefined, evaluate
-from .expr import Atom, Cond, Expr, Monomial, Terms, _times, divide_terms, expand_groups
+from .expr import RECORDER, Atom, Cond, Expr, Monomial, Terms, _times, divide_terms, expand_groups
 from .facts import Facts
 from .graph import Graph
 from .program import FREE, INDEX_TYPES, OPS, Node
@@ -52,6 +52,14 @@ class Style:
     collect: bool = False
     fuse: bool = False
 
+    def words(self) -> tuple[str, ...]:
+        """The style in words, for who asks why a form was taken."""
+        return (
+            *(["digits as differences of quotients"] if self.floors else []),
+            *(["indices put together"] if self.collect else []),
+            *(["scaled digits masked in place"] if self.fuse else []),
+        )
+
 
 @dataclass
 class Lowered:
@@ -74,7 +82,15 @@ class Lowered:
 class Lowering:
     """What the candidates of one function share: the graph, the facts, proven signs."""
 
-    def __init__(self, facts: Facts, cost: Cost, bit_operations: bool, types: Collection[str] = ()):
+    def __init__(
+        self,
+        facts: Facts,
+        cost: Cost,
+        bit_operations: bool,
+        types: Collection[str] = (),
+        lazy: bool = True,
+    ):
+        self.lazy = lazy
         self.facts = facts
         self.types = types
         self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)
@@ -83,11 +99,23 @@ class Lowering:
         self.graph = Graph(cost, self.sizes)
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
+        self.tried: list[Found] = []
+        self.ranges = Ranges(self)
         self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
         self._naturals: dict[Expr, bool] = {}
         self._values: dict[int, Expr | None] = {}
         self._ratios: dict[tuple[Expr, Expr], Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
+
+    def priced(
+        self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
+    ) -> Found:
+        """A candidate with its price. words and domains: what it is called in an explanation."""
+        found = self.graph.price(nodes), nodes
+        self.tried.append(found)
+        if (recorder := RECORDER.get()) is not None:
+            recorder.tried(words, found, domains)
+        return found
 
     def forward(self, e: Expr) -> Expr:
         """e in the symbols that the facts speak of."""
@@ -602,19 +630,42 @@ def lower(
     extents: Sequence[tuple[str, Expr]] = (),
     types: Collection[str] = (),
     wholes: Callable[[], Iterable[Sequence[tuple[str, Expr]]]] = tuple,
+    lazy: bool = True,
 ) -> Lowered:
     """The cheapest program for outputs, expressions under the facts in force. types: the index
-    types that the target has; wholes(): the outputs in other forms, tried where borders of digits
-    do not line up."""
-    lowering = Lowering(facts, cost, bit_operations, types)
+    types to choose from; wholes(): the outputs in other forms, tried where borders of digits
+    do not line up; lazy: a select computes only the branch that it takes."""
+    lowering = Lowering(facts, cost, bit_operations, types, lazy)
     best, aligned = _best_form(lowering, [e for _, e in outputs])
     if not aligned:
         for variant in wholes():
             found, _ = _best_form(lowering, [e for _, e in variant])
             best = min(best, found, key=_price)
+    if _fits_int32(lowering, [e for _, e in outputs]) and not _is_narrow(lowering, best):
+        # a form that needs wider values on the way than its results are is no good one
+        others = sorted(lowering.tried, key=_price)
+        best = next((found for found in others if _is_narrow(lowering, found)), best)
+    if (recorder := RECORDER.get()) is not None:
+        recorder.won(best[1], cost.name)
     plain = Form(lowering, Style(), ())
     sizes = [plain.expr(unsubstitute(e, facts)) for _, e in extents]
     return finish(lowering, [n for n, _ in outputs], best[1], [n for n, _ in extents], sizes, taken)
+
+
+def _fits_int32(lowering: Lowering, outputs: Iterable[Expr]) -> bool:
+    """Whether 32 bits may be chosen and hold every result."""
+    least, most = INDEX_TYPES["int32"]
+    bounds = [b for e in outputs for b in lowering.facts.interval(e)]
+    return "int32" in lowering.types and all(b is not None and least <= b <= most for b in bounds)
+
+
+def _is_narrow(lowering: Lowering, found: Found) -> bool:
+    """Whether every value on the way fits 32 bits."""
+    least, most = INDEX_TYPES["int32"]
+    ranges = lowering.ranges.program(found[1]).values()
+    return all(
+        lo is not None and lo >= least and hi is not None and hi <= most for lo, hi in ranges
+    )
 
 
 def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
@@ -631,9 +682,13 @@ def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool
     best = _cheapest(lowering, own, atoms, best)
     if "group" in kinds:
         expanded = [unsubstitute(expand_groups(e), lowering.facts) for e in outputs]
+        if (recorder := RECORDER.get()) is not None:
+            recorder.context = ("products multiplied out",)
         atoms = [atom for atom, _ in _standing(expanded)]
         plain = _tried(lowering, Style(), expanded)
         best = min(best, _cheapest(lowering, expanded, atoms, plain), key=_price)
+        if recorder is not None:
+            recorder.context = ()
     if lowering.signed:
         best = min(best, _tabulated(lowering, own, best), key=_price)
     return best, all(len(a.args[0].terms) == 1 for a in atoms if a.kind == "digit")
@@ -647,7 +702,7 @@ def _tried(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Found:
     form = Form(lowering, style, outputs)
     nodes = [form.expr(e) for e in outputs]
     lowering.built += form.built
-    return lowering.graph.price(nodes), nodes
+    return lowering.priced(nodes, style.words())
 
 
 def _wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
@@ -673,7 +728,7 @@ def _wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
     for tree, most in trees[1].items():
         if tree in leaves:
             lowering.bounds[leaves[tree]] = 0, most
-    return lowering.graph.price(nodes), nodes
+    return lowering.priced(nodes, ("words of bits",))
 
 
 def _tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found:
@@ -716,7 +771,9 @@ def _tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Foun
             made = [*nodes[:k], form.expr(terms), *nodes[k + 1 :]]
             if graph.ops[made[k]] not in FREE:
                 lowering.sources.setdefault(made[k], e)
-            best = min(best, (graph.price(made), made), key=_price)
+            domains = [t[2] for t, node in zip(tables, found, strict=True) if node is not None]
+            searched = lowering.priced(made, ("search among small programs",), domains)
+            best = min(best, searched, key=_price)
             if len(tables) == 1 and shifts[0] == -lows[0]:
                 break
     return best
@@ -767,15 +824,31 @@ def _word_program(
     if trees is None:
         return None
     bounds: dict[Any, int] = {}
-    stack = [*trees]
-    while stack:
-        tree = stack.pop()
-        if isinstance(tree, tuple) and tree[0] != "in" and tree not in bounds:
+    made: dict[Any, Any] = {}
+
+    def fields(tree: Any) -> Any:
+        """The tree with | between masked fields, as a programmer puts them together (and as GPUs
+        do it with the mask in one instruction)."""
+        if not isinstance(tree, tuple) or tree[0] == "in":
+            return tree
+        if tree not in made:
+            op, *args = tree
+            if op == "add" and any(isinstance(a, tuple) and a[0] == "and" for a in args):
+                masks = [_support(meaning(a, widths, width)) for a in args]
+                if None not in masks and not masks[0] & masks[1]:
+                    op = "or"
+            made[tree] = (op, *map(fields, args))
             known = meaning(tree, widths, width)
             if known is not None:
-                bounds[tree] = (1 << len(known)) - 1
-            stack += tree[1:]
-    return trees, bounds
+                bounds[made[tree]] = (1 << len(known)) - 1
+        return made[tree]
+
+    return [fields(tree) for tree in trees], bounds
+
+
+def _support(bits: list[int] | None) -> int | None:
+    """The bits that are not always 0."""
+    return None if bits is None else sum(1 << k for k, bit in enumerate(bits) if bit)
 
 
 def _flat_part(part: Expr) -> bool:
@@ -936,23 +1009,20 @@ def finish(
     """The program of chosen nodes: what stands more than once is named; every node has its range."""
     graph = lowering.graph
     reached = graph.reached([*roots, *extents])
-    ranges = Ranges(lowering)
-    facts = lowering.facts
-    asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
+    ranges = lowering.ranges.program([*roots, *extents])
     nodes: dict[int, Node] = {}
     uses = dict(graph.uses(roots))
     body: list[tuple[str, Node]] = []
     used = set(taken)
     for k in reached:
         op = graph.ops[k]
-        lo, hi = ranges.of(k)
+        lo, hi = (None, None) if OPS.get(op, OPS["add"])[1] == "b" else ranges[k]
         node = Node(op, tuple(nodes[a] for a in graph.args[k]), graph.values[k], lo, hi)
         if uses.get(k, 0) > 1 and op not in ("const", "var") and not node.is_bool:
             name = _fresh(_hint(node), used)
             body.append((name, node))
             node = Node("var", (), name, lo, hi)
         nodes[k] = node
-    facts.use_z3 = asked
     return Lowered(
         lowering,
         body,

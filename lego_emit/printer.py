@@ -67,6 +67,7 @@ class Printer:
         outputs_are_variables: True where several outputs are variables of the function's own
             scope (Fortran's and GLSL's out arguments), so that their names must not clash.
         bit_operations: True where a power of two is best divided by shifting and masking.
+        lazy_select: True where a select computes only the branch that it takes.
         hexadecimal: True where masks are written as 0x33.
         cost: the cost model that chooses between equal forms where the caller names none.
     """
@@ -89,6 +90,7 @@ class Printer:
     break_after = False
     outputs_are_variables = False
     bit_operations = True
+    lazy_select = True
     hexadecimal = False
     cost: Cost = LATENCY
 
@@ -154,7 +156,10 @@ class Printer:
             text, prec = str(node.value), ATOM
         else:
             op = self.op(node, view)
-            args = [self.expression(a, view, n) for a, n in zip(node.args, op.needs, strict=True)]
+            needs = op.needs
+            if node.op in MASKING and node.args[0].op == node.op and op.prec < ATOM:
+                needs = (op.prec, *needs[1:])  # a chain
+            args = [self.expression(a, view, n) for a, n in zip(node.args, needs, strict=True)]
             if self.hexadecimal and node.op in MASKING:
                 args = [
                     self.mask(a.value, view.index_type) if a.op == "const" else text

@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import IndexRangeError, LayoutError
 from .evaluate import Undefined, evaluate
-from .expr import Atom, Cond, Expr, current, group, select, using
+from .expr import RECORDER, Atom, Cond, Expr, current, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
 from .trace import explore, in_a_branch, running
@@ -235,6 +235,8 @@ def _size_equations(block: Any) -> list[tuple[Sequence[Any], Sequence[Any]]]:
 
 def _apply_checked(block: Any, values: list[Expr]) -> Expr:
     learn_layout(block)
+    if (recorder := RECORDER.get()) is not None:
+        recorder.applied(block, values, inverse=False)
     sizes = [_size(n) for n in block.dims]
     bounded = [
         _in_range(v, n, block, k) for k, (v, n) in enumerate(zip(values, sizes, strict=True))
@@ -245,6 +247,8 @@ def _apply_checked(block: Any, values: list[Expr]) -> Expr:
 
 def _inv_checked(block: Any, flat: Expr) -> tuple[Expr, ...]:
     learn_layout(block)
+    if (recorder := RECORDER.get()) is not None:
+        recorder.applied(block, [flat], inverse=True)
     size = _product(block.n_prime if isinstance(block, ExpandBy) else block.dims)
     if isinstance(block, ExpandBy) and block.guard == "physical":
         size = _product(block.n)
@@ -284,6 +288,8 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
     _note(f"0 <= {shown!r} < {unsubstitute(size, facts)!r}")
     stand_in = Atom("sym", f"?{value.key}<{size.key}")
     facts.learn_range(stand_in.args[0], Expr.of(0), size - 1)
+    if (recorder := RECORDER.get()) is not None:
+        recorder.stands_in(stand_in.args[0], value)
     return Expr.atom(stand_in), value
 
 

@@ -27,6 +27,8 @@ def _expr(e: Expr, need: int) -> str:
         return "0"
     terms = sorted(e.terms.items(), key=_order)
     parts = [(c < 0, _term(m, abs(c), _MUL if len(terms) > 1 else need)) for m, c in terms]
+    if terms[0][1] == -1 and len(terms[0][0]) == 1:  # a sign binds tighter than // and %
+        parts[0] = True, _term(terms[0][0], 1, _UNARY)
     if len(parts) == 1:
         negative, body = parts[0]
         if negative:

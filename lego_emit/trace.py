@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .errors import AssumptionError, LegoError, TraceError, nearest
-from .expr import Atom, Cond, Expr, current, divide_terms, maximum, minimum, select, using
+from .expr import RECORDER, Atom, Cond, Expr, current, divide_terms, maximum, minimum, select, using
 from .facts import Facts
 
 MAX_PATHS = 256
@@ -66,6 +66,8 @@ class Trace:
 
     def run(self) -> Any:
         """Follow the function once, all its paths."""
+        if (recorder := RECORDER.get()) is not None:
+            recorder.start(self.facts, self.whole)
 
         def start() -> Any:
             self._axis = self.steps = 0
@@ -283,10 +285,7 @@ def _mirrored(condition: Cond, a: Any, b: Any) -> tuple[Any, Any]:
             continue
         known = Expr.atom(x)
         value = select(condition, known, turn - known)
-        return (
-            a.rebuild(lambda atom: value if atom is x else None),
-            b.rebuild(lambda atom: turn - value if atom is x else None),
-        )
+        return a.rebuild({x: value}.get), b.rebuild({x: turn - value}.get)
     return a, b
 
 

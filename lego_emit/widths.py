@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .errors import WidthError
 from .expr import Expr, _without
+from .graph import OPPOSITES
 from .program import INDEX_TYPES, OPS, Node
 from .symbolic import unsubstitute
 
@@ -30,6 +31,70 @@ class Ranges:
             r.hi is not None and r.hi.constant is not None
             for r in (*facts.ranges.values(), *facts.original.values())
         )
+
+    def program(self, roots: Sequence[int]) -> dict[int, Interval]:
+        """The bounds of all that the roots need. What stands in one branch of a select only is
+        bounded under that branch's condition: no other value is ever computed there."""
+        facts, graph = self.facts, self.graph
+        asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
+        reached = graph.reached(roots)
+        found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
+        facts.use_z3 = asked
+        if self.lowering.lazy and any(graph.ops[k] == "select" for k in reached):
+            uses = dict(graph.uses(roots))
+            for k in reached:
+                if uses[k] > 1 or k in roots:
+                    self._under(k, {}, uses, found)
+        return found
+
+    def _under(
+        self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict
+    ) -> Interval:
+        """A node's bounds where those of limits hold; found keeps them where it stands once."""
+        graph = self.graph
+        op, args = graph.ops[node], graph.args[node]
+        known = limits.get(node) or found.get(node, (None, None))
+        if not args:
+            return known
+        if op == "select":
+            self._inside(args[0], limits, uses, found)
+            yes, no = (limits | self._limits(args[0], holds, found) for holds in (True, False))
+            bounds = [(None, None)]
+            bounds += [self._inside(a, x, uses, found) for a, x in ((args[1], yes), (args[2], no))]
+        else:
+            bounds = [self._inside(a, limits, uses, found) for a in args]
+        if OPS[op][1] == "b":
+            return None, None
+        lo, hi = _interval(op, bounds)
+        known = _tighter(max, known[0], lo), _tighter(min, known[1], hi)
+        if limits:
+            found[node] = known
+        return known
+
+    def _inside(
+        self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict
+    ) -> Interval:
+        if uses[node] > 1 or not self.graph.args[node]:  # computed before, wherever it stands
+            return limits.get(node) or found.get(node, (None, None))
+        return self._under(node, limits, uses, found)
+
+    def _limits(self, condition: int, holds: bool, found: dict) -> dict[int, Interval]:
+        """What a comparison with a number says of the other operand."""
+        graph = self.graph
+        op = graph.ops[condition]
+        if op not in OPPOSITES:
+            return {}
+        op = op if holds else OPPOSITES[op]
+        a, b = graph.args[condition]
+        number = graph.values[b]
+        if graph.ops[b] != "const" or not isinstance(number, int) or a not in found:
+            return {}
+        lo, hi = found[a]
+        if op in ("le", "lt", "eq"):
+            hi = _tighter(min, hi, number - (op == "lt"))
+        if op in ("ge", "gt", "eq"):
+            lo = _tighter(max, lo, number + (op == "gt"))
+        return {a: (lo, hi)}
 
     def of(self, node: int) -> Interval:
         """The bounds of a node whose operands were asked for before."""

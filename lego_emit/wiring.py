@@ -28,21 +28,10 @@ class Wiring:
     def bits(self, e: Expr) -> list[Bit] | None:
         """The bits of e, low first; None where e is no wiring."""
         found = self._sum(e)
-        return None if found is None or MIXED in found else found
-
-    def parts(self, e: Expr) -> tuple[Expr, Expr]:
-        """(terms that are a wiring together, the other terms)."""
-        wired: dict = {}
-        others: dict = {}
-        taken: list[Bit] = []
-        for mono, c in e.terms.items():
-            term = self._sum(Expr({mono: c})) if mono and c > 0 else None
-            if term is None or MIXED in term or _clash(taken, term):
-                others[mono] = c
-            else:
-                wired[mono] = c
-                taken = _joined(taken, term)
-        return Expr(wired), Expr(others)
+        if found is None or MIXED in found:
+            return None
+        length = max((k for k, bit in enumerate(found, 1) if bit), default=0)
+        return found[:length]
 
     def _sum(self, e: Expr) -> list[Bit] | None:
         if e not in self._memo:

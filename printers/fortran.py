@@ -162,6 +162,7 @@ class FortranPrinter(Printer):
     name = "fortran"
     title = "Fortran"
     extension = ".f90"
+    lazy_select = False
     types = {"int32": "int32", "int64": "int64"}
     ops = {
         "mul": infix("*", 13),

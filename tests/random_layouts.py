@@ -142,8 +142,9 @@ divided = st.lists(st.sampled_from("cb32"), max_size=2).map(lambda f: ["a", "M//
 # -- values --------------------------------------------------------------------------------------
 
 
-def node_values(function, values):
-    """(node, value) of every node of every statement and output."""
+def node_values(function, values, lazy=True):
+    """(node, value) of every node of every statement and output; lazy: only of the branches that
+    are taken."""
     env = dict(values)
 
     def walk(node):
@@ -151,6 +152,9 @@ def node_values(function, values):
             value = node.value
         elif node.op == "var":
             value = env[node.value]
+        elif node.op == "select" and lazy:
+            condition, yes, no = node.args
+            value = walk(yes if walk(condition) else no)
         else:
             value = OPS[node.op][2](*[walk(a) for a in node.args])
         found.append((node, value))
@@ -164,10 +168,10 @@ def node_values(function, values):
     return found
 
 
-def assert_sound(function, values):
+def assert_sound(function, values, lazy=True):
     """Every node's value lies in the node's range and fits the index type."""
     least, most = INDEX_TYPES[function.index_type]
-    for node, value in node_values(function, values):
+    for node, value in node_values(function, values, lazy):
         if node.is_bool:
             continue
         assert node.lo is None or value >= node.lo, (node, value, values)

@@ -19,7 +19,7 @@ def bars(title: str, subtitle: str, groups: Sequence[Group], unit: str, logarith
     values = [v for _, ways in groups for v in ways.values() if v > 0]
     most = max(values, default=1.0)
     least = 10 ** math.floor(math.log10(min(values, default=1.0))) if logarithmic else 0.0
-    most = 10 ** math.ceil(math.log10(most)) if logarithmic else most * 1.05
+    most = max(10 ** math.ceil(math.log10(most)), 10 * least) if logarithmic else most * 1.05
 
     def length(value: float) -> float:
         if value <= 0:

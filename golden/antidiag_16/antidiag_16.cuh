@@ -37,7 +37,7 @@ LEGO_HOST_DEVICE constexpr int antidiag_16_isqrt(int n) noexcept {
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 256
-/// @note int32 is enough: every value lies in -1830..930.
+/// @note int32 is enough: every value lies in -1350..690.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_16_apply(int i, int j) noexcept {
   const int total = i + j;
   return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;

@@ -25,7 +25,7 @@ int antidiag_16_isqrt(int n) {
 // Parameter i: 0 <= i < 16
 // Parameter j: 0 <= j < 16
 // Result: 0 <= the result < 256
-// int32 is enough: every value lies in -1830..930.
+// int32 is enough: every value lies in -1350..690.
 int antidiag_16_apply(int i, int j) {
   int total = i + j;
   return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;

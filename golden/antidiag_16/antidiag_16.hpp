@@ -37,7 +37,7 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 256
-/// @note int32 is enough: every value lies in -1830..930.
+/// @note int32 is enough: every value lies in -1350..690.
 [[nodiscard]] constexpr std::int32_t antidiag_16_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
   return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;

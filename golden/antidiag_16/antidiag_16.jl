@@ -13,7 +13,7 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 16
 - Parameter j: 0 <= j < 16
 - Result: 0 <= the result < 256
-- int32 is enough: every value lies in -1830..930.
+- int32 is enough: every value lies in -1350..690.
 """
 @inline function antidiag_16_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j

@@ -5,7 +5,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -1830..930.
+ * int53 is enough: every value lies in -1350..690.
  *
  * @param {number} i 0 <= i < 16
  * @param {number} j 0 <= j < 16
@@ -13,7 +13,7 @@
  */
 export function antidiag_16_apply(i, j) {
   const total = i + j;
-  return (total <= 15 ? total * (total + 1) >> 1 : 0 - (total * (total - 61) >> 1) - 225) + i;
+  return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;
 }
 
 /**

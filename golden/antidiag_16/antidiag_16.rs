@@ -23,7 +23,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 16`
 /// - result: `0 <= result < 256`
 ///
-/// `int32` is enough: every value lies in `-1830..930`.
+/// `int32` is enough: every value lies in `-1350..690`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -37,7 +37,7 @@ LEGO_HOST_DEVICE constexpr int antidiag_3_isqrt(int n) noexcept {
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 3
 /// @return 0 <= the result < 9
-/// @note int32 is enough: every value lies in -36..20.
+/// @note int32 is enough: every value lies in -24..16.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_3_apply(int i, int j) noexcept {
   const int total = i + j;
   return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;

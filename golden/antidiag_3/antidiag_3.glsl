@@ -25,7 +25,7 @@ int antidiag_3_isqrt(int n) {
 // Parameter i: 0 <= i < 3
 // Parameter j: 0 <= j < 3
 // Result: 0 <= the result < 9
-// int32 is enough: every value lies in -36..20.
+// int32 is enough: every value lies in -24..16.
 int antidiag_3_apply(int i, int j) {
   int total = i + j;
   return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;

@@ -37,7 +37,7 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 3
 /// @return 0 <= the result < 9
-/// @note int32 is enough: every value lies in -36..20.
+/// @note int32 is enough: every value lies in -24..16.
 [[nodiscard]] constexpr std::int32_t antidiag_3_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
   return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;

@@ -13,7 +13,7 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 3
 - Parameter j: 0 <= j < 3
 - Result: 0 <= the result < 9
-- int32 is enough: every value lies in -36..20.
+- int32 is enough: every value lies in -24..16.
 """
 @inline function antidiag_3_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j

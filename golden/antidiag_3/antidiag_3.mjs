@@ -5,7 +5,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -36..20.
+ * int53 is enough: every value lies in -24..16.
  *
  * @param {number} i 0 <= i < 3
  * @param {number} j 0 <= j < 3
@@ -13,7 +13,7 @@
  */
 export function antidiag_3_apply(i, j) {
   const total = i + j;
-  return (total <= 2 ? total * (total + 1) >> 1 : 0 - (total * (total - 9) >> 1) - 4) + i;
+  return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;
 }
 
 /**

@@ -23,7 +23,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 3`
 /// - result: `0 <= result < 9`
 ///
-/// `int32` is enough: every value lies in `-36..20`.
+/// `int32` is enough: every value lies in `-24..16`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

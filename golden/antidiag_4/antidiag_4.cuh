@@ -37,7 +37,7 @@ LEGO_HOST_DEVICE constexpr int antidiag_4_isqrt(int n) noexcept {
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 16
-/// @note int32 is enough: every value lies in -78..42.
+/// @note int32 is enough: every value lies in -54..33.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_4_apply(int i, int j) noexcept {
   const int total = i + j;
   return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;

@@ -25,7 +25,7 @@ int antidiag_4_isqrt(int n) {
 // Parameter i: 0 <= i < 4
 // Parameter j: 0 <= j < 4
 // Result: 0 <= the result < 16
-// int32 is enough: every value lies in -78..42.
+// int32 is enough: every value lies in -54..33.
 int antidiag_4_apply(int i, int j) {
   int total = i + j;
   return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;

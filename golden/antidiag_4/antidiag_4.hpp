@@ -37,7 +37,7 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 16
-/// @note int32 is enough: every value lies in -78..42.
+/// @note int32 is enough: every value lies in -54..33.
 [[nodiscard]] constexpr std::int32_t antidiag_4_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
   return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;

@@ -13,7 +13,7 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 4
 - Parameter j: 0 <= j < 4
 - Result: 0 <= the result < 16
-- int32 is enough: every value lies in -78..42.
+- int32 is enough: every value lies in -54..33.
 """
 @inline function antidiag_4_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j

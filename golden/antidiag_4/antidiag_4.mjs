@@ -5,7 +5,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -78..42.
+ * int53 is enough: every value lies in -54..33.
  *
  * @param {number} i 0 <= i < 4
  * @param {number} j 0 <= j < 4
@@ -13,7 +13,7 @@
  */
 export function antidiag_4_apply(i, j) {
   const total = i + j;
-  return (total <= 3 ? total * (total + 1) >> 1 : 0 - (total * (total - 13) >> 1) - 9) + i;
+  return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;
 }
 
 /**

@@ -23,7 +23,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 4`
 /// - result: `0 <= result < 16`
 ///
-/// `int32` is enough: every value lies in `-78..42`.
+/// `int32` is enough: every value lies in `-54..33`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -37,7 +37,7 @@ LEGO_HOST_DEVICE constexpr int antidiag_5_isqrt(int n) noexcept {
 /// @param i 0 <= i < 5
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 25
-/// @note int32 is enough: every value lies in -136..72.
+/// @note int32 is enough: every value lies in -96..56.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_5_apply(int i, int j) noexcept {
   const int total = i + j;
   return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;

@@ -25,7 +25,7 @@ int antidiag_5_isqrt(int n) {
 // Parameter i: 0 <= i < 5
 // Parameter j: 0 <= j < 5
 // Result: 0 <= the result < 25
-// int32 is enough: every value lies in -136..72.
+// int32 is enough: every value lies in -96..56.
 int antidiag_5_apply(int i, int j) {
   int total = i + j;
   return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;

@@ -37,7 +37,7 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 5
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 25
-/// @note int32 is enough: every value lies in -136..72.
+/// @note int32 is enough: every value lies in -96..56.
 [[nodiscard]] constexpr std::int32_t antidiag_5_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
   return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;

@@ -13,7 +13,7 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 5
 - Parameter j: 0 <= j < 5
 - Result: 0 <= the result < 25
-- int32 is enough: every value lies in -136..72.
+- int32 is enough: every value lies in -96..56.
 """
 @inline function antidiag_5_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j

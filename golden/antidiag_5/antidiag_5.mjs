@@ -5,7 +5,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -136..72.
+ * int53 is enough: every value lies in -96..56.
  *
  * @param {number} i 0 <= i < 5
  * @param {number} j 0 <= j < 5
@@ -13,7 +13,7 @@
  */
 export function antidiag_5_apply(i, j) {
   const total = i + j;
-  return (total <= 4 ? total * (total + 1) >> 1 : 0 - (total * (total - 17) >> 1) - 16) + i;
+  return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;
 }
 
 /**

@@ -23,7 +23,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 5`
 /// - result: `0 <= result < 25`
 ///
-/// `int32` is enough: every value lies in `-136..72`.
+/// `int32` is enough: every value lies in `-96..56`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -37,7 +37,7 @@ LEGO_HOST_DEVICE constexpr int antidiag_8_isqrt(int n) noexcept {
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 64
-/// @note int32 is enough: every value lies in -406..210.
+/// @note int32 is enough: every value lies in -294..161.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_8_apply(int i, int j) noexcept {
   const int total = i + j;
   return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;

@@ -25,7 +25,7 @@ int antidiag_8_isqrt(int n) {
 // Parameter i: 0 <= i < 8
 // Parameter j: 0 <= j < 8
 // Result: 0 <= the result < 64
-// int32 is enough: every value lies in -406..210.
+// int32 is enough: every value lies in -294..161.
 int antidiag_8_apply(int i, int j) {
   int total = i + j;
   return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;

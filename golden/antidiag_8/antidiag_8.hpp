@@ -37,7 +37,7 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 64
-/// @note int32 is enough: every value lies in -406..210.
+/// @note int32 is enough: every value lies in -294..161.
 [[nodiscard]] constexpr std::int32_t antidiag_8_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
   return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;

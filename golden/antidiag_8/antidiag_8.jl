@@ -13,7 +13,7 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 8
 - Parameter j: 0 <= j < 8
 - Result: 0 <= the result < 64
-- int32 is enough: every value lies in -406..210.
+- int32 is enough: every value lies in -294..161.
 """
 @inline function antidiag_8_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j

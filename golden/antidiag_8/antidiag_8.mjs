@@ -5,7 +5,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -406..210.
+ * int53 is enough: every value lies in -294..161.
  *
  * @param {number} i 0 <= i < 8
  * @param {number} j 0 <= j < 8
@@ -13,7 +13,7 @@
  */
 export function antidiag_8_apply(i, j) {
   const total = i + j;
-  return (total <= 7 ? total * (total + 1) >> 1 : 0 - (total * (total - 29) >> 1) - 49) + i;
+  return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;
 }
 
 /**

@@ -23,7 +23,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 8`
 /// - result: `0 <= result < 64`
 ///
-/// `int32` is enough: every value lies in `-406..210`.
+/// `int32` is enough: every value lies in `-294..161`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -38,7 +38,7 @@ LEGO_HOST_DEVICE constexpr int fig6_right_isqrt(int n) noexcept {
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
-/// @note int32 is enough: every value lies in -36..35.
+/// @note int32 is enough: every value lies in -24..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int fig6_right_apply(int i, int j) noexcept {
   const int i_mod_3 = i % 3;
   const int total = i_mod_3 + j % 3;

@@ -26,7 +26,7 @@ int fig6_right_isqrt(int n) {
 // Parameter i: 0 <= i < 6
 // Parameter j: 0 <= j < 6
 // Result: 0 <= the result < 36
-// int32 is enough: every value lies in -36..35.
+// int32 is enough: every value lies in -24..35.
 int fig6_right_apply(int i, int j) {
   int i_mod_3 = i % 3;
   int total = i_mod_3 + j % 3;

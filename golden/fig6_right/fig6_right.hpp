@@ -38,7 +38,7 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
-/// @note int32 is enough: every value lies in -36..35.
+/// @note int32 is enough: every value lies in -24..35.
 [[nodiscard]] constexpr std::int32_t fig6_right_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t i_mod_3 = i % 3;
   const std::int32_t total = i_mod_3 + j % 3;

@@ -13,7 +13,7 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 6
 - Parameter j: 0 <= j < 6
 - Result: 0 <= the result < 36
-- int32 is enough: every value lies in -36..35.
+- int32 is enough: every value lies in -24..35.
 """
 @inline function fig6_right_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     i_mod_3 = i % Ti(3)

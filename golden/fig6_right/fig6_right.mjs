@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -36..35.
+ * int53 is enough: every value lies in -24..35.
  *
  * @param {number} i 0 <= i < 6
  * @param {number} j 0 <= j < 6
@@ -16,7 +16,7 @@
 export function fig6_right_apply(i, j) {
   const i_mod_3 = i % 3;
   const total = i_mod_3 + j % 3;
-  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : 0 - (total * (total - 9) >> 1) - 4)
+  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4)
       + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
 }
 

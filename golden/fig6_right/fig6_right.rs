@@ -23,7 +23,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 6`
 /// - result: `0 <= result < 36`
 ///
-/// `int32` is enough: every value lies in `-36..35`.
+/// `int32` is enough: every value lies in `-24..35`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -21,7 +21,7 @@
   const int total = 256 * i + j;
   const int bits = ((total << 2) | total) & 0x3333;
   const int bits_2 = ((bits << 1) | bits) & 0x5555;
-  return (bits_2 >> 7) + (bits_2 & 0x55);
+  return (bits_2 >> 7) | (bits_2 & 0x55);
 }
 
 /// The result of morton_16x16_inv.
@@ -37,8 +37,8 @@ struct morton_16x16_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr morton_16x16_inv_result morton_16x16_inv(
     int flat) noexcept {
   const int bits = 257 * flat & 0xaa55;
-  const int bits_2 = (bits + (bits >> 1)) & 0x6633;
-  const int bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+  const int bits_2 = (bits | (bits >> 1)) & 0x6633;
+  const int bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
   return {bits_3 >> 9, bits_3 & 15};
 }
 

@@ -19,7 +19,7 @@ contains
     total = 256_int32 * i + j
     bits = iand(ior(shiftl(total, 2), total), 13107_int32)
     bits_2 = iand(ior(shiftl(bits, 1), bits), 21845_int32)
-    morton_16x16_apply = shifta(bits_2, 7) + iand(bits_2, 85_int32)
+    morton_16x16_apply = ior(shifta(bits_2, 7), iand(bits_2, 85_int32))
   end function morton_16x16_apply
 
   !> Logical index (i, j) of a physical position.
@@ -31,8 +31,8 @@ contains
     integer(int32), intent(out) :: i, j
     integer(int32) :: bits, bits_2, bits_3
     bits = iand(257_int32 * flat, 43605_int32)
-    bits_2 = iand(bits + shifta(bits, 1), 26163_int32)
-    bits_3 = iand(bits_2 + shifta(bits_2, 2), 7695_int32)
+    bits_2 = iand(ior(bits, shifta(bits, 1)), 26163_int32)
+    bits_3 = iand(ior(bits_2, shifta(bits_2, 2)), 7695_int32)
     i = shifta(bits_3, 9)
     j = iand(bits_3, 15_int32)
   end subroutine morton_16x16_inv

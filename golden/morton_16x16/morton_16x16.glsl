@@ -16,7 +16,7 @@ int morton_16x16_apply(int i, int j) {
   int total = 256 * i + j;
   int bits = ((total << 2) | total) & 0x3333;
   int bits_2 = ((bits << 1) | bits) & 0x5555;
-  return (bits_2 >> 7) + (bits_2 & 0x55);
+  return (bits_2 >> 7) | (bits_2 & 0x55);
 }
 
 // Logical index (i, j) of a physical position.
@@ -26,8 +26,8 @@ int morton_16x16_apply(int i, int j) {
 // Renamed: flat is flat_v here
 void morton_16x16_inv(int flat_v, out int i, out int j) {
   int bits = 257 * flat_v & 0xaa55;
-  int bits_2 = (bits + (bits >> 1)) & 0x6633;
-  int bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+  int bits_2 = (bits | (bits >> 1)) & 0x6633;
+  int bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
   i = bits_3 >> 9;
   j = bits_3 & 15;
 }

@@ -17,7 +17,7 @@ namespace lego {
   const std::int32_t total = 256 * i + j;
   const std::int32_t bits = ((total << 2) | total) & 0x3333;
   const std::int32_t bits_2 = ((bits << 1) | bits) & 0x5555;
-  return (bits_2 >> 7) + (bits_2 & 0x55);
+  return (bits_2 >> 7) | (bits_2 & 0x55);
 }
 
 /// The result of morton_16x16_inv.
@@ -32,8 +32,8 @@ struct morton_16x16_inv_result {
 /// @note int32 is enough: every value lies in 0..65535.
 [[nodiscard]] constexpr morton_16x16_inv_result morton_16x16_inv(std::int32_t flat) noexcept {
   const std::int32_t bits = 257 * flat & 0xaa55;
-  const std::int32_t bits_2 = (bits + (bits >> 1)) & 0x6633;
-  const std::int32_t bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+  const std::int32_t bits_2 = (bits | (bits >> 1)) & 0x6633;
+  const std::int32_t bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
   return {bits_3 >> 9, bits_3 & 15};
 }
 

@@ -19,7 +19,7 @@ Physical position of the logical index (i, j).
     total = Ti(256) * i + j
     bits = ((total << 2) | total) & Ti(13107)
     bits_2 = ((bits << 1) | bits) & Ti(21845)
-    return (bits_2 >> 7) + (bits_2 & Ti(85))
+    return (bits_2 >> 7) | (bits_2 & Ti(85))
 end
 
 """
@@ -33,8 +33,8 @@ Logical index (i, j) of a physical position.
 """
 @inline function morton_16x16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     bits = (Ti(257) * flat) & Ti(43605)
-    bits_2 = (bits + (bits >> 1)) & Ti(26163)
-    bits_3 = (bits_2 + (bits_2 >> 2)) & Ti(7695)
+    bits_2 = (bits | (bits >> 1)) & Ti(26163)
+    bits_3 = (bits_2 | (bits_2 >> 2)) & Ti(7695)
     return (bits_3 >> 9, bits_3 & Ti(15))
 end
 

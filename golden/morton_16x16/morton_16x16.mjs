@@ -15,7 +15,7 @@ export function morton_16x16_apply(i, j) {
   const total = 256 * i + j;
   const bits = ((total << 2) | total) & 0x3333;
   const bits_2 = ((bits << 1) | bits) & 0x5555;
-  return (bits_2 >> 7) + (bits_2 & 0x55);
+  return (bits_2 >> 7) | (bits_2 & 0x55);
 }
 
 /**
@@ -28,7 +28,7 @@ export function morton_16x16_apply(i, j) {
  */
 export function morton_16x16_inv(flat) {
   const bits = 257 * flat & 0xaa55;
-  const bits_2 = (bits + (bits >> 1)) & 0x6633;
-  const bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+  const bits_2 = (bits | (bits >> 1)) & 0x6633;
+  const bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
   return [bits_3 >> 9, bits_3 & 15];
 }

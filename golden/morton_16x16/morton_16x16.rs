@@ -17,7 +17,7 @@ pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
     let total = 256 * i + j;
     let bits = ((total << 2) | total) & 0x3333;
     let bits_2 = ((bits << 1) | bits) & 0x5555;
-    (bits_2 >> 7) + (bits_2 & 0x55)
+    (bits_2 >> 7) | (bits_2 & 0x55)
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -32,7 +32,7 @@ pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
 #[inline]
 pub const fn morton_16x16_inv(flat: i32) -> (i32, i32) {
     let bits = (257 * flat) & 0xaa55;
-    let bits_2 = (bits + (bits >> 1)) & 0x6633;
-    let bits_3 = (bits_2 + (bits_2 >> 2)) & 0x1e0f;
+    let bits_2 = (bits | (bits >> 1)) & 0x6633;
+    let bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
     (bits_3 >> 9, bits_3 & 0xf)
 }

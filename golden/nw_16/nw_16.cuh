@@ -37,7 +37,7 @@ LEGO_HOST_DEVICE constexpr int nw_16_isqrt(int n) noexcept {
 /// @param i 0 <= i < 17
 /// @param j 0 <= j < 17
 /// @return 0 <= the result < 289
-/// @note int32 is enough: every value lies in -2080..1056.
+/// @note int32 is enough: every value lies in -1536..800.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int nw_16_apply(int i, int j) noexcept {
   const int total = i + j;
   return (total <= 16 ? total * (total + 1) >> 1 : -(total * (total - 65) >> 1) - 256) + i;

@@ -25,7 +25,7 @@ int nw_16_isqrt(int n) {
 // Parameter i: 0 <= i < 17
 // Parameter j: 0 <= j < 17
 // Result: 0 <= the result < 289
-// int32 is enough: every value lies in -2080..1056.
+// int32 is enough: every value lies in -1536..800.
 int nw_16_apply(int i, int j) {
   int total = i + j;
   return (total <= 16 ? total * (total + 1) >> 1 : -(total * (total - 65) >> 1) - 256) + i;

@@ -13,7 +13,7 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 17
 - Parameter j: 0 <= j < 17
 - Result: 0 <= the result < 289
-- int32 is enough: every value lies in -2080..1056.
+- int32 is enough: every value lies in -1536..800.
 """
 @inline function nw_16_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j

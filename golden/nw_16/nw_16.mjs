@@ -5,7 +5,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -2080..1056.
+ * int53 is enough: every value lies in -1536..800.
  *
  * @param {number} i 0 <= i < 17
  * @param {number} j 0 <= j < 17
@@ -13,7 +13,7 @@
  */
 export function nw_16_apply(i, j) {
   const total = i + j;
-  return (total <= 16 ? total * (total + 1) >> 1 : 0 - (total * (total - 65) >> 1) - 256) + i;
+  return (total <= 16 ? total * (total + 1) >> 1 : -(total * (total - 65) >> 1) - 256) + i;
 }
 
 /**

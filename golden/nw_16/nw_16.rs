@@ -23,7 +23,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 17`
 /// - result: `0 <= result < 289`
 ///
-/// `int32` is enough: every value lies in `-2080..1056`.
+/// `int32` is enough: every value lies in `-1536..800`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -23,7 +23,7 @@
 /// Logical index (i) of a physical position.
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
-/// @note int32 is enough: every value lies in -11..22.
+/// @note int32 is enough: every value lies in 0..22.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int reshape_chain_12_inv(int flat) noexcept {
   return flat < 6 ? flat << 1 : 2 * flat - 11;
 }

@@ -18,7 +18,7 @@ int reshape_chain_12_apply(int i) {
 // Logical index (i) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 12
 // Result: 0 <= the result < 12
-// int32 is enough: every value lies in -11..22.
+// int32 is enough: every value lies in 0..22.
 // Renamed: flat is flat_v here
 int reshape_chain_12_inv(int flat_v) {
   return flat_v < 6 ? flat_v << 1 : 2 * flat_v - 11;

@@ -19,7 +19,7 @@ namespace lego {
 /// Logical index (i) of a physical position.
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
-/// @note int32 is enough: every value lies in -11..22.
+/// @note int32 is enough: every value lies in 0..22.
 [[nodiscard]] constexpr std::int32_t reshape_chain_12_inv(std::int32_t flat) noexcept {
   return flat < 6 ? flat << 1 : 2 * flat - 11;
 }

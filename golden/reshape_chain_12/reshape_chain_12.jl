@@ -25,7 +25,7 @@ Logical index (i) of a physical position.
 
 - Parameter flat: 0 <= flat < 12
 - Result: 0 <= the result < 12
-- int32 is enough: every value lies in -11..22.
+- int32 is enough: every value lies in 0..22.
 """
 @inline function reshape_chain_12_inv(flat::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     return flat < 6 ? flat << 1 : Ti(2) * flat - Ti(11)

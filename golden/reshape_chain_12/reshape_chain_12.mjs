@@ -17,7 +17,7 @@ export function reshape_chain_12_apply(i) {
 /**
  * Logical index (i) of a physical position.
  *
- * int53 is enough: every value lies in -11..22.
+ * int53 is enough: every value lies in 0..22.
  *
  * @param {number} flat 0 <= flat < 12
  * @returns {number} 0 <= the result < 12

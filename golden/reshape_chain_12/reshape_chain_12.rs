@@ -21,7 +21,7 @@ pub const fn reshape_chain_12_apply(i: i32) -> i32 {
 /// - `flat`: `0 <= flat < 12`
 /// - result: `0 <= result < 12`
 ///
-/// `int32` is enough: every value lies in `-11..22`.
+/// `int32` is enough: every value lies in `0..22`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -1,0 +1,7 @@
+mod tiled {
+    include!(concat!(env!("OUT_DIR"), "/tiled.rs"));
+}
+
+fn main() {
+    println!("{}", tiled::tiled_apply(1, 2, 0, 3));
+}

@@ -1,0 +1,203 @@
+"""layout.check(): bijection, inverse and range, at every index, by the reference evaluator.
+
+inv(apply(i)) = i and 0 <= apply(i) < size at every index prove on a finite set that apply is a
+bijection and inv its inverse (LEGO, section III-A).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import reference
+from .errors import LayoutError, LegoError, nearest
+from .layout import Block, ExpandBy, GenP, Layout, OrderBy, RegP
+
+CHUNK = 2**20  # indices at a time
+
+
+def check(block: Block, sizes: Mapping[str, int]) -> str:
+    """What Block.check() says. Raises LayoutError with the first counterexample."""
+    block = fixed(block, sizes)
+    if not block.has_inverse:
+        return _one_way(block)
+    held = _there_and_back(block)
+    back = _filled(block)
+    if held != back:
+        raise LayoutError(
+            f"{block!r}: apply gives {held} positions and inv has an index for {back}: not a "
+            "bijection"
+        )
+    size, masked = block.physical_size, block.size - held
+    padding = size - held
+    line = f"{block.size} indices: a bijection onto 0..{size - 1}, inv undoes apply"
+    if masked or padding:
+        onto = f"{held} of the positions 0..{size - 1}" if padding else f"0..{size - 1}"
+        line = f"{held} indices: a bijection onto {onto}, inv undoes apply; {masked} are masked"
+    return line
+
+
+def fixed(block: Block, sizes: Mapping[str, int]) -> Any:
+    """The block with numbers for its symbols.
+
+    Raises LayoutError where a symbol has no number, or a number no symbol.
+    """
+    found = _symbols(block)
+    for name in sizes:
+        if name not in found:
+            has = f"it has {', '.join(sorted(found))}" if found else "it has none"
+            raise LayoutError(
+                f"{block!r}: no size is called {name}; {has}.{nearest(name, sorted(found))}"
+            )
+    missing = [name for name in sorted(found) if name not in sizes]
+    if missing:
+        given = ", ".join(f"{name}=.." for name in sorted(found))
+        raise LayoutError(
+            f"{block!r}: {', '.join(missing)} {'has' if len(missing) == 1 else 'have'} no number; "
+            f"fix every size, as in check({given}) or --size {missing[0]}=12"
+        )
+    return _fixed(block, sizes) if found else block
+
+
+def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
+    """The layout of integer sizes that a layout, or a function that returns one, stands for.
+
+    place: what errors call it. Raises LegoError where it gives none.
+    """
+    if isinstance(given, Block):
+        return fixed(given, sizes)
+    parameters = inspect.signature(given).parameters
+    unknown = [name for name in sizes if name not in parameters]
+    missing = [n for n, p in parameters.items() if p.default is p.empty and n not in sizes]
+    if unknown:
+        has = f"its sizes are {', '.join(parameters)}" if parameters else "it takes none"
+        raise LegoError(
+            f"{place}: no size {unknown[0]}; {has}.{nearest(unknown[0], list(parameters))}"
+        )
+    if missing:
+        options = " ".join(f"--size {name}=.." for name in missing)
+        raise LegoError(f"{place} takes {', '.join(missing)}; give numbers: {options}")
+    try:
+        found = given(**sizes)
+    except LegoError:
+        raise
+    except NameError as error:
+        raise LegoError(
+            f"{place}: {error}; a layout is wanted, or a function that returns one, no index"
+        ) from None
+    except Exception as error:
+        raise LegoError(f"{place}: {type(error).__name__}: {error}") from error
+    if not isinstance(found, Block):
+        raise LegoError(
+            f"{place} gives {found!r}; a layout is wanted, or a function that gives one"
+        )
+    return fixed(found, {})
+
+
+# -- over all indices ----------------------------------------------------------------------------
+
+
+def _chunks(size: int) -> Iterator[np.ndarray]:
+    for start in range(0, size, CHUNK):
+        yield np.arange(start, min(start + CHUNK, size))
+
+
+def _there_and_back(block: Block) -> int:
+    """How many indices have a position; each must lie in range and come back."""
+    masks = isinstance(block, ExpandBy)
+    held = 0
+    for numbers in _chunks(block.size):
+        indices = np.unravel_index(numbers, block.dims)
+        flat = reference.apply(block, indices)
+        inside = (flat >= 0) & (flat < block.physical_size)
+        wrong = ~inside & (flat != -1) if masks else ~inside
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise LayoutError(
+                f"{block!r}: apply({_at(indices, at)}) gives {int(flat[at])}, outside "
+                f"0..{block.physical_size - 1}"
+            )
+        there = tuple(axis[inside] for axis in indices)
+        back = reference.inv(block, flat[inside])
+        differs = np.zeros(len(there[0]), bool)
+        for one, other in zip(there, back, strict=True):
+            differs |= one != other
+        if differs.any():
+            at = int(np.argmax(differs))
+            position = int(flat[inside][at])
+            raise LayoutError(
+                f"{block!r}: apply({_at(there, at)}) gives {position} but inv({position}) gives "
+                f"({_at(back, at)}): inv must undo apply"
+            )
+        held += int(inside.sum())
+    return held
+
+
+def _filled(block: Block) -> int:
+    """How many positions have an index; the others are padding."""
+    if not isinstance(block, ExpandBy):
+        return block.physical_size
+    return sum(
+        int((reference.inv(block, flat)[0] >= 0).sum()) for flat in _chunks(block.physical_size)
+    )
+
+
+def _one_way(block: Block) -> str:
+    """A map without inverse (section III-D): what it is; nothing can be wrong with it."""
+    flat = reference.table(block)
+    values, counts = np.unique(flat, return_counts=True)
+    among = f"{int(values[0])}..{int(values[-1])}"
+    if len(values) == len(flat):
+        return f"{len(flat)} indices: injective into {among}, no inverse"
+    twice = int(values[np.argmax(counts > 1)])
+    one, other = np.flatnonzero(flat == twice)[:2]
+    indices = [f"apply({_at(np.unravel_index(k, block.dims))})" for k in (one, other)]
+    return (
+        f"{len(flat)} indices: many-to-one, {len(values)} positions in {among}, no inverse; "
+        f"{' and '.join(indices)} both give {twice}"
+    )
+
+
+def _at(indices: Any, at: int | None = None) -> str:
+    return ", ".join(str(int(axis if at is None else axis[at])) for axis in indices)
+
+
+# -- sizes ---------------------------------------------------------------------------------------
+
+
+def _symbols(block: Block) -> set[str]:
+    if block.is_concrete:
+        return set()
+    from .expr import Expr
+
+    return set().union(*(Expr.of(n).symbols() for n in block._sizes()))
+
+
+def _fixed(block: Block, sizes: Mapping[str, int]) -> Block:
+    from .evaluate import Undefined, evaluate
+    from .expr import Expr
+
+    def numbers(given: tuple[Any, ...]) -> list[int]:
+        try:
+            return [evaluate(Expr.of(n), sizes) for n in given]
+        except Undefined:
+            raise LayoutError(f"{block!r}: a size divides by zero with {dict(sizes)}") from None
+
+    match block:
+        case RegP():
+            return RegP(numbers(block.dims), block.perm)
+        case GenP():
+            return GenP(numbers(block.dims), block.apply_function, block.inv_function)
+        case OrderBy():
+            return OrderBy(*(_fixed(perm, sizes) for perm in block.perms))  # type: ignore[arg-type]
+        case Layout():
+            tiles = tuple(tuple(numbers(tile)) for tile in block.tiles)
+            steps = tuple((name, _fixed(order, sizes)) for name, order in block.steps)
+            return Layout(block.tiled, tiles, steps)  # type: ignore[arg-type]
+        case ExpandBy():
+            inner = _fixed(block.layout, sizes)
+            return ExpandBy(numbers(block.n), numbers(block.n_prime), inner, block.guard)  # type: ignore[arg-type]
+    raise LayoutError(f"{block!r}: its sizes cannot be fixed; build it with numbers")

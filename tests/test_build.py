@@ -1,0 +1,762 @@
+"""lego-emit build: what it writes, what it leaves alone, and what it refuses."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lego_emit import registry
+from lego_emit.build import build
+from lego_emit.cli import main
+from lego_emit.manifest import FOLDER, locked
+from lego_emit.project import load
+
+LAYOUTS = """
+from lego_emit import Col, GroupBy, OrderBy, Row
+
+
+def tile(M, N, BM, BN):
+    return OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))[pid_m, pid_n, :, :]
+
+
+turned = GroupBy([6, 4]).OrderBy(Col(6, 4))
+"""
+CONFIG = """
+targets = ["cpp", "rust"]
+layouts = ["layouts.py:tile", "layouts.py:turned"]
+"""
+MADE = [
+    "generated/cpp/tile.hpp",
+    "generated/cpp/turned.hpp",
+    "generated/rust/tile.rs",
+    "generated/rust/turned.rs",
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A project of one's own: two layouts in two languages."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "layouts.py").write_text(LAYOUTS)
+    (tmp_path / "lego-emit.toml").write_text(CONFIG)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["build", *map(str, arguments)])
+
+
+def built(*arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def process(*arguments, **options):
+    command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def files(root="."):
+    """What there is beside the project's own files and the manifest."""
+    own = {"layouts.py", "lego-emit.toml", "pyproject.toml"}
+    found = (p for p in Path(root).rglob("*") if not p.is_dir() and FOLDER not in p.parts)
+    return sorted(p.as_posix() for p in found if p.as_posix() not in own)
+
+
+def state():
+    """Every file's content and time stamp."""
+    return {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in Path().rglob("*") if p.is_file()}
+
+
+def config(text):
+    Path("lego-emit.toml").write_text(text)
+
+
+def change(old="Col(6, 4)", new="Row(6, 4)"):
+    text = Path("layouts.py").read_text()
+    assert old in text
+    Path("layouts.py").write_text(text.replace(old, new))
+
+
+# -- what is made --------------------------------------------------------------------------------
+
+
+def test_each_layout_in_each_language(folder):
+    result = built()
+    assert files() == MADE
+    assert "wrote 4 files" in result.stderr
+    assert result.stdout == ""
+    for name in ("tile", "turned"):
+        wanted = CliRunner().invoke(main, ["generate", f"layouts.py:{name}", "-t", "rust"]).stdout
+        assert Path(f"generated/rust/{name}.rs").read_text() == wanted
+
+
+def test_every_option_reaches_the_generator():
+    config(
+        'targets = ["cpp"]\noutput = "{name}-{target}.{ext}"\nsizes = { BM = 1 }\nbase = 1\n'
+        'cost = "ops"\n[[layouts]]\nsource = "layouts.py:tile"\nname = "mine"\n'
+        'sizes = { BM = 32, BN = 16 }\nassume = ["M < 1024", "N < 1024"]\nindex-type = "int64"\n'
+    )
+    built()
+    from lego_emit import generate
+
+    namespace = {}
+    exec(LAYOUTS, namespace)
+    unit = generate(
+        namespace["tile"], "cpp", name="mine", sizes={"BM": 32, "BN": 16}, base=1, cost="ops",
+        assume=["M < 1024", "N < 1024"], index_type="int64",
+    )  # fmt: skip
+    assert Path("mine-cpp.hpp").read_text() == unit.source
+
+
+def test_pyproject_and_a_folder_further_down(folder, monkeypatch):
+    Path("lego-emit.toml").rename("pyproject.toml")
+    Path("pyproject.toml").write_text(f"[project]\nname = 'x'\n[tool.lego-emit]{CONFIG}")
+    (folder / "deep" / "er").mkdir(parents=True)
+    monkeypatch.chdir(folder / "deep" / "er")
+    (folder / "deep" / "pyproject.toml").write_text("[project]\nname = 'other'\n")
+    built()
+    monkeypatch.chdir(folder)
+    assert files() == sorted(["deep/pyproject.toml", *MADE])
+
+
+def test_all_languages_and_declarations():
+    config('targets = "all"\nlayouts = ["layouts.py:turned"]')
+    built()
+    assert len(files()) == len(registry.targets()) + 1
+    assert "generated/javascript/turned.d.mts" in files()
+
+
+def test_list_outputs(folder):
+    assert built("--list-outputs").stdout.splitlines() == [
+        MADE[0], MADE[2], MADE[1], MADE[3],
+    ]  # fmt: skip
+    assert files() == [] and not Path(FOLDER).exists()
+    listed = built("--list-outputs", "--out-dir", "else where").stdout.splitlines()
+    assert listed[0] == "else where/generated/cpp/tile.hpp"
+
+
+def test_out_of_source(folder):
+    built("--out-dir", folder / "out")
+    assert files() == [f"out/{path}" for path in MADE]
+    assert not Path(FOLDER).exists()
+
+
+def test_what_a_file_prints_goes_to_standard_error():
+    Path("layouts.py").write_text(LAYOUTS + "print('hello')\n")
+    result = built()
+    assert result.stdout == "" and "hello" in result.stderr
+
+
+# -- incremental ---------------------------------------------------------------------------------
+
+
+def test_nothing_changed():
+    built()
+    before = state()
+    os.utime("layouts.py")
+    assert "all 4 files up to date" in built().stderr
+    after = state()
+    assert {p: v for p, v in before.items() if p.name != "layouts.py"} == {
+        p: v for p, v in after.items() if p.name != "layouts.py"
+    }
+
+
+def test_nothing_is_generated_twice(monkeypatch):
+    built()
+    monkeypatch.setattr("lego_emit.generator.generate", lambda *a, **k: pytest.fail("generated"))
+    built()
+    built("--check")
+
+
+def test_an_unchanged_file_keeps_its_time_stamp():
+    built()
+    before = state()
+    change()
+    assert "wrote 2 files" in built().stderr
+    after = state()
+    changed = {p.as_posix() for p in before if before[p] != after[p] and p.parts[0] == "generated"}
+    assert changed == {"generated/cpp/turned.hpp", "generated/rust/turned.rs"}
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("place", ["helper.py", "pack/__init__.py", "pack/inner.py"])
+def test_a_module_of_the_project_is_an_input(place, late):
+    module = place.removesuffix(".py").replace("/__init__", "").replace("/", ".")
+    Path(place).parent.mkdir(exist_ok=True)
+    Path(place).write_text("N = 6\n")
+    line = f"import {module} as own"
+    body = f"def f(i):\n    {line}\n" if late else f"{line}\ndef f(i):\n"
+    Path("layouts.py").write_text(body + "    return i + own.N\n")
+    config('targets = ["cpp"]\nlayouts = ["layouts.py:f"]')
+    built("--depfile", "d")
+    assert place in Path("d").read_text()
+    assert run("--check").exit_code == 0
+    assert not list(Path().rglob("__pycache__"))
+    Path(place).write_text("N = 7\n")
+    assert run("--check").exit_code == 1
+    built()
+    assert "i + 7" in Path("generated/cpp/f.hpp").read_text()
+
+
+def test_two_files_that_share_a_module():
+    """Both see it, though it is loaded once."""
+    Path("shared.py").write_text("N = 6\n")
+    for name in "ab":
+        Path(f"{name}.py").write_text(f"import shared\ndef {name}(i):\n    return i + shared.N\n")
+    config('targets = ["cpp"]\nlayouts = ["a.py:a", "b.py:b"]')
+    built("--jobs", 1)
+    Path("shared.py").write_text("N = 9\n")
+    assert "wrote 2 files" in built().stderr
+
+
+def test_a_data_file_is_an_input_when_it_is_named():
+    Path("sizes.json").write_text("[6, 4]")
+    Path("layouts.py").write_text(
+        "import json\nfrom pathlib import Path\nfrom lego_emit import GroupBy, Row\n"
+        "n = json.loads((Path(__file__).parent / 'sizes.json').read_text())\n"
+        "turned = GroupBy(n).OrderBy(Row(*n))\n"
+    )
+    config('targets = ["cpp"]\nlayouts = ["layouts.py:turned"]\ndepends = ["sizes.json"]')
+    built()
+    Path("sizes.json").write_text("[6, 5]")
+    assert "wrote 1 file" in built().stderr
+
+
+def test_a_changed_option_and_a_new_lego_emit(monkeypatch):
+    built()
+    config('index-type = "int64"\n' + CONFIG)
+    assert run("--check").exit_code == 1
+    built()
+    monkeypatch.setattr("lego_emit.build._generator", lambda target: "another")
+    monkeypatch.setattr("lego_emit.printers.rust.RustPrinter.emit", lambda *a: "// new\n")
+    assert "wrote 2 files" in built().stderr
+
+
+def test_what_is_no_longer_asked_for_goes():
+    built()
+    config('targets = ["rust"]\nlayouts = ["layouts.py:tile"]')
+    result = run("--check")
+    assert result.exit_code == 1 and result.stderr.count("belongs to no layout") == 3
+    assert "removed 3 files" in built().stderr
+    assert files() == ["generated/rust/tile.rs"] and not Path("generated/cpp").exists()
+
+
+def big(layouts=200):
+    lines = ["from lego_emit import OrderBy, Row, RegP, TileBy"]
+    for k in range(layouts):
+        lines.append(
+            f"def f{k}(M, N, BM, BN):\n    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))\n"
+            f"    return L[pid_m, pid_n, :, :] + {k}"
+            if k % 2
+            else f"f{k} = TileBy([4, 3], [2, {k + 2}]).OrderBy(RegP([8, {3 * k + 6}], [1, 0]))"
+        )
+    Path("layouts.py").write_text("\n".join(lines))
+    names = ", ".join(f'"layouts.py:f{k}"' for k in range(layouts))
+    config(f'targets = "all"\nlayouts = [{names}]')
+
+
+def test_two_hundred_layouts_in_seven_languages():
+    big()
+    start = time.monotonic()
+    first = process()
+    taken = time.monotonic() - start
+    assert first.returncode == 0, first.stderr
+    assert first.stderr.strip() == "wrote 1600 files"  # no progress bar: this is no terminal
+    start = time.monotonic()
+    again = process()
+    assert "up to date" in again.stderr
+    assert time.monotonic() - start < 1
+    assert taken < 30
+
+
+def test_processes_and_one_process_make_the_same():
+    big(30)
+    built("--jobs", 1)
+    before = {path: Path(path).read_bytes() for path in files()}
+    built("--clean")
+    assert files() == []
+    built("--jobs", 4)
+    assert {path: Path(path).read_bytes() for path in files()} == before
+
+
+def test_a_progress_bar_on_a_terminal_only():
+    import pty
+
+    big(10)
+
+    def shown():
+        main_end, terminal = pty.openpty()
+        command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build"]
+        subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, check=True)
+        os.close(terminal)
+        text = b""
+        with open(main_end, "rb", buffering=0) as stream, suppress(OSError):  # it is closed
+            while part := stream.read(4096):
+                text += part
+        return text
+
+    first = shown()
+    assert b"building" in first and b"100%" in first
+    assert b"building" not in shown()
+
+
+# -- check, diff, clean --------------------------------------------------------------------------
+
+
+def test_check_writes_nothing_and_says_what_mends_it():
+    result = run("--check")
+    assert result.exit_code == 1 and files() == [] and not Path(FOLDER).exists()
+    assert (
+        result.stderr.count("is missing") == 4 and "`lego-emit build` mends that" in result.stderr
+    )
+    built()
+    assert run("--check").exit_code == 0
+    before = state()
+    change()
+    before[Path("layouts.py")] = state()[Path("layouts.py")]
+    result = run("--check", "--out-dir", ".")
+    assert result.exit_code == 1
+    assert "generated/cpp/turned.hpp is out of date" in result.stderr
+    assert "`lego-emit build --out-dir .` mends that" in result.stderr
+    assert state() == before
+
+
+def test_check_on_a_fresh_clone():
+    """Generated files are often committed, and the manifest never is."""
+    built()
+    for path in Path(FOLDER).iterdir():
+        path.unlink()
+    assert run("--check").exit_code == 0
+    before = state()
+    assert "up to date" in built().stderr
+    assert {p: v for p, v in state().items() if FOLDER not in p.parts} == before
+    change()
+    assert run("--check").exit_code == 1
+    built()
+    assert run("--check").exit_code == 0
+
+
+def test_diff_shows_a_unified_diff():
+    built()
+    change()
+    result = run("--diff")
+    assert result.exit_code == 1
+    assert "--- generated/cpp/turned.hpp\n+++ generated/cpp/turned.hpp (new)\n@@" in result.stdout
+    assert re.search(r"^-.*Col\(6, 4\)", result.stdout, re.M)
+    assert re.search(r"^\+.*Row\(6, 4\)", result.stdout, re.M)
+
+
+def test_clean_removes_only_what_is_ours():
+    built()
+    Path("generated/cpp/mine.hpp").write_text("mine")
+    assert "removed 4 files" in built("--clean").stderr
+    assert files() == ["generated/cpp/mine.hpp"] and not Path("generated/rust").exists()
+    assert "removed 0 files" in built("--clean").stderr
+
+
+def test_clean_keeps_what_was_edited_and_what_no_manifest_says():
+    built()
+    Path(MADE[0]).write_text("edited")
+    result = run("--clean")
+    assert result.exit_code == 1 and files() == [MADE[0]] and "--clean --force" in result.stderr
+    built("--clean", "--force")
+    assert files() == []
+    built()
+    (Path(FOLDER) / "manifest.json").unlink()
+    built("--clean")
+    assert files() == MADE
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", "\0", '{"format": 99}', '{"format": 1, "units": 3, "files": {}}',
+     '{"format": 1, "owner": "lego-emit.toml", "units": {"x": 3}, "files": {"x": "y"}}'],
+)  # fmt: skip
+def test_a_broken_manifest_means_that_all_is_made_again(text):
+    built()
+    before = state()
+    (Path(FOLDER) / "manifest.json").write_text(text)
+    assert "up to date" in built().stderr
+    after = state()
+    assert all(after[Path(p)] == before[Path(p)] for p in MADE)
+    assert json.loads((Path(FOLDER) / "manifest.json").read_text())["format"] == 1
+
+
+def test_the_manifest_is_ignored_by_git():
+    built()
+    assert (Path(FOLDER) / ".gitignore").read_text() == "*\n"
+
+
+# -- files that somebody edited ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("then", [lambda: None, change], ids=["layout kept", "layout changed"])
+def test_a_file_edited_by_hand_is_kept(then):
+    built()
+    path = Path("generated/cpp/turned.hpp")
+    path.write_text(path.read_text() + "// mine\n")
+    then()
+    for arguments in ([], [], ["--check"], ["--diff"]):
+        result = run(*arguments)
+        assert result.exit_code == 1
+        assert "generated/cpp/turned.hpp was edited by hand" in result.stderr
+        assert "`lego-emit build --force`" in result.stderr
+        assert "up to date" not in result.stderr
+        assert path.read_text().endswith("// mine\n")
+    built("--force")
+    assert "// mine" not in path.read_text()
+    assert run("--check").exit_code == 0
+
+
+def test_an_edit_that_is_undone_or_made_right():
+    built()
+    path = Path("generated/cpp/turned.hpp")
+    old = path.read_text()
+    path.write_text("edited")
+    assert run().exit_code == 1
+    path.write_text(old)
+    built()
+
+
+def test_a_file_that_is_not_ours_is_kept():
+    Path("generated/cpp").mkdir(parents=True)
+    Path("generated/cpp/tile.hpp").write_bytes(b"// by hand\xff\n")
+    result = run("--diff")
+    assert result.exit_code == 1 and "-// by hand\N{REPLACEMENT CHARACTER}" in result.stdout
+    result = run()
+    assert result.exit_code == 1
+    assert "generated/cpp/tile.hpp was not written by lego-emit" in result.stderr
+    assert Path("generated/cpp/tile.hpp").read_bytes() == b"// by hand\xff\n"
+    assert files() == MADE
+    built("--force")
+    assert run("--check").exit_code == 0
+
+
+def test_an_interrupted_build(monkeypatch):
+    """It ends after the first file: the next one goes on, and takes nothing for an edit."""
+    built()
+    change()
+    import lego_emit.files as writing
+
+    real, calls = writing.write_if_changed, []
+
+    def interrupted(path, text):
+        calls.append(path)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return real(path, text)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(writing, "write_if_changed", interrupted)
+        build(load(Path("lego-emit.toml")))
+    assert len(calls) == 2 and run("--check").exit_code == 1
+    change("Row(6, 4)", "RegP([6, 4], [1, 0])")
+    change("import Col", "import RegP, Col")
+    built()
+    assert run("--check").exit_code == 0 and files() == MADE
+
+
+def test_killed_at_any_moment():
+    """No half-written file, no false alarm."""
+    big(40)
+    command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build", "-j2"]
+    for wait in (0.3, 0.9, 1.2):
+        child = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+        time.sleep(wait)
+        os.killpg(child.pid, 9)
+        child.wait()
+        for path in (p for p in files() if not Path(p).name.startswith(".")):
+            assert Path(path).read_text().endswith("\n")
+    built()
+    assert run("--check").exit_code == 0
+
+
+# -- two at once ---------------------------------------------------------------------------------
+
+
+def test_a_second_build_waits(folder):
+    command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build"]
+    with locked(folder / FOLDER, lambda: pytest.fail("nobody else")):
+        child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert "waiting for another build" in child.stderr.readline()
+        assert files() == []
+    assert child.wait(60) == 0
+    assert "wrote 4 files" in child.stderr.read()
+
+
+def test_many_builds_at_once():
+    big(10)
+    command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build"]
+    children = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    said = [child.communicate(timeout=120)[1] for child in children]
+    assert [child.returncode for child in children] == [0] * 4, said
+    assert sum("wrote 80 files" in x for x in said) == 1
+
+
+# -- depfile -------------------------------------------------------------------------------------
+
+ODD = "a $b #c: d"  # in file names; Make and Ninja take all of them escaped
+
+
+def test_depfile_is_understood_by_make(folder, need):
+    make = need("make", "apt-get install make")
+    Path(ODD).mkdir()
+    Path(ODD, "helper.py").write_text("N = 6\n")
+    Path(ODD, "my $layouts.py").write_text("import helper\ndef f(i):\n    return i + helper.N\n")
+    config(
+        f'targets = ["cpp"]\noutput = "out $#/{{name}} x.{{ext}}"\n'
+        f'layouts = ["{ODD}/my $layouts.py:f"]'
+    )
+    python = f"{sys.executable} -c 'from lego_emit.cli import main; main()'"
+    escaped = "out\\ $$\\#/f\\ x.hpp"
+    Path("Makefile").write_text(f"{escaped}:\n\t@{python} build --depfile d.mk\n-include d.mk\n")
+
+    def make_says():
+        done = subprocess.run([make], capture_output=True, text=True, check=True)
+        return done.stdout + done.stderr
+
+    assert "wrote 1 file" in make_says()
+    assert Path("out $#/f x.hpp").is_file()
+    assert "up to date" in make_says() and "lego-emit" not in make_says()
+    Path(ODD, "helper.py").write_text("N = 7\n")
+    later = time.time() + 5
+    os.utime(Path(ODD, "helper.py"), (later, later))
+    assert "wrote 1 file" in make_says()
+
+
+def test_depfile_is_understood_by_ninja(need):
+    ninja = need("ninja", "apt-get install ninja-build")
+    Path(ODD).mkdir()
+    Path(ODD, "helper.py").write_text("N = 6\n")
+    Path(ODD, "my layouts.py").write_text("import helper\ndef f(i):\n    return i + helper.N\n")
+    config(
+        f'targets = ["cpp", "javascript"]\noutput = "out $#/{{name}} x.{{ext}}"\n'
+        f'layouts = ["{ODD}/my layouts.py:f"]'
+    )
+    python = f"{sys.executable} -c 'from lego_emit.cli import main; main()'"
+    outputs = built("--list-outputs").stdout.splitlines()
+    escaped = " ".join(re.sub(r"([$ :])", r"$\1", path) for path in outputs)
+    Path("build.ninja").write_text(
+        f"rule lego\n  command = {python} build --depfile d\n  depfile = d\n  restat = 1\n"
+        f"build {escaped}: lego\n"
+    )
+
+    def ninja_says():
+        done = subprocess.run([ninja, "-d", "explain"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    ninja_says()
+    assert all(Path(path).is_file() for path in outputs)
+    assert "no work to do" in ninja_says()
+    Path(ODD, "helper.py").write_text("N = 7\n")
+    later = time.time() + 5
+    os.utime(Path(ODD, "helper.py"), (later, later))
+    assert "wrote 2 files" in ninja_says()  # the declarations are the same
+
+
+def test_depfile_for_one_name_and_where_nothing_is_stale():
+    built()
+    built("--depfile", "new/d", "--depfile-target", "my stamp")
+    first, *rest = Path("new/d").read_text().splitlines()
+    assert first.startswith("my\\ stamp: lego-emit.toml layouts.py ")
+    assert rest[:2] == ["lego-emit.toml:", "layouts.py:"]
+
+
+# -- bad input -----------------------------------------------------------------------------------
+
+LAYOUT = 'layouts = ["layouts.py:turned"]\n'
+ONE = 'targets = ["cpp"]\n' + LAYOUT
+BAD = [
+    ("target = ['cpp']\n" + LAYOUT, ["no key 'target'", "Did you mean 'targets'?"]),
+    (ONE + 'index_type = "int32"', ["no key 'index_type'", "Did you mean 'index-type'?"]),
+    (
+        'targets = ["cpp"]\n[[layouts]]\nsource = "layouts.py:turned"\nasume = []',
+        ["layout 1", "Did you mean 'assume'?"],
+    ),
+    ("x = ", ["no TOML", "Invalid value"]),
+    ('targets = ["cpp"]', ["no layouts"]),
+    ("layouts = 3", ["layouts is 3", "give a list"]),
+    ('layouts = ["layouts.py"]', ["source is 'layouts.py'", "FILE.py:NAME"]),
+    (LAYOUT, ["layout 1 (layouts.py:turned)", "no targets"]),
+    ('targets = ["cpp"]\n[[layouts]]\nname = "x"', ["layout 1", "no source"]),
+    ('targets = ["cp"]\n' + LAYOUT, ["no target 'cp'", "Did you mean 'cpp'?"]),
+    ('targets = "cpp"\n' + LAYOUT, ["targets is 'cpp'", "give a list"]),
+    (ONE + "sizes = { BM = '32' }", ["sizes is", "{ BM = 32 }"]),
+    (ONE + "base = 2", ["base is 2", "0, 1"]),
+    (ONE + "base = true", ["base is True"]),
+    (ONE + 'index-type = "i64"', ["index-type is 'i64'", "Did you mean 'int64'?"]),
+    (ONE + 'cost = "op"', ["cost is 'op'", "Did you mean 'ops'?"]),
+    (ONE + 'assume = "M < 3"', ["assume is 'M < 3'", "give a list"]),
+    (ONE + 'output = "{nmae}.h"', ["{nmae}", "Did you mean 'name'?"]),
+    (ONE + 'output = "{name.h"', ["output is '{name.h'"]),
+    (ONE + 'output = "{name}\\n"', ["control characters"]),
+    (ONE + 'output = "../{name}.h"', ["../turned.h lies outside", "--allow-outside"]),
+    (ONE + 'output = "/tmp/{name}.h"', ["lies outside", "--allow-outside"]),
+    (ONE + 'output = "layouts.py"', ["layouts.py is an input"]),
+    (ONE + 'output = "lego-emit.toml"', ["lego-emit.toml is an input"]),
+    ('targets = ["cpp", "rust"]\noutput = "x"\n' + LAYOUT, ["cpp and", "rust both write x"]),
+    (
+        'targets = ["cpp"]\nlayouts = ["layouts.py:turned", "./layouts.py:turned"]',
+        ["layout 1", "layout 2", "both write generated/cpp/turned.hpp"],
+    ),
+    (ONE + 'output = "full"', ["full is a folder"]),
+    (ONE + 'output = "layouts.py/{name}"', ["layouts.py/turned", "Not a directory"]),
+    ('targets = ["cpp"]\nlayouts = ["no.py:x"]', ["layout 1 (no.py:x), cpp: no.py: no such file"]),
+    ('targets = ["cpp"]\nlayouts = ["layouts.py:tuned"]', ["Did you mean 'turned'?"]),
+    ('targets = ["cpp"]\nlayouts = ["layouts.py:tile"]\nassume = ["Q < 3"]', ["Q", "layout 1"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "says"), BAD, ids=[b[1][0] for b in BAD])
+def test_bad_configurations(text, says):
+    Path("full").mkdir()
+    config(text)
+    for arguments in ([], ["--check"]):
+        result = run(*arguments)
+        assert result.exit_code == 2, result.output
+        assert result.output.startswith(("Error: lego-emit.toml", "Error: layouts.py/turned"))
+        for part in says:
+            assert part in result.output
+        assert files() == []
+
+
+def test_no_configuration():
+    Path("lego-emit.toml").unlink()
+    result = run()
+    assert result.exit_code == 2 and "no lego-emit.toml" in result.output
+    result = run("--config", "x.toml")
+    assert result.exit_code == 2 and "x.toml: no such file" in result.output
+
+
+def test_two_layouts_that_fail_are_two_messages_and_nothing_is_written():
+    config('targets = ["cpp"]\nlayouts = ["layouts.py:turned", "layouts.py:a", "x.py:b"]')
+    result = run()
+    assert result.exit_code == 2
+    assert "(layouts.py:a)" in result.output and "(x.py:b)" in result.output
+    assert files() == []
+
+
+def test_outside_is_allowed_with_the_flag(folder):
+    (folder / "in").mkdir()
+    Path("in/lego-emit.toml").write_text(
+        'targets = ["cpp"]\noutput = "../out/{name}.{ext}"\nlayouts = ["../layouts.py:turned"]'
+    )
+    result = run("--config", "in/lego-emit.toml")
+    assert result.exit_code == 2 and "--allow-outside" in result.output
+    arguments = ["--config", "in/lego-emit.toml", "--allow-outside"]
+    built(*arguments)
+    assert Path("out/turned.hpp").is_file()
+    change()
+    result = run("--check", *arguments)
+    assert "`lego-emit build --config in/lego-emit.toml --allow-outside` mends" in result.output
+    built("--clean", *arguments)
+    assert not Path("out/turned.hpp").exists()
+
+
+def test_a_symbolic_link_as_output(folder):
+    Path("precious").write_text("precious")
+    Path("generated/cpp").mkdir(parents=True)
+    Path("generated/cpp/tile.hpp").symlink_to(folder / "precious")
+    result = run("--force")
+    assert result.exit_code == 2
+    assert "generated/cpp/tile.hpp is a symbolic link to" in result.output
+    assert Path("precious").read_text() == "precious"
+
+
+def test_a_symbolic_link_to_a_folder_outside(folder, tmp_path_factory):
+    Path("generated").symlink_to(tmp_path_factory.mktemp("outside"))
+    result = run()
+    assert result.exit_code == 2 and "lies outside of" in result.output
+
+
+@pytest.fixture
+def unprivileged(need):
+    """Runs the build as somebody to whom read-only is read-only: root may write everywhere."""
+    prefix = []
+    if os.geteuid() == 0:
+        setpriv = need("setpriv", "apt-get install util-linux")
+        prefix = [setpriv, "--bounding-set=-dac_override,-dac_read_search"]
+    command = [*prefix, sys.executable, "-c", "from lego_emit.cli import main; main()", "build"]
+    return lambda *arguments: subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_read_only_folder(folder, unprivileged):
+    folder.chmod(0o555)
+    done = unprivileged("--check")
+    assert done.returncode == 1 and "is missing" in done.stderr
+    done = unprivileged()
+    folder.chmod(0o755)
+    assert done.returncode == 2, done.stderr
+    assert "Permission denied" in done.stderr and "--out-dir" in done.stderr
+
+
+def test_a_read_only_output_folder(unprivileged):
+    """Nothing is written, then, and the next build finds all as it was."""
+    Path("generated/rust").mkdir(parents=True, mode=0o555)
+    done = unprivileged()
+    assert done.returncode == 2 and "cannot write generated/rust/t" in done.stderr, done.stderr
+    assert files() == []
+    Path("generated/rust").chmod(0o755)
+    assert unprivileged().returncode == 0
+
+
+def test_two_projects_in_one_folder():
+    Path("other.toml").write_text(ONE)
+    built("--out-dir", "out")
+    result = run("--config", "other.toml", "--out-dir", "out")
+    assert result.exit_code == 2
+    assert "out belongs to the build of out/../lego-emit.toml" in result.output
+    assert "--out-dir" in result.output
+
+
+def test_one_project_by_two_names(folder):
+    Path("link").symlink_to(folder)
+    built("--out-dir", "out")
+    assert "up to date" in built("--config", "link/lego-emit.toml", "--out-dir", "link/out").stderr
+
+
+def test_one_thing_at_a_time():
+    result = run("--check", "--clean")
+    assert result.exit_code == 2 and "--clean" in result.output
+
+
+def test_files_that_are_not_utf_8(folder):
+    Path("lego-emit.toml").write_bytes(b"# \n# \xff\n" + CONFIG.encode())
+    result = run()
+    assert result.exit_code == 2 and "lego-emit.toml, line 2: not UTF-8" in result.output
+    config(CONFIG)
+    Path("layouts.py").write_bytes(b"x = '\xff'\n")
+    result = run()
+    assert result.exit_code == 2 and "layouts.py" in result.output and "utf-8" in result.output
+    assert files() == []
+
+
+@pytest.mark.parametrize("name", [b"a b", b"$HOME", b"\xff\xfe", "é#ü".encode(), b"-x", b"a'b"])
+def test_odd_paths(folder, name):
+    place = Path(os.fsdecode(os.path.join(os.fsencode(folder), name)))
+    place.mkdir()
+    (place / "lego-emit.toml").write_text(CONFIG)
+    for out in (["--out-dir", place / "out"], []):
+        (place / "layouts.py").write_text(LAYOUTS)
+        toml = place / "lego-emit.toml"
+        built("--config", toml, *out, "--depfile", place / "d")
+        built("--config", toml, *out, "--check")
+        (place / "layouts.py").write_text(LAYOUTS.replace("Col(6", "Row(6"))
+        assert run("--config", toml, *out, "--diff").exit_code == 1
+        built("--config", toml, *out)
+        listed = built("--config", toml, *out, "--list-outputs").stdout_bytes.splitlines()
+        assert all(Path(os.fsdecode(path)).is_file() for path in listed) and len(listed) == 4
+    result = run("--config", place / "no.toml")
+    assert result.exit_code == 2 and "no such file" in result.output

@@ -1,0 +1,57 @@
+"""The cost model decides which of several equal forms is taken."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import lego_emit
+from lego_emit import Cost, GroupBy, LegoError, RegP, Row, generate
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+import rows
+
+FIG6 = (
+    GroupBy([6, 6])
+    .OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
+    .OrderBy(RegP([2, 2], [1, 0]), Row(3, 3))
+)
+
+
+def test_operations_and_latency_choose_differently():
+    fewest = generate(FIG6, "cuda", cost="ops").functions[1]
+    fastest = generate(FIG6, "cuda", cost="latency").functions[1]
+    assert fewest.op_count == 6
+    assert fastest.op_count > 6
+    for flat in range(36):
+        wanted = dict(zip("ij", FIG6.inv(flat), strict=True))
+        assert fewest.evaluate({"flat": flat}) == fastest.evaluate({"flat": flat}) == wanted
+
+
+def test_a_model_of_ones_own():
+    no_modulo = Cost("no modulo", {"mod": 100, "const": 0, "var": 0, "int": 0})
+    function = generate(FIG6, "cuda", cost=no_modulo).functions[1]
+    assert not any(node.op == "mod" for node in function.nodes())
+    assert any(node.op == "mod" for node in generate(FIG6, "cuda", cost="ops").functions[1].nodes())
+    assert lego_emit.Cost is Cost
+
+
+def test_an_unknown_model():
+    with pytest.raises(LegoError, match=r"no cost model 'latncy'.*ops, latency.*Did you mean 'lat"):
+        generate(FIG6, "cuda", cost="latncy")
+
+
+@pytest.mark.parametrize("cost", ["ops", "latency"])
+@pytest.mark.parametrize("case", rows.CASES, ids=lambda c: f"{c.name} {c.direction}")
+def test_a_units_functions_know_their_cost(case, cost):
+    unit = generate(case.make if case.sizes else case.make(), "cuda", cost=cost)
+    for function in unit.functions:
+        assert function.cost > 0
+        assert 0 < function.op_count_hoisted <= function.op_count
+
+
+@pytest.mark.parametrize("case", rows.CASES, ids=lambda c: f"{c.name} {c.direction}")
+def test_no_more_operations_than_the_fewest_known(case):
+    unit = generate(case.make if case.sizes else case.make(), "cuda", cost="ops")
+    function = unit.functions[case.direction == "inv"]
+    assert function.op_count_hoisted <= case.best

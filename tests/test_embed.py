@@ -1,0 +1,222 @@
+"""examples/embed: each README's commands are run as they stand, and again with a changed layout."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples" / "embed"
+TILED = "TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))"
+CHANGED = "TileBy([4, 4], [3, 5]).OrderBy(RegP([12, 20], [1, 0]))"
+BEFORE, AFTER = "73", "159"  # tiled.apply(1, 2, 0, 3): 3 * 20 + 13, and 13 * 12 + 3
+
+INSTALL = {
+    "make": "apt-get install make",
+    "g++": "apt-get install g++",
+    "cmake": "apt-get install cmake",
+    "ninja": "apt-get install ninja-build",
+    "cargo": "apt-get install cargo",
+    "meson": "apt-get install meson",
+    "gfortran": "apt-get install gfortran",
+    "julia": "apt-get install julia",
+    "node": "apt-get install nodejs",
+    "npm": "apt-get install npm",
+    "tsc": "npm install --prefix build typescript",
+    "fpm": "https://fpm.fortran-lang.org/install",
+    "glslangValidator": "apt-get install glslang-tools",
+    "nvcc": "apt-get install nvidia-cuda-toolkit",
+}
+NEEDS = {
+    "make": ["make", "g++"],
+    "cmake": ["cmake", "g++"],
+    "cargo": ["cargo"],
+    "meson": ["meson", "ninja", "g++"],
+    "fortran": ["gfortran"],
+    "julia": ["julia"],
+    "npm": ["npm", "node"],
+    "glsl": ["glslangValidator"],
+    "cuda": ["cmake", "nvcc"],
+}
+OPTIONAL = {"nvcc", "fpm"}  # not in every Debian: CI goes on without these
+
+
+@pytest.fixture
+def tools(need, monkeypatch):
+    """tools("make", "g++") skips the test, with the reason, where one is missing."""
+
+    beside = str(ROOT / "build" / "node_modules" / ".bin")  # where ci/setup puts tsc
+    monkeypatch.setenv("PATH", os.pathsep.join([os.environ["PATH"], beside]))
+
+    def find(*programs):
+        for program in programs:
+            if program in OPTIONAL and shutil.which(program) is None:
+                pytest.skip(f"needs {program}, which is not on PATH: {INSTALL[program]}")
+            need(program, INSTALL[program])
+
+    return find
+
+
+@pytest.fixture
+def embed(tmp_path, tools):
+    """embed("make"): a copy of that example in which commands can be run."""
+
+    def copied(system, *more):
+        tools(*NEEDS[system], *more)
+        folder = tmp_path / "an example"
+        shutil.copytree(EXAMPLES / system, folder)
+        (tmp_path / "bin").mkdir()
+        command = tmp_path / "bin" / "lego-emit"
+        command.write_text(
+            f"#!{sys.executable}\nfrom lego_emit.cli import main\nmain(prog_name='lego-emit')\n"
+        )
+        command.chmod(0o755)
+        return Example(folder, command.parent)
+
+    return copied
+
+
+class Example:
+    """A folder, and lego-emit on its PATH."""
+
+    def __init__(self, folder, tools):
+        self.folder = folder
+        readme = (folder / "README.md").read_text()
+        (self.commands,) = re.findall(r"^```sh\n(.*?)^```", readme, re.M | re.S)
+        self.environment = {
+            **os.environ,
+            "PATH": os.pathsep.join([str(tools), os.environ["PATH"]]),
+            "JULIA_DEPOT_PATH": str(folder.parent / "julia"),
+        }
+
+    def run(self, commands=None):
+        done = subprocess.run(
+            ["sh", "-e", "-c", commands or self.commands], cwd=self.folder, env=self.environment,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def answer(self):
+        return self.run().split()[-1]
+
+    def change(self):
+        (source,) = self.folder.rglob("layouts.py")
+        text = source.read_text().replace("import Row", "import RegP").replace(TILED, CHANGED)
+        source.write_text(text)
+
+    def generated(self, extension):
+        (path,) = [p for p in self.folder.rglob(f"tiled{extension}")]
+        return path
+
+
+EXTENSIONS = {
+    "make": ".hpp", "cmake": ".hpp", "cargo": ".rs", "meson": ".hpp", "fortran": ".f90",
+    "julia": ".jl", "npm": ".mjs", "cuda": ".cuh",
+}  # fmt: skip
+MADE_BY = {  # what the compiler makes of the text; it stays where that is as it was
+    "make": "app", "cmake": "build/app", "cargo": "target/debug/app", "meson": "build/app",
+    "cuda": "build/app",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("system", EXTENSIONS)
+def test_the_readme(system, embed):
+    """It builds; nothing is made anew without a reason; a changed layout is noticed."""
+    example = embed(system)
+    one = system == "julia"  # counts from 1
+    assert example.answer() == str(int(BEFORE) + one)
+    paths = [example.generated(EXTENSIONS[system])]
+    paths += [example.folder / MADE_BY[system]] if system in MADE_BY else []
+    stamps = [path.stat().st_mtime_ns for path in paths]
+    source = next(example.folder.rglob("layouts.py"))
+    source.write_text(source.read_text() + "# a remark\n")
+    assert example.answer() == str(int(BEFORE) + one)
+    if system != "cargo":  # which compiles again whatever the build script wrote
+        assert [path.stat().st_mtime_ns for path in paths] == stamps
+    example.change()
+    assert example.answer() == str(int(AFTER) + one)
+    assert all(path.stat().st_mtime_ns != old for path, old in zip(paths, stamps, strict=True))
+
+
+@pytest.mark.parametrize("system", [s for s in NEEDS if s not in ("cmake", "cuda")])
+def test_check_notices_a_changed_layout(system, tmp_path, embed):
+    example = embed(system)
+    folder = f'--out-dir "{tmp_path / "out"}"'
+    example.run(f"lego-emit build {folder} && lego-emit build --check {folder}")
+    example.change()
+    example.run(f"! lego-emit build --check {folder}")
+
+
+def test_readmes_are_ten_lines():
+    for system in NEEDS:
+        lines = (EXAMPLES / system / "README.md").read_text().splitlines()
+        assert 8 <= len(lines) <= 12, (system, len(lines))
+
+
+def test_cmake_with_ninja_and_fortran(embed):
+    """Sources that are generated, options, and a module that the layout imports."""
+    example = embed("cmake", "ninja", "gfortran")
+    (example.folder / "sizes.py").write_text("TILE = [3, 5]\n")
+    example.folder.joinpath("layouts.py").write_text(
+        "from lego_emit import Row, TileBy\nfrom sizes import TILE\n"
+        "def at(i, j, k, l, BM):\n"
+        "    return TileBy([4, 4], TILE).OrderBy(Row(4 * TILE[0], 20)).apply(i, j, k, l) + BM\n"
+    )
+    example.folder.joinpath("main.f90").write_text(
+        "program main\n  use at_mod, only: mine => at\n  print '(i0)', mine(2, 3, 1, 4)\nend program\n"
+    )
+    lists = example.folder / "CMakeLists.txt"
+    text = lists.read_text().replace("CXX)", "Fortran)").replace("main.cpp", "main.f90")
+    text = re.sub(r"target_compile_features.*\n", "", text)
+    text = re.sub(
+        r"lego_emit_generate\(.*", "lego_emit_generate(TARGET app LAYOUTS layouts.py:at "
+        'LANGUAGE fortran SIZES BM=7 BASE 1\n  ASSUME "i % 1 == 0" "0 <= j" INDEX_TYPE int32)', text,
+    )  # fmt: skip
+    lists.write_text(text)
+    commands = "cmake -G Ninja -S . -B build && cmake --build build && build/app"
+    assert example.run(commands).split()[-1] == "81"
+    assert "no work to do" in example.run("cmake --build build")
+    (example.folder / "sizes.py").write_text("TILE = [6, 5]\n")
+    assert example.run("cmake --build build && build/app").split()[-1] == "141"
+
+
+def test_cmake_says_what_is_wrong(embed):
+    example = embed("cmake")
+    lists = example.folder / "CMakeLists.txt"
+    text = lists.read_text()
+    for old, new, says in (
+        ("LANGUAGE cpp", "LANGUAGE cp", "Did you mean 'cpp'?"),
+        ("LANGUAGE cpp", "", "needs LANGUAGE"),
+        ("LANGUAGE cpp", "LANGUAGE cpp INDEX_TYPE int33", "index-type is 'int33'"),
+    ):
+        lists.write_text(text.replace(old, new))
+        said = example.run("cmake -S . -B build 2>&1 && exit 1 || true")
+        assert says in " ".join(said.split())
+
+
+def test_shaders_are_valid(embed):
+    example = embed("glsl")
+    example.run()
+    first = (example.folder / "shader.spv").read_bytes()
+    example.change()
+    example.run()
+    assert (example.folder / "shader.spv").read_bytes() != first
+
+
+def test_fpm(embed):
+    example = embed("fortran", "fpm")
+    assert example.run("lego-emit build && fpm run").split()[-1] == BEFORE
+
+
+def test_types_of_the_npm_package(embed):
+    example = embed("npm", "tsc")
+    example.folder.joinpath("use.ts").write_text(
+        'import { tiled_apply } from "tiled-matrix";\nexport const at: number = tiled_apply(1, 2, 0, 3);\n'
+    )
+    example.run("lego-emit build")
+    example.run("tsc --noEmit --strict --module nodenext --moduleResolution nodenext use.ts")

@@ -1,0 +1,299 @@
+"""The pytest plug-in: golden files beside a user's tests, through whole runs of pytest."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lego_emit import Col, GroupBy
+from lego_emit.compact import differences, read_table, table_text
+from lego_emit.errors import GoldenError
+
+pytest_plugins = ["pytester"]
+
+SUITE = """
+import pytest
+from lego_emit import Col, GroupBy, generate
+
+def test_text(lego_golden):
+    lego_golden("int f();\\n", extension=".h")
+
+@pytest.mark.parametrize("target", ["cuda", "javascript"])
+def test_unit(lego_golden, target):
+    lego_golden(generate(GroupBy([4, 6]), target))
+
+class TestTables:
+    def test_layout(self, lego_golden):
+        layout = GroupBy([6, 4]).OrderBy(Col(6, 4))
+        lego_golden(layout)
+        lego_golden(layout[1, :], name="row")
+"""
+FILES = [
+    "TestTables.test_layout.row.table.txt",
+    "TestTables.test_layout.table.txt",
+    "test_text.h",
+    "test_unit-cuda.cuh",
+    "test_unit-javascript.d.mts",
+    "test_unit-javascript.mjs",
+]
+
+
+@pytest.fixture
+def suite(pytester, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makepyfile(test_it=SUITE)
+
+    class Suite:
+        folder = pytester.path / "test_it.golden"
+        module = pytester.path / "test_it.py"
+
+        def run(self, *arguments):
+            return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+
+        def files(self):
+            return sorted(p.name for p in self.folder.iterdir()) if self.folder.exists() else []
+
+        def change(self, old, new):
+            text = self.module.read_text()
+            assert old in text
+            self.module.write_text(text.replace(old, new))
+
+    return Suite()
+
+
+def test_files_are_missing_then_written_then_equal(suite):
+    result = suite.run()
+    result.assert_outcomes(failed=4)
+    result.stdout.fnmatch_lines(
+        [
+            "*test_it.golden/test_text.h is missing; what was made is in "
+            "test_it.golden/test_text.h.new. If it is right, run "
+            "`pytest test_it.py::test_text --lego-update-new`",
+            "*add `[*].golden/[*].new` to .gitignore",
+        ]
+    )
+    assert set(suite.files()) == {f"{name}.new" for name in FILES} - {f"{FILES[0]}.new"}
+    suite.run("--lego-update-new").assert_outcomes(passed=4)
+    assert suite.files() == FILES
+    result = suite.run()
+    result.assert_outcomes(passed=4)
+    assert "golden files" not in result.stdout.str()
+
+
+def test_a_mismatch_shows_the_diff_and_keeps_the_new_text(suite):
+    suite.run("--lego-update")
+    suite.change("int f();", "long f();")
+    result = suite.run()
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "--- test_it.golden/test_text.h (golden)",
+            "+++ test_it.golden/test_text.h (made now)",
+            "-int f();",
+            "+long f();",
+            "*differs*run `pytest test_it.py::test_text --lego-update`*",
+            "rejected: test_it.golden/test_text.h.new",
+        ]
+    )
+    assert (suite.folder / "test_text.h.new").read_text() == "long f();\n"
+    suite.run("--lego-update-new").assert_outcomes(passed=3, failed=1)
+    suite.run("--lego-update").assert_outcomes(passed=4)
+    assert suite.files() == FILES  # and the rejected text is gone
+    assert (suite.folder / "test_text.h").read_text() == "long f();\n"
+
+
+def test_a_table_is_compared_index_by_index(suite):
+    suite.run("--lego-update")
+    suite.change("Col(6, 4)", "Col(2, 2), Col(3, 2)")
+    result = suite.run()
+    result.stdout.fnmatch_lines(["apply[[]0, 1[]]: 6 -> 3", "apply[[]5, 2[]]: 17 -> 20"])
+
+
+def test_under_ci_nothing_is_written_and_missing_files_fail(suite, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    result = suite.run()
+    result.assert_outcomes(failed=4)
+    result.stdout.fnmatch_lines(["*is missing; run `pytest *` on your machine and commit*"])
+    assert suite.files() == []
+    result = suite.run("--lego-update")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*write nothing under CI*"])
+    assert suite.files() == []
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_orphans_fail_a_full_run(suite, workers):
+    suite.run("--lego-update", *workers).assert_outcomes(passed=4)
+    assert suite.files() == FILES
+    (suite.folder / "test_old.txt").write_text("x\n")
+    gone = suite.folder.with_name("test_gone.golden")
+    gone.mkdir()
+    (gone / "test_a.txt").write_text("x\n")
+    result = suite.run(*workers)
+    result.assert_outcomes(passed=4)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines_random(
+        ["orphaned: test_it.golden/test_old.txt", "orphaned: test_gone.golden/test_a.txt"]
+    )
+    suite.run("--lego-update", "-k", "text").assert_outcomes(passed=1, deselected=3)
+    assert (suite.folder / "test_old.txt").exists()
+    result = suite.run("--lego-update", *workers)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["removed: test_it.golden/test_old.txt"])
+    assert suite.files() == FILES
+    assert not list(gone.iterdir())
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        ["-k", "text"],
+        ["-k", "text", "-n", "2"],
+        ["test_it.py::test_text"],
+        ["--deselect", "test_it.py::test_text"],
+        ["--co"],
+    ],
+)
+def test_orphans_are_no_matter_of_a_partial_run(suite, part):
+    suite.run("--lego-update")
+    (suite.folder / "test_old.txt").write_text("x\n")
+    result = suite.run(*part)
+    assert result.ret == 0
+    assert "orphaned" not in result.stdout.str()
+
+
+def test_a_run_that_stops_judges_no_orphans(suite):
+    suite.run("--lego-update")
+    suite.change("def test_text(lego_golden):", "def test_text(lego_golden):\n    assert 0")
+    for workers in ((), ("-n", "2")):
+        result = suite.run("-x", *workers)
+        assert "orphaned" not in result.stdout.str()
+    assert "orphaned" not in suite.run().stdout.str()  # a failed test may still want its file
+
+
+def test_last_failed_judges_no_orphans(suite, pytester):
+    suite.run("--lego-update")
+    (suite.folder / "test_old.txt").write_text("x\n")
+    suite.change("int f();", "long f();")
+    pytester.runpytest_subprocess()
+    assert "orphaned" not in pytester.runpytest_subprocess("--lf").stdout.str()
+
+
+def test_files_of_skipped_tests_are_no_orphans(suite):
+    suite.run("--lego-update")
+    suite.change("def test_text(", "@pytest.mark.skip\ndef test_text(")
+    suite.run().assert_outcomes(passed=3, skipped=1)
+    suite.run("--lego-update").assert_outcomes(passed=3, skipped=1)
+    assert suite.files() == FILES
+    suite.change("import pytest", "import pytest; pytest.skip(allow_module_level=True)")
+    result = suite.run("--lego-update")
+    assert suite.files() == FILES
+    assert "orphaned" not in result.stdout.str()
+
+
+def test_ids_make_safe_names(suite):
+    suite.module.write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('x', ['a/b', 'a:b', '../../up', 'é', 'A' * 300, '1.5', 'CON'])\n"
+        "def test_a(lego_golden, x): lego_golden(x)\n"
+    )
+    suite.run("--lego-update").assert_outcomes(passed=7)
+    names = suite.files()
+    assert len(names) == 7
+    assert {"test_a-1.5.txt", "test_a-CON.txt"} <= set(names)
+    assert all(len(n) < 130 and n.startswith("test_a-") for n in names)
+    suite.run().assert_outcomes(passed=7)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("g('a'); g('b')", "*two results of this test are for *test_a.txt; *name='..'*"),
+        ("g(1.5)", "*takes an emitted unit, a layout, an array of integers or text, not a float"),
+        ("g('a', name='../x')", "*name '../x' is not letters*"),
+        ("g('a', extension='h')", "*extension 'h' is not of the form '.txt'"),
+    ],
+)
+def test_wrong_use_is_said(suite, body, message):
+    suite.module.write_text(f"def test_a(lego_golden):\n    g = lego_golden\n    {body}\n")
+    suite.run("--lego-update").stdout.fnmatch_lines([message])
+
+
+def test_ids_that_differ_only_in_case_are_refused(suite):
+    suite.module.write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('x', ['a', 'A'])\n"
+        "def test_a(lego_golden, x): lego_golden(x)\n"
+    )
+    result = suite.run("--lego-update")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*have golden files of one name*pytest.param(.., id='..')"])
+
+
+def test_windows_line_ends_are_the_same_text(suite):
+    suite.run("--lego-update")
+    for path in suite.folder.iterdir():
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    suite.run().assert_outcomes(passed=4)
+
+
+def test_loading_the_plugin_is_quick():
+    code = (
+        "import sys; before = set(sys.modules); import pytest; with_pytest = set(sys.modules);"
+        "import lego_emit.pytest_plugin; print(*sorted(set(sys.modules) - with_pytest))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = done.stdout.split()
+    assert {n for n in names if n.startswith("lego_emit")} <= {
+        "lego_emit", "lego_emit.bijection", "lego_emit.errors", "lego_emit.layout",
+        "lego_emit.pytest_plugin", "lego_emit.sizes",
+    }  # fmt: skip
+    assert not {n.partition(".")[0] for n in names} & {"numpy", "sympy", "z3", "click", "jinja2"}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]],
+        [[0, 0, 0], [-1, -1, 5], [-1, -1, 5]],
+        [7],
+        [[3, 1, 0, 2, 9, 7, 5, 3, 1, -1]],
+        [[[0], [5]], [[2], [1]]],
+        [[9, 8, 7], [6, 5, 4], [3, 2, 1]],
+        [1, 2, 4, 6, 8, 8, 8, 7, 6, 5],
+    ],
+)
+def test_a_table_comes_back_from_its_text(values):
+    table = np.array(values)
+    name, back = read_table(table_text("apply", table), "t")
+    assert name == "apply"
+    assert (back == table).all() and back.shape == table.shape
+
+
+def test_random_tables_come_back():
+    draw = np.random.default_rng(0)
+    for _ in range(300):
+        shape = tuple(draw.integers(1, 7, draw.integers(1, 5)))
+        table = draw.integers(-3, 4, shape)
+        assert (read_table(table_text("at", table), "t")[1] == table).all()
+
+
+def test_a_regular_table_is_short():
+    layout = GroupBy([512, 512]).OrderBy(Col(512, 512))
+    text = table_text("apply", layout[:, :])
+    assert text.splitlines()[2:] == [
+        "table apply 512 512",
+        "[0, :] 0..261632 by 512",
+        "511 more rows, each + 1",
+    ]
+
+
+def test_tables_of_other_sizes_and_broken_ones():
+    assert differences("apply", np.zeros((2, 3)), np.zeros((3, 2))) == [
+        "apply has the sizes 2x3 -> 3x2"
+    ]
+    with pytest.raises(GoldenError, match="t, line 2: no line of a table: 'what'"):
+        read_table("table apply 2\nwhat\n", "t")
+    with pytest.raises(GoldenError, match="not the rows"):
+        read_table("table apply 2 2\n[0, :] 1, 2\n", "t")

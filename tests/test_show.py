@@ -1,0 +1,237 @@
+"""Seeing a layout: the terminal, the pictures, the notebook, the two commands."""
+
+import re
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, symbols
+from lego_emit.cli import main
+from lego_emit.errors import InverseError, LayoutError, LegoError
+from lego_emit.pictures import picture, svg
+from lego_emit.show import MASKED, PLAIN, kept, sheet, terminal
+
+COL = GroupBy([4, 3]).OrderBy(Col(4, 3))
+
+
+def plain(text):
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
+    return [line.rstrip() for line in lines]
+
+
+def test_the_grid_of_positions():
+    assert plain(terminal(sheet(COL))) == [
+        "GroupBy([4, 3]).OrderBy(Col(4, 3))",
+        "   0  1  2",
+        "0  0  4  8",
+        "1  1  5  9",
+        "2  2  6 10",
+        "3  3  7 11",
+    ]
+
+
+def test_the_order_and_the_inverse():
+    shown = plain(terminal(sheet(COL), order=True))
+    assert shown[2] == "0  0↓  4↓  8↓"
+    assert shown[5] == "3  3•  7• 11"
+    memory = sheet(GroupBy([2, 2]).OrderBy(Col(2, 2)), inverse=True)
+    assert [memory.text(0, k) for k in range(4)] == ["0,0", "1,0", "0,1", "1,1"]
+
+
+def test_a_tileby_is_shown_untiled():
+    page = sheet(TileBy([2, 2], [3, 2]).OrderBy(Row(6, 4)))
+    assert (page.positions == np.arange(24).reshape(6, 4)).all()
+    assert len(set(page.colours.ravel().tolist())) == 4
+    assert page.colours[0, 0] == page.colours[2, 1] != page.colours[3, 1]
+    assert page.index(4, 3) == "1,1,1,1"
+
+
+@pytest.mark.parametrize(
+    ("layout", "tile"),
+    [
+        (GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])), (3, 3)),
+        (GroupBy([4, 6]).OrderBy(Row(4, 6)), (1, 6)),
+        (GroupBy([4, 6]).OrderBy(Col(4, 6)), (4, 1)),
+    ],
+)
+def test_boxes_of_memory_are_tiles(layout, tile):
+    colours = sheet(layout).colours
+    assert (colours[: tile[0], : tile[1]] == colours[0, 0]).all()
+    neighbours = [colours[tile[0], 0]] if tile[0] < len(colours) else []
+    neighbours += [colours[0, tile[1]]] if tile[1] < len(colours[0]) else []
+    assert all(n != colours[0, 0] for n in neighbours)
+
+
+@pytest.mark.parametrize(
+    ("dims", "shape", "blocks"),
+    [
+        ([5], (1, 5), (1, 5)),
+        ([50], (2, 32), (2, 32)),
+        ([2, 3], (2, 3), (2, 3)),
+        ([4, 2, 3], (2, 12), (2, 3)),
+        ([4, 5, 2, 3], (8, 15), (2, 3)),
+        ([2, 4, 5, 2, 3], (8, 30), (2, 3)),
+    ],
+)
+def test_dimensions_are_laid_out(dims, shape, blocks):
+    page = sheet(GroupBy(dims))
+    assert page.positions.shape == shape
+    assert page.blocks == blocks
+    held = page.positions[page.positions >= 0]
+    assert sorted(held.tolist()) == list(range(np.prod(dims)))
+
+
+def test_masked_cells():
+    page = sheet(ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2])))
+    assert (page.positions[5] == MASKED).all()
+    assert page.text(5, 0) == "-"
+    memory = sheet(ExpandBy([3], [4], TileBy([2], [2]), guard="logical"), inverse=True)
+    assert [memory.text(0, k) for k in range(4)] == ["0,0", "0,1", "1,0", "-"]
+
+
+def test_what_is_large_is_cut():
+    assert kept(5, 5) == [0, 1, 2, 3, 4]
+    assert kept(9, 5) == [0, 1, 2, None, 8]
+    shown = plain(terminal(sheet(GroupBy([1000, 1000])), width=80, height=20))
+    assert max(map(len, shown)) <= 80 and len(shown) <= 20
+    assert shown[-1].startswith("15 of 1000 rows and ")
+    ElementTree.fromstring(svg(sheet(GroupBy([200, 200])), order=True))
+
+
+def test_maps_without_inverse():
+    broadcast = GroupBy([3, 2]).OrderBy(GenP([3, 2], lambda i, j: i))
+    page = sheet(broadcast)
+    assert page.positions.tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert (page.colours == PLAIN).all()
+    with pytest.raises(InverseError):
+        sheet(broadcast, inverse=True)
+    with pytest.raises(LayoutError, match="leave --order out"):
+        terminal(page, order=True)
+
+
+@pytest.mark.parametrize("order", [False, True])
+@pytest.mark.parametrize("inverse", [False, True])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        COL,
+        TileBy([2, 2], [3, 2]),
+        GroupBy([7]),
+        GroupBy([1]),
+        GroupBy([2, 3, 4, 5]),
+        ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]), guard="logical"),
+        OrderBy(Row(2, 2), Col(2, 3)),
+    ],
+)
+def test_pictures_are_well_formed(layout, inverse, order):
+    page = sheet(layout, inverse)
+    root = ElementTree.fromstring(svg(page, order))
+    texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
+    held = np.argwhere(page.positions >= 0).tolist()
+    assert all(page.text(*cell) in texts for cell in held)
+    assert svg(page, order) == svg(sheet(layout, inverse), order)
+    assert "nan" not in svg(page, order)
+
+
+def test_names_are_escaped():
+    def less(i):
+        return i
+
+    less.__name__ = "<i>&"
+    layout = GroupBy([3]).OrderBy(GenP([3], less))
+    ElementTree.fromstring(svg(sheet(layout)))
+    assert "<i>" not in layout._repr_html_()
+
+
+def test_notebooks():
+    M, N = symbols("M N")
+    assert GroupBy([4, 6])._repr_html_().startswith("<svg ")
+    assert GroupBy([M, N])._repr_html_() == "<code>GroupBy([M, N])</code>"
+    assert GroupBy([10**6, 10**6])._repr_html_().startswith("<code>")
+
+
+def test_png_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    with pytest.raises(LegoError, match=r"lego-emit\[plot\].*libcairo2"):
+        picture(sheet(COL), "x.png")
+    with pytest.raises(LegoError, match=r"x.gif: a picture is one of .svg, .png, .html"):
+        picture(sheet(COL), "x.gif")
+
+
+def test_png():
+    try:
+        import cairosvg  # noqa: F401
+    except (ImportError, OSError):
+        pytest.skip("needs CairoSVG and libcairo2: pip install 'lego-emit[plot]'")
+    assert picture(sheet(COL), "x.png").startswith(b"\x89PNG")
+
+
+# -- the commands --------------------------------------------------------------------------------
+
+FILE = """
+from lego_emit import Col, GroupBy, OrderBy, Row, TileBy, symbols
+
+M, N = symbols("M N")
+row = GroupBy([4, 6])
+col = GroupBy([4, 6]).OrderBy(Col(4, 6))
+free = GroupBy([M, N])
+
+def tiled(M, N, B=2):
+    return OrderBy(Row(M, N)).TileBy((M // B, N // B), (B, B))
+
+def index(M, N):
+    return GroupBy([M, N])[i, j]
+"""
+
+
+@pytest.fixture
+def lego(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(FILE)
+
+    def run(*arguments):
+        return CliRunner().invoke(main, [str(x) for x in arguments])
+
+    return run
+
+
+def test_show(lego, tmp_path):
+    done = lego("show", "a.py:col")
+    assert done.exit_code == 0 and "\x1b" not in done.output
+    assert "1  1  5  9 13 17 21" in done.output
+    assert lego("show", "a.py:tiled", "--size", "M=4", "--size", "N=6").exit_code == 0
+    assert lego("show", "a.py:free", "--size", "M=4", "--size", "N=6", "--inv").exit_code == 0
+    for name in ("x.svg", "x.html"):
+        assert lego("show", "a.py:col", "--order", "-o", name).exit_code == 0
+        assert "<svg" in (tmp_path / name).read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.py:free"], "M, N have no number"),
+        (["a.py:tiled"], "a.py:tiled takes M, N; give numbers: --size M=.. --size N=.."),
+        (["a.py:tiled", "--size", "Q=1"], "no size Q; its sizes are M, N, B"),
+        (["a.py:index", "--size", "M=2", "--size", "N=2"], "a layout is wanted"),
+        (["a.py:what"], "no 'what'"),
+        (["a.py:row", "-o", "x.gif"], ".svg, .png, .html"),
+        (["a.py:row", "-o", "a.py/x.svg"], "cannot write"),
+    ],
+)
+def test_show_says_what_is_wrong(lego, arguments, message):
+    done = lego("show", *arguments)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_compare(lego):
+    done = lego("compare", "a.py:row", "a.py:row")
+    assert (done.exit_code, done.output) == (0, "equal at all 24 indices\n")
+    done = lego("compare", "a.py:row", "a.py:col")
+    assert done.exit_code == 1
+    assert "22 of 24 indices differ" in done.output
+    assert "apply[0, 1]: 1 -> 4" in done.output
+    assert "24 contiguous runs of 1 element each" in done.output
