@@ -13,7 +13,8 @@ from .symbolic import unsubstitute
 
 if TYPE_CHECKING:
     from .facts import Facts
-    from .lower import Lowered, Lowering
+    from .forms import Lowering
+    from .lower import Lowered
 
 INT32 = INDEX_TYPES["int32"][1]
 Interval = tuple[int | None, int | None]

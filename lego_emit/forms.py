@@ -1,0 +1,586 @@
+"""Candidate forms: expressions in normal form as operations, spelled in one style.
+
+What a style decides for each digit (x mod hi) // lo of a base x: a modulo, or x//lo - r*(x//hi),
+whose quotients are shared and whose coefficients merge with others; for each sum: sizes taken out
+as common factors, or equal coefficients of the indices put together; for powers of two: masks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from .cost import Cost
+from .errors import TraceError
+from .expr import RECORDER, Atom, Cond, Expr, Monomial, Terms, _times, divide_terms
+from .facts import Facts
+from .graph import Graph
+from .program import FREE, INDEX_TYPES
+from .symbolic import rebuilt
+from .widths import Ranges
+
+Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
+
+
+def price(found: Found) -> tuple[float, int]:
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How one candidate spells. floors: the digits taken as differences of quotients; collect:
+    indices are taken out before sizes; fuse: a scaled digit is masked in place."""
+
+    floors: frozenset[Atom] = frozenset()
+    collect: bool = False
+    fuse: bool = False
+
+    def words(self) -> tuple[str, ...]:
+        """The style in words, for who asks why a form was taken."""
+        return (
+            *(["digits as differences of quotients"] if self.floors else []),
+            *(["indices put together"] if self.collect else []),
+            *(["scaled digits masked in place"] if self.fuse else []),
+        )
+
+
+class Lowering:
+    """What the candidates of one function share: the graph, the facts, proven signs."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        cost: Cost,
+        bit_operations: bool,
+        types: Collection[str] = (),
+        lazy: bool = True,
+    ):
+        self.lazy = lazy
+        self.facts = facts
+        self.types = types
+        self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)
+        self.bit_operations = bit_operations
+        self.sizes = facts.sizes | facts.substitutions.keys()
+        self.graph = Graph(cost, self.sizes)
+        self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
+        self.built = 0  # atoms, over all candidates
+        self.tried: list[Found] = []
+        self.ranges = Ranges(self)
+        self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
+        self._naturals: dict[Expr, bool] = {}
+        self._values: dict[int, Expr | None] = {}
+        self._ratios: dict[tuple[Expr, Expr], Expr | None] = {}
+        self._size_atoms: dict[Atom, bool] = {}
+
+    def priced(
+        self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
+    ) -> Found:
+        """A candidate with its price. words and domains: what it is called in an explanation."""
+        found = self.graph.price(nodes), nodes
+        self.tried.append(found)
+        if (recorder := RECORDER.get()) is not None:
+            recorder.tried(words, found, domains)
+        return found
+
+    def forward(self, e: Expr) -> Expr:
+        """e in the symbols that the facts speak of."""
+        return rebuilt(e) if self.facts.substitutions else e
+
+    def natural(self, e: Expr) -> bool:
+        """Whether e >= 0 is proven."""
+        known = self._naturals.get(e)
+        if known is None:
+            known = self._naturals[e] = self.facts.nonneg(self.forward(e))
+        return known
+
+    def positive(self, e: Expr) -> bool:
+        """Whether e >= 1 is proven."""
+        constant = e.constant
+        return constant >= 1 if constant is not None else self.natural(e - 1)
+
+    def ratio(self, a: Expr, b: Expr) -> Expr | None:
+        """a / b of two products, None where b does not divide a or is a."""
+        key = (a, b)
+        if key not in self._ratios:
+            quotient, rest = divide_terms(a, b)
+            self._ratios[key] = None if rest.terms or quotient.constant == 1 else quotient
+        return self._ratios[key]
+
+    def is_size(self, atom: Atom) -> bool:
+        """Whether an atom depends on sizes only."""
+        known = self._size_atoms.get(atom)
+        if known is None:
+            known = self._size_atoms[atom] = Expr.atom(atom).symbols() <= self.sizes
+        return known
+
+    def _is_size_symbol(self, atom: Atom) -> bool:
+        return atom.kind == "sym" and atom.args[0] in self.sizes
+
+    # -- what a node stands for ---------------------------------------------------------------
+
+    def value(self, node: int) -> Expr | None:
+        """The value in the facts' symbols, None where it has no such form."""
+        if node not in self._values:
+            source = self.sources.get(node)
+            self._values[node] = self._computed(node) if source is None else self.forward(source)
+        return self._values[node]
+
+    def _computed(self, node: int) -> Expr | None:
+        op, known = self.graph.ops[node], self.graph.values[node]
+        if op == "const":
+            return Expr.of(known)
+        if op == "var":
+            assert isinstance(known, str)
+            return self.facts.symbol(known)
+        if op not in _VALUES:
+            return None
+        args = [self.value(a) for a in self.graph.args[node]]
+        return (
+            None if None in map(type, args) or any(a is None for a in args) else _VALUES[op](*args)
+        )
+
+
+_VALUES: dict[str, Callable[..., Expr]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "div": lambda a, b: a // b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "floormod": lambda a, b: a % b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << b,
+    "shr": lambda a, b: a >> b,
+}
+
+
+class Form:
+    """One candidate: expressions in the user's symbols as nodes, spelled in one style."""
+
+    def __init__(self, lowering: Lowering, style: Style, outputs: Iterable[Expr]):
+        self.lowering, self.style, self.graph = lowering, style, lowering.graph
+        self.built = 0
+        self._memo: dict[Any, int] = {}
+        self._opened: dict[Atom, Terms] = {}
+        self._single, self._borders = _census(outputs, style.floors)
+
+    def expr(self, e: Expr) -> int:
+        """The node of an expression."""
+        known = self._memo.get(e)
+        if known is None:
+            terms = self._flat(e)
+            known = self._memo[e] = self._sum(terms)
+            if terms is not e.terms and self.graph.ops[known] not in FREE:
+                self.lowering.sources.setdefault(known, e)
+        return known
+
+    # -- sums and products --------------------------------------------------------------------
+
+    def _flat(self, e: Expr) -> Terms:
+        """The terms, with sums that need no name and digits taken as differences opened."""
+        floors, single = self.style.floors, self._single
+        if not any(a in floors or a in single for mono in e.terms for a in mono):
+            return e.terms
+        terms: Terms = {}
+        for mono, c in e.terms.items():
+            inner: Terms = {(): c}
+            rest = []
+            for atom in mono:
+                if atom in floors:
+                    inner = _multiplied(inner, self._as_quotients(atom))
+                elif atom in single and len(mono) == 1 and abs(c) == 1:
+                    inner = _multiplied(inner, self._flat(atom.args[0]))
+                else:
+                    rest.append(atom)
+            for m, k in inner.items():
+                m = _times(m, tuple(rest))
+                terms[m] = terms.get(m, 0) + k
+        return {m: c for m, c in terms.items() if c}
+
+    def _as_quotients(self, atom: Atom) -> Terms:
+        """(x mod hi) // lo as x//lo - (hi/lo) * (x//hi)."""
+        known = self._opened.get(atom)
+        if known is None:
+            base, lo, hi = atom.args
+            if lo.constant != 1:
+                low = {(Atom("digit", base, lo, None),): 1}
+            elif len(base.terms) > 1:
+                low = {(Atom("group", base, None, None),): 1}
+            elif base.single is not None and base.single.kind == "group":
+                low = base.terms
+            else:
+                low = self._flat(base)
+            ((mono, c),) = divide_terms(hi, lo)[0].terms.items()
+            known = dict(low)
+            high = _times(mono, (Atom("digit", base, hi, None),))
+            known[high] = known.get(high, 0) - c
+            self._opened[atom] = known
+        return known
+
+    def _sum(self, terms: Terms) -> int:
+        if not terms:
+            return self.graph.const(0)
+        return self._added(self._collected(terms) if self.style.collect else self._parts(terms))
+
+    def _added(self, parts: list[tuple[int, int, tuple]]) -> int:
+        """The sum of (sign, node, place), two summands together that were added before."""
+        graph = self.graph
+        parts = sorted(parts, key=lambda p: p[2])
+        if len(parts) > 2:
+            for (s, a, place), (t, b, other) in combinations(parts, 2):
+                known = graph.known("add", a, b) if s == t else None
+                if known is not None:
+                    left = [p for p in parts if p[2] != place and p[2] != other]
+                    return self._added([*left, (s, known, place)])
+        # a sum that starts with what is subtracted needs a negation: start with another part
+        first = next((k for k, p in enumerate(parts) if p[0] > 0), None)
+        if first is None:
+            result = graph.op("neg", parts.pop(0)[1])
+        else:
+            result = parts.pop(first)[1]
+        for sign, node, _ in parts:
+            result = graph.op("add" if sign > 0 else "sub", result, node)
+        return result
+
+    def _parts(self, terms: Terms) -> list[tuple[int, int, tuple]]:
+        """(sign, node, place) of the summands, common factors taken out."""
+        factor = self._best_factor(terms) if len(terms) > 1 else None
+        if factor is None:
+            return [self._part(mono, c) for mono, c in terms.items()]
+        inside: Terms = {}
+        outside: Terms = {}
+        for mono, c in terms.items():
+            divided = _divide(mono, c, factor)
+            if divided is None:
+                outside[mono] = c
+            else:
+                inside[divided[0]] = divided[1]
+        sign = -1 if all(c < 0 for c in inside.values()) else 1
+        if sign < 0:
+            inside = {m: -c for m, c in inside.items()}
+        place = min(self._place(m, c) for m, c in terms.items() if m not in outside)
+        node = self.graph.op("mul", self._product(*factor), self._sum(inside))
+        return [(sign, node, place), *(self._parts(outside) if outside else [])]
+
+    def _best_factor(self, terms: Terms) -> tuple[Monomial, int] | None:
+        """The factor that saves most multiplications when it is taken out, if any does."""
+        best = None
+        if any(len(mono) > 1 for mono in terms):
+            atoms: Counter[Atom] = Counter()
+            for mono in terms:
+                atoms.update(set(mono))
+            for atom, count in atoms.items():
+                if count > 1:
+                    rank = (count, self.lowering._is_size_symbol(atom), atom.key)
+                    if best is None or rank > best[0]:
+                        best = (rank, ((atom,), 1))
+        coefficients: dict[int, int] = {}
+        for mono, c in terms.items():
+            if mono and (c > 1 or c < -1):
+                coefficients[abs(c)] = coefficients.get(abs(c), 0) + 1
+        for c, count in coefficients.items():
+            if count > 1:
+                rank = (count, False, f"{c:030}")
+                if best is None or rank > best[0]:
+                    best = (rank, ((), c))
+        return best[1] if best else None
+
+    def _collected(self, terms: Terms) -> list[tuple[int, int, tuple]]:
+        """(sign, node, place) of the summands: each product of indices has one coefficient, which
+        depends on sizes only, and those with the same one stand together."""
+        is_size = self.lowering.is_size
+        factors: dict[Monomial, Terms] = {}
+        for mono, c in terms.items():
+            sizes = tuple(a for a in mono if is_size(a))
+            rest = tuple(a for a in mono if not is_size(a))
+            factors.setdefault(rest, {})[sizes] = c
+        if len(factors) == len(terms) or (() in factors and len(factors) == 1):
+            if all(len(f) == 1 for f in factors.values()) and len(factors) <= 1:
+                return self._parts(terms)
+        same: dict[Any, list[tuple[Monomial, int]]] = {}
+        for rest, factor in factors.items():
+            leading = min(factor, key=lambda m: self._place(m, factor[m]))
+            sign = 1 if factor[leading] > 0 else -1
+            key = tuple(sorted(((m, c * sign) for m, c in factor.items()), key=_term_key))
+            same.setdefault(key, []).append((rest, sign))
+        parts = []
+        for key, members in same.items():
+            factor = dict(key)
+            place = min(self._place((*r, *m), c) for r, _ in members for m, c in factor.items())
+            if len(members) == 1 and not members[0][0]:  # what depends on sizes only
+                parts += [(s * members[0][1], n, p) for s, n, p in self._parts(factor)]
+                continue
+            sign = (
+                members[0][1] if len(members) == 1 else -1 if all(s < 0 for _, s in members) else 1
+            )
+            inner = self._plain_sum({r: s * sign for r, s in members})
+            if list(factor.items()) == [((), 1)]:
+                node = inner
+            else:
+                node = self.graph.op("mul", self._plain_sum(factor), inner)
+            parts.append((sign, node, place))
+        return parts
+
+    def _plain_sum(self, terms: Terms) -> int:
+        """A sum whose common factors are taken out in the ordinary way."""
+        return self._added(self._parts(terms))
+
+    def _place(self, mono: Monomial, c: int) -> tuple:
+        """Where a term stands in a sum: large strides first, constants last."""
+        sizes = sum(map(self.lowering._is_size_symbol, mono))
+        return (not mono, -sizes, -abs(c), [a.key for a in mono])
+
+    def _part(self, mono: Monomial, c: int) -> tuple[int, int, tuple]:
+        sign = 1 if c > 0 else -1
+        node = self._in_place(mono, abs(c)) if self.style.fuse else None
+        if node is None:
+            node = self._product(mono, abs(c))
+        return sign, node, self._place(mono, c)
+
+    def _product(self, mono: Monomial, c: int) -> int:
+        if not mono:
+            return self.graph.const(c)
+        is_size = self.lowering._is_size_symbol
+        order = sorted(mono, key=lambda a: (not is_size(a), a.key)) if len(mono) > 1 else mono
+        node = self.graph.const(c)
+        for atom in order:
+            node = self.graph.op("mul", node, self.atom(atom))
+        return node
+
+    # -- atoms --------------------------------------------------------------------------------
+
+    def atom(self, atom: Atom) -> int:
+        """The node of an atom."""
+        known = self._memo.get(atom)
+        if known is None:
+            self.built += 1
+            known = self._memo[atom] = self._atom(atom)
+        return known
+
+    def _atom(self, atom: Atom) -> int:
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            return self.graph.var(args[0], self.lowering.natural(Expr.atom(atom)))
+        if kind == "digit":
+            return self._digit(*args)
+        if kind == "node":
+            return args[0]
+        if kind == "group":
+            return self.expr(args[0])
+        graph, source = self.graph, Expr.atom(atom)
+        if kind in ("fdiv", "fmod"):
+            known = self.lowering.natural(args[0]) and self.lowering.positive(args[1])
+            ops = ("div", "mod") if known else ("floordiv", "floormod")
+            return self._from(source, ops[kind == "fmod"], *map(self.expr, args))
+        if kind == "select":
+            nodes = self.condition(args[0]), self.expr(args[1]), self.expr(args[2])
+            return self._from(source, "select", *nodes)
+        if kind == "bool":
+            return self._from(source, "int", self.condition(args[0]))
+        nodes = [self.expr(a) for a in args]
+        if kind == "isqrt" and not self.lowering.natural(args[0]):
+            # a branch that is not taken is evaluated too, and must not meet a negative number
+            zero = Expr.atom(Atom("max", args[0], Expr.of(0)))
+            nodes = [self._from(zero, "max", nodes[0], graph.const(0))]
+        if kind in ("shl", "shr"):
+            lo, hi = self.lowering.facts.interval(self.lowering.forward(args[1]))
+            if lo is None or lo < 0 or hi is None or hi >= 64:
+                raise TraceError(
+                    f"{source!r}: the shift distance is not known to lie in 0..63; "
+                    f"say so with assume=['0 <= {args[1]!r} < 32']"
+                )
+        return self._from(source, kind, *nodes)
+
+    def _from(self, source: Expr, op: str, *args: int) -> int:
+        """An operation that stands for an atom."""
+        node = self.graph.op(op, *args)
+        if self.graph.ops[node] not in FREE:
+            self.lowering.sources.setdefault(node, source)
+        return node
+
+    def _digit(self, base: Expr, lo: Expr, hi: Expr | None) -> int:
+        if hi is None:
+            return self._quotient(base, lo)
+        if lo.constant == 1:
+            return self._divided(self.expr(base), base, hi, "mod")
+        ratio, rest = divide_terms(hi, lo)
+        if rest.terms:  # the sizes' own symbols do not show that lo divides hi
+            low = self._divided(self.expr(base), base, hi, "mod")
+            return self._divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
+        high = self._quotient(base, lo)
+        return self._divided(high, Expr.atom(Atom("digit", base, lo, None)), ratio, "mod")
+
+    def _quotient(self, base: Expr, by: Expr) -> int:
+        """base // by, from a smaller quotient of the same base where there is one and sizes would
+        have to be multiplied else."""
+        if by.constant is None:
+            best = None
+            for smaller in self._borders.get(base, ()):
+                if best is None or len(_only(smaller)) > len(_only(best[0])):
+                    ratio = self.lowering.ratio(by, smaller)
+                    if ratio is not None:
+                        best = smaller, ratio
+            if best is not None:
+                value = Expr.atom(Atom("digit", base, best[0], None))
+                return self._divided(self.atom(_only_atom(value)), value, best[1], "div")
+        return self._divided(self.expr(base), base, by, "div")
+
+    def _divided(self, node: int, value: Expr, by: Expr, op: str) -> int:
+        """value div or mod by; node is value's."""
+        size = by.constant
+        if size is not None and self.lowering.bit_operations and size & (size - 1) == 0:
+            if op == "div":
+                return self.graph.op("shr", node, self.graph.const(size.bit_length() - 1))
+            return self.graph.op("and", node, self.graph.const(size - 1))
+        if not self.graph.natural[node] and self.lowering.natural(value):
+            self.graph.natural[node] = True
+        if not (self.graph.natural[node] and self.lowering.positive(by)):
+            op = f"floor{op}"
+        return self.graph.op(op, node, self.expr(by))
+
+    def _in_place(self, mono: Monomial, c: int) -> int | None:
+        """c * ((x mod hi) // lo), all powers of two: masked where it stands, shifted once."""
+        if len(mono) != 1 or mono[0].kind != "digit" or c & (c - 1):
+            return None
+        base, lo, hi = mono[0].args
+        low, high = lo.constant, None if hi is None else hi.constant
+        if not low or low & (low - 1) or (hi is not None and (not high or high & (high - 1))):
+            return None
+        if low == 1 or c == 1:
+            return None
+        graph, node = self.graph, self.expr(base)
+        shift = c.bit_length() - low.bit_length()
+        mask = -1 if high is None else high - low
+        if mask == -1:
+            if not self.lowering.natural(base):
+                return None
+            top = self.lowering.facts.interval(self.lowering.forward(base))[1]
+            if top is None:
+                return None
+            mask = (1 << top.bit_length()) - low
+        if shift < 0:
+            moved = graph.op("shr", node, graph.const(-shift))
+            return graph.op("and", moved, graph.const(mask >> -shift))
+        kept = graph.op("and", node, graph.const(mask))
+        return graph.op("mul", graph.const(1 << shift), kept)
+
+    # -- conditions ---------------------------------------------------------------------------
+
+    def condition(self, condition: Cond) -> int:
+        """The node of a condition."""
+        op, args = condition.op, condition.args
+        graph = self.graph
+        if op in ("and", "or", "not"):
+            name = {"and": "land", "or": "lor", "not": "lnot"}[op]
+            return graph.op(name, *map(self.condition, args))
+        gap = args[1] - args[0]
+        positive = Expr({m: c for m, c in gap.terms.items() if m and c > 0})
+        negative = Expr({m: -c for m, c in gap.terms.items() if m and c < 0})
+        k = gap.terms.get((), 0)
+        if op == "lt":
+            op, k = "le", k - 1
+        if op in ("eq", "ne"):
+            left, right = (
+                (positive + k, negative)
+                if k > 0 or not negative.terms
+                else (positive, negative - k)
+            )
+            if not positive.terms:
+                left, right = negative, Expr.of(k)
+            elif not negative.terms:
+                left, right = positive, Expr.of(-k)
+            return graph.op(op, self.expr(left), self.expr(right))
+        # negative <= positive + k
+        if not positive.terms:
+            return graph.op("le", self.expr(negative), graph.const(k))
+        if not negative.terms:
+            return graph.op("ge", self.expr(positive), graph.const(-k))
+        if k == -1:
+            return graph.op("lt", self.expr(negative), self.expr(positive))
+        if k < 0:
+            return graph.op("le", self.expr(negative - k), self.expr(positive))
+        return graph.op("le", self.expr(negative), self.expr(positive + k))
+
+
+def _only(e: Expr) -> Monomial:
+    return next(iter(e.terms))
+
+
+def _only_atom(e: Expr) -> Atom:
+    return next(iter(e.terms))[0]
+
+
+def _term_key(term: tuple[Monomial, int]) -> tuple:
+    return [a.key for a in term[0]], term[1]
+
+
+def _multiplied(a: Terms, b: Terms) -> Terms:
+    product: Terms = {}
+    for m, c in a.items():
+        for n, k in b.items():
+            key = _times(m, n)
+            product[key] = product.get(key, 0) + c * k
+    return product
+
+
+def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monomial, int] | None:
+    atoms, coefficient = factor
+    if atoms:
+        (atom,) = atoms
+        if atom not in mono:
+            return None
+        k = mono.index(atom)
+        return mono[:k] + mono[k + 1 :], c
+    if not mono or abs(c) != coefficient:
+        return None
+    return mono, c // coefficient
+
+
+def _census(
+    outputs: Iterable[Expr], floors: Collection[Atom]
+) -> tuple[set[Atom], dict[Expr, list[Expr]]]:
+    """(groups that stand once, borders of each base): a sum that is used once, as a summand, is no
+    factor; a base's borders are what it is divided by."""
+    groups: Counter[Atom] = Counter()
+    borders: dict[Expr, dict[Expr, None]] = {}
+    for atom, _ in standing(outputs):
+        if atom.kind == "group":
+            groups[atom] += 1
+        elif atom.kind == "digit":
+            base, lo, hi = atom.args
+            if (whole := base.single) is not None:
+                groups[whole] += 2  # the quotients share it
+            if lo.constant is None:
+                borders.setdefault(base, {})[lo] = None
+            if hi is not None and hi.constant is None and atom in floors:
+                borders.setdefault(base, {})[hi] = None
+    return {a for a, n in groups.items() if n == 1 and a.kind == "group"}, {
+        b: list(f) for b, f in borders.items()
+    }
+
+
+def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
+    """Each place where an atom stands in a term, every equal expression looked at once."""
+    seen: set[Any] = set()
+    stack: list[Any] = list(outputs)
+    while stack:
+        value = stack.pop()
+        if value is None or value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, Cond):
+            stack.extend(value.args)
+            continue
+        for mono in value.terms:
+            for atom in mono:
+                yield atom, value
+                if atom.kind == "sym" or atom in seen:
+                    continue
+                seen.add(atom)
+                stack.extend(atom.args[:1] if atom.kind == "group" else atom.args)

@@ -1,0 +1,258 @@
+"""Forms that no rule gives: programs on whole words for what only moves bits, and programs that
+are found for the table of a function of a small range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from .cost import Cost
+from .evaluate import Undefined, evaluate
+from .expr import Atom, Cond, Expr, Terms
+from .forms import Form, Found, Lowering, Style, price
+from .program import FREE, OPS
+from .wiring import Bit, Wiring
+
+SMALL = 1024  # values of a base that a table is made of
+
+
+def wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
+    """Outputs whose bits are bits of the parameters, as programs on whole words; None where some
+    are not."""
+    if not lowering.bit_operations:
+        return None
+    wiring = Wiring(lowering.facts)
+    found = [wiring.bits(e) for e in outputs]
+    if any(f is None for f in found):
+        return None
+    longest = max([*map(len, found), *wiring.widths])
+    width = 31 if longest <= 31 else 63 if {"int64", "uint64"} & {*lowering.types} else None
+    if width is None:
+        return None
+    words = tuple(map(tuple, found))
+    trees = _word_program(tuple(wiring.widths), words, lowering.graph.cost, width)
+    if trees is None:
+        return None
+    form = Form(lowering, Style(), ())
+    leaves = {("in", k): form.expr(e) for k, e in enumerate(wiring.inputs)}
+    nodes = [lowering.graph.tree(t, leaves) for t in trees[0]]
+    for tree, most in trees[1].items():
+        if tree in leaves:
+            lowering.bounds[leaves[tree]] = 0, most
+    return lowering.priced(nodes, ("words of bits",))
+
+
+def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found:
+    """Outputs that are a sum of functions of one value of a small range each, by a search for
+    forms that have their tables. A constant goes where it costs least."""
+    graph = lowering.graph
+    form = Form(lowering, Style(), ())
+    for k, e in enumerate(outputs):
+        (_, count), nodes = best
+        if count < 3:
+            break
+        constant, parts, rest = _parts_by_base(e)
+        tables = []
+        for base, part in parts:
+            domain = (
+                _domain(lowering, base) if len(part.terms) > 1 or not _flat_part(part) else None
+            )
+            if domain is None:
+                rest = rest + part
+                continue
+            try:
+                tables.append((base, part, domain, _table(part, base, domain)))
+            except Undefined:
+                rest = rest + part
+        if not tables:
+            continue
+        # all the constant to one part, or what makes each table start at 0
+        lows = [min(t[3]) for t in tables]
+        for shifts in ([constant, *[0] * (len(tables) - 1)], [-low for low in lows]):
+            left = constant - sum(shifts)
+            found = []
+            for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
+                own = [v + shift for v in values]
+                found.append(_searched(lowering, form, base, part + shift, own, domain))
+            if all(f is None for f in found):
+                continue
+            terms = rest + left
+            for (_, part, _, _), shift, node in zip(tables, shifts, found, strict=True):
+                terms = terms + (part + shift if node is None else Expr.atom(Atom("node", node)))
+            made = [*nodes[:k], form.expr(terms), *nodes[k + 1 :]]
+            if graph.ops[made[k]] not in FREE:
+                lowering.sources.setdefault(made[k], e)
+            domains = [t[2] for t, node in zip(tables, found, strict=True) if node is not None]
+            searched = lowering.priced(made, ("search among small programs",), domains)
+            best = min(best, searched, key=price)
+            if len(tables) == 1 and shifts[0] == -lows[0]:
+                break
+    return best
+
+
+def _searched(
+    lowering: Lowering, form: Form, base: Expr, e: Expr, values: list[int], domain: range
+) -> int | None:
+    """The node of the cheapest form found for a table, None where none is cheaper than e's own."""
+    leaf = form.expr(base)
+    cost = lowering.graph.cost
+    limit = lowering.graph.price([form.expr(e)])[0] - lowering.graph.price([leaf])[0] - cost.margin
+    if limit <= 2:
+        return None
+    found = _search(tuple(values), cost, limit, domain)
+    if found is None:
+        return None
+    tree, bounds = found
+    leaves = {"x": leaf}
+    node = lowering.graph.tree(tree, leaves)
+    lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
+    if lowering.graph.ops[node] not in FREE:
+        lowering.sources.setdefault(node, e)
+    return node
+
+
+@lru_cache(8192)
+def _search(
+    values: tuple[int, ...], cost: Cost, limit: float, domain: range
+) -> tuple[Any, dict[Any, tuple[int, int]]] | None:
+    """(tree, the range of each of its operations)."""
+    from . import small_domain
+
+    prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
+    tree = small_domain.find(values, prices, limit, domain)
+    bounds = None if tree is None else _bounds(tree, domain)
+    return None if bounds is None else (tree, bounds)
+
+
+@lru_cache(8192)
+def _word_program(
+    widths: tuple[int, ...], bits: tuple[tuple[Bit, ...], ...], cost: Cost, width: int
+) -> tuple[list[Any], dict[Any, int]] | None:
+    """(a tree for each output, a bound of each of their operations)."""
+    from .bits import meaning, wire
+
+    trees = wire(widths, bits, cost.prices, width)
+    if trees is None:
+        return None
+    bounds: dict[Any, int] = {}
+    made: dict[Any, Any] = {}
+
+    def fields(tree: Any) -> Any:
+        """The tree with | between masked fields, as a programmer puts them together (and as GPUs
+        do it with the mask in one instruction)."""
+        if not isinstance(tree, tuple) or tree[0] == "in":
+            return tree
+        if tree not in made:
+            op, *args = tree
+            if op == "add" and any(isinstance(a, tuple) and a[0] == "and" for a in args):
+                masks = [_support(meaning(a, widths, width)) for a in args]
+                if None not in masks and not masks[0] & masks[1]:
+                    op = "or"
+            made[tree] = (op, *map(fields, args))
+            known = meaning(tree, widths, width)
+            if known is not None:
+                bounds[made[tree]] = (1 << len(known)) - 1
+        return made[tree]
+
+    return [fields(tree) for tree in trees], bounds
+
+
+def _support(bits: list[int] | None) -> int | None:
+    """The bits that are not always 0."""
+    return None if bits is None else sum(1 << k for k, bit in enumerate(bits) if bit)
+
+
+def _flat_part(part: Expr) -> bool:
+    return all(a.kind in ("sym", "group") for m in part.terms for a in m)
+
+
+def _domain(lowering: Lowering, base: Expr) -> range | None:
+    lo, hi = lowering.facts.interval(base)
+    if lo is None or lo < 0 or hi is None or hi - lo >= SMALL or hi == lo:
+        return None
+    return range(lo, hi + 1)
+
+
+def _parts_by_base(e: Expr) -> tuple[int, list[tuple[Expr, Expr]], Expr]:
+    """(constant, [(base, the terms that depend on it alone)], the other terms)."""
+    parts: dict[Atom, Terms] = {}
+    others: Terms = {}
+    for mono, c in e.terms.items():
+        if not mono:
+            continue
+        base = _one_base(Expr({mono: c}))
+        if base is None:
+            others[mono] = c
+        else:
+            parts.setdefault(base, {})[mono] = c
+    found = [(Expr.atom(a), Expr(terms)) for a, terms in parts.items()]
+    return e.terms.get((), 0), found, Expr(others)
+
+
+def _bounds(tree: Any, domain: Sequence[int]) -> dict[Any, tuple[int, int]] | None:
+    """The range of every operation of a tree over its domain, also of those in a branch that is
+    not taken; None where one divides a negative number as if it were none."""
+    columns: dict[Any, Sequence[int]] = {"x": domain}
+
+    def column(t: Any) -> Sequence[int]:
+        if isinstance(t, int):
+            return [t] * len(domain)
+        if t not in columns:
+            args = [column(a) for a in t[1:]]
+            if t[0] in ("div", "mod") and min(args[0]) < 0:
+                raise Undefined
+            columns[t] = list(map(OPS[t[0]][2], *args))
+        return columns[t]
+
+    try:
+        column(tree)
+    except Undefined:
+        return None
+    return {t: (min(c), max(c)) for t, c in columns.items() if not isinstance(c[0], bool)}
+
+
+def _one_base(e: Expr) -> Atom | None:
+    """The one symbol, or the one sum kept whole, that e depends on; None where there are more."""
+    found: set[Atom] = set()
+    stack: list[Any] = [e]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, Cond):
+            stack.extend(value.args)
+        elif isinstance(value, Expr):
+            for mono in value.terms:
+                for atom in mono:
+                    if atom.kind == "sym" or (atom.kind == "group" and atom.args[2] is not None):
+                        found.add(atom)
+                    else:
+                        stack.extend(atom.args)
+        if len(found) > 1:
+            return None
+    return found.pop() if found else None
+
+
+def _table(e: Expr, base: Expr, domain: Iterable[int]) -> list[int]:
+    """e's values over its base's."""
+    atom = base.single
+    name = Atom("sym", "?x")
+    plain = e if atom is None else _renamed(e, atom, name)
+    return [evaluate(plain, {"?x": x}) for x in domain]
+
+
+def _renamed(e: Expr, old: Atom, new: Atom) -> Expr:
+    memo: dict[Any, Any] = {old: new}
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, Cond):
+            return value.rebuild(walk)
+        if isinstance(value, Expr):
+            return Expr({tuple(map(walk_atom, m)): c for m, c in value.terms.items()})
+        return value
+
+    def walk_atom(atom: Atom) -> Atom:
+        if atom not in memo:
+            memo[atom] = atom if atom.kind == "sym" else Atom(atom.kind, *map(walk, atom.args))
+        return memo[atom]
+
+    return walk(e)

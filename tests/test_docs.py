@@ -1,0 +1,242 @@
+"""docs/: every code block is run or compared, every picture made anew, and the site built.
+
+A page's blocks run in order in a folder of its own, its Python blocks in one namespace. What is
+done with a block stands in a comment before it:
+
+    ```python, ```sh      without a comment: run
+    <!-- raises -->       a Python block that raises; the error is its output
+    <!-- needs: g++ -->   is left out where the program is missing
+    <!-- file: NAME -->   written into the page's folder
+    <!-- output -->       what the block before printed; "..." stands for anything
+    <!-- in: NAME -->     lines of a file that a block before has written
+    <!-- from: PATH -->   lines of a file of this repository
+    <!-- picture: EXPR --> before an image: that layout's; "picture with order" draws arrows
+
+`LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py` rewrites outputs, pictures and quoted lines (a quote
+from its first to its last line).
+"""
+
+import contextlib
+import difflib
+import importlib.util
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lego_emit.pictures import svg
+from lego_emit.show import sheet
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+NAMES = [str(path.relative_to(DOCS)) for path in PAGES]
+UPDATE = os.environ.get("LEGO_UPDATE_DOCS", "") not in ("", "0")
+HOW = "LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py writes it anew"
+
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<mark>[^\n]*?) -->\n+)?"
+    r"(?:^```(?P<language>\S*)\n(?P<body>.*?)^```$|^!\[[^\]\n]*\]\((?P<image>[^)\n]+\.svg)\))",
+    re.M | re.S,
+)
+MARKS = ("raises", "needs", "file", "output", "in", "from", "picture", "picture with order")
+
+
+class Page:
+    """A page, and the folder and namespace that its blocks run in."""
+
+    def __init__(self, path, folder, tools):
+        self.path, self.folder = path, folder
+        self.text = path.read_text()
+        self.namespace = {"__name__": "docs"}
+        self.printed = ""
+        self.missing = []
+        path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])
+        kept = {k: v for k, v in os.environ.items() if k != "CI" and not k.startswith("PYTEST_")}
+        self.environment = {**kept, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(self):
+        """Run all blocks; the page's text as it should be."""
+        pieces, at = [], 0
+        for block in BLOCK.finditer(self.text):
+            mark, _, what = (block["mark"] or "").partition(": ")
+            line = self.text.count("\n", 0, block.start()) + 1
+            self.place = f"{self.path.relative_to(ROOT)}, line {line}"
+            assert not mark or mark in MARKS, f"{self.place}: no mark {mark!r}"
+            if block["image"] is not None:
+                self.image(mark, what, block["image"])
+                continue
+            body = self.block(mark, what, block["language"], block["body"])
+            pieces += [self.text[at : block.start("body")], body]
+            at = block.end("body")
+        return "".join([*pieces, self.text[at:]])
+
+    def block(self, mark, what, language, body):
+        """Do what is to be done with a block; its body as it should be."""
+        if mark == "file":
+            path = self.folder / what
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(body)
+        elif mark == "output":
+            if self.printed is not None and not alike(body, self.printed):
+                return self.printed
+        elif mark in ("in", "from"):
+            return quoted(body, (self.folder if mark == "in" else ROOT) / what)
+        elif mark == "needs" and (gone := [p for p in what.split(", ") if not shutil.which(p)]):
+            self.missing += gone
+            self.printed = None
+        elif language == "python":
+            self.python(body, mark == "raises")
+        elif language == "sh":
+            self.shell(body)
+        else:
+            pytest.fail(f"{self.place}: nothing says what this {language or 'nameless'} block is")
+        return body
+
+    def python(self, code, raises):
+        line = int(self.place.rpartition(" ")[2]) + 1 + raises
+        code = compile("\n" * line + code, self.path, "exec", dont_inherit=True)
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out):
+                exec(code, self.namespace)
+        except Exception as error:
+            if not raises:
+                raise
+            out.write(f"{type(error).__name__}: {error}\n")
+        else:
+            assert not raises, f"{self.place}: raises nothing"
+        self.printed = trimmed(out.getvalue())
+
+    def shell(self, commands):
+        done = subprocess.run(
+            ["sh", "-e", "-c", commands], cwd=self.folder, env=self.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{self.place}:\n{done.stdout}"
+        self.printed = trimmed(done.stdout)
+
+    def image(self, mark, what, target):
+        assert mark.startswith("picture"), f"{self.place}: which layout is {target}?"
+        made = svg(sheet(eval(what, self.namespace)), order=mark.endswith("order"))
+        same(self.path.parent / target, made)
+
+
+def trimmed(text):
+    return "".join(f"{line.rstrip()}\n" for line in text.strip("\n").splitlines())
+
+
+def alike(expected, printed):
+    pattern = ".*?".join(map(re.escape, trimmed(expected).split("...")))
+    return re.fullmatch(pattern, printed, re.S) is not None
+
+
+def quoted(body, path):
+    """The lines of the file from the body's first to its last."""
+    text = path.read_text()
+    if body in text:
+        return body
+    lines, first, last = text.splitlines(), body.splitlines()[0], body.splitlines()[-1]
+    assert first in lines, f"{path.name} has no line {first!r}:\n{text}"
+    rest = lines[lines.index(first) :]
+    assert last in rest, f"{path.name} has no line {last!r} after {first!r}:\n{text}"
+    return "\n".join(rest[: rest.index(last) + 1]) + "\n"
+
+
+def same(path, made):
+    """A file of docs/ is what is made now; written where that is asked for."""
+    if UPDATE:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(made)
+    found = path.read_text() if path.exists() else ""
+    if found != made:
+        lines = difflib.unified_diff(
+            found.splitlines(), made.splitlines(), str(path.relative_to(ROOT)), "now", lineterm=""
+        )
+        pytest.fail("\n".join([*list(lines)[:60], HOW]), pytrace=False)
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """page("tutorial.md"): that page, in a folder of its own, with lego-emit on its PATH."""
+    folder, tools = tmp_path / "page", tmp_path / "bin"
+    folder.mkdir()
+    tools.mkdir()
+    command = tools / "lego-emit"
+    command.write_text(
+        f"#!{sys.executable}\nfrom lego_emit.cli import main\nmain(prog_name='lego-emit')\n"
+    )
+    command.chmod(0o755)
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    before = set(sys.modules)
+    yield lambda name: Page(DOCS / name, folder, tools)
+    for name in set(sys.modules) - before:  # a page's own layouts.py
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(folder)):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_block_of_a_page_holds(name, page):
+    found = page(name)
+    same(found.path, found.run())
+    if found.missing:
+        reason = f"all but what needs {', '.join(dict.fromkeys(found.missing))}"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+def test_no_picture_is_left_over():
+    shown = set()
+    for path in PAGES:
+        shown |= {
+            path.parent / block["image"]
+            for block in BLOCK.finditer(path.read_text())
+            if block["image"]
+        }
+    assert shown == set(DOCS.rglob("*.svg"))
+
+
+def test_every_error_class_has_its_section():
+    from lego_emit import errors
+
+    text = (DOCS / "errors.md").read_text()
+    kinds = [k for k in vars(errors).values() if isinstance(k, type)]
+    assert re.findall(r"^## (\w+)$", text, re.M) == [k.__name__ for k in kinds]
+
+
+def test_every_language_has_its_page():
+    from conftest import TARGETS
+
+    assert sorted(path.stem for path in (DOCS / "languages").iterdir()) == TARGETS
+
+
+def test_every_build_system_has_its_section():
+    text = (DOCS / "build-systems.md").read_text()
+    for folder in sorted((ROOT / "examples" / "embed").iterdir()):
+        assert f"examples/embed/{folder.name}`" in text
+
+
+def test_the_site_is_built(tmp_path):
+    for module, package in (("mkdocs", "mkdocs"), ("material", "mkdocs-material")):
+        if importlib.util.find_spec(module) is None:
+            reason = f"needs {package}: pip install 'lego-emit[docs]'"
+            if os.environ.get("LEGO_NEEDS_DOCS"):
+                pytest.fail(reason)
+            pytest.skip(reason)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"),
+            *("--config-file", ROOT / "mkdocs.yml", "--site-dir", tmp_path / "site"),
+        ],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for name in NAMES:
+        assert (tmp_path / "site" / name).with_suffix(".html").exists()
