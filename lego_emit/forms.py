@@ -32,11 +32,13 @@ def price(found: Found) -> tuple[float, int]:
 @dataclass(frozen=True, slots=True)
 class Style:
     """How one candidate spells. floors: the digits taken as differences of quotients; collect:
-    indices are taken out before sizes; fuse: a scaled digit is masked in place."""
+    indices are taken out before sizes; fuse: a scaled digit is masked in place; rests: the digit below a quotient
+    that is computed comes from its remainder."""
 
     floors: frozenset[Atom] = frozenset()
     collect: bool = False
     fuse: bool = False
+    rests: bool = False
 
     def words(self) -> tuple[str, ...]:
         """The style in words, for who asks why a form was taken."""
@@ -44,6 +46,7 @@ class Style:
             *(["digits as differences of quotients"] if self.floors else []),
             *(["indices put together"] if self.collect else []),
             *(["scaled digits masked in place"] if self.fuse else []),
+            *(["digits of remainders"] if self.rests else []),
         )
 
 
@@ -168,7 +171,7 @@ class Form:
         self.built = 0
         self._memo: dict[Any, int] = {}
         self._opened: dict[Atom, Terms] = {}
-        self._single, self._borders = _census(outputs, style.floors)
+        self._single, self._borders, self._starts = _census(outputs, style.floors)
 
     def expr(self, e: Expr) -> int:
         """The node of an expression."""
@@ -413,6 +416,10 @@ class Form:
         if rest.terms:  # the sizes' own symbols do not show that lo divides hi
             low = self._divided(self.expr(base), base, hi, "mod")
             return self._divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
+        if self.style.rests and hi.constant and (base, hi) in self._starts:
+            # what is left of a quotient that is computed, too
+            low = Expr.atom(Atom("digit", base, Expr.of(1), hi))
+            return self._divided(self._divided(self.expr(base), base, hi, "mod"), low, lo, "div")
         high = self._quotient(base, lo)
         return self._divided(high, Expr.atom(Atom("digit", base, lo, None)), ratio, "mod")
 
@@ -544,25 +551,28 @@ def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monom
 
 def _census(
     outputs: Iterable[Expr], floors: Collection[Atom]
-) -> tuple[set[Atom], dict[Expr, list[Expr]]]:
-    """(groups that stand once, borders of each base): a sum that is used once, as a summand, is no
-    factor; a base's borders are what it is divided by."""
+) -> tuple[set[Atom], dict[Expr, list[Expr]], set[tuple[Expr, Expr]]]:
+    """(groups that stand once, borders of each base, (base, what it is divided by)): a sum that is
+    used once, as a summand, is no factor; a base's borders are the sizes that divide it."""
     groups: Counter[Atom] = Counter()
     borders: dict[Expr, dict[Expr, None]] = {}
+    starts: set[tuple[Expr, Expr]] = set()
     for atom, _ in standing(outputs):
         if atom.kind == "group":
             groups[atom] += 1
         elif atom.kind == "digit":
             base, lo, hi = atom.args
+            starts.add((base, lo))
+            if atom in floors:
+                starts.add((base, hi))
             if (whole := base.single) is not None:
                 groups[whole] += 2  # the quotients share it
             if lo.constant is None:
                 borders.setdefault(base, {})[lo] = None
             if hi is not None and hi.constant is None and atom in floors:
                 borders.setdefault(base, {})[hi] = None
-    return {a for a, n in groups.items() if n == 1 and a.kind == "group"}, {
-        b: list(f) for b, f in borders.items()
-    }
+    single = {a for a, n in groups.items() if n == 1 and a.kind == "group"}
+    return single, {b: list(f) for b, f in borders.items()}, starts
 
 
 def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:

@@ -150,6 +150,8 @@ def _cheapest(
 
     if fusible and lowering.bit_operations:
         choose(replace(style, fuse=True))
+    if fusible and bases:
+        choose(replace(style, rests=True))
     if symbolic:
         choose(replace(style, collect=True))
     for digits in sorted(bases.values(), key=lambda d: d[0].key):
@@ -159,6 +161,8 @@ def _cheapest(
             base = style.floors - set(digits) | floors
             for collect in (False, True) if symbolic else (False,):
                 choose(replace(style, floors=base, collect=collect))
+    if fusible and style.floors:
+        choose(replace(style, rests=not style.rests))
     return best
 
 

@@ -37,6 +37,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 NAMES = [str(path.relative_to(DOCS)) for path in PAGES]
 UPDATE = os.environ.get("LEGO_UPDATE_DOCS", "") not in ("", "0")
+OPTIONAL = {"nvcc"}  # not in every Debian: CI goes on without it
 HOW = "LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py writes it anew"
 
 BLOCK = re.compile(
@@ -187,7 +188,7 @@ def test_every_block_of_a_page_holds(name, page):
     same(found.path, found.run())
     if found.missing:
         reason = f"all but what needs {', '.join(dict.fromkeys(found.missing))}"
-        if os.environ.get("CI"):
+        if os.environ.get("CI") and not OPTIONAL.issuperset(found.missing):
             pytest.fail(reason)
         pytest.skip(reason)
 

@@ -45,9 +45,9 @@ struct brick_N6_B2_inv_result {
   return {
       flat_div_72,
       flat / 24 - 3 * flat_div_72,
-      (flat >> 3) % 3,
-      (flat >> 2) & 1,
-      (flat >> 1) & 1,
+      flat % 24 >> 3,
+      (flat & 7) >> 2,
+      (flat & 3) >> 1,
       flat & 1,
   };
 }

@@ -33,9 +33,9 @@ contains
     flat_div_72 = flat / 72_int32
     i = flat_div_72
     j = flat / 24_int32 - 3_int32 * flat_div_72
-    k = mod(shifta(flat, 3), 3_int32)
-    l = iand(shifta(flat, 2), 1_int32)
-    m = iand(shifta(flat, 1), 1_int32)
+    k = shifta(mod(flat, 24_int32), 3)
+    l = shifta(iand(flat, 7_int32), 2)
+    m = shifta(iand(flat, 3_int32), 1)
     n = iand(flat, 1_int32)
   end subroutine brick_N6_B2_inv
 

@@ -29,9 +29,9 @@ void brick_N6_B2_inv(int flat_v, out int i, out int j, out int k, out int l, out
   int flat_div_72 = flat_v / 72;
   i = flat_div_72;
   j = flat_v / 24 - 3 * flat_div_72;
-  k = (flat_v >> 3) % 3;
-  l = (flat_v >> 2) & 1;
-  m = (flat_v >> 1) & 1;
+  k = flat_v % 24 >> 3;
+  l = (flat_v & 7) >> 2;
+  m = (flat_v & 3) >> 1;
   n = flat_v & 1;
 }
 

@@ -34,9 +34,9 @@ export function brick_N6_B2_inv(flat) {
   return [
     flat_div_72,
     Math.trunc(flat / 24) - 3 * flat_div_72,
-    (flat >> 3) % 3,
-    (flat >> 2) & 1,
-    (flat >> 1) & 1,
+    flat % 24 >> 3,
+    (flat & 7) >> 2,
+    (flat & 3) >> 1,
     flat & 1,
   ];
 }

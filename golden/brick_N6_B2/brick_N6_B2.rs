@@ -41,9 +41,9 @@ pub const fn brick_N6_B2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     (
         flat_div_72,
         flat / 24 - 3 * flat_div_72,
-        (flat >> 3) % 3,
-        (flat >> 2) & 1,
-        (flat >> 1) & 1,
+        (flat % 24) >> 3,
+        (flat & 7) >> 2,
+        (flat & 3) >> 1,
         flat & 1,
     )
 }

@@ -34,8 +34,7 @@ struct col_2x3x4_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 /// @note int32 is enough: every value lies in 0..23.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr col_2x3x4_inv_result col_2x3x4_inv(int flat) noexcept {
-  const int flat_div_6 = flat / 6;
-  return {flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6};
+  return {flat & 1, flat % 6 >> 1, flat / 6};
 }
 
 #endif  // LEGO_COL_2X3X4_CUH

@@ -23,10 +23,9 @@ int col_2x3x4_apply(int i, int j, int k) {
 // int32 is enough: every value lies in 0..23.
 // Renamed: flat is flat_v here
 void col_2x3x4_inv(int flat_v, out int i, out int j, out int k) {
-  int flat_div_6 = flat_v / 6;
   i = flat_v & 1;
-  j = (flat_v >> 1) - 3 * flat_div_6;
-  k = flat_div_6;
+  j = flat_v % 6 >> 1;
+  k = flat_v / 6;
 }
 
 #endif  // LEGO_COL_2X3X4_GLSL

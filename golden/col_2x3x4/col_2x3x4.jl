@@ -30,8 +30,7 @@ Logical index (i, j, k) of a physical position.
 - int32 is enough: every value lies in 0..23.
 """
 @inline function col_2x3x4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_6 = div(flat, Ti(6))
-    return (flat & Ti(1), (flat >> 1) - Ti(3) * flat_div_6, flat_div_6)
+    return (flat & Ti(1), (flat % Ti(6)) >> 1, div(flat, Ti(6)))
 end
 
 end # module Col2x3x4

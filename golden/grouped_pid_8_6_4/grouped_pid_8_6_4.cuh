@@ -33,8 +33,7 @@ struct grouped_pid_8_6_4_inv_result {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(
     int flat) noexcept {
-  const int flat_div_24 = flat / 24;
-  return {4 * flat_div_24 + (flat & 3), (flat >> 2) - 6 * flat_div_24};
+  return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
 #endif  // LEGO_GROUPED_PID_8_6_4_CUH

@@ -25,10 +25,8 @@ contains
   pure elemental subroutine grouped_pid_8_6_4_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_div_24
-    flat_div_24 = flat / 24_int32
-    i = 4_int32 * flat_div_24 + iand(flat, 3_int32)
-    j = shifta(flat, 2) - 6_int32 * flat_div_24
+    i = 4_int32 * (flat / 24_int32) + iand(flat, 3_int32)
+    j = shifta(mod(flat, 24_int32), 2)
   end subroutine grouped_pid_8_6_4_inv
 
 end module grouped_pid_8_6_4_mod

@@ -22,9 +22,8 @@ int grouped_pid_8_6_4_apply(int i, int j) {
 // int32 is enough: every value lies in 0..47.
 // Renamed: flat is flat_v here
 void grouped_pid_8_6_4_inv(int flat_v, out int i, out int j) {
-  int flat_div_24 = flat_v / 24;
-  i = 4 * flat_div_24 + (flat_v & 3);
-  j = (flat_v >> 2) - 6 * flat_div_24;
+  i = 4 * (flat_v / 24) + (flat_v & 3);
+  j = flat_v % 24 >> 2;
 }
 
 #endif  // LEGO_GROUPED_PID_8_6_4_GLSL

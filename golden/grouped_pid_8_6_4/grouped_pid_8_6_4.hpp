@@ -30,8 +30,7 @@ struct grouped_pid_8_6_4_inv_result {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(
     std::int32_t flat) noexcept {
-  const std::int32_t flat_div_24 = flat / 24;
-  return {4 * flat_div_24 + (flat & 3), (flat >> 2) - 6 * flat_div_24};
+  return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
 }  // namespace lego

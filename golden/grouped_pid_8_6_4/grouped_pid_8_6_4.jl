@@ -29,8 +29,7 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in 0..47.
 """
 @inline function grouped_pid_8_6_4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_24 = div(flat, Ti(24))
-    return (Ti(4) * flat_div_24 + (flat & Ti(3)), (flat >> 2) - Ti(6) * flat_div_24)
+    return (Ti(4) * div(flat, Ti(24)) + (flat & Ti(3)), (flat % Ti(24)) >> 2)
 end
 
 end # module GroupedPid864

@@ -26,6 +26,5 @@ export function grouped_pid_8_6_4_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 6
  */
 export function grouped_pid_8_6_4_inv(flat) {
-  const flat_div_24 = Math.trunc(flat / 24);
-  return [4 * flat_div_24 + (flat & 3), (flat >> 2) - 6 * flat_div_24];
+  return [4 * Math.trunc(flat / 24) + (flat & 3), flat % 24 >> 2];
 }

@@ -28,6 +28,5 @@ pub const fn grouped_pid_8_6_4_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn grouped_pid_8_6_4_inv(flat: i32) -> (i32, i32) {
-    let flat_div_24 = flat / 24;
-    (4 * flat_div_24 + (flat & 3), (flat >> 2) - 6 * flat_div_24)
+    (4 * (flat / 24) + (flat & 3), (flat % 24) >> 2)
 }

@@ -34,8 +34,7 @@ struct row_2x3x4_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 /// @note int32 is enough: every value lies in 0..23.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr row_2x3x4_inv_result row_2x3x4_inv(int flat) noexcept {
-  const int flat_div_12 = flat / 12;
-  return {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
+  return {flat / 12, flat % 12 >> 2, flat & 3};
 }
 
 #endif  // LEGO_ROW_2X3X4_CUH

@@ -23,9 +23,8 @@ int row_2x3x4_apply(int i, int j, int k) {
 // int32 is enough: every value lies in 0..23.
 // Renamed: flat is flat_v here
 void row_2x3x4_inv(int flat_v, out int i, out int j, out int k) {
-  int flat_div_12 = flat_v / 12;
-  i = flat_div_12;
-  j = (flat_v >> 2) - 3 * flat_div_12;
+  i = flat_v / 12;
+  j = flat_v % 12 >> 2;
   k = flat_v & 3;
 }
 

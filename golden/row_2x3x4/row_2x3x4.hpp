@@ -31,8 +31,7 @@ struct row_2x3x4_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 /// @note int32 is enough: every value lies in 0..23.
 [[nodiscard]] constexpr row_2x3x4_inv_result row_2x3x4_inv(std::int32_t flat) noexcept {
-  const std::int32_t flat_div_12 = flat / 12;
-  return {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
+  return {flat / 12, flat % 12 >> 2, flat & 3};
 }
 
 }  // namespace lego

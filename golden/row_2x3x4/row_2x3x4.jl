@@ -30,8 +30,7 @@ Logical index (i, j, k) of a physical position.
 - int32 is enough: every value lies in 0..23.
 """
 @inline function row_2x3x4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_12 = div(flat, Ti(12))
-    return (flat_div_12, (flat >> 2) - Ti(3) * flat_div_12, flat & Ti(3))
+    return (div(flat, Ti(12)), (flat % Ti(12)) >> 2, flat & Ti(3))
 end
 
 end # module Row2x3x4

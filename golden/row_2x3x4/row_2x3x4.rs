@@ -29,6 +29,5 @@ pub const fn row_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn row_2x3x4_inv(flat: i32) -> (i32, i32, i32) {
-    let flat_div_12 = flat / 12;
-    (flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3)
+    (flat / 12, (flat % 12) >> 2, flat & 3)
 }

@@ -45,10 +45,10 @@ struct tileby_q2xd3_inv_result {
   const int flat_div_72 = flat / 72;
   return {
       flat_div_72,
-      (flat >> 3) % 3,
-      (flat >> 1) & 1,
+      flat % 24 >> 3,
+      (flat & 3) >> 1,
       flat / 24 - 3 * flat_div_72,
-      (flat >> 2) & 1,
+      (flat & 7) >> 2,
       flat & 1,
   };
 }

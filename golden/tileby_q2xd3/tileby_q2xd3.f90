@@ -32,10 +32,10 @@ contains
     integer(int32) :: flat_div_72
     flat_div_72 = flat / 72_int32
     i = flat_div_72
-    j = mod(shifta(flat, 3), 3_int32)
-    k = iand(shifta(flat, 1), 1_int32)
+    j = shifta(mod(flat, 24_int32), 3)
+    k = shifta(iand(flat, 3_int32), 1)
     l = flat / 24_int32 - 3_int32 * flat_div_72
-    m = iand(shifta(flat, 2), 1_int32)
+    m = shifta(iand(flat, 7_int32), 2)
     n = iand(flat, 1_int32)
   end subroutine tileby_q2xd3_inv
 

@@ -37,10 +37,10 @@ pub const fn tileby_q2xd3_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     let flat_div_72 = flat / 72;
     (
         flat_div_72,
-        (flat >> 3) % 3,
-        (flat >> 1) & 1,
+        (flat % 24) >> 3,
+        (flat & 3) >> 1,
         flat / 24 - 3 * flat_div_72,
-        (flat >> 2) & 1,
+        (flat & 7) >> 2,
         flat & 1,
     )
 }

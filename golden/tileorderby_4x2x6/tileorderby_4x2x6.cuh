@@ -35,13 +35,7 @@ struct tileorderby_4x2x6_inv_result {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
     int flat) noexcept {
-  const int flat_div_24 = flat / 24;
-  const int flat_div_2 = flat >> 1;
-  return {
-      (flat_div_2 & 2) + (flat & 1),
-      flat_div_24,
-      ((flat >> 2) & 14) - 6 * flat_div_24 + (flat_div_2 & 1),
-  };
+  return {((flat >> 1) & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + ((flat & 3) >> 1)};
 }
 
 #endif  // LEGO_TILEORDERBY_4X2X6_CUH

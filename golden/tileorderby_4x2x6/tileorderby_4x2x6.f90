@@ -27,12 +27,9 @@ contains
   pure elemental subroutine tileorderby_4x2x6_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
-    integer(int32) :: flat_div_24, flat_div_2
-    flat_div_24 = flat / 24_int32
-    flat_div_2 = shifta(flat, 1)
-    i = iand(flat_div_2, 2_int32) + iand(flat, 1_int32)
-    j = flat_div_24
-    k = iand(shifta(flat, 2), 14_int32) - 6_int32 * flat_div_24 + iand(flat_div_2, 1_int32)
+    i = iand(shifta(flat, 1), 2_int32) + iand(flat, 1_int32)
+    j = flat / 24_int32
+    k = 2_int32 * shifta(mod(flat, 24_int32), 3) + shifta(iand(flat, 3_int32), 1)
   end subroutine tileorderby_4x2x6_inv
 
 end module tileorderby_4x2x6_mod

@@ -23,11 +23,9 @@ int tileorderby_4x2x6_apply(int i, int j, int k) {
 // int32 is enough: every value lies in 0..47.
 // Renamed: flat is flat_v here
 void tileorderby_4x2x6_inv(int flat_v, out int i, out int j, out int k) {
-  int flat_div_24 = flat_v / 24;
-  int flat_div_2 = flat_v >> 1;
-  i = (flat_div_2 & 2) + (flat_v & 1);
-  j = flat_div_24;
-  k = ((flat_v >> 2) & 14) - 6 * flat_div_24 + (flat_div_2 & 1);
+  i = ((flat_v >> 1) & 2) + (flat_v & 1);
+  j = flat_v / 24;
+  k = 2 * (flat_v % 24 >> 3) + ((flat_v & 3) >> 1);
 }
 
 #endif  // LEGO_TILEORDERBY_4X2X6_GLSL

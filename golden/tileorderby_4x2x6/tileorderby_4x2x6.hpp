@@ -32,13 +32,7 @@ struct tileorderby_4x2x6_inv_result {
 /// @note int32 is enough: every value lies in 0..47.
 [[nodiscard]] constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
     std::int32_t flat) noexcept {
-  const std::int32_t flat_div_24 = flat / 24;
-  const std::int32_t flat_div_2 = flat >> 1;
-  return {
-      (flat_div_2 & 2) + (flat & 1),
-      flat_div_24,
-      ((flat >> 2) & 14) - 6 * flat_div_24 + (flat_div_2 & 1),
-  };
+  return {((flat >> 1) & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + ((flat & 3) >> 1)};
 }
 
 }  // namespace lego

@@ -31,10 +31,8 @@ Logical index (i, j, k) of a physical position.
 - int32 is enough: every value lies in 0..47.
 """
 @inline function tileorderby_4x2x6_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_24 = div(flat, Ti(24))
-    flat_div_2 = flat >> 1
-    return ((flat_div_2 & Ti(2)) + (flat & Ti(1)), flat_div_24,
-        ((flat >> 2) & Ti(14)) - Ti(6) * flat_div_24 + (flat_div_2 & Ti(1)))
+    return (((flat >> 1) & Ti(2)) + (flat & Ti(1)), div(flat, Ti(24)),
+        Ti(2) * ((flat % Ti(24)) >> 3) + ((flat & Ti(3)) >> 1))
 end
 
 end # module Tileorderby4x2x6

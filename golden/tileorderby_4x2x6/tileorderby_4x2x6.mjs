@@ -27,11 +27,9 @@ export function tileorderby_4x2x6_apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
  */
 export function tileorderby_4x2x6_inv(flat) {
-  const flat_div_24 = Math.trunc(flat / 24);
-  const flat_div_2 = flat >> 1;
   return [
-    (flat_div_2 & 2) + (flat & 1),
-    flat_div_24,
-    ((flat >> 2) & 14) - 6 * flat_div_24 + (flat_div_2 & 1),
+    ((flat >> 1) & 2) + (flat & 1),
+    Math.trunc(flat / 24),
+    2 * (flat % 24 >> 3) + ((flat & 3) >> 1),
   ];
 }

@@ -29,11 +29,9 @@ pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn tileorderby_4x2x6_inv(flat: i32) -> (i32, i32, i32) {
-    let flat_div_24 = flat / 24;
-    let flat_div_2 = flat >> 1;
     (
-        (flat_div_2 & 2) + (flat & 1),
-        flat_div_24,
-        ((flat >> 2) & 0xe) - 6 * flat_div_24 + (flat_div_2 & 1),
+        ((flat >> 1) & 2) + (flat & 1),
+        flat / 24,
+        2 * ((flat % 24) >> 3) + ((flat & 3) >> 1),
     )
 }

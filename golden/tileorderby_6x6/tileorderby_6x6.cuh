@@ -33,8 +33,7 @@ struct tileorderby_6x6_inv_result {
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_6x6_inv_result tileorderby_6x6_inv(
     int flat) noexcept {
-  const int flat_div_12 = flat / 12;
-  return {(flat >> 1) - 6 * flat_div_12, 2 * flat_div_12 + (flat & 1)};
+  return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
 #endif  // LEGO_TILEORDERBY_6X6_CUH

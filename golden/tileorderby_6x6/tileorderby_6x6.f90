@@ -25,10 +25,8 @@ contains
   pure elemental subroutine tileorderby_6x6_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_div_12
-    flat_div_12 = flat / 12_int32
-    i = shifta(flat, 1) - 6_int32 * flat_div_12
-    j = 2_int32 * flat_div_12 + iand(flat, 1_int32)
+    i = shifta(mod(flat, 12_int32), 1)
+    j = 2_int32 * (flat / 12_int32) + iand(flat, 1_int32)
   end subroutine tileorderby_6x6_inv
 
 end module tileorderby_6x6_mod

@@ -22,9 +22,8 @@ int tileorderby_6x6_apply(int i, int j) {
 // int32 is enough: every value lies in 0..35.
 // Renamed: flat is flat_v here
 void tileorderby_6x6_inv(int flat_v, out int i, out int j) {
-  int flat_div_12 = flat_v / 12;
-  i = (flat_v >> 1) - 6 * flat_div_12;
-  j = 2 * flat_div_12 + (flat_v & 1);
+  i = flat_v % 12 >> 1;
+  j = 2 * (flat_v / 12) + (flat_v & 1);
 }
 
 #endif  // LEGO_TILEORDERBY_6X6_GLSL

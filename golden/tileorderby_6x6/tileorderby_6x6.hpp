@@ -29,8 +29,7 @@ struct tileorderby_6x6_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 6
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] constexpr tileorderby_6x6_inv_result tileorderby_6x6_inv(std::int32_t flat) noexcept {
-  const std::int32_t flat_div_12 = flat / 12;
-  return {(flat >> 1) - 6 * flat_div_12, 2 * flat_div_12 + (flat & 1)};
+  return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
 }  // namespace lego

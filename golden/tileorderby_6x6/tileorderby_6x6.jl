@@ -29,8 +29,7 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in 0..35.
 """
 @inline function tileorderby_6x6_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_12 = div(flat, Ti(12))
-    return ((flat >> 1) - Ti(6) * flat_div_12, Ti(2) * flat_div_12 + (flat & Ti(1)))
+    return ((flat % Ti(12)) >> 1, Ti(2) * div(flat, Ti(12)) + (flat & Ti(1)))
 end
 
 end # module Tileorderby6x6

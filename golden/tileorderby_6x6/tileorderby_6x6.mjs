@@ -26,6 +26,5 @@ export function tileorderby_6x6_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
 export function tileorderby_6x6_inv(flat) {
-  const flat_div_12 = Math.trunc(flat / 12);
-  return [(flat >> 1) - 6 * flat_div_12, 2 * flat_div_12 + (flat & 1)];
+  return [flat % 12 >> 1, 2 * Math.trunc(flat / 12) + (flat & 1)];
 }

@@ -28,6 +28,5 @@ pub const fn tileorderby_6x6_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn tileorderby_6x6_inv(flat: i32) -> (i32, i32) {
-    let flat_div_12 = flat / 12;
-    ((flat >> 1) - 6 * flat_div_12, 2 * flat_div_12 + (flat & 1))
+    ((flat % 12) >> 1, 2 * (flat / 12) + (flat & 1))
 }
