@@ -72,6 +72,7 @@ class Printer:
         cost: the cost model that chooses between equal forms where the caller names none.
     """
 
+    format = 1  # of emitted files: another number where files of before do not fit any more
     name = ""
     aliases: tuple[str, ...] = ()
     title = ""
