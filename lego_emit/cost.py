@@ -31,18 +31,29 @@ class Cost:
     hoisted: float = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "prices", dict(self.prices))
+        from .program import OPS as OPERATIONS
+
+        prices = dict(self.prices)
+        for op, price in prices.items():
+            if op not in OPERATIONS:
+                raise TargetError(
+                    f"Cost {self.name!r} prices {op!r}, which is no operation."
+                    f"{nearest(str(op), OPERATIONS)}"
+                )
+            if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
+                raise TargetError(
+                    f"Cost {self.name!r}: the price of {op} is {price!r}; a price is a number >= 0"
+                )
+        object.__setattr__(self, "prices", prices)
 
 
-FREE = {"const": 0, "var": 0, "int": 0}
-
-OPS = Cost("ops", FREE, hoisted=0.01)
+OPS = Cost("ops", hoisted=0.01)
 
 # A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
 # multiplication, a shift and corrections, and floor semantics add a comparison and a subtraction.
 LATENCY = Cost(
     "latency",
-    {**FREE, "mul": 1.5, "div": 4, "mod": 4, "floordiv": 7, "floormod": 7, "isqrt": 8},
+    {"mul": 1.5, "div": 4, "mod": 4, "floordiv": 7, "floormod": 7, "isqrt": 8},
     symbolic=8,
     remainder=2.5,
     margin=1.5,
@@ -57,7 +68,7 @@ def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
         return default
     if isinstance(cost, Cost):
         return cost
-    if cost not in COSTS:
+    if not isinstance(cost, str) or cost not in COSTS:
         raise TargetError(
             f"no cost model {cost!r}; there are {', '.join(COSTS)}, or give a lego_emit.Cost."
             f"{nearest(str(cost), COSTS)}"

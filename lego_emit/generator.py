@@ -52,6 +52,8 @@ def generate(
         precondition in `assumptions`.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
         and a masked position is 0 then).
+    cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
+        fewest operations), or a Cost.
 
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.

@@ -74,7 +74,7 @@ class Graph:
         if op == "select" and [self.values[a] for a in args[1:]] in ([0, 1], [1, 0]):
             return self._flag(args[0], self.values[args[1]] == 1)
         hoisted = all(self.hoisted[a] for a in args)
-        price = self.cost.prices.get(op, 1)
+        price = 0 if op in FREE else self.cost.prices.get(op, 1)
         shift = SHIFTS.get(op)
         if shift is not None and any(x > 0 and x & (x - 1) == 0 for x in numbers):
             price = self.cost.prices.get(shift, 1)  # every compiler's

@@ -29,7 +29,7 @@ def test_operations_and_latency_choose_differently():
 
 
 def test_a_model_of_ones_own():
-    no_modulo = Cost("no modulo", {"mod": 100, "const": 0, "var": 0, "int": 0})
+    no_modulo = Cost("no modulo", {"mod": 100})
     function = generate(FIG6, "cuda", cost=no_modulo).functions[1]
     assert not any(node.op == "mod" for node in function.nodes())
     assert any(node.op == "mod" for node in generate(FIG6, "cuda", cost="ops").functions[1].nodes())
@@ -39,6 +39,25 @@ def test_a_model_of_ones_own():
 def test_an_unknown_model():
     with pytest.raises(LegoError, match=r"no cost model 'latncy'.*ops, latency.*Did you mean 'lat"):
         generate(FIG6, "cuda", cost="latncy")
+
+
+@pytest.mark.parametrize(
+    ("prices", "error"),
+    [
+        ({"mull": 2}, "prices 'mull', which is no operation. Did you mean 'mul'"),
+        ({"mul": -1}, "the price of mul is -1; a price is a number >= 0"),
+        ({"mul": "2"}, "the price of mul is '2'"),
+    ],
+)
+def test_prices_that_are_none(prices, error):
+    with pytest.raises(LegoError, match=error):
+        Cost("mine", prices)
+
+
+def test_no_model_at_all():
+    for cost in (3, {"mul": 2}):
+        with pytest.raises(LegoError, match="no cost model"):
+            generate(FIG6, "cuda", cost=cost)
 
 
 @pytest.mark.parametrize("cost", ["ops", "latency"])
