@@ -67,9 +67,7 @@ class Ranges:
         if OPS[op][1] == "b":
             return None, None
         lo, hi = _interval(op, bounds)
-        known = _tighter(max, known[0], lo), _tighter(min, known[1], hi)
-        if limits:
-            found[node] = known
+        found[node] = known = _tighter(max, known[0], lo), _tighter(min, known[1], hi)
         return known
 
     def _inside(

@@ -38,10 +38,12 @@ LEGO_HOST_DEVICE constexpr int antidiag_16_isqrt(int n) noexcept {
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 256
-/// @note int32 is enough: every value lies in -1350..690.
+/// @note int32 is enough: every value lies in 0..255.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_16_apply(int i, int j) noexcept {
   const int total = i + j;
-  return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;
+  const int choice = total <= 15 ? total : 30 - total;
+  const int quotient = choice * (choice + 1) >> 1;
+  return (total <= 15 ? quotient : 240 - quotient) + i;
 }
 
 /// The result of antidiag_16_inv.
@@ -53,7 +55,7 @@ struct antidiag_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-/// @note int32 is enough: every value lies in -276..510.
+/// @note int32 is enough: every value lies in -153..272.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_16_inv_result antidiag_16_inv(int flat) noexcept {
   const int choice = flat <= 135 ? flat : 255 - flat;
   const int root = antidiag_16_isqrt(2 * choice);

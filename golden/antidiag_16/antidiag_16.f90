@@ -13,14 +13,14 @@ contains
   !> Parameter i: 0 <= i < 16
   !> Parameter j: 0 <= j < 16
   !> Result: 0 <= the result < 256
-  !> int32 is enough: every value lies in -1830..930.
+  !> int32 is enough: every value lies in -225..930.
   pure elemental integer(int32) function antidiag_16_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: total
+    integer(int32) :: total, choice, quotient
     total = i + j
-    antidiag_16_apply = merge(shifta(total * (total + 1_int32), 1), &
-            -shifta(total * (total - 61_int32), 1) - 225_int32, total <= 15_int32) &
-        + i
+    choice = merge(total, 30_int32 - total, total <= 15_int32)
+    quotient = shifta(choice * (choice + 1_int32), 1)
+    antidiag_16_apply = merge(quotient, 240_int32 - quotient, total <= 15_int32) + i
   end function antidiag_16_apply
 
   !> Logical index (i, j) of a physical position.

@@ -26,16 +26,18 @@ int antidiag_16_isqrt(int n) {
 // Parameter i: 0 <= i < 16
 // Parameter j: 0 <= j < 16
 // Result: 0 <= the result < 256
-// int32 is enough: every value lies in -1350..690.
+// int32 is enough: every value lies in 0..255.
 int antidiag_16_apply(int i, int j) {
   int total = i + j;
-  return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;
+  int choice = total <= 15 ? total : 30 - total;
+  int quotient = choice * (choice + 1) >> 1;
+  return (total <= 15 ? quotient : 240 - quotient) + i;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
-// int32 is enough: every value lies in -276..510.
+// int32 is enough: every value lies in -153..272.
 // Renamed: flat is flat_v here
 void antidiag_16_inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 135 ? flat_v : 255 - flat_v;

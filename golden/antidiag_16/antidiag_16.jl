@@ -14,13 +14,13 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 16
 - Parameter j: 0 <= j < 16
 - Result: 0 <= the result < 256
-- int32 is enough: every value lies in -1350..690.
+- int32 is enough: every value lies in 0..255.
 """
 @inline function antidiag_16_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j
-    return (total <= 15 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(61))) >> 1) - Ti(225)) +
-        i
+    choice = total <= 15 ? total : Ti(30) - total
+    quotient = (choice * (choice + Ti(1))) >> 1
+    return (total <= 15 ? quotient : Ti(240) - quotient) + i
 end
 
 """
@@ -30,7 +30,7 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 256
 - Result: 0 <= i < 16, 0 <= j < 16
-- int32 is enough: every value lies in -276..510.
+- int32 is enough: every value lies in -153..272.
 """
 @inline function antidiag_16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     choice = flat <= 135 ? flat : Ti(255) - flat

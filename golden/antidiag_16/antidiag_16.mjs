@@ -6,7 +6,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -1350..690.
+ * int53 is enough: every value lies in 0..255.
  *
  * @param {number} i 0 <= i < 16
  * @param {number} j 0 <= j < 16
@@ -14,13 +14,15 @@
  */
 export function antidiag_16_apply(i, j) {
   const total = i + j;
-  return (total <= 15 ? total * (total + 1) >> 1 : -(total * (total - 61) >> 1) - 225) + i;
+  const choice = total <= 15 ? total : 30 - total;
+  const quotient = choice * (choice + 1) >> 1;
+  return (total <= 15 ? quotient : 240 - quotient) + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -276..510.
+ * int53 is enough: every value lies in -153..272.
  *
  * @param {number} flat 0 <= flat < 256
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16

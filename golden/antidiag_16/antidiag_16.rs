@@ -24,17 +24,19 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 16`
 /// - result: `0 <= result < 256`
 ///
-/// `int32` is enough: every value lies in `-1350..690`.
+/// `int32` is enough: every value lies in `0..255`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_16_apply(i: i32, j: i32) -> i32 {
     let total = i + j;
+    let choice = if total <= 15 { total } else { 30 - total };
+    let quotient = (choice * (choice + 1)) >> 1;
     (if total <= 15 {
-        (total * (total + 1)) >> 1
+        quotient
     } else {
-        -((total * (total - 61)) >> 1) - 225
+        240 - quotient
     }) + i
 }
 
@@ -43,7 +45,7 @@ pub const fn antidiag_16_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 256`
 /// - result: `(i, j)`, `0 <= i < 16, 0 <= j < 16`
 ///
-/// `int32` is enough: every value lies in `-276..510`.
+/// `int32` is enough: every value lies in `-153..272`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

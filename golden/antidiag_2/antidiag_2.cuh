@@ -52,7 +52,7 @@ struct antidiag_2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4
 /// @return 0 <= i < 2, 0 <= j < 2
-/// @note int32 is enough: every value lies in -6..6.
+/// @note int32 is enough: every value lies in -5..6.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_2_inv_result antidiag_2_inv(int flat) noexcept {
   const int root = antidiag_2_isqrt(2 * flat);
   const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;

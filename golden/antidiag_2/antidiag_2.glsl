@@ -34,7 +34,7 @@ int antidiag_2_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 4
 // Result: 0 <= i < 2, 0 <= j < 2
-// int32 is enough: every value lies in -6..6.
+// int32 is enough: every value lies in -5..6.
 // Renamed: flat is flat_v here
 void antidiag_2_inv(int flat_v, out int i, out int j) {
   int root = antidiag_2_isqrt(2 * flat_v);

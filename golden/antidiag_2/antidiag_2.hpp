@@ -52,7 +52,7 @@ struct antidiag_2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4
 /// @return 0 <= i < 2, 0 <= j < 2
-/// @note int32 is enough: every value lies in -6..6.
+/// @note int32 is enough: every value lies in -5..6.
 [[nodiscard]] constexpr antidiag_2_inv_result antidiag_2_inv(std::int32_t flat) noexcept {
   const std::int32_t root = antidiag_2_detail::isqrt(2 * flat);
   const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;

@@ -27,7 +27,7 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 4
 - Result: 0 <= i < 2, 0 <= j < 2
-- int32 is enough: every value lies in -6..6.
+- int32 is enough: every value lies in -5..6.
 """
 @inline function antidiag_2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     root = isqrt(Ti(2) * flat)

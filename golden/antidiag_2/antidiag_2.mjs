@@ -19,7 +19,7 @@ export function antidiag_2_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -6..6.
+ * int53 is enough: every value lies in -5..6.
  *
  * @param {number} flat 0 <= flat < 4
  * @returns {[i: number, j: number]} 0 <= i < 2, 0 <= j < 2

@@ -38,7 +38,7 @@ pub const fn antidiag_2_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 4`
 /// - result: `(i, j)`, `0 <= i < 2, 0 <= j < 2`
 ///
-/// `int32` is enough: every value lies in -6..6.
+/// `int32` is enough: every value lies in -5..6.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

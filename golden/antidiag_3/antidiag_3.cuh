@@ -38,10 +38,12 @@ LEGO_HOST_DEVICE constexpr int antidiag_3_isqrt(int n) noexcept {
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 3
 /// @return 0 <= the result < 9
-/// @note int32 is enough: every value lies in -24..16.
+/// @note int32 is enough: every value lies in 0..8.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_3_apply(int i, int j) noexcept {
   const int total = i + j;
-  return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;
+  const int choice = total <= 2 ? total : 4 - total;
+  const int quotient = choice * (choice + 1) >> 1;
+  return (total <= 2 ? quotient : 6 - quotient) + i;
 }
 
 /// The result of antidiag_3_inv.
@@ -53,7 +55,7 @@ struct antidiag_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
-/// @note int32 is enough: every value lies in -15..20.
+/// @note int32 is enough: every value lies in -10..12.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_3_inv_result antidiag_3_inv(int flat) noexcept {
   const int choice = flat <= 5 ? flat : 8 - flat;
   const int root = antidiag_3_isqrt(2 * choice);

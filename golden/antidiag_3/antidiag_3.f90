@@ -13,14 +13,14 @@ contains
   !> Parameter i: 0 <= i < 3
   !> Parameter j: 0 <= j < 3
   !> Result: 0 <= the result < 9
-  !> int32 is enough: every value lies in -36..20.
+  !> int32 is enough: every value lies in -4..20.
   pure elemental integer(int32) function antidiag_3_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: total
+    integer(int32) :: total, choice, quotient
     total = i + j
-    antidiag_3_apply = merge(shifta(total * (total + 1_int32), 1), &
-            -shifta(total * (total - 9_int32), 1) - 4_int32, total <= 2_int32) &
-        + i
+    choice = merge(total, 4_int32 - total, total <= 2_int32)
+    quotient = shifta(choice * (choice + 1_int32), 1)
+    antidiag_3_apply = merge(quotient, 6_int32 - quotient, total <= 2_int32) + i
   end function antidiag_3_apply
 
   !> Logical index (i, j) of a physical position.

@@ -26,16 +26,18 @@ int antidiag_3_isqrt(int n) {
 // Parameter i: 0 <= i < 3
 // Parameter j: 0 <= j < 3
 // Result: 0 <= the result < 9
-// int32 is enough: every value lies in -24..16.
+// int32 is enough: every value lies in 0..8.
 int antidiag_3_apply(int i, int j) {
   int total = i + j;
-  return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;
+  int choice = total <= 2 ? total : 4 - total;
+  int quotient = choice * (choice + 1) >> 1;
+  return (total <= 2 ? quotient : 6 - quotient) + i;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 9
 // Result: 0 <= i < 3, 0 <= j < 3
-// int32 is enough: every value lies in -15..20.
+// int32 is enough: every value lies in -10..12.
 // Renamed: flat is flat_v here
 void antidiag_3_inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 5 ? flat_v : 8 - flat_v;

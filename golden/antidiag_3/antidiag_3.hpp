@@ -38,10 +38,12 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 3
 /// @return 0 <= the result < 9
-/// @note int32 is enough: every value lies in -24..16.
+/// @note int32 is enough: every value lies in 0..8.
 [[nodiscard]] constexpr std::int32_t antidiag_3_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
-  return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;
+  const std::int32_t choice = total <= 2 ? total : 4 - total;
+  const std::int32_t quotient = choice * (choice + 1) >> 1;
+  return (total <= 2 ? quotient : 6 - quotient) + i;
 }
 
 /// The result of antidiag_3_inv.
@@ -53,7 +55,7 @@ struct antidiag_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
-/// @note int32 is enough: every value lies in -15..20.
+/// @note int32 is enough: every value lies in -10..12.
 [[nodiscard]] constexpr antidiag_3_inv_result antidiag_3_inv(std::int32_t flat) noexcept {
   const std::int32_t choice = flat <= 5 ? flat : 8 - flat;
   const std::int32_t root = antidiag_3_detail::isqrt(2 * choice);

@@ -14,13 +14,13 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 3
 - Parameter j: 0 <= j < 3
 - Result: 0 <= the result < 9
-- int32 is enough: every value lies in -24..16.
+- int32 is enough: every value lies in 0..8.
 """
 @inline function antidiag_3_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j
-    return (total <= 2 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(9))) >> 1) - Ti(4)) +
-        i
+    choice = total <= 2 ? total : Ti(4) - total
+    quotient = (choice * (choice + Ti(1))) >> 1
+    return (total <= 2 ? quotient : Ti(6) - quotient) + i
 end
 
 """
@@ -30,7 +30,7 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 9
 - Result: 0 <= i < 3, 0 <= j < 3
-- int32 is enough: every value lies in -15..20.
+- int32 is enough: every value lies in -10..12.
 """
 @inline function antidiag_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     choice = flat <= 5 ? flat : Ti(8) - flat

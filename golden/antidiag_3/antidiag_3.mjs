@@ -6,7 +6,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -24..16.
+ * int53 is enough: every value lies in 0..8.
  *
  * @param {number} i 0 <= i < 3
  * @param {number} j 0 <= j < 3
@@ -14,13 +14,15 @@
  */
 export function antidiag_3_apply(i, j) {
   const total = i + j;
-  return (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4) + i;
+  const choice = total <= 2 ? total : 4 - total;
+  const quotient = choice * (choice + 1) >> 1;
+  return (total <= 2 ? quotient : 6 - quotient) + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -15..20.
+ * int53 is enough: every value lies in -10..12.
  *
  * @param {number} flat 0 <= flat < 9
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 3

@@ -24,18 +24,16 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 3`
 /// - result: `0 <= result < 9`
 ///
-/// `int32` is enough: every value lies in `-24..16`.
+/// `int32` is enough: every value lies in 0..8.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
     let total = i + j;
-    (if total <= 2 {
-        (total * (total + 1)) >> 1
-    } else {
-        -((total * (total - 9)) >> 1) - 4
-    }) + i
+    let choice = if total <= 2 { total } else { 4 - total };
+    let quotient = (choice * (choice + 1)) >> 1;
+    (if total <= 2 { quotient } else { 6 - quotient }) + i
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -43,7 +41,7 @@ pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 9`
 /// - result: `(i, j)`, `0 <= i < 3, 0 <= j < 3`
 ///
-/// `int32` is enough: every value lies in `-15..20`.
+/// `int32` is enough: every value lies in `-10..12`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

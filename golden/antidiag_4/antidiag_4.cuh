@@ -38,10 +38,12 @@ LEGO_HOST_DEVICE constexpr int antidiag_4_isqrt(int n) noexcept {
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 16
-/// @note int32 is enough: every value lies in -54..33.
+/// @note int32 is enough: every value lies in 0..15.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_4_apply(int i, int j) noexcept {
   const int total = i + j;
-  return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;
+  const int choice = total <= 3 ? total : 6 - total;
+  const int quotient = choice * (choice + 1) >> 1;
+  return (total <= 3 ? quotient : 12 - quotient) + i;
 }
 
 /// The result of antidiag_4_inv.
@@ -53,7 +55,7 @@ struct antidiag_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
-/// @note int32 is enough: every value lies in -21..30.
+/// @note int32 is enough: every value lies in -15..20.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_4_inv_result antidiag_4_inv(int flat) noexcept {
   const int choice = flat <= 9 ? flat : 15 - flat;
   const int root = antidiag_4_isqrt(2 * choice);

@@ -13,14 +13,14 @@ contains
   !> Parameter i: 0 <= i < 4
   !> Parameter j: 0 <= j < 4
   !> Result: 0 <= the result < 16
-  !> int32 is enough: every value lies in -78..42.
+  !> int32 is enough: every value lies in -9..42.
   pure elemental integer(int32) function antidiag_4_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: total
+    integer(int32) :: total, choice, quotient
     total = i + j
-    antidiag_4_apply = merge(shifta(total * (total + 1_int32), 1), &
-            -shifta(total * (total - 13_int32), 1) - 9_int32, total <= 3_int32) &
-        + i
+    choice = merge(total, 6_int32 - total, total <= 3_int32)
+    quotient = shifta(choice * (choice + 1_int32), 1)
+    antidiag_4_apply = merge(quotient, 12_int32 - quotient, total <= 3_int32) + i
   end function antidiag_4_apply
 
   !> Logical index (i, j) of a physical position.

@@ -26,16 +26,18 @@ int antidiag_4_isqrt(int n) {
 // Parameter i: 0 <= i < 4
 // Parameter j: 0 <= j < 4
 // Result: 0 <= the result < 16
-// int32 is enough: every value lies in -54..33.
+// int32 is enough: every value lies in 0..15.
 int antidiag_4_apply(int i, int j) {
   int total = i + j;
-  return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;
+  int choice = total <= 3 ? total : 6 - total;
+  int quotient = choice * (choice + 1) >> 1;
+  return (total <= 3 ? quotient : 12 - quotient) + i;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 16
 // Result: 0 <= i < 4, 0 <= j < 4
-// int32 is enough: every value lies in -21..30.
+// int32 is enough: every value lies in -15..20.
 // Renamed: flat is flat_v here
 void antidiag_4_inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 9 ? flat_v : 15 - flat_v;

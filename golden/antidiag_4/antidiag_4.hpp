@@ -38,10 +38,12 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 16
-/// @note int32 is enough: every value lies in -54..33.
+/// @note int32 is enough: every value lies in 0..15.
 [[nodiscard]] constexpr std::int32_t antidiag_4_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
-  return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;
+  const std::int32_t choice = total <= 3 ? total : 6 - total;
+  const std::int32_t quotient = choice * (choice + 1) >> 1;
+  return (total <= 3 ? quotient : 12 - quotient) + i;
 }
 
 /// The result of antidiag_4_inv.
@@ -53,7 +55,7 @@ struct antidiag_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
-/// @note int32 is enough: every value lies in -21..30.
+/// @note int32 is enough: every value lies in -15..20.
 [[nodiscard]] constexpr antidiag_4_inv_result antidiag_4_inv(std::int32_t flat) noexcept {
   const std::int32_t choice = flat <= 9 ? flat : 15 - flat;
   const std::int32_t root = antidiag_4_detail::isqrt(2 * choice);

@@ -14,13 +14,13 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 4
 - Parameter j: 0 <= j < 4
 - Result: 0 <= the result < 16
-- int32 is enough: every value lies in -54..33.
+- int32 is enough: every value lies in 0..15.
 """
 @inline function antidiag_4_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j
-    return (total <= 3 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(13))) >> 1) - Ti(9)) +
-        i
+    choice = total <= 3 ? total : Ti(6) - total
+    quotient = (choice * (choice + Ti(1))) >> 1
+    return (total <= 3 ? quotient : Ti(12) - quotient) + i
 end
 
 """
@@ -30,7 +30,7 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 16
 - Result: 0 <= i < 4, 0 <= j < 4
-- int32 is enough: every value lies in -21..30.
+- int32 is enough: every value lies in -15..20.
 """
 @inline function antidiag_4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     choice = flat <= 9 ? flat : Ti(15) - flat

@@ -6,7 +6,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -54..33.
+ * int53 is enough: every value lies in 0..15.
  *
  * @param {number} i 0 <= i < 4
  * @param {number} j 0 <= j < 4
@@ -14,13 +14,15 @@
  */
 export function antidiag_4_apply(i, j) {
   const total = i + j;
-  return (total <= 3 ? total * (total + 1) >> 1 : -(total * (total - 13) >> 1) - 9) + i;
+  const choice = total <= 3 ? total : 6 - total;
+  const quotient = choice * (choice + 1) >> 1;
+  return (total <= 3 ? quotient : 12 - quotient) + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -21..30.
+ * int53 is enough: every value lies in -15..20.
  *
  * @param {number} flat 0 <= flat < 16
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 4

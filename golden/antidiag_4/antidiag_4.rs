@@ -24,18 +24,16 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 4`
 /// - result: `0 <= result < 16`
 ///
-/// `int32` is enough: every value lies in `-54..33`.
+/// `int32` is enough: every value lies in `0..15`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_4_apply(i: i32, j: i32) -> i32 {
     let total = i + j;
-    (if total <= 3 {
-        (total * (total + 1)) >> 1
-    } else {
-        -((total * (total - 13)) >> 1) - 9
-    }) + i
+    let choice = if total <= 3 { total } else { 6 - total };
+    let quotient = (choice * (choice + 1)) >> 1;
+    (if total <= 3 { quotient } else { 12 - quotient }) + i
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -43,7 +41,7 @@ pub const fn antidiag_4_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 16`
 /// - result: `(i, j)`, `0 <= i < 4, 0 <= j < 4`
 ///
-/// `int32` is enough: every value lies in `-21..30`.
+/// `int32` is enough: every value lies in `-15..20`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

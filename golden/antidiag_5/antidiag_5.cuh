@@ -38,10 +38,12 @@ LEGO_HOST_DEVICE constexpr int antidiag_5_isqrt(int n) noexcept {
 /// @param i 0 <= i < 5
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 25
-/// @note int32 is enough: every value lies in -96..56.
+/// @note int32 is enough: every value lies in 0..24.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_5_apply(int i, int j) noexcept {
   const int total = i + j;
-  return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;
+  const int choice = total <= 4 ? total : 8 - total;
+  const int quotient = choice * (choice + 1) >> 1;
+  return (total <= 4 ? quotient : 20 - quotient) + i;
 }
 
 /// The result of antidiag_5_inv.
@@ -53,7 +55,7 @@ struct antidiag_5_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 25
 /// @return 0 <= i < 5, 0 <= j < 5
-/// @note int32 is enough: every value lies in -29..48.
+/// @note int32 is enough: every value lies in -21..30.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_5_inv_result antidiag_5_inv(int flat) noexcept {
   const int choice = flat <= 14 ? flat : 24 - flat;
   const int root = antidiag_5_isqrt(2 * choice);

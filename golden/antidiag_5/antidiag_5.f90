@@ -13,14 +13,14 @@ contains
   !> Parameter i: 0 <= i < 5
   !> Parameter j: 0 <= j < 5
   !> Result: 0 <= the result < 25
-  !> int32 is enough: every value lies in -136..72.
+  !> int32 is enough: every value lies in -16..72.
   pure elemental integer(int32) function antidiag_5_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: total
+    integer(int32) :: total, choice, quotient
     total = i + j
-    antidiag_5_apply = merge(shifta(total * (total + 1_int32), 1), &
-            -shifta(total * (total - 17_int32), 1) - 16_int32, total <= 4_int32) &
-        + i
+    choice = merge(total, 8_int32 - total, total <= 4_int32)
+    quotient = shifta(choice * (choice + 1_int32), 1)
+    antidiag_5_apply = merge(quotient, 20_int32 - quotient, total <= 4_int32) + i
   end function antidiag_5_apply
 
   !> Logical index (i, j) of a physical position.

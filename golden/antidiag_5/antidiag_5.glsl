@@ -26,16 +26,18 @@ int antidiag_5_isqrt(int n) {
 // Parameter i: 0 <= i < 5
 // Parameter j: 0 <= j < 5
 // Result: 0 <= the result < 25
-// int32 is enough: every value lies in -96..56.
+// int32 is enough: every value lies in 0..24.
 int antidiag_5_apply(int i, int j) {
   int total = i + j;
-  return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;
+  int choice = total <= 4 ? total : 8 - total;
+  int quotient = choice * (choice + 1) >> 1;
+  return (total <= 4 ? quotient : 20 - quotient) + i;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 25
 // Result: 0 <= i < 5, 0 <= j < 5
-// int32 is enough: every value lies in -29..48.
+// int32 is enough: every value lies in -21..30.
 // Renamed: flat is flat_v here
 void antidiag_5_inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 14 ? flat_v : 24 - flat_v;

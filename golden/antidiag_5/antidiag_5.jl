@@ -14,13 +14,13 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 5
 - Parameter j: 0 <= j < 5
 - Result: 0 <= the result < 25
-- int32 is enough: every value lies in -96..56.
+- int32 is enough: every value lies in 0..24.
 """
 @inline function antidiag_5_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j
-    return (total <= 4 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(17))) >> 1) - Ti(16)) +
-        i
+    choice = total <= 4 ? total : Ti(8) - total
+    quotient = (choice * (choice + Ti(1))) >> 1
+    return (total <= 4 ? quotient : Ti(20) - quotient) + i
 end
 
 """
@@ -30,7 +30,7 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 25
 - Result: 0 <= i < 5, 0 <= j < 5
-- int32 is enough: every value lies in -29..48.
+- int32 is enough: every value lies in -21..30.
 """
 @inline function antidiag_5_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     choice = flat <= 14 ? flat : Ti(24) - flat

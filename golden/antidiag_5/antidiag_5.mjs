@@ -6,7 +6,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -96..56.
+ * int53 is enough: every value lies in 0..24.
  *
  * @param {number} i 0 <= i < 5
  * @param {number} j 0 <= j < 5
@@ -14,13 +14,15 @@
  */
 export function antidiag_5_apply(i, j) {
   const total = i + j;
-  return (total <= 4 ? total * (total + 1) >> 1 : -(total * (total - 17) >> 1) - 16) + i;
+  const choice = total <= 4 ? total : 8 - total;
+  const quotient = choice * (choice + 1) >> 1;
+  return (total <= 4 ? quotient : 20 - quotient) + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -29..48.
+ * int53 is enough: every value lies in -21..30.
  *
  * @param {number} flat 0 <= flat < 25
  * @returns {[i: number, j: number]} 0 <= i < 5, 0 <= j < 5

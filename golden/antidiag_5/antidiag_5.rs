@@ -24,18 +24,16 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 5`
 /// - result: `0 <= result < 25`
 ///
-/// `int32` is enough: every value lies in `-96..56`.
+/// `int32` is enough: every value lies in `0..24`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_5_apply(i: i32, j: i32) -> i32 {
     let total = i + j;
-    (if total <= 4 {
-        (total * (total + 1)) >> 1
-    } else {
-        -((total * (total - 17)) >> 1) - 16
-    }) + i
+    let choice = if total <= 4 { total } else { 8 - total };
+    let quotient = (choice * (choice + 1)) >> 1;
+    (if total <= 4 { quotient } else { 20 - quotient }) + i
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -43,7 +41,7 @@ pub const fn antidiag_5_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 25`
 /// - result: `(i, j)`, `0 <= i < 5, 0 <= j < 5`
 ///
-/// `int32` is enough: every value lies in `-29..48`.
+/// `int32` is enough: every value lies in `-21..30`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

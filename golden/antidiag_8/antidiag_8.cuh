@@ -38,10 +38,12 @@ LEGO_HOST_DEVICE constexpr int antidiag_8_isqrt(int n) noexcept {
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 64
-/// @note int32 is enough: every value lies in -294..161.
+/// @note int32 is enough: every value lies in 0..63.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int antidiag_8_apply(int i, int j) noexcept {
   const int total = i + j;
-  return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;
+  const int choice = total <= 7 ? total : 14 - total;
+  const int quotient = choice * (choice + 1) >> 1;
+  return (total <= 7 ? quotient : 56 - quotient) + i;
 }
 
 /// The result of antidiag_8_inv.
@@ -53,7 +55,7 @@ struct antidiag_8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 64
 /// @return 0 <= i < 8, 0 <= j < 8
-/// @note int32 is enough: every value lies in -78..132.
+/// @note int32 is enough: every value lies in -45..72.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_8_inv_result antidiag_8_inv(int flat) noexcept {
   const int choice = flat <= 35 ? flat : 63 - flat;
   const int root = antidiag_8_isqrt(2 * choice);

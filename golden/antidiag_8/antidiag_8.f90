@@ -13,14 +13,14 @@ contains
   !> Parameter i: 0 <= i < 8
   !> Parameter j: 0 <= j < 8
   !> Result: 0 <= the result < 64
-  !> int32 is enough: every value lies in -406..210.
+  !> int32 is enough: every value lies in -49..210.
   pure elemental integer(int32) function antidiag_8_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: total
+    integer(int32) :: total, choice, quotient
     total = i + j
-    antidiag_8_apply = merge(shifta(total * (total + 1_int32), 1), &
-            -shifta(total * (total - 29_int32), 1) - 49_int32, total <= 7_int32) &
-        + i
+    choice = merge(total, 14_int32 - total, total <= 7_int32)
+    quotient = shifta(choice * (choice + 1_int32), 1)
+    antidiag_8_apply = merge(quotient, 56_int32 - quotient, total <= 7_int32) + i
   end function antidiag_8_apply
 
   !> Logical index (i, j) of a physical position.

@@ -26,16 +26,18 @@ int antidiag_8_isqrt(int n) {
 // Parameter i: 0 <= i < 8
 // Parameter j: 0 <= j < 8
 // Result: 0 <= the result < 64
-// int32 is enough: every value lies in -294..161.
+// int32 is enough: every value lies in 0..63.
 int antidiag_8_apply(int i, int j) {
   int total = i + j;
-  return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;
+  int choice = total <= 7 ? total : 14 - total;
+  int quotient = choice * (choice + 1) >> 1;
+  return (total <= 7 ? quotient : 56 - quotient) + i;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 64
 // Result: 0 <= i < 8, 0 <= j < 8
-// int32 is enough: every value lies in -78..132.
+// int32 is enough: every value lies in -45..72.
 // Renamed: flat is flat_v here
 void antidiag_8_inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 35 ? flat_v : 63 - flat_v;

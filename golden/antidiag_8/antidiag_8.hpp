@@ -38,10 +38,12 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 64
-/// @note int32 is enough: every value lies in -294..161.
+/// @note int32 is enough: every value lies in 0..63.
 [[nodiscard]] constexpr std::int32_t antidiag_8_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
-  return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;
+  const std::int32_t choice = total <= 7 ? total : 14 - total;
+  const std::int32_t quotient = choice * (choice + 1) >> 1;
+  return (total <= 7 ? quotient : 56 - quotient) + i;
 }
 
 /// The result of antidiag_8_inv.
@@ -53,7 +55,7 @@ struct antidiag_8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 64
 /// @return 0 <= i < 8, 0 <= j < 8
-/// @note int32 is enough: every value lies in -78..132.
+/// @note int32 is enough: every value lies in -45..72.
 [[nodiscard]] constexpr antidiag_8_inv_result antidiag_8_inv(std::int32_t flat) noexcept {
   const std::int32_t choice = flat <= 35 ? flat : 63 - flat;
   const std::int32_t root = antidiag_8_detail::isqrt(2 * choice);

@@ -14,13 +14,13 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 8
 - Parameter j: 0 <= j < 8
 - Result: 0 <= the result < 64
-- int32 is enough: every value lies in -294..161.
+- int32 is enough: every value lies in 0..63.
 """
 @inline function antidiag_8_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j
-    return (total <= 7 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(29))) >> 1) - Ti(49)) +
-        i
+    choice = total <= 7 ? total : Ti(14) - total
+    quotient = (choice * (choice + Ti(1))) >> 1
+    return (total <= 7 ? quotient : Ti(56) - quotient) + i
 end
 
 """
@@ -30,7 +30,7 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 64
 - Result: 0 <= i < 8, 0 <= j < 8
-- int32 is enough: every value lies in -78..132.
+- int32 is enough: every value lies in -45..72.
 """
 @inline function antidiag_8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     choice = flat <= 35 ? flat : Ti(63) - flat

@@ -6,7 +6,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -294..161.
+ * int53 is enough: every value lies in 0..63.
  *
  * @param {number} i 0 <= i < 8
  * @param {number} j 0 <= j < 8
@@ -14,13 +14,15 @@
  */
 export function antidiag_8_apply(i, j) {
   const total = i + j;
-  return (total <= 7 ? total * (total + 1) >> 1 : -(total * (total - 29) >> 1) - 49) + i;
+  const choice = total <= 7 ? total : 14 - total;
+  const quotient = choice * (choice + 1) >> 1;
+  return (total <= 7 ? quotient : 56 - quotient) + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -78..132.
+ * int53 is enough: every value lies in -45..72.
  *
  * @param {number} flat 0 <= flat < 64
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 8

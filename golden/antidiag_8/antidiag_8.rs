@@ -24,18 +24,16 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 8`
 /// - result: `0 <= result < 64`
 ///
-/// `int32` is enough: every value lies in `-294..161`.
+/// `int32` is enough: every value lies in `0..63`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_8_apply(i: i32, j: i32) -> i32 {
     let total = i + j;
-    (if total <= 7 {
-        (total * (total + 1)) >> 1
-    } else {
-        -((total * (total - 29)) >> 1) - 49
-    }) + i
+    let choice = if total <= 7 { total } else { 14 - total };
+    let quotient = (choice * (choice + 1)) >> 1;
+    (if total <= 7 { quotient } else { 56 - quotient }) + i
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -43,7 +41,7 @@ pub const fn antidiag_8_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 64`
 /// - result: `(i, j)`, `0 <= i < 8, 0 <= j < 8`
 ///
-/// `int32` is enough: every value lies in `-78..132`.
+/// `int32` is enough: every value lies in `-45..72`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

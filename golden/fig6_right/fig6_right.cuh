@@ -39,12 +39,13 @@ LEGO_HOST_DEVICE constexpr int fig6_right_isqrt(int n) noexcept {
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
-/// @note int32 is enough: every value lies in -24..35.
+/// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int fig6_right_apply(int i, int j) noexcept {
   const int i_mod_3 = i % 3;
   const int total = i_mod_3 + j % 3;
-  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4)
-      + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  const int choice = total <= 2 ? total : 4 - total;
+  const int quotient = choice * (choice + 1) >> 1;
+  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
 }
 
 /// The result of fig6_right_inv.
@@ -56,7 +57,7 @@ struct fig6_right_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-/// @note int32 is enough: every value lies in -15..35.
+/// @note int32 is enough: every value lies in -10..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr fig6_right_inv_result fig6_right_inv(int flat) noexcept {
   const int flat_mod_9 = flat % 9;
   const int choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;

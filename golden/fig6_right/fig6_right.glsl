@@ -27,18 +27,19 @@ int fig6_right_isqrt(int n) {
 // Parameter i: 0 <= i < 6
 // Parameter j: 0 <= j < 6
 // Result: 0 <= the result < 36
-// int32 is enough: every value lies in -24..35.
+// int32 is enough: every value lies in 0..35.
 int fig6_right_apply(int i, int j) {
   int i_mod_3 = i % 3;
   int total = i_mod_3 + j % 3;
-  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4)
-      + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  int choice = total <= 2 ? total : 4 - total;
+  int quotient = choice * (choice + 1) >> 1;
+  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
-// int32 is enough: every value lies in -15..35.
+// int32 is enough: every value lies in -10..35.
 // Renamed: flat is flat_v here
 void fig6_right_inv(int flat_v, out int i, out int j) {
   int flat_mod_9 = flat_v % 9;

@@ -14,15 +14,15 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 6
 - Parameter j: 0 <= j < 6
 - Result: 0 <= the result < 36
-- int32 is enough: every value lies in -24..35.
+- int32 is enough: every value lies in 0..35.
 """
 @inline function fig6_right_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     i_mod_3 = i % Ti(3)
     total = i_mod_3 + j % Ti(3)
-    return i_mod_3 +
-        (total <= 2 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(9))) >> 1) - Ti(4)) +
-        (j < 3 ? Ti(0) : Ti(18)) + (i < 3 ? Ti(0) : Ti(9))
+    choice = total <= 2 ? total : Ti(4) - total
+    quotient = (choice * (choice + Ti(1))) >> 1
+    return i_mod_3 + (total <= 2 ? quotient : Ti(6) - quotient) + (j < 3 ? Ti(0) : Ti(18)) +
+        (i < 3 ? Ti(0) : Ti(9))
 end
 
 """
@@ -32,7 +32,7 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 36
 - Result: 0 <= i < 6, 0 <= j < 6
-- int32 is enough: every value lies in -15..35.
+- int32 is enough: every value lies in -10..35.
 """
 @inline function fig6_right_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_9 = flat % Ti(9)

@@ -8,7 +8,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -24..35.
+ * int53 is enough: every value lies in 0..35.
  *
  * @param {number} i 0 <= i < 6
  * @param {number} j 0 <= j < 6
@@ -17,14 +17,15 @@
 export function fig6_right_apply(i, j) {
   const i_mod_3 = i % 3;
   const total = i_mod_3 + j % 3;
-  return i_mod_3 + (total <= 2 ? total * (total + 1) >> 1 : -(total * (total - 9) >> 1) - 4)
-      + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  const choice = total <= 2 ? total : 4 - total;
+  const quotient = choice * (choice + 1) >> 1;
+  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -15..35.
+ * int53 is enough: every value lies in -10..35.
  *
  * @param {number} flat 0 <= flat < 36
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6

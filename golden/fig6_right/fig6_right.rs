@@ -24,7 +24,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 6`
 /// - result: `0 <= result < 36`
 ///
-/// `int32` is enough: every value lies in `-24..35`.
+/// `int32` is enough: every value lies in `0..35`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
@@ -32,12 +32,10 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
     let i_mod_3 = i % 3;
     let total = i_mod_3 + j % 3;
+    let choice = if total <= 2 { total } else { 4 - total };
+    let quotient = (choice * (choice + 1)) >> 1;
     i_mod_3
-        + (if total <= 2 {
-            (total * (total + 1)) >> 1
-        } else {
-            -((total * (total - 9)) >> 1) - 4
-        })
+        + (if total <= 2 { quotient } else { 6 - quotient })
         + (if j < 3 { 0 } else { 18 })
         + (if i < 3 { 0 } else { 9 })
 }
@@ -47,7 +45,7 @@ pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 36`
 /// - result: `(i, j)`, `0 <= i < 6, 0 <= j < 6`
 ///
-/// `int32` is enough: every value lies in `-15..35`.
+/// `int32` is enough: every value lies in `-10..35`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -13,14 +13,14 @@ contains
   !> Parameter i: 0 <= i < 17
   !> Parameter j: 0 <= j < 17
   !> Result: 0 <= the result < 289
-  !> int32 is enough: every value lies in -2080..1056.
+  !> int32 is enough: every value lies in -256..1056.
   pure elemental integer(int32) function nw_16_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: total
+    integer(int32) :: total, choice, quotient
     total = i + j
-    nw_16_apply = merge(shifta(total * (total + 1_int32), 1), &
-            -shifta(total * (total - 65_int32), 1) - 256_int32, total <= 16_int32) &
-        + i
+    choice = merge(total, 32_int32 - total, total <= 16_int32)
+    quotient = shifta(choice * (choice + 1_int32), 1)
+    nw_16_apply = merge(quotient, 272_int32 - quotient, total <= 16_int32) + i
   end function nw_16_apply
 
   !> Logical index (i, j) of a physical position.

@@ -26,16 +26,18 @@ int nw_16_isqrt(int n) {
 // Parameter i: 0 <= i < 17
 // Parameter j: 0 <= j < 17
 // Result: 0 <= the result < 289
-// int32 is enough: every value lies in -1536..800.
+// int32 is enough: every value lies in 0..288.
 int nw_16_apply(int i, int j) {
   int total = i + j;
-  return (total <= 16 ? total * (total + 1) >> 1 : -(total * (total - 65) >> 1) - 256) + i;
+  int choice = total <= 16 ? total : 32 - total;
+  int quotient = choice * (choice + 1) >> 1;
+  return (total <= 16 ? quotient : 272 - quotient) + i;
 }
 
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 289
 // Result: 0 <= i < 17, 0 <= j < 17
-// int32 is enough: every value lies in -325..600.
+// int32 is enough: every value lies in -171..306.
 // Renamed: flat is flat_v here
 void nw_16_inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 152 ? flat_v : 288 - flat_v;

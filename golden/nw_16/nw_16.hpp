@@ -38,10 +38,12 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @param i 0 <= i < 17
 /// @param j 0 <= j < 17
 /// @return 0 <= the result < 289
-/// @note int32 is enough: every value lies in -1536..800.
+/// @note int32 is enough: every value lies in 0..288.
 [[nodiscard]] constexpr std::int32_t nw_16_apply(std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t total = i + j;
-  return (total <= 16 ? total * (total + 1) >> 1 : -(total * (total - 65) >> 1) - 256) + i;
+  const std::int32_t choice = total <= 16 ? total : 32 - total;
+  const std::int32_t quotient = choice * (choice + 1) >> 1;
+  return (total <= 16 ? quotient : 272 - quotient) + i;
 }
 
 /// The result of nw_16_inv.
@@ -53,7 +55,7 @@ struct nw_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 289
 /// @return 0 <= i < 17, 0 <= j < 17
-/// @note int32 is enough: every value lies in -325..600.
+/// @note int32 is enough: every value lies in -171..306.
 [[nodiscard]] constexpr nw_16_inv_result nw_16_inv(std::int32_t flat) noexcept {
   const std::int32_t choice = flat <= 152 ? flat : 288 - flat;
   const std::int32_t root = nw_16_detail::isqrt(2 * choice);

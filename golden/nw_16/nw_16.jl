@@ -14,13 +14,13 @@ Physical position of the logical index (i, j).
 - Parameter i: 0 <= i < 17
 - Parameter j: 0 <= j < 17
 - Result: 0 <= the result < 289
-- int32 is enough: every value lies in -1536..800.
+- int32 is enough: every value lies in 0..288.
 """
 @inline function nw_16_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = i + j
-    return (total <= 16 ? (total * (total + Ti(1))) >> 1 :
-            -((total * (total - Ti(65))) >> 1) - Ti(256)) +
-        i
+    choice = total <= 16 ? total : Ti(32) - total
+    quotient = (choice * (choice + Ti(1))) >> 1
+    return (total <= 16 ? quotient : Ti(272) - quotient) + i
 end
 
 """
@@ -30,7 +30,7 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 289
 - Result: 0 <= i < 17, 0 <= j < 17
-- int32 is enough: every value lies in -325..600.
+- int32 is enough: every value lies in -171..306.
 """
 @inline function nw_16_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     choice = flat <= 152 ? flat : Ti(288) - flat

@@ -6,7 +6,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * int53 is enough: every value lies in -1536..800.
+ * int53 is enough: every value lies in 0..288.
  *
  * @param {number} i 0 <= i < 17
  * @param {number} j 0 <= j < 17
@@ -14,13 +14,15 @@
  */
 export function nw_16_apply(i, j) {
   const total = i + j;
-  return (total <= 16 ? total * (total + 1) >> 1 : -(total * (total - 65) >> 1) - 256) + i;
+  const choice = total <= 16 ? total : 32 - total;
+  const quotient = choice * (choice + 1) >> 1;
+  return (total <= 16 ? quotient : 272 - quotient) + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -325..600.
+ * int53 is enough: every value lies in -171..306.
  *
  * @param {number} flat 0 <= flat < 289
  * @returns {[i: number, j: number]} 0 <= i < 17, 0 <= j < 17

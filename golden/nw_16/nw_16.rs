@@ -24,17 +24,19 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `j`: `0 <= j < 17`
 /// - result: `0 <= result < 289`
 ///
-/// `int32` is enough: every value lies in `-1536..800`.
+/// `int32` is enough: every value lies in `0..288`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn nw_16_apply(i: i32, j: i32) -> i32 {
     let total = i + j;
+    let choice = if total <= 16 { total } else { 32 - total };
+    let quotient = (choice * (choice + 1)) >> 1;
     (if total <= 16 {
-        (total * (total + 1)) >> 1
+        quotient
     } else {
-        -((total * (total - 65)) >> 1) - 256
+        272 - quotient
     }) + i
 }
 
@@ -43,7 +45,7 @@ pub const fn nw_16_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 289`
 /// - result: `(i, j)`, `0 <= i < 17, 0 <= j < 17`
 ///
-/// `int32` is enough: every value lies in `-325..600`.
+/// `int32` is enough: every value lies in `-171..306`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
