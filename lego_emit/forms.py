@@ -18,7 +18,7 @@ from .errors import TraceError
 from .expr import RECORDER, Atom, Cond, Expr, Monomial, Terms, _times, divide_terms
 from .facts import Facts
 from .graph import Graph
-from .program import FREE, INDEX_TYPES
+from .program import INDEX_TYPES
 from .symbolic import rebuilt
 from .widths import Ranges
 
@@ -179,7 +179,7 @@ class Form:
         if known is None:
             terms = self._flat(e)
             known = self._memo[e] = self._sum(terms)
-            if terms is not e.terms and self.graph.ops[known] not in FREE:
+            if terms is not e.terms and self.graph.args[known]:
                 self.lowering.sources.setdefault(known, e)
         return known
 
@@ -403,7 +403,7 @@ class Form:
     def _from(self, source: Expr, op: str, *args: int) -> int:
         """An operation that stands for an atom."""
         node = self.graph.op(op, *args)
-        if self.graph.ops[node] not in FREE:
+        if self.graph.args[node]:
             self.lowering.sources.setdefault(node, source)
         return node
 

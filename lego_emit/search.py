@@ -11,7 +11,7 @@ from .cost import Cost
 from .evaluate import Undefined, evaluate
 from .expr import Atom, Cond, Expr, Terms
 from .forms import Form, Found, Lowering, Style, price
-from .program import FREE, OPS
+from .program import OPS
 from .wiring import Bit, Wiring
 
 SMALL = 1024  # values of a base that a table is made of
@@ -81,7 +81,7 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found
             for (_, part, _, _), shift, node in zip(tables, shifts, found, strict=True):
                 terms = terms + (part + shift if node is None else Expr.atom(Atom("node", node)))
             made = [*nodes[:k], form.expr(terms), *nodes[k + 1 :]]
-            if graph.ops[made[k]] not in FREE:
+            if graph.args[made[k]]:
                 lowering.sources.setdefault(made[k], e)
             domains = [t[2] for t, node in zip(tables, found, strict=True) if node is not None]
             searched = lowering.priced(made, ("search among small programs",), domains)
@@ -107,7 +107,7 @@ def _searched(
     leaves = {"x": leaf}
     node = lowering.graph.tree(tree, leaves)
     lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
-    if lowering.graph.ops[node] not in FREE:
+    if lowering.graph.args[node]:
         lowering.sources.setdefault(node, e)
     return node
 

@@ -61,7 +61,6 @@ struct nw_inv_result {
 /// @param flat 0 <= flat < b*b + 2*b + 1
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 22*b*b + 45*b + 26 <= 2**63 - 1
-/// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(
     long long b, long long flat) noexcept {

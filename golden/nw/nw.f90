@@ -31,7 +31,6 @@ contains
   !> Parameter flat: 0 <= flat < b*b + 2*b + 1
   !> Result: 0 <= i < b + 1, 0 <= j < b + 1
   !> Assumes 22*b*b + 45*b + 26 <= 2**63 - 1
-  !> Assumes every intermediate value fits int64
   !> int64 is enough under the assumptions.
   pure elemental subroutine nw_inv(b, flat, i, j)
     integer(int64), intent(in) :: b, flat

@@ -42,7 +42,6 @@ int nw_apply(int b, int i, int j) {
 // Parameter flat_v: 0 <= flat_v < b*b + 2*b + 1
 // Result: 0 <= i < b + 1, 0 <= j < b + 1
 // Assumes 22*b*b + 45*b + 26 <= 2**31 - 1
-// Assumes every intermediate value fits int32
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void nw_inv(int b, int flat_v, out int i, out int j) {

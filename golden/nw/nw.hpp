@@ -63,7 +63,6 @@ struct nw_inv_result {
 /// @param flat 0 <= flat < b*b + 2*b + 1
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 22*b*b + 45*b + 26 <= 2**63 - 1
-/// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr nw_inv_result nw_inv(std::int64_t b, std::int64_t flat) noexcept {
   const std::int64_t choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;

@@ -35,7 +35,6 @@ Logical index (i, j) of a physical position.
 - Parameter flat: 0 <= flat < b*b + 2*b + 1
 - Result: 0 <= i < b + 1, 0 <= j < b + 1
 - Assumes 22*b*b + 45*b + 26 <= 2**63 - 1
-- Assumes every intermediate value fits int64
 - int64 is enough under the assumptions.
 """
 @inline function nw_inv(b::Int64, flat::Int64)::NTuple{2, Int64}

@@ -38,7 +38,6 @@ export function nw_apply(b, i, j) {
  * Logical index (i, j) of a physical position.
  *
  * Assumes 22*b*b + 45*b + 26 <= 2**53 - 1.
- * Assumes every intermediate value fits int53.
  * int53 is enough under the assumptions.
  *
  * @param {number} b b >= 1

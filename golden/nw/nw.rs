@@ -48,7 +48,6 @@ pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
 /// - result: `(i, j)`, `0 <= i < b + 1, 0 <= j < b + 1`
 ///
 /// Assumes `22*b*b + 45*b + 26 <= 2**63 - 1`.
-/// Assumes every intermediate value fits `int64`.
 /// `int64` is enough under the assumptions.
 // Not every program needs this one.
 #[allow(dead_code)]
