@@ -71,6 +71,7 @@ class Lowering:
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
         self.tried: list[Found] = []
+        self.plain: int | None = None  # operations of the first candidate
         self.ranges = Ranges(self)
         self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
         self._naturals: dict[Expr, bool] = {}
@@ -81,11 +82,16 @@ class Lowering:
     def priced(
         self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
     ) -> Found:
-        """A candidate with its price. words and domains: what it is called in an explanation."""
-        found = self.graph.price(nodes), nodes
-        self.tried.append(found)
+        """A candidate with its price. More operations than the plain form, the first one, has must
+        save more than the margin each. words and domains: what it is called in an explanation."""
+        cost, operations = self.graph.price(nodes)
         if (recorder := RECORDER.get()) is not None:
-            recorder.tried(words, found, domains)
+            recorder.tried(words, ((cost, operations), nodes), domains)
+        if self.plain is None:
+            self.plain = operations
+        cost += self.graph.cost.margin * max(0, operations - self.plain)
+        found = (cost, operations), nodes
+        self.tried.append(found)
         return found
 
     def forward(self, e: Expr) -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from .cost import Cost
@@ -100,7 +101,7 @@ def _searched(
     limit = lowering.graph.price([form.expr(e)])[0] - lowering.graph.price([leaf])[0] - cost.margin
     if limit <= 2:
         return None
-    found = _search(tuple(values), cost, limit, domain)
+    found = _search(tuple(values), cost, limit, domain, lowering.bit_operations)
     if found is None:
         return None
     tree, bounds = found
@@ -114,12 +115,14 @@ def _searched(
 
 @lru_cache(8192)
 def _search(
-    values: tuple[int, ...], cost: Cost, limit: float, domain: range
+    values: tuple[int, ...], cost: Cost, limit: float, domain: range, bit_operations: bool
 ) -> tuple[Any, dict[Any, tuple[int, int]]] | None:
     """(tree, the range of each of its operations)."""
     from . import small_domain
 
     prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
+    if not bit_operations:
+        prices |= dict.fromkeys(("shl", "shr", "and", "or", "xor"), inf)
     tree = small_domain.find(values, prices, limit, domain)
     bounds = None if tree is None else _bounds(tree, domain)
     return None if bounds is None else (tree, bounds)
@@ -164,7 +167,7 @@ def _support(bits: list[int] | None) -> int | None:
 
 
 def _flat_part(part: Expr) -> bool:
-    return all(a.kind in ("sym", "group") for m in part.terms for a in m)
+    return all(a.kind == "sym" for m in part.terms for a in m)
 
 
 def _domain(lowering: Lowering, base: Expr) -> range | None:
@@ -214,6 +217,12 @@ def _bounds(tree: Any, domain: Sequence[int]) -> dict[Any, tuple[int, int]] | No
 
 def _one_base(e: Expr) -> Atom | None:
     """The one symbol, or the one sum kept whole, that e depends on; None where there are more."""
+    found = _bases(e)
+    return found.pop() if len(found) == 1 else None
+
+
+def _bases(e: Expr) -> set[Atom]:
+    """The symbols that e depends on; a sum of several that is kept whole stands for itself."""
     found: set[Atom] = set()
     stack: list[Any] = [e]
     while stack:
@@ -223,13 +232,14 @@ def _one_base(e: Expr) -> Atom | None:
         elif isinstance(value, Expr):
             for mono in value.terms:
                 for atom in mono:
-                    if atom.kind == "sym" or (atom.kind == "group" and atom.args[2] is not None):
+                    if atom.kind == "sym":
                         found.add(atom)
+                    elif atom.kind == "group" and atom.args[2] is not None:
+                        inner = _bases(atom.args[0])
+                        found |= inner if len(inner) < 2 else {atom}
                     else:
                         stack.extend(atom.args)
-        if len(found) > 1:
-            return None
-    return found.pop() if found else None
+    return found
 
 
 def _table(e: Expr, base: Expr, domain: Iterable[int]) -> list[int]:

@@ -29,7 +29,7 @@ class LuaPrinter(Printer):
         "mul": infix("*", 11), "div": infix("//", 11), "mod": infix("%", 11),
         "floordiv": infix("//", 11), "floormod": infix("%", 11),
         "add": infix("+", 10), "sub": infix("-", 10),
-        "shl": infix("<<", 8), "shr": infix("//", 11, 11, 12), "and": infix("&", 7),
+        "shl": infix("<<", 8), "shr": call("({0} // (1 << {1}))", 2), "and": infix("&", 7),
         "xor": infix("~", 6), "or": infix("|", 5),
         "lt": infix("<", 3), "le": infix("<=", 3), "gt": infix(">", 3), "ge": infix(">=", 3),
         "eq": infix("==", 3), "ne": infix("~=", 3), "land": infix("and", 2), "lor": infix("or", 1),

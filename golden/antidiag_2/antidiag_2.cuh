@@ -13,27 +13,6 @@
 #endif
 #endif
 
-// The square root rounded down, two bits of n at a time.
-LEGO_HOST_DEVICE constexpr int antidiag_2_isqrt(int n) noexcept {
-#ifdef __CUDA_ARCH__
-  if (!__builtin_is_constant_evaluated()) {
-    const unsigned m = static_cast<unsigned>(n);
-    const unsigned r = static_cast<unsigned>(sqrtf(static_cast<float>(n)));
-    return static_cast<int>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
-  }
-#endif
-  int root = 0;
-  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 2
 /// @param j 0 <= j < 2
@@ -52,17 +31,9 @@ struct antidiag_2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4
 /// @return 0 <= i < 2, 0 <= j < 2
-/// @note int32 is enough: every value lies in -5..6.
+/// @note int32 is enough: every value lies in 0..3.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_2_inv_result antidiag_2_inv(int flat) noexcept {
-  const int root = antidiag_2_isqrt(2 * flat);
-  const int total = static_cast<int>(root * (root + 1) >> 1 <= flat) + root;
-  const int choice = flat <= 2 ? flat : 3 - flat;
-  const int root_2 = antidiag_2_isqrt(2 * choice);
-  const int total_2 = static_cast<int>(root_2 * (root_2 + 1) >> 1 <= choice) + root_2;
-  return {
-      (flat <= 2 ? -(total * (total - 1) >> 1) : -2) + flat,
-      flat <= 2 ? total_2 + (total_2 * (total_2 - 1) >> 1) - choice - 1 : choice - root_2 + 1,
-  };
+  return {flat >> 1, flat & 1};
 }
 
 #endif  // LEGO_ANTIDIAG_2_CUH

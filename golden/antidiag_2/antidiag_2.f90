@@ -22,37 +22,12 @@ contains
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 4
   !> Result: 0 <= i < 2, 0 <= j < 2
-  !> int32 is enough: every value lies in -6..6.
+  !> int32 is enough: every value lies in 0..3.
   pure elemental subroutine antidiag_2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: root, total, choice, root_2, total_2
-    root = isqrt_int32(2_int32 * flat)
-    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= flat) + root
-    choice = merge(flat, 3_int32 - flat, flat <= 2_int32)
-    root_2 = isqrt_int32(2_int32 * choice)
-    total_2 = merge(1_int32, 0_int32, shifta(root_2 * (root_2 + 1_int32), 1) <= choice) + root_2
-    i = merge(-shifta(total * (total - 1_int32), 1), -2_int32, flat <= 2_int32) + flat
-    j = merge(total_2 + shifta(total_2 * (total_2 - 1_int32), 1) - choice - 1_int32, &
-        choice - root_2 + 1_int32, flat <= 2_int32)
+    i = shifta(flat, 1)
+    j = iand(flat, 1_int32)
   end subroutine antidiag_2_inv
-
-  pure elemental integer(int32) function isqrt_int32(n)
-    integer(int32), intent(in) :: n
-    integer(int32) :: rest, root, bit
-    rest = n
-    root = 0_int32
-    bit = shiftl(1_int32, bit_size(n) - 2)
-    do while (bit /= 0_int32)
-      if (rest >= root + bit) then
-        rest = rest - (root + bit)
-        root = shiftr(root, 1) + bit
-      else
-        root = shiftr(root, 1)
-      end if
-      bit = shiftr(bit, 2)
-    end do
-    isqrt_int32 = root
-  end function isqrt_int32
 
 end module antidiag_2_mod

@@ -8,20 +8,6 @@
 #ifndef LEGO_ANTIDIAG_2_GLSL
 #define LEGO_ANTIDIAG_2_GLSL
 
-// The square root rounded down, two bits of n at a time.
-int antidiag_2_isqrt(int n) {
-  int root = 0;
-  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
 // Physical position of the logical index (i, j).
 // Parameter i: 0 <= i < 2
 // Parameter j: 0 <= j < 2
@@ -34,16 +20,11 @@ int antidiag_2_apply(int i, int j) {
 // Logical index (i, j) of a physical position.
 // Parameter flat_v: 0 <= flat_v < 4
 // Result: 0 <= i < 2, 0 <= j < 2
-// int32 is enough: every value lies in -5..6.
+// int32 is enough: every value lies in 0..3.
 // Renamed: flat is flat_v here
 void antidiag_2_inv(int flat_v, out int i, out int j) {
-  int root = antidiag_2_isqrt(2 * flat_v);
-  int total = int(root * (root + 1) >> 1 <= flat_v) + root;
-  int choice = flat_v <= 2 ? flat_v : 3 - flat_v;
-  int root_2 = antidiag_2_isqrt(2 * choice);
-  int total_2 = int(root_2 * (root_2 + 1) >> 1 <= choice) + root_2;
-  i = (flat_v <= 2 ? -(total * (total - 1) >> 1) : -2) + flat_v;
-  j = flat_v <= 2 ? total_2 + (total_2 * (total_2 - 1) >> 1) - choice - 1 : choice - root_2 + 1;
+  i = flat_v >> 1;
+  j = flat_v & 1;
 }
 
 #endif  // LEGO_ANTIDIAG_2_GLSL

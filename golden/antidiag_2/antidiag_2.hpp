@@ -5,34 +5,9 @@
 #ifndef LEGO_ANTIDIAG_2_HPP
 #define LEGO_ANTIDIAG_2_HPP
 
-#include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 namespace lego {
-
-namespace antidiag_2_detail {
-
-// The square root rounded down, two bits of n at a time.
-constexpr std::int32_t isqrt(std::int32_t n) noexcept {
-#ifdef __cpp_lib_is_constant_evaluated
-  if (!std::is_constant_evaluated()) {
-    return static_cast<std::int32_t>(std::sqrt(static_cast<double>(n)));
-  }
-#endif
-  std::int32_t root = 0;
-  for (std::int32_t bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
-}  // namespace antidiag_2_detail
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 2
@@ -52,17 +27,9 @@ struct antidiag_2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4
 /// @return 0 <= i < 2, 0 <= j < 2
-/// @note int32 is enough: every value lies in -5..6.
+/// @note int32 is enough: every value lies in 0..3.
 [[nodiscard]] constexpr antidiag_2_inv_result antidiag_2_inv(std::int32_t flat) noexcept {
-  const std::int32_t root = antidiag_2_detail::isqrt(2 * flat);
-  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= flat} + root;
-  const std::int32_t choice = flat <= 2 ? flat : 3 - flat;
-  const std::int32_t root_2 = antidiag_2_detail::isqrt(2 * choice);
-  const std::int32_t total_2 = std::int32_t{root_2 * (root_2 + 1) >> 1 <= choice} + root_2;
-  return {
-      (flat <= 2 ? -(total * (total - 1) >> 1) : -2) + flat,
-      flat <= 2 ? total_2 + (total_2 * (total_2 - 1) >> 1) - choice - 1 : choice - root_2 + 1,
-  };
+  return {flat >> 1, flat & 1};
 }
 
 }  // namespace lego

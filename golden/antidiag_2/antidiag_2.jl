@@ -27,17 +27,10 @@ Logical index (i, j) of a physical position.
 
 - Parameter flat: 0 <= flat < 4
 - Result: 0 <= i < 2, 0 <= j < 2
-- int32 is enough: every value lies in -5..6.
+- int32 is enough: every value lies in 0..3.
 """
 @inline function antidiag_2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    root = isqrt(Ti(2) * flat)
-    total = Ti((root * (root + Ti(1))) >> 1 <= flat) + root
-    choice = flat <= 2 ? flat : Ti(3) - flat
-    root_2 = isqrt(Ti(2) * choice)
-    total_2 = Ti((root_2 * (root_2 + Ti(1))) >> 1 <= choice) + root_2
-    return ((flat <= 2 ? -((total * (total - Ti(1))) >> 1) : Ti(-2)) + flat,
-        flat <= 2 ? total_2 + ((total_2 * (total_2 - Ti(1))) >> 1) - choice - Ti(1) :
-            choice - root_2 + Ti(1))
+    return (flat >> 1, flat & Ti(1))
 end
 
 end # module Antidiag2

@@ -19,19 +19,11 @@ export function antidiag_2_apply(i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * int53 is enough: every value lies in -5..6.
+ * int53 is enough: every value lies in 0..3.
  *
  * @param {number} flat 0 <= flat < 4
  * @returns {[i: number, j: number]} 0 <= i < 2, 0 <= j < 2
  */
 export function antidiag_2_inv(flat) {
-  const root = Math.floor(Math.sqrt(2 * flat));
-  const total = Number(root * (root + 1) >> 1 <= flat) + root;
-  const choice = flat <= 2 ? flat : 3 - flat;
-  const root_2 = Math.floor(Math.sqrt(2 * choice));
-  const total_2 = Number(root_2 * (root_2 + 1) >> 1 <= choice) + root_2;
-  return [
-    (flat <= 2 ? 0 - (total * (total - 1) >> 1) : -2) + flat,
-    flat <= 2 ? total_2 + (total_2 * (total_2 - 1) >> 1) - choice - 1 : choice - root_2 + 1,
-  ];
+  return [flat >> 1, flat & 1];
 }

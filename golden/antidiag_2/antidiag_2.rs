@@ -3,21 +3,6 @@
 //
 // GroupBy([2, 2]).OrderBy(GenP([2, 2], partial(antidiag, 2), partial(antidiag_inv, 2)))
 
-const fn isqrt_i32(mut n: i32) -> i32 {
-    let mut root = 0;
-    let mut bit = 1 << 30;
-    while bit != 0 {
-        if n >= root + bit {
-            n -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-        bit >>= 2;
-    }
-    root
-}
-
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `i`: `0 <= i < 2`
@@ -38,27 +23,11 @@ pub const fn antidiag_2_apply(i: i32, j: i32) -> i32 {
 /// - `flat`: `0 <= flat < 4`
 /// - result: `(i, j)`, `0 <= i < 2, 0 <= j < 2`
 ///
-/// `int32` is enough: every value lies in -5..6.
+/// `int32` is enough: every value lies in 0..3.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn antidiag_2_inv(flat: i32) -> (i32, i32) {
-    let root = isqrt_i32(2 * flat);
-    let total = ((root * (root + 1)) >> 1 <= flat) as i32 + root;
-    let choice = if flat <= 2 { flat } else { 3 - flat };
-    let root_2 = isqrt_i32(2 * choice);
-    let total_2 = ((root_2 * (root_2 + 1)) >> 1 <= choice) as i32 + root_2;
-    (
-        (if flat <= 2 {
-            -((total * (total - 1)) >> 1)
-        } else {
-            -2
-        }) + flat,
-        if flat <= 2 {
-            total_2 + ((total_2 * (total_2 - 1)) >> 1) - choice - 1
-        } else {
-            choice - root_2 + 1
-        },
-    )
+    (flat >> 1, flat & 1)
 }

@@ -27,9 +27,8 @@ int brick_N6_B2_apply(int i, int j, int k, int l, int m, int n) {
 // int32 is enough: every value lies in 0..215.
 // Renamed: flat is flat_v here
 void brick_N6_B2_inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int flat_div_72 = flat_v / 72;
-  i = flat_div_72;
-  j = flat_v / 24 - 3 * flat_div_72;
+  i = flat_v / 72;
+  j = flat_v % 72 / 24;
   k = flat_v % 24 >> 3;
   l = (flat_v & 7) >> 2;
   m = (flat_v & 3) >> 1;

@@ -41,17 +41,9 @@ struct expandby_3x3x5_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 /// @note int32 is enough: every value lies in 0..44.
 [[nodiscard]] constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(std::int32_t flat) noexcept {
+  const std::int32_t rest = flat / 5 % 3;
   const std::int32_t flat_mod_5 = flat % 5;
-  const std::int32_t flat_div_15 = flat / 15;
-  const std::int32_t difference = flat / 5 - 3 * flat_div_15;
-  return {
-      flat / 30,
-      difference >> 1,
-      flat_mod_5 >> 1,
-      flat_div_15 & 1,
-      difference & 1,
-      flat_mod_5 & 1,
-  };
+  return {flat / 30, rest >> 1, flat_mod_5 >> 1, flat / 15 & 1, rest & 1, flat_mod_5 & 1};
 }
 
 }  // namespace lego

@@ -37,11 +37,10 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - int32 is enough: every value lies in 0..44.
 """
 @inline function expandby_3x3x5_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
+    rest = div(flat, Ti(5)) % Ti(3)
     flat_mod_5 = flat % Ti(5)
-    flat_div_15 = div(flat, Ti(15))
-    difference = div(flat, Ti(5)) - Ti(3) * flat_div_15
-    return (div(flat, Ti(30)), difference >> 1, flat_mod_5 >> 1, flat_div_15 & Ti(1),
-        difference & Ti(1), flat_mod_5 & Ti(1))
+    return (div(flat, Ti(30)), rest >> 1, flat_mod_5 >> 1, div(flat, Ti(15)) & Ti(1),
+        rest & Ti(1), flat_mod_5 & Ti(1))
 end
 
 end # module Expandby3x3x5

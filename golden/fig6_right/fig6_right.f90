@@ -42,8 +42,8 @@ contains
     total_2 = total + quotient
     i = 3_int32 * iand(flat / 9_int32, 1_int32) &
         + merge(choice - quotient, quotient - choice + 2_int32, flat_mod_9 <= 5_int32)
-    j = merge(total_2 - choice - 1_int32, choice - total_2 + 3_int32, flat_mod_9 <= 5_int32) &
-        + merge(0_int32, 3_int32, flat < 18_int32)
+    j = 3_int32 * (flat / 18_int32) &
+        + merge(total_2 - choice - 1_int32, choice - total_2 + 3_int32, flat_mod_9 <= 5_int32)
   end subroutine fig6_right_inv
 
   pure elemental integer(int32) function isqrt_int32(n)

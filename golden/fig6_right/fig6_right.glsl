@@ -49,7 +49,7 @@ void fig6_right_inv(int flat_v, out int i, out int j) {
   int quotient = total * (total - 1) >> 1;
   int total_2 = total + quotient;
   i = 3 * (flat_v / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2);
-  j = (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3) + (flat_v < 18 ? 0 : 3);
+  j = 3 * (flat_v / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3);
 }
 
 #endif  // LEGO_FIG6_RIGHT_GLSL

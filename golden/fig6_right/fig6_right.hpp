@@ -67,7 +67,7 @@ struct fig6_right_inv_result {
   const std::int32_t total_2 = total + quotient;
   return {
       3 * (flat / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
-      (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3) + (flat < 18 ? 0 : 3),
+      3 * (flat / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3),
   };
 }
 

@@ -43,8 +43,8 @@ Logical index (i, j) of a physical position.
     total_2 = total + quotient
     return (Ti(3) * (div(flat, Ti(9)) & Ti(1)) +
             (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + Ti(2)),
-        (flat_mod_9 <= 5 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(3)) +
-            (flat < 18 ? Ti(0) : Ti(3)))
+        Ti(3) * div(flat, Ti(18)) +
+            (flat_mod_9 <= 5 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(3)))
 end
 
 end # module Fig6Right

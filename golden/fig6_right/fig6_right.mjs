@@ -39,6 +39,6 @@ export function fig6_right_inv(flat) {
   const total_2 = total + quotient;
   return [
     3 * (Math.trunc(flat / 9) & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
-    (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3) + (flat < 18 ? 0 : 3),
+    3 * Math.trunc(flat / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3),
   ];
 }

@@ -68,10 +68,11 @@ pub const fn fig6_right_inv(flat: i32) -> (i32, i32) {
             } else {
                 quotient - choice + 2
             }),
-        (if flat_mod_9 <= 5 {
-            total_2 - choice - 1
-        } else {
-            choice - total_2 + 3
-        }) + (if flat < 18 { 0 } else { 3 }),
+        3 * (flat / 18)
+            + (if flat_mod_9 <= 5 {
+                total_2 - choice - 1
+            } else {
+                choice - total_2 + 3
+            }),
     )
 }

@@ -34,9 +34,8 @@ struct grouped_pid_12_5_3_inv_result {
 /// @note int32 is enough: every value lies in -57..59.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
     int flat) noexcept {
-  const int flat_div_15 = flat / 15;
   const int flat_div_3 = flat / 3;
-  return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
+  return {3 * (flat / 15 - flat_div_3) + flat, flat_div_3 % 5};
 }
 
 #endif  // LEGO_GROUPED_PID_12_5_3_CUH

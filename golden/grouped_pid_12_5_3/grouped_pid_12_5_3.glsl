@@ -23,10 +23,9 @@ int grouped_pid_12_5_3_apply(int i, int j) {
 // int32 is enough: every value lies in -57..59.
 // Renamed: flat is flat_v here
 void grouped_pid_12_5_3_inv(int flat_v, out int i, out int j) {
-  int flat_div_15 = flat_v / 15;
   int flat_div_3 = flat_v / 3;
-  i = 3 * (flat_div_15 - flat_div_3) + flat_v;
-  j = flat_div_3 - 5 * flat_div_15;
+  i = 3 * (flat_v / 15 - flat_div_3) + flat_v;
+  j = flat_div_3 % 5;
 }
 
 #endif  // LEGO_GROUPED_PID_12_5_3_GLSL

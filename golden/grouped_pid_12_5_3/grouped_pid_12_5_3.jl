@@ -30,9 +30,8 @@ Logical index (i, j) of a physical position.
 - int32 is enough: every value lies in -57..59.
 """
 @inline function grouped_pid_12_5_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_15 = div(flat, Ti(15))
     flat_div_3 = div(flat, Ti(3))
-    return (Ti(3) * (flat_div_15 - flat_div_3) + flat, flat_div_3 - Ti(5) * flat_div_15)
+    return (Ti(3) * (div(flat, Ti(15)) - flat_div_3) + flat, flat_div_3 % Ti(5))
 end
 
 end # module GroupedPid1253

@@ -39,8 +39,7 @@ struct table1_row1_12x20_inv_result {
 /// @note int32 is enough: every value lies in 0..239.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(
     int flat) noexcept {
-  const int flat_div_60 = flat / 60;
-  return {flat_div_60, flat / 5 & 3, flat / 20 - 3 * flat_div_60, flat % 5};
+  return {flat / 60, flat / 5 & 3, flat / 20 % 3, flat % 5};
 }
 
 #endif  // LEGO_TABLE1_ROW1_12X20_CUH

@@ -28,11 +28,9 @@ contains
   pure elemental subroutine table1_row1_12x20_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
-    integer(int32) :: flat_div_60
-    flat_div_60 = flat / 60_int32
-    i = flat_div_60
+    i = flat / 60_int32
     j = iand(flat / 5_int32, 3_int32)
-    k = flat / 20_int32 - 3_int32 * flat_div_60
+    k = mod(flat / 20_int32, 3_int32)
     l = mod(flat, 5_int32)
   end subroutine table1_row1_12x20_inv
 

@@ -25,10 +25,9 @@ int table1_row1_12x20_apply(int i, int j, int k, int l) {
 // int32 is enough: every value lies in 0..239.
 // Renamed: flat is flat_v here
 void table1_row1_12x20_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_60 = flat_v / 60;
-  i = flat_div_60;
+  i = flat_v / 60;
   j = flat_v / 5 & 3;
-  k = flat_v / 20 - 3 * flat_div_60;
+  k = flat_v / 20 % 3;
   l = flat_v % 5;
 }
 

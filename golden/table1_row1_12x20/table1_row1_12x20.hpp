@@ -35,8 +35,7 @@ struct table1_row1_12x20_inv_result {
 /// @note int32 is enough: every value lies in 0..239.
 [[nodiscard]] constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(
     std::int32_t flat) noexcept {
-  const std::int32_t flat_div_60 = flat / 60;
-  return {flat_div_60, flat / 5 & 3, flat / 20 - 3 * flat_div_60, flat % 5};
+  return {flat / 60, flat / 5 & 3, flat / 20 % 3, flat % 5};
 }
 
 }  // namespace lego

@@ -39,8 +39,7 @@ struct table1_row1_col_12x20_inv_result {
 /// @note int32 is enough: every value lies in 0..239.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
     int flat) noexcept {
-  const int flat_div_60 = flat / 60;
-  return {flat / 3 & 3, flat_div_60, flat % 3, flat / 12 - 5 * flat_div_60};
+  return {flat / 3 & 3, flat / 60, flat % 3, flat / 12 % 5};
 }
 
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_CUH

@@ -28,12 +28,10 @@ contains
   pure elemental subroutine table1_row1_col_12x20_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
-    integer(int32) :: flat_div_60
-    flat_div_60 = flat / 60_int32
     i = iand(flat / 3_int32, 3_int32)
-    j = flat_div_60
+    j = flat / 60_int32
     k = mod(flat, 3_int32)
-    l = flat / 12_int32 - 5_int32 * flat_div_60
+    l = mod(flat / 12_int32, 5_int32)
   end subroutine table1_row1_col_12x20_inv
 
 end module table1_row1_col_12x20_mod

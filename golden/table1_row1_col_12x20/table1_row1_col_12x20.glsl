@@ -25,11 +25,10 @@ int table1_row1_col_12x20_apply(int i, int j, int k, int l) {
 // int32 is enough: every value lies in 0..239.
 // Renamed: flat is flat_v here
 void table1_row1_col_12x20_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_60 = flat_v / 60;
   i = flat_v / 3 & 3;
-  j = flat_div_60;
+  j = flat_v / 60;
   k = flat_v % 3;
-  l = flat_v / 12 - 5 * flat_div_60;
+  l = flat_v / 12 % 5;
 }
 
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_GLSL

@@ -33,9 +33,8 @@ Logical index (i, j, k, l) of a physical position.
 - int32 is enough: every value lies in 0..239.
 """
 @inline function table1_row1_col_12x20_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_60 = div(flat, Ti(60))
-    return (div(flat, Ti(3)) & Ti(3), flat_div_60, flat % Ti(3),
-        div(flat, Ti(12)) - Ti(5) * flat_div_60)
+    return (div(flat, Ti(3)) & Ti(3), div(flat, Ti(60)), flat % Ti(3),
+        div(flat, Ti(12)) % Ti(5))
 end
 
 end # module Table1Row1Col12x20

@@ -29,6 +29,5 @@ export function table1_row1_col_12x20_apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
 export function table1_row1_col_12x20_inv(flat) {
-  const flat_div_60 = Math.trunc(flat / 60);
-  return [Math.trunc(flat / 3) & 3, flat_div_60, flat % 3, Math.trunc(flat / 12) - 5 * flat_div_60];
+  return [Math.trunc(flat / 3) & 3, Math.trunc(flat / 60), flat % 3, Math.trunc(flat / 12) % 5];
 }

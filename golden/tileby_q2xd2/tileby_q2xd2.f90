@@ -28,11 +28,9 @@ contains
   pure elemental subroutine tileby_q2xd2_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
-    integer(int32) :: flat_div_15
-    flat_div_15 = flat / 15_int32
     i = flat / 60_int32
-    j = flat / 5_int32 - 3_int32 * flat_div_15
-    k = iand(flat_div_15, 3_int32)
+    j = mod(flat / 5_int32, 3_int32)
+    k = iand(flat / 15_int32, 3_int32)
     l = mod(flat, 5_int32)
   end subroutine tileby_q2xd2_inv
 

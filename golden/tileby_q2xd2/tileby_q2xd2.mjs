@@ -29,6 +29,5 @@ export function tileby_q2xd2_apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
  */
 export function tileby_q2xd2_inv(flat) {
-  const flat_div_15 = Math.trunc(flat / 15);
-  return [Math.trunc(flat / 60), Math.trunc(flat / 5) - 3 * flat_div_15, flat_div_15 & 3, flat % 5];
+  return [Math.trunc(flat / 60), Math.trunc(flat / 5) % 3, Math.trunc(flat / 15) & 3, flat % 5];
 }

@@ -43,15 +43,7 @@ struct tileby_q2xd3_inv_result {
 /// @note int32 is enough: every value lies in 0..143.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(
     int flat) noexcept {
-  const int flat_div_72 = flat / 72;
-  return {
-      flat_div_72,
-      flat % 24 >> 3,
-      (flat & 3) >> 1,
-      flat / 24 - 3 * flat_div_72,
-      (flat & 7) >> 2,
-      flat & 1,
-  };
+  return {flat / 72, flat % 24 >> 3, (flat & 3) >> 1, flat % 72 / 24, (flat & 7) >> 2, flat & 1};
 }
 
 #endif  // LEGO_TILEBY_Q2XD3_CUH

@@ -28,11 +28,10 @@ int tileby_q2xd3_apply(int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void tileby_q2xd3_inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int flat_div_72 = flat_v / 72;
-  i = flat_div_72;
+  i = flat_v / 72;
   j = flat_v % 24 >> 3;
   k = (flat_v & 3) >> 1;
-  l = flat_v / 24 - 3 * flat_div_72;
+  l = flat_v % 72 / 24;
   m = (flat_v & 7) >> 2;
   n = flat_v & 1;
 }

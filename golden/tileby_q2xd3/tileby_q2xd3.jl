@@ -35,9 +35,8 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - int32 is enough: every value lies in 0..143.
 """
 @inline function tileby_q2xd3_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_72 = div(flat, Ti(72))
-    return (flat_div_72, (flat % Ti(24)) >> 3, (flat & Ti(3)) >> 1,
-        div(flat, Ti(24)) - Ti(3) * flat_div_72, (flat & Ti(7)) >> 2, flat & Ti(1))
+    return (div(flat, Ti(72)), (flat % Ti(24)) >> 3, (flat & Ti(3)) >> 1,
+        div(flat % Ti(72), Ti(24)), (flat & Ti(7)) >> 2, flat & Ti(1))
 end
 
 end # module TilebyQ2xd3

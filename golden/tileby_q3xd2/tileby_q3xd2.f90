@@ -30,11 +30,9 @@ contains
   pure elemental subroutine tileby_q3xd2_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
-    integer(int32) :: flat_div_72
-    flat_div_72 = flat / 72_int32
-    i = flat_div_72
+    i = flat / 72_int32
     j = mod(shifta(flat, 2), 3_int32)
-    k = flat / 24_int32 - 3_int32 * flat_div_72
+    k = mod(flat / 24_int32, 3_int32)
     l = iand(shifta(flat, 1), 1_int32)
     m = iand(flat / 12_int32, 1_int32)
     n = iand(flat, 1_int32)

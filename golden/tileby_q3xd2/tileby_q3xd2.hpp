@@ -39,15 +39,7 @@ struct tileby_q3xd2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 /// @note int32 is enough: every value lies in 0..143.
 [[nodiscard]] constexpr tileby_q3xd2_inv_result tileby_q3xd2_inv(std::int32_t flat) noexcept {
-  const std::int32_t flat_div_72 = flat / 72;
-  return {
-      flat_div_72,
-      (flat >> 2) % 3,
-      flat / 24 - 3 * flat_div_72,
-      (flat >> 1) & 1,
-      flat / 12 & 1,
-      flat & 1,
-  };
+  return {flat / 72, (flat >> 2) % 3, flat / 24 % 3, (flat >> 1) & 1, flat / 12 & 1, flat & 1};
 }
 
 }  // namespace lego

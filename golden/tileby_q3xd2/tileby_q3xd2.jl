@@ -35,8 +35,7 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - int32 is enough: every value lies in 0..143.
 """
 @inline function tileby_q3xd2_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_72 = div(flat, Ti(72))
-    return (flat_div_72, (flat >> 2) % Ti(3), div(flat, Ti(24)) - Ti(3) * flat_div_72,
+    return (div(flat, Ti(72)), (flat >> 2) % Ti(3), div(flat, Ti(24)) % Ti(3),
         (flat >> 1) & Ti(1), div(flat, Ti(12)) & Ti(1), flat & Ti(1))
 end
 

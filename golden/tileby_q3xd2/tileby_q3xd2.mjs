@@ -31,11 +31,10 @@ export function tileby_q3xd2_apply(i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
 export function tileby_q3xd2_inv(flat) {
-  const flat_div_72 = Math.trunc(flat / 72);
   return [
-    flat_div_72,
+    Math.trunc(flat / 72),
     (flat >> 2) % 3,
-    Math.trunc(flat / 24) - 3 * flat_div_72,
+    Math.trunc(flat / 24) % 3,
     (flat >> 1) & 1,
     Math.trunc(flat / 12) & 1,
     flat & 1,

@@ -35,11 +35,10 @@ pub const fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) 
 #[must_use]
 #[inline]
 pub const fn tileby_q3xd2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
-    let flat_div_72 = flat / 72;
     (
-        flat_div_72,
+        flat / 72,
         (flat >> 2) % 3,
-        flat / 24 - 3 * flat_div_72,
+        flat / 24 % 3,
         (flat >> 1) & 1,
         (flat / 12) & 1,
         flat & 1,

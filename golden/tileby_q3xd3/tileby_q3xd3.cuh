@@ -51,13 +51,12 @@ struct tileby_q3xd3_inv_result {
 /// @note int32 is enough: every value lies in 0..95.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q3xd3_inv_result tileby_q3xd3_inv(
     int flat) noexcept {
-  const int flat_div_12 = flat / 12;
   return {
       flat / 48,
-      flat_div_12 & 1,
+      flat / 12 & 1,
       0,
       0,
-      (flat >> 2) - 3 * flat_div_12,
+      (flat >> 2) % 3,
       (flat >> 1) & 1,
       flat / 24 & 1,
       0,

@@ -41,12 +41,11 @@ void tileby_q3xd3_inv(
     out int i6,
     out int i7,
     out int i8) {
-  int flat_div_12 = flat_v / 12;
   i0 = flat_v / 48;
-  i1 = flat_div_12 & 1;
+  i1 = flat_v / 12 & 1;
   i2 = 0;
   i3 = 0;
-  i4 = (flat_v >> 2) - 3 * flat_div_12;
+  i4 = (flat_v >> 2) % 3;
   i5 = (flat_v >> 1) & 1;
   i6 = flat_v / 24 & 1;
   i7 = 0;

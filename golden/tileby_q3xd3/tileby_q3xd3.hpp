@@ -47,13 +47,12 @@ struct tileby_q3xd3_inv_result {
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 /// @note int32 is enough: every value lies in 0..95.
 [[nodiscard]] constexpr tileby_q3xd3_inv_result tileby_q3xd3_inv(std::int32_t flat) noexcept {
-  const std::int32_t flat_div_12 = flat / 12;
   return {
       flat / 48,
-      flat_div_12 & 1,
+      flat / 12 & 1,
       0,
       0,
-      (flat >> 2) - 3 * flat_div_12,
+      (flat >> 2) % 3,
       (flat >> 1) & 1,
       flat / 24 & 1,
       0,

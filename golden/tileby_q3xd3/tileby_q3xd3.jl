@@ -39,10 +39,8 @@ Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
 - int32 is enough: every value lies in 0..95.
 """
 @inline function tileby_q3xd3_inv(flat::Ti)::NTuple{9, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_12 = div(flat, Ti(12))
-    return (div(flat, Ti(48)), flat_div_12 & Ti(1), Ti(0), Ti(0),
-        (flat >> 2) - Ti(3) * flat_div_12, (flat >> 1) & Ti(1), div(flat, Ti(24)) & Ti(1),
-        Ti(0), flat & Ti(1))
+    return (div(flat, Ti(48)), div(flat, Ti(12)) & Ti(1), Ti(0), Ti(0), (flat >> 2) % Ti(3),
+        (flat >> 1) & Ti(1), div(flat, Ti(24)) & Ti(1), Ti(0), flat & Ti(1))
 end
 
 end # module TilebyQ3xd3
