@@ -71,6 +71,7 @@ class Lowering:
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
         self.tried: list[Found] = []
+        self.standing: dict[tuple[Expr, ...], Any] = {}  # the census of outputs
         self.plain: int | None = None  # operations of the first candidate
         self.ranges = Ranges(self)
         self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
@@ -177,7 +178,12 @@ class Form:
         self.built = 0
         self._memo: dict[Any, int] = {}
         self._opened: dict[Atom, Terms] = {}
-        self._single, self._borders, self._starts = _census(outputs, style.floors)
+        key = tuple(outputs)
+        if key not in lowering.standing:
+            lowering.standing[key] = _census(key)
+        self._single, self._borders, self._starts = lowering.standing[key]
+        if style.floors:
+            self._borders, self._starts = _with_floors(self._borders, self._starts, style.floors)
 
     def expr(self, e: Expr) -> int:
         """The node of an expression."""
@@ -556,7 +562,7 @@ def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monom
 
 
 def _census(
-    outputs: Iterable[Expr], floors: Collection[Atom]
+    outputs: Iterable[Expr],
 ) -> tuple[set[Atom], dict[Expr, list[Expr]], set[tuple[Expr, Expr]]]:
     """(groups that stand once, borders of each base, (base, what it is divided by)): a sum that is
     used once, as a summand, is no factor; a base's borders are the sizes that divide it."""
@@ -567,18 +573,26 @@ def _census(
         if atom.kind == "group":
             groups[atom] += 1
         elif atom.kind == "digit":
-            base, lo, hi = atom.args
+            base, lo, _ = atom.args
             starts.add((base, lo))
-            if atom in floors:
-                starts.add((base, hi))
             if (whole := base.single) is not None:
                 groups[whole] += 2  # the quotients share it
             if lo.constant is None:
                 borders.setdefault(base, {})[lo] = None
-            if hi is not None and hi.constant is None and atom in floors:
-                borders.setdefault(base, {})[hi] = None
     single = {a for a, n in groups.items() if n == 1 and a.kind == "group"}
     return single, {b: list(f) for b, f in borders.items()}, starts
+
+
+def _with_floors(
+    borders: dict[Expr, list[Expr]], starts: set[tuple[Expr, Expr]], floors: Iterable[Atom]
+) -> tuple[dict[Expr, list[Expr]], set[tuple[Expr, Expr]]]:
+    """The census with what digits as differences of quotients are divided by, too."""
+    borders, starts = dict(borders), set(starts)
+    for base, _, hi in sorted((atom.args for atom in floors), key=lambda args: args[2].key):
+        starts.add((base, hi))
+        if hi.constant is None and not any(hi.same(b) for b in borders.get(base, ())):
+            borders[base] = [*borders.get(base, ()), hi]
+    return borders, starts
 
 
 def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:

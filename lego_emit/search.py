@@ -3,19 +3,20 @@ are found for the table of a function of a small range."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
 from typing import Any
 
 from .cost import Cost
-from .evaluate import Undefined, evaluate
 from .expr import Atom, Cond, Expr, Terms
 from .forms import Form, Found, Lowering, Style, price
+from .graph import Graph
 from .program import OPS
 from .wiring import Bit, Wiring
 
 SMALL = 1024  # values of a base that a table is made of
+LEAST = 2  # a form that costs no more is not searched for a better one
 
 
 def wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
@@ -56,16 +57,14 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found
         constant, parts, rest = _parts_by_base(e)
         tables = []
         for base, part in parts:
-            domain = (
-                _domain(lowering, base) if len(part.terms) > 1 or not _flat_part(part) else None
-            )
-            if domain is None:
+            domain = _domain(lowering, base)
+            values = None
+            if domain is not None and _limit(lowering, form, base, part) + 1 > LEAST:
+                values = _table(graph, form.expr(part), form.expr(base), domain)
+            if values is None:
                 rest = rest + part
-                continue
-            try:
-                tables.append((base, part, domain, _table(part, base, domain)))
-            except Undefined:
-                rest = rest + part
+            else:
+                tables.append((base, part, domain, values))
         if not tables:
             continue
         # all the constant to one part, or what makes each table start at 0
@@ -96,21 +95,27 @@ def _searched(
     lowering: Lowering, form: Form, base: Expr, e: Expr, values: list[int], domain: range
 ) -> int | None:
     """The node of the cheapest form found for a table, None where none is cheaper than e's own."""
-    leaf = form.expr(base)
-    cost = lowering.graph.cost
-    limit = lowering.graph.price([form.expr(e)])[0] - lowering.graph.price([leaf])[0] - cost.margin
-    if limit <= 2:
+    limit = _limit(lowering, form, base, e)
+    if limit <= LEAST:
         return None
+    cost = lowering.graph.cost
     found = _search(tuple(values), cost, limit, domain, lowering.bit_operations)
     if found is None:
         return None
     tree, bounds = found
-    leaves = {"x": leaf}
+    leaves = {"x": form.expr(base)}
     node = lowering.graph.tree(tree, leaves)
     lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
     if lowering.graph.args[node]:
         lowering.sources.setdefault(node, e)
     return node
+
+
+def _limit(lowering: Lowering, form: Form, base: Expr, e: Expr) -> float:
+    """What a form of e must be cheaper than to be of use."""
+    graph = lowering.graph
+    plain = graph.price([form.expr(e)])[0] - graph.price([form.expr(base)])[0]
+    return plain - graph.cost.margin
 
 
 @lru_cache(8192)
@@ -166,10 +171,6 @@ def _support(bits: list[int] | None) -> int | None:
     return None if bits is None else sum(1 << k for k, bit in enumerate(bits) if bit)
 
 
-def _flat_part(part: Expr) -> bool:
-    return all(a.kind == "sym" for m in part.terms for a in m)
-
-
 def _domain(lowering: Lowering, base: Expr) -> range | None:
     lo, hi = lowering.facts.interval(base)
     if lo is None or lo < 0 or hi is None or hi - lo >= SMALL or hi == lo:
@@ -204,13 +205,13 @@ def _bounds(tree: Any, domain: Sequence[int]) -> dict[Any, tuple[int, int]] | No
         if t not in columns:
             args = [column(a) for a in t[1:]]
             if t[0] in ("div", "mod") and min(args[0]) < 0:
-                raise Undefined
+                raise ArithmeticError
             columns[t] = list(map(OPS[t[0]][2], *args))
         return columns[t]
 
     try:
         column(tree)
-    except Undefined:
+    except ArithmeticError:
         return None
     return {t: (min(c), max(c)) for t, c in columns.items() if not isinstance(c[0], bool)}
 
@@ -242,27 +243,17 @@ def _bases(e: Expr) -> set[Atom]:
     return found
 
 
-def _table(e: Expr, base: Expr, domain: Iterable[int]) -> list[int]:
-    """e's values over its base's."""
-    atom = base.single
-    name = Atom("sym", "?x")
-    plain = e if atom is None else _renamed(e, atom, name)
-    return [evaluate(plain, {"?x": x}) for x in domain]
-
-
-def _renamed(e: Expr, old: Atom, new: Atom) -> Expr:
-    memo: dict[Any, Any] = {old: new}
-
-    def walk(value: Any) -> Any:
-        if isinstance(value, Cond):
-            return value.rebuild(walk)
-        if isinstance(value, Expr):
-            return Expr({tuple(map(walk_atom, m)): c for m, c in value.terms.items()})
-        return value
-
-    def walk_atom(atom: Atom) -> Atom:
-        if atom not in memo:
-            memo[atom] = atom if atom.kind == "sym" else Atom(atom.kind, *map(walk, atom.args))
-        return memo[atom]
-
-    return walk(e)
+def _table(graph: Graph, node: int, leaf: int, domain: range) -> list[int] | None:
+    """A node's values over those of the one that it depends on; None where it has none somewhere."""
+    columns: dict[int, Sequence[int]] = {leaf: domain}
+    try:
+        for k in graph.reached([node]):
+            if k in columns or graph.ops[k] == "var":
+                continue
+            if graph.ops[k] == "const":
+                columns[k] = [graph.values[k]] * len(domain)  # type: ignore[list-item]
+            elif all(a in columns for a in graph.args[k]):
+                columns[k] = list(map(OPS[graph.ops[k]][2], *(columns[a] for a in graph.args[k])))
+    except (ArithmeticError, ValueError):
+        return None
+    return list(columns[node]) if node in columns else None
