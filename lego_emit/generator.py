@@ -269,7 +269,7 @@ def _lowered(
     if recorder is not None:
         recorder.function(name, facts)
     with using(facts):
-        outputs = [(n, rebuilt(e) + trace.base) for n, e in named(result)]
+        outputs = [(n, _final(e, facts) + trace.base) for n, e in named(result)]
         if recorder is not None:
             recorder.stop()
         for _, e in outputs:
@@ -313,6 +313,11 @@ def _lowered(
                 size + trace.base if size is not None and len(outputs) == 1 else None,
             ),
         )
+
+
+def _final(e: Expr, facts: Facts) -> Expr:
+    """e under all that was learned: as it is, where the last run knew that already."""
+    return rebuilt(e) if facts.substitutions or facts.constraints else e
 
 
 def _wholes(

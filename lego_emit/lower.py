@@ -131,15 +131,20 @@ def _cheapest(
     """The cheapest of the styles that are tried; best: that of the plain one."""
     style = Style()
     bases: dict[Expr, list[Atom]] = {}
-    symbolic = fusible = False
+    symbolic = fusible = rests = False
+    starts: set[tuple[Expr, Expr]] = set()
     for atom in dict.fromkeys(atoms):
         if atom.kind == "digit":
             base, lo, hi = atom.args
-            fusible = fusible or lo.constant is not None
+            start = lo.constant
+            fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
+            starts.add((base, lo))
             if hi is not None and lowering.signed and not divide_terms(hi, lo)[1].terms:
                 bases.setdefault(base, []).append(atom)
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes
+    for base, digits in bases.items():
+        rests = rests or any((base, d.args[2]) in starts and d.args[2].constant for d in digits)
     limit = BUDGET + TRIES * lowering.built
 
     def choose(made: Style) -> None:
@@ -150,7 +155,7 @@ def _cheapest(
 
     if fusible and lowering.bit_operations:
         choose(replace(style, fuse=True))
-    if fusible and bases:
+    if rests:
         choose(replace(style, rests=True))
     if symbolic:
         choose(replace(style, collect=True))
@@ -161,7 +166,7 @@ def _cheapest(
             base = style.floors - set(digits) | floors
             for collect in (False, True) if symbolic else (False,):
                 choose(replace(style, floors=base, collect=collect))
-    if fusible and style.floors:
+    if rests and style.floors:
         choose(replace(style, rests=not style.rests))
     return best
 

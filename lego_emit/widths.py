@@ -27,6 +27,7 @@ class Ranges:
     def __init__(self, lowering: Lowering):
         self.lowering, self.facts, self.graph = lowering, lowering.facts, lowering.graph
         self._known: dict[int, Interval] = {}
+        self._last: tuple[tuple[int, ...], dict[int, Interval]] = (), {}
         facts = self.facts
         self._numbers = bool(facts.constraints) or any(
             r.hi is not None and r.hi.constant is not None
@@ -36,6 +37,9 @@ class Ranges:
     def program(self, roots: Sequence[int]) -> dict[int, Interval]:
         """The bounds of all that the roots need. What stands in one branch of a select only is
         bounded under that branch's condition: no other value is ever computed there."""
+        key = tuple(roots)
+        if key == self._last[0]:
+            return self._last[1]
         facts, graph = self.facts, self.graph
         asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
         reached = graph.reached(roots)
@@ -46,6 +50,7 @@ class Ranges:
             for k in reached:
                 if uses[k] > 1 or k in roots:
                     self._under(k, {}, uses, found)
+        self._last = key, found
         return found
 
     def _under(
