@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 from functools import partial
+from statistics import median
+from time import perf_counter
 
 from tree import Tree, constant, made
 
@@ -74,6 +76,23 @@ def attempts(problem):
         title = f"ours ({options['cost']})" if options else TITLE
         run = lowering(layout, case.direction, problem.names, **options)
         found[title] = [Attempt(title, run, trees, forget)]
+    return found
+
+
+def remembered(cases, runs: int = 9) -> dict[str, list[float]]:
+    """Milliseconds of one direction by cost model, case by case, where what was searched for its
+    tables and bits is remembered: a layout's two directions together, halved."""
+    printer = registry.printer("cuda")
+    found: dict[str, list[float]] = {}
+    for cost in costs():
+        for case in cases:
+            layout = case.make(**{n: lego_emit.symbols(n) for n in case.sizes})
+            taken = []
+            for _ in range(runs + 1):
+                begun = perf_counter()
+                functions = build_program(layout, printer, cost=cost).functions
+                taken.append((perf_counter() - begun) * 1e3 / len(functions))
+            found.setdefault(cost, []).append(median(taken[1:]))
     return found
 
 
