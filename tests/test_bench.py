@@ -32,13 +32,13 @@ BY_HAND_PAIR = (
 def benchmarks(monkeypatch):
     """The modules of benchmarks/gpu."""
     monkeypatch.syspath_prepend(str(GPU_BENCHMARKS))
-    for name in ("layouts", "plot"):
+    for name in ("layouts", "plot", "shared"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import layouts
     import plot
 
     yield layouts, plot
-    for name in ("layouts", "plot"):
+    for name in ("layouts", "plot", "shared"):
         sys.modules.pop(name, None)
 
 
