@@ -15,7 +15,7 @@ from .evaluate import Undefined, evaluate
 from .expr import RECORDER, Atom, Cond, Expr, current, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
-from .trace import explore, in_a_branch, running
+from .trace import alone, explore, in_a_branch, running
 
 SMALL_SIZES = (1, 2, 3, 5)
 
@@ -435,7 +435,7 @@ def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
     names = sorted({name for n in sizes for name in n.symbols()})
     for value in SMALL_SIZES:
         facts = Facts(use_z3=False)
-        with using(facts):
+        with using(facts), alone():
             values = {name: value + (k if value > 2 else 0) for k, name in enumerate(names)}
             try:
                 dims = [evaluate(n, values) for n in sizes]
