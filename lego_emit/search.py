@@ -225,6 +225,7 @@ def _one_base(e: Expr) -> Atom | None:
 def _bases(e: Expr) -> set[Atom]:
     """The symbols that e depends on; a sum of several that is kept whole stands for itself."""
     found: set[Atom] = set()
+    seen: set[Atom] = set()
     stack: list[Any] = [e]
     while stack:
         value = stack.pop()
@@ -233,6 +234,9 @@ def _bases(e: Expr) -> set[Atom]:
         elif isinstance(value, Expr):
             for mono in value.terms:
                 for atom in mono:
+                    if atom in seen:
+                        continue
+                    seen.add(atom)
                     if atom.kind == "sym":
                         found.add(atom)
                     elif atom.kind == "group" and atom.args[2] is not None:
