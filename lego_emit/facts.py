@@ -25,6 +25,7 @@ from .expr import (
     Terms,
     _distribute,
     _times,
+    _without,
     divide_terms,
     monomial_gcd,
 )
@@ -554,12 +555,42 @@ class Facts:
 
     def _refuted(self, e: Expr) -> bool:
         """Whether e is negative somewhere: most questions that have no proof end here."""
+        if self._sinks(e):
+            return True
         for sample in self.samples():
             try:
                 if evaluate(e, sample) < 0:
                     return True
             except (Undefined, KeyError):
                 return False
+        return False
+
+    def _sinks(self, e: Expr) -> bool:
+        """Whether e, a sum of products of sizes, is negative where some sizes are as large as you
+        like and all others are at their least: those of a negative product, or one alone."""
+        if self.exact or self.constraints or len(e.terms) < 2:
+            return False
+        least: dict[Atom, int] = {}
+        for atom in e.atoms():
+            if atom.kind != "sym" or not self._is_size(atom.args[0]):
+                return False
+            least[atom] = self.ranges[atom.args[0]].lo.constant  # type: ignore[union-attr, assignment]
+        if min(least.values()) < 1:
+            return False
+        negative = dict.fromkeys(frozenset(mono) for mono, c in e.terms.items() if c < 0)
+        for large in (frozenset(), *negative, *(frozenset((atom,)) for atom in least)):
+            degrees: dict[int, int] = {}
+            for mono, c in e.terms.items():
+                degree = 0
+                for atom in mono:
+                    if atom in large:
+                        degree += 1
+                    else:
+                        c *= least[atom]
+                degrees[degree] = degrees.get(degree, 0) + c
+            leading = max((degree for degree, c in degrees.items() if c), default=None)
+            if leading is not None and degrees[leading] < 0:
+                return True
         return False
 
     def _prove_by_bounds(self, e: Expr, depth: int) -> bool:
@@ -672,7 +703,7 @@ class Facts:
                 for a in e.atoms()
             )
         if max(map(len, e.terms)) > SHIFTED_DEGREE:
-            return False  # the product of n shifted symbols has 2**n terms
+            return self._outweighed(e)  # the product of n shifted symbols has 2**n terms
         total: dict[tuple, int] = {(): 0}
         for mono, coefficient in e.terms.items():
             expanded: dict[tuple, int] = {(): coefficient}
@@ -689,6 +720,21 @@ class Facts:
             for m, c in expanded.items():
                 total[m] = total.get(m, 0) + c
         return all(c >= 0 for c in total.values())
+
+    def _outweighed(self, e: Expr) -> bool:
+        """Whether each product that is taken off is a part of one that is added."""
+        if any((self._atom_interval(a)[0] or 0) < 1 for a in e.atoms()):
+            return False
+        terms = sorted(e.terms.items(), key=lambda term: (len(term[0]), [a.key for a in term[0]]))
+        left = {mono: c for mono, c in terms if c > 0}
+        for mono, c in reversed(terms):
+            for whole, many in left.items():
+                if c < 0 < many and _without(whole, mono) is not None:
+                    left[whole] -= min(many, -c)
+                    c += min(many, -c)
+            if c < 0:
+                return False
+        return True
 
     def _by_constraint(self, e: Expr) -> bool:
         """e >= k for some known k >= 0."""

@@ -71,6 +71,9 @@ class Lowering:
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
         self.tried: list[Found] = []
+        self.cheapest: dict[tuple[Expr, ...], Found] = {}  # of all styles, by outputs
+        self.columns: dict[tuple[int, range], dict[int, Sequence[int]]] = {}  # of nodes over one
+        self.searches: dict[tuple, tuple[float, Any]] = {}  # (limit, what was found), by table
         self.standing: dict[tuple[Expr, ...], Any] = {}  # the census of outputs
         self.plain: int | None = None  # operations of the first candidate
         self.ranges = Ranges(self)

@@ -110,8 +110,9 @@ def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool
         if (recorder := RECORDER.get()) is not None:
             recorder.context = ("products multiplied out",)
         atoms = [atom for atom, _ in standing(expanded)]
-        plain = _tried(lowering, Style(), expanded)
-        best = min(best, _cheapest(lowering, expanded, atoms, plain), key=price)
+        if tuple(expanded) not in lowering.cheapest:
+            _cheapest(lowering, expanded, atoms, _tried(lowering, Style(), expanded))
+        best = min(best, lowering.cheapest[tuple(expanded)], key=price)
         if recorder is not None:
             recorder.context = ()
     if lowering.signed:
@@ -169,6 +170,7 @@ def _cheapest(
                 choose(replace(style, floors=base, collect=collect))
     if rests and style.floors:
         choose(replace(style, rests=not style.rests))
+    lowering.cheapest[tuple(outputs)] = best
     return best
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from .cost import Cost
 from .expr import Atom, Cond, Expr, Terms
 from .forms import Form, Found, Lowering, Style, price
-from .graph import Graph
 from .program import OPS
 from .wiring import Bit, Wiring
 
@@ -60,7 +59,7 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found
             domain = _domain(lowering, base)
             values = None
             if domain is not None and _limit(lowering, form, base, part) + 1 > LEAST:
-                values = _table(graph, form.expr(part), form.expr(base), domain)
+                values = _table(lowering, form.expr(part), form.expr(base), domain)
             if values is None:
                 rest = rest + part
             else:
@@ -98,11 +97,14 @@ def _searched(
     limit = _limit(lowering, form, base, e)
     if limit <= LEAST:
         return None
-    cost = lowering.graph.cost
-    found = _search(tuple(values), cost, limit, domain, lowering.bit_operations)
-    if found is None:
+    table = tuple(values), domain
+    known = lowering.searches.get(table)
+    if known is None or (known[1] is None and known[0] < limit):
+        found = _search(tuple(values), lowering.graph.cost, limit, domain, lowering.bit_operations)
+        known = lowering.searches[table] = limit, found
+    if known[1] is None or known[1][1] >= limit:
         return None
-    tree, bounds = found
+    tree, _, bounds = known[1]
     leaves = {"x": form.expr(base)}
     node = lowering.graph.tree(tree, leaves)
     lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
@@ -121,8 +123,8 @@ def _limit(lowering: Lowering, form: Form, base: Expr, e: Expr) -> float:
 @lru_cache(8192)
 def _search(
     values: tuple[int, ...], cost: Cost, limit: float, domain: range, bit_operations: bool
-) -> tuple[Any, dict[Any, tuple[int, int]]] | None:
-    """(tree, the range of each of its operations)."""
+) -> tuple[Any, float, dict[Any, tuple[int, int]]] | None:
+    """(tree, its price, the range of each of its operations)."""
     from . import small_domain
 
     prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
@@ -130,7 +132,7 @@ def _search(
         prices |= dict.fromkeys(("shl", "shr", "and", "or", "xor"), inf)
     tree = small_domain.find(values, prices, limit, domain)
     bounds = None if tree is None else _bounds(tree, domain)
-    return None if bounds is None else (tree, bounds)
+    return None if bounds is None else (tree, small_domain.cost(tree, prices), bounds)
 
 
 @lru_cache(8192)
@@ -247,9 +249,10 @@ def _bases(e: Expr) -> set[Atom]:
     return found
 
 
-def _table(graph: Graph, node: int, leaf: int, domain: range) -> list[int] | None:
+def _table(lowering: Lowering, node: int, leaf: int, domain: range) -> list[int] | None:
     """A node's values over those of the one that it depends on; None where it has none somewhere."""
-    columns: dict[int, Sequence[int]] = {leaf: domain}
+    graph = lowering.graph
+    columns = lowering.columns.setdefault((leaf, domain), {leaf: domain})
     try:
         for k in graph.reached([node]):
             if k in columns or graph.ops[k] == "var":
