@@ -23,7 +23,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, reduce
+from hashlib import blake2b
 from math import gcd
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -62,25 +64,50 @@ def using(facts: Facts) -> Iterator[Facts]:
 class Atom:
     """An indivisible factor; equal atoms are one object. key orders atoms the same everywhere."""
 
-    __slots__ = ("__weakref__", "args", "key", "kind")
+    __slots__ = ("__weakref__", "_hash", "args", "key", "kind")
     _known: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
+    _lock = Lock()
 
     kind: str
     args: tuple
     key: str
+    _hash: int
 
     def __new__(cls, kind: str, *args: Any) -> Atom:
         ident = (kind, *args)
         atom = cls._known.get(ident)
         if atom is None:
-            atom = object.__new__(cls)
-            atom.kind, atom.args = kind, args
-            atom.key = f"{kind}({','.join(a.key if hasattr(a, 'key') else str(a) for a in args)})"
-            cls._known[ident] = atom
+            made = object.__new__(cls)
+            made.kind, made.args = kind, args
+            keys = ",".join(a.key if hasattr(a, "key") else str(a) for a in args)
+            made.key = _bounded_key(f"{kind}({keys})")
+            made._hash = _digest(made.key)
+            with cls._lock:  # two threads may be here with the same atom
+                atom = cls._known.setdefault(ident, made)
         return atom
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __repr__(self) -> str:
         return self.key
+
+
+KEY_LENGTH = 1000
+
+
+def _digest(text: str) -> int:
+    """64 bits of a text that no other text in use has: an expression that is looked up must meet
+    equal ones only, since == between different ones is a question (Expr.__eq__)."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+
+
+def _bounded_key(text: str) -> str:
+    """A key itself, its beginning and a digest where it is long: the parts of a key may be shared,
+    and written out they would double with each level."""
+    if len(text) <= KEY_LENGTH:
+        return text
+    return f"{text[:KEY_LENGTH]}#{blake2b(text.encode(), digest_size=16).hexdigest()}"
 
 
 _PRIME = 2**61 - 1
@@ -162,7 +189,7 @@ class Expr:
         """A text that is the same for equal values everywhere."""
         if self._key is None:
             parts = [f"{c}*{'*'.join(a.key for a in m)}" for m, c in self.terms.items()]
-            self._key = "+".join(sorted(parts)) or "0"
+            self._key = _bounded_key("+".join(sorted(parts)) or "0")
         return self._key
 
     @property
@@ -438,7 +465,7 @@ class Expr:
 
 def _spread(c: int) -> int | tuple[int, int]:
     """What the hash of a number is made of."""
-    return c % _PRIME if -_HALF < c < _HALF else (c.bit_length(), c % 1000003)
+    return c % _PRIME if -_HALF < c < _HALF else (c.bit_length(), _digest(hex(c)))
 
 
 @lru_cache(4096)
@@ -583,7 +610,7 @@ def _merge_signed(e: Expr, mono: Monomial, low: Atom) -> Expr | None:
 
 
 def _split_off(e: Expr, base: Expr, mono: Monomial, whole: Atom, found: list) -> Expr | None:
-    """(x % h) // l - (m/l) * ((x % h) // m) is (x % m) // l."""
+    """(x % h) // l - (m/l) * ((x % h) // m) is (x % m) // l where l divides m."""
     _, lo, hi = whole.args
     ((lo_mono, lo_c),) = lo.terms.items()
     rest = _without(mono, (whole,))
@@ -602,6 +629,7 @@ def _split_off(e: Expr, base: Expr, mono: Monomial, whole: Atom, found: list) ->
         if (
             _times(rest_high, lo_mono) == _times(rest, mid_mono)
             and e.terms[mono_high] * lo_c == -e.terms[mono] * mid_c
+            and not divide_terms(mid, lo)[1].terms
         ):
             terms = dict(e.terms)
             coefficient = terms.pop(mono)
@@ -819,7 +847,7 @@ class Cond:
 
     def __init__(self, op: str, *args: Any):
         self.op, self.args = op, args
-        self.key = f"{op}[{','.join(a.key for a in args)}]"
+        self.key = _bounded_key(f"{op}[{','.join(a.key for a in args)}]")
 
     @staticmethod
     def compare(op: str, a: Expr, b: Expr) -> Cond:

@@ -89,6 +89,7 @@ class Facts:
         self._samples = Samples()
         self._rebuilt: dict[Expr, Expr] = {}
         self._tops: dict[Atom, Expr | None] = {}
+        self._open: set[Atom] = set()  # symbols whose bounds are being looked at
 
     def copy(self) -> Facts:
         """The same knowledge, to be added to without telling this one."""
@@ -105,6 +106,15 @@ class Facts:
         for name in CACHES:
             setattr(made, name, getattr(self, name).copy())
         return made
+
+    @contextmanager
+    def quick(self) -> Iterator[None]:
+        """Prove without Z3 inside."""
+        asked, self.use_z3 = self.use_z3, False
+        try:
+            yield
+        finally:
+            self.use_z3 = asked
 
     def state(self) -> tuple:
         """What a trace looks at to see whether something new was learned."""
@@ -321,10 +331,12 @@ class Facts:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             known = self.ranges.get(args[0])
-            if known is None:
+            if known is None or atom in self._open:
                 return None, None
+            self._open.add(atom)  # bounds may lead back: M <= 2*BM where BM divides M
             lo = self.interval(known.lo)[0] if known.lo is not None else None
             hi = self.interval(known.hi)[1] if known.hi is not None else None
+            self._open.remove(atom)
             return lo, hi
         if kind == "digit":
             base, lo_e, hi_e = args
@@ -452,7 +464,7 @@ class Facts:
                 known = self.ranges.get(args[0])
                 top = known.hi if known is not None else None
             elif kind == "digit" and args[2] is not None:
-                top = divide_terms(args[2], args[1])[0] - 1
+                top = _digit_count(args[1], args[2]) - 1
             elif kind == "digit":
                 top = self._quotient_bound(args[0], args[1])
             elif kind == "group":
@@ -540,7 +552,7 @@ class Facts:
         if kind == "digit":
             base, lo, hi = args
             if hi is not None:
-                top = divide_terms(hi, lo)[0] - 1
+                top = _digit_count(lo, hi) - 1
                 return [(1, [Expr.of(0)], False), (-1, [top], False)]
             bounds = []
             if self.nonneg(base):
@@ -888,7 +900,7 @@ class Facts:
             return None if inner is None else Expr.atom(Atom("isqrt", self._rootless(inner)))
         if kind == "digit":
             if args[2] is not None:
-                return divide_terms(args[2], args[1])[0]
+                return self._rough(_digit_count(args[1], args[2]), depth)
             return self._rough(args[0], depth)
         if kind in ("select", "min", "max"):
             a, b = (self._rough(x, depth) for x in args[-2:])
@@ -980,6 +992,12 @@ class Facts:
                         f"the assumptions contradict each other: {name} would be "
                         f">= {known.lo!r} and <= {known.hi!r}"
                     )
+
+
+def _digit_count(lo: Expr, hi: Expr) -> Expr:
+    """hi / lo, or hi where it is not seen how often lo goes into it: more digits than there are."""
+    quotient, rest = divide_terms(hi, lo)
+    return hi if rest.terms else quotient
 
 
 def _tighter(choose, a: int | None, b: int | None) -> int | None:

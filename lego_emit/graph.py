@@ -29,6 +29,7 @@ class Graph:
         self.values: list[int | str | None] = []  # of const and var
         self.hoisted: list[bool] = []  # depends on sizes only
         self.natural: list[bool] = []  # seen at once to be >= 0
+        self.positive: set[int] = set()  # divisors that are proven to be >= 1
         self.prices: list[float] = []
         self._free: list[bool] = []  # no operation
         self._known: dict[tuple, int] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .cost import Cost
-from .expr import RECORDER, Atom, Expr, divide_terms, expand_groups
+from .expr import RECORDER, Atom, Expr, expand_groups
 from .facts import Facts
 from .forms import Form, Found, Lowering, Style, price, standing
 from .program import INDEX_TYPES, OPS, Node
@@ -139,7 +139,7 @@ def _cheapest(
             start = lo.constant
             fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
             starts.add((base, lo))
-            if hi is not None and lowering.signed and not divide_terms(hi, lo)[1].terms:
+            if hi is not None and lowering.signed and lowering.ratio(hi, lo) is not None:
                 bases.setdefault(base, []).append(atom)
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes

@@ -41,10 +41,9 @@ class Ranges:
         if key == self._last[0]:
             return self._last[1]
         facts, graph = self.facts, self.graph
-        asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
         reached = graph.reached(roots)
-        found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
-        facts.use_z3 = asked
+        with facts.quick():  # a weaker proof only costs a longer header
+            found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
         if self.lowering.lazy and any(graph.ops[k] == "select" for k in reached):
             uses = dict(graph.uses(roots))
             for k in reached:
@@ -104,7 +103,10 @@ class Ranges:
         """The bounds of a node whose operands were asked for before."""
         known = self._known.get(node)
         if known is None:
-            known = self._known[node] = self._of(node)
+            known = self._of(node)
+            if node in self.graph.positive and (known[0] is None or known[0] < 1):
+                known = 1, known[1]
+            self._known[node] = known
         return known
 
     def _of(self, node: int) -> Interval:
@@ -254,9 +256,8 @@ def choose_type(
                     else "choose a wider index_type or smaller sizes"
                 )
             )
-        asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
-        needed = _preconditions(lowered, nodes, lowering, candidate, size)
-        facts.use_z3 = asked
+        with facts.quick():  # a weaker proof only costs a longer header
+            needed = _preconditions(lowered, nodes, lowering, candidate, size)
         return candidate, needed, f"{candidate} is enough under the assumptions."
     raise WidthError(f"{name}: no index type to choose from")
 
