@@ -75,6 +75,7 @@ class Lowering:
         self.plain: int | None = None  # operations of the first candidate
         self.ranges = Ranges(self)
         self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
+        self.divisors: dict[int, Expr] = {}  # of divisions by what may be 0
         self._naturals: dict[Expr, bool] = {}
         self._values: dict[int, Expr | None] = {}
         self._ratios: dict[tuple[Expr, Expr], Expr | None] = {}
@@ -110,6 +111,10 @@ class Lowering:
         """Whether e >= 1 is proven."""
         constant = e.constant
         return constant >= 1 if constant is not None else self.natural(e - 1)
+
+    def negative(self, e: Expr) -> bool:
+        """Whether e <= -1 is proven."""
+        return self.natural(-e - 1)
 
     def ratio(self, a: Expr, b: Expr) -> Expr | None:
         """a / b of two products in the user's symbols, None where b is not seen to divide a."""
@@ -393,9 +398,13 @@ class Form:
         graph, source = self.graph, Expr.atom(atom)
         if kind in ("fdiv", "fmod"):
             a, b = map(self.expr, args)
-            known = self._natural(a, args[0]) and self._positive(b, args[1])
-            ops = ("div", "mod") if known else ("floordiv", "floormod")
-            return self._from(source, ops[kind == "fmod"], a, b)
+            natural, positive = self._natural(a, args[0]), self._positive(b, args[1])
+            ops = ("div", "mod") if natural and positive else ("floordiv", "floormod")
+            made = self._from(source, ops[kind == "fmod"], a, b)
+            if not positive and not self.lowering.negative(args[1]):
+                self.graph.partial[made] = False
+                self.lowering.divisors[made] = args[1]
+            return made
         if kind == "select":
             nodes = self.condition(args[0]), self.expr(args[1]), self.expr(args[2])
             return self._from(source, "select", *nodes)
@@ -460,10 +469,12 @@ class Form:
             if op == "div":
                 return self.graph.op("shr", node, self.graph.const(size.bit_length() - 1))
             return self.graph.op("and", node, self.graph.const(size - 1))
-        natural, divisor = self._natural(node, value), self.expr(by)
-        if not (natural and self._positive(divisor, by)):
-            op = f"floor{op}"
-        return self.graph.op(op, node, divisor)
+        divisor = self.expr(by)
+        natural, positive = self._natural(node, value), self._positive(divisor, by)
+        made = self.graph.op(op if natural and positive else f"floor{op}", node, divisor)
+        if not positive:  # it was, in the branch where the digit was made
+            self.graph.partial.setdefault(made, True)
+        return made
 
     def _natural(self, node: int, value: Expr) -> bool:
         """Whether a node's value is proven to be >= 0; the graph remembers it, for its range."""

@@ -290,11 +290,8 @@ def _lowered(
         params = tuple(_param(n, facts, trace) for n in names)
         index_type, width, note = choose_type(name, lowered, candidates, size)
         index_type, width, note = _with_params(name, params, index_type, width, note, candidates)
-        for undefined in sorted(
-            {a.args[1] for _, e in outputs for a in e.deep_atoms() if a.kind in ("fdiv", "fmod")},
-            key=lambda e: e.key,
-        ):
-            trace.note(f"{unsubstitute(undefined, facts)!r} != 0")
+        for undefined in sorted(set(lowered.divisors), key=lambda e: e.key):
+            trace.note(f"{undefined!r} != 0")
         return Function(
             name=name,
             params=params,

@@ -38,6 +38,7 @@ class Lowered:
     extents: list[tuple[str, Node]]
     nodes: dict[int, Node]
     roots: list[int]
+    divisors: list[Expr]  # which may be 0, and must not be: they divide whatever the branches
 
     @property
     def cost(self) -> float:
@@ -194,7 +195,9 @@ def finish(
     extents: Sequence[int],
     taken: Iterable[str],
 ) -> Lowered:
-    """The program of chosen nodes: what stands more than once is named; every node has its range."""
+    """The program of chosen nodes: what stands more than once is named; every node has its range.
+    What is named is computed whether its branch is taken or not: where it is not, a division by
+    what may be 0 there is by 1 instead."""
     graph = lowering.graph
     reached = graph.reached([*roots, *extents])
     ranges = lowering.ranges.program([*roots, *extents])
@@ -202,11 +205,17 @@ def finish(
     uses = dict(graph.uses(roots))
     body: list[tuple[str, Node]] = []
     used = set(taken)
+    conditions = {k for k in reached if OPS.get(graph.ops[k], ("", "i"))[1] == "b"}
+    named = {k for k in reached if uses.get(k, 0) > 1 and graph.args[k]} - conditions
+    meant = graph.always([*roots, *extents])
+    guarded = graph.always([*roots, *extents, *named], lowering.lazy) - meant
     for k in reached:
-        op = graph.ops[k]
-        lo, hi = (None, None) if OPS.get(op, OPS["add"])[1] == "b" else ranges[k]
-        node = Node(op, tuple(nodes[a] for a in graph.args[k]), graph.values[k], lo, hi)
-        if uses.get(k, 0) > 1 and op not in ("const", "var") and not node.is_bool:
+        op, args = graph.ops[k], [nodes[a] for a in graph.args[k]]
+        if k in guarded and k in graph.partial:
+            args[1] = _nonzero(args[1], graph.partial[k])
+        lo, hi = (None, None) if k in conditions else ranges[k]
+        node = Node(op, tuple(args), graph.values[k], lo, hi)
+        if k in named:
             name = _fresh(_hint(node), used)
             body.append((name, node))
             node = Node("var", (), name, lo, hi)
@@ -218,7 +227,20 @@ def finish(
         [(n, nodes[k]) for n, k in zip(extent_names, extents, strict=True)],
         {k: nodes[k] for k in reached},
         [*roots],
+        [lowering.divisors[k] for k in reached if k in meant and k in lowering.divisors],
     )
+
+
+def _nonzero(divisor: Node, positive: bool) -> Node:
+    """A divisor where it is used, and 1 where it is 0; positive: it is >= 1 where it is used."""
+    one = Node("const", (), 1, 1, 1)
+    lo, hi = divisor.lo, divisor.hi
+    top = None if hi is None else max(hi, 1)
+    if positive:
+        return Node("max", (divisor, one), None, 1 if lo is None else max(lo, 1), top)
+    zero = Node("const", (), 0, 0, 0)
+    least = None if lo is None else min(lo, 1)
+    return Node("select", (Node("ne", (divisor, zero)), divisor, one), None, least, top)
 
 
 def _hint(node: Node) -> str:
