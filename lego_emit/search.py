@@ -226,13 +226,20 @@ def _bases(e: Expr) -> set[Atom]:
     """The symbols that e depends on; a sum of several that is kept whole stands for itself."""
     found: set[Atom] = set()
     stack: list[Any] = [e]
+    seen: set[Any] = set()  # what is shared is looked at once
     while stack:
         value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
         if isinstance(value, Cond):
             stack.extend(value.args)
         elif isinstance(value, Expr):
             for mono in value.terms:
                 for atom in mono:
+                    if atom in seen:
+                        continue
+                    seen.add(atom)
                     if atom.kind == "sym":
                         found.add(atom)
                     elif atom.kind == "group" and atom.args[2] is not None:
