@@ -64,13 +64,14 @@ def using(facts: Facts) -> Iterator[Facts]:
 class Atom:
     """An indivisible factor; equal atoms are one object. key orders atoms the same everywhere."""
 
-    __slots__ = ("__weakref__", "_hash", "args", "key", "kind")
+    __slots__ = ("__weakref__", "_hash", "args", "depth", "key", "kind")
     _known: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
     _lock = Lock()
 
     kind: str
     args: tuple
     key: str
+    depth: int  # how many atoms stand inside one another
     _hash: int
 
     def __new__(cls, kind: str, *args: Any) -> Atom:
@@ -79,6 +80,9 @@ class Atom:
         if atom is None:
             made = object.__new__(cls)
             made.kind, made.args = kind, args
+            made.depth = 1 + max((_depth(a) for a in args), default=0)
+            if made.depth > DEPTH:
+                raise TraceError(TOO_DEEP)
             keys = ",".join(a.key if hasattr(a, "key") else str(a) for a in args)
             made.key = _bounded_key(f"{kind}({keys})")
             made._hash = _digest(made.key)
@@ -93,7 +97,19 @@ class Atom:
         return self.key
 
 
+def _depth(value: Any) -> int:
+    if isinstance(value, Expr):
+        return max((a.depth for mono in value.terms for a in mono), default=0)
+    return max(map(_depth, value.args)) if isinstance(value, Cond) else 0
+
+
 KEY_LENGTH = 1000
+DEPTH = 128
+TOO_DEEP = (
+    f"a value nests more than {DEPTH} operations deep: each step of a loop, or each call, builds "
+    "on the one before. Emit one step as a function of its own and call that in a loop of the "
+    "target language"
+)
 
 
 def _digest(text: str) -> int:

@@ -11,7 +11,7 @@ from . import registry
 from .cost import Cost, cost_model
 from .emit import Emitted, emit_program
 from .errors import TargetError, TraceError, nearest
-from .expr import RECORDER, Cond, Expr, using
+from .expr import RECORDER, TOO_DEEP, Cond, Expr, using
 from .facts import Facts
 from .layout import Block, ExpandBy
 from .lower import lower
@@ -106,9 +106,12 @@ def build_program(
         functions = [(unit, trace, result, named, None, _doc(fn_or_layout, unit))]
     if sizes:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
-    lowered = tuple(
-        _lowered(*function, candidates, printer, assume, model) for function in functions
-    )
+    try:
+        lowered = tuple(
+            _lowered(*function, candidates, printer, assume, model) for function in functions
+        )
+    except RecursionError:
+        raise TraceError(f"{unit}: {TOO_DEEP}") from None
     program = Program(unit, lowered, " ".join(title.split()))
     program.check()
     return program

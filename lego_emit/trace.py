@@ -16,7 +16,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .errors import AssumptionError, LegoError, TraceError, nearest
-from .expr import RECORDER, Atom, Cond, Expr, current, divide_terms, maximum, minimum, select, using
+from .expr import (
+    RECORDER,
+    TOO_DEEP,
+    Atom,
+    Cond,
+    Expr,
+    current,
+    divide_terms,
+    maximum,
+    minimum,
+    select,
+    using,
+)
 from .facts import Facts
 
 MAX_PATHS = 256
@@ -475,13 +487,23 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
         return target(*positional, **keywords)
     except LegoError:
         raise
-    except RecursionError:
-        raise TraceError(f"{name} calls itself without end on symbols") from None
+    except RecursionError as error:
+        if _calls_itself(fn, error):
+            raise TraceError(f"{name} calls itself without end on symbols") from None
+        raise TraceError(f"{name}: {TOO_DEEP}") from None
     except Exception as error:
         line = _line_in(fn, error)
         raise TraceError(
             f"{name} failed on symbols{line}: {type(error).__name__}: {error}"
         ) from error
+
+
+def _calls_itself(fn: Callable[..., Any], error: BaseException) -> bool:
+    code, where, count = getattr(fn, "__code__", None), error.__traceback__, 0
+    while where is not None:
+        count += where.tb_frame.f_code is code
+        where = where.tb_next
+    return count > 1
 
 
 def _line_in(fn: Callable[..., Any], error: BaseException) -> str:
