@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
-from math import isqrt
 
+from . import intervals
 from .errors import AssumptionError, TraceError
 from .evaluate import Undefined, evaluate, holds
 from .expr import (
@@ -27,8 +27,10 @@ from .expr import (
     divide_terms,
     monomial_gcd,
 )
+from .intervals import ANY, Interval, tighter
 
-Interval = tuple[int | None, int | None]
+# atoms that are operations under another name
+ATOM_OPS = {"fdiv": "floordiv", "fmod": "floormod", "bool": "int"}
 SAMPLES = 24
 CACHES = (
     "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
@@ -315,89 +317,40 @@ class Facts:
         return known
 
     def _monomial_interval(self, mono: tuple[Atom, ...]) -> Interval:
-        lo: int | None = 1
-        hi: int | None = 1
+        known: Interval = (1, 1)
         k = 0
         while k < len(mono):
             power = 1
             while k + power < len(mono) and mono[k + power] is mono[k]:
                 power += 1
-            a, b = _power(self._atom_interval(mono[k]), power)
-            lo, hi = _product_interval((lo, hi), (a, b))
+            found = intervals.power(self._atom_interval(mono[k]), power)
+            known = found if k == 0 else intervals.product(known, found)
             k += power
-        return lo, hi
+        return known
 
     def _atom_interval(self, atom: Atom) -> Interval:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             known = self.ranges.get(args[0])
             if known is None or atom in self._open:
-                return None, None
+                return ANY
             self._open.add(atom)  # bounds may lead back: M <= 2*BM where BM divides M
             lo = self.interval(known.lo)[0] if known.lo is not None else None
             hi = self.interval(known.hi)[1] if known.hi is not None else None
             self._open.remove(atom)
             return lo, hi
-        if kind == "digit":
-            base, lo_e, hi_e = args
-            if hi_e is not None:
-                top = self.interval(hi_e)[1]
-                step = self.interval(lo_e)[0]
-                hi = top // step - 1 if top is not None and step else None
-                return 0, hi
-            lo, hi = self.interval(base)
-            small, large = self.interval(lo_e)
-            if lo is not None:
-                lo = lo // small if lo < 0 and small else 0 if large is None else lo // large
-            if hi is not None:
-                hi = hi // small if hi >= 0 and small else -1 if large is None else hi // large
-            return lo, hi
         if kind == "group":
-            a, b = self.interval(args[0])
+            known = self.interval(args[0])
             if args[1] is not None:
-                a = _tighter(max, a, self.interval(args[1])[0])
+                known = tighter(max, known[0], self.interval(args[1])[0]), known[1]
             if args[2] is not None:
-                b = _tighter(min, b, self.interval(args[2])[1])
-            return a, b
-        if kind in ("min", "max"):
-            (a, b), (c, d) = self.interval(args[0]), self.interval(args[1])
-            if kind == "min":
-                return (None if a is None or c is None else min(a, c)), _tighter(min, b, d)
-            return _tighter(max, a, c), (None if b is None or d is None else max(b, d))
-        if kind == "select":
-            (a, b), (c, d) = self.interval(args[1]), self.interval(args[2])
-            return (
-                None if a is None or c is None else min(a, c),
-                None if b is None or d is None else max(b, d),
-            )
-        if kind == "bool":
-            return 0, 1
-        if kind == "isqrt":
-            lo, hi = self.interval(args[0])
-            return isqrt(max(lo or 0, 0)), None if hi is None or hi < 0 else isqrt(hi)
-        if kind in ("and", "or", "xor"):
-            (a, b), (c, d) = self.interval(args[0]), self.interval(args[1])
-            if a is not None and c is not None and a >= 0 and c >= 0:
-                if kind == "and":
-                    return 0, _tighter(min, b, d)
-                if b is not None and d is not None:
-                    return 0, (1 << max(b.bit_length(), d.bit_length())) - 1
-                return 0, None
-            return (
-                (0, b if c is None or c < 0 else d)
-                if kind == "and" and ((a or -1) >= 0 or (c or -1) >= 0)
-                else (None, None)
-            )
-        if kind == "fmod":
-            lo, hi = self.interval(args[1])
-            return (
-                None if lo is None else min(lo + 1, 0),
-                None if hi is None else max(hi - 1, 0),
-            )
-        if kind == "shr":
-            lo, hi = self.interval(args[0])
-            return (None if lo is None else min(lo, 0)), (None if hi is None else max(hi, 0))
-        return None, None
+                known = known[0], tighter(min, known[1], self.interval(args[2])[1])
+            return known
+        op = ATOM_OPS.get(kind, kind)
+        if op not in intervals.BOUNDS:
+            return ANY
+        operands = [self.interval(a) if isinstance(a, Expr) else ANY for a in args if a is not None]
+        return intervals.interval(op, operands)
 
     def nonneg(self, e: Expr) -> bool:
         """True where e >= 0 is proven. False says nothing."""
@@ -998,34 +951,6 @@ def _digit_count(lo: Expr, hi: Expr) -> Expr:
     """hi / lo, or hi where it is not seen how often lo goes into it: more digits than there are."""
     quotient, rest = divide_terms(hi, lo)
     return hi if rest.terms else quotient
-
-
-def _tighter(choose, a: int | None, b: int | None) -> int | None:
-    return b if a is None else a if b is None else choose(a, b)
-
-
-def _power(interval: Interval, power: int) -> Interval:
-    if power == 1:
-        return interval
-    lo, hi = interval
-    if power % 2 == 0:
-        if lo is not None and lo >= 0:
-            return lo**power, None if hi is None else hi**power
-        if hi is not None and hi <= 0:
-            return hi**power, None if lo is None else lo**power
-        top = None if lo is None or hi is None else max(lo**power, hi**power)
-        return 0, top
-    return (None if lo is None else lo**power), (None if hi is None else hi**power)
-
-
-def _product_interval(x: Interval, y: Interval) -> Interval:
-    (a, b), (c, d) = x, y
-    if a is not None and a >= 0 and c is not None and c >= 0:
-        return a * c, None if b is None or d is None else b * d
-    if None not in (a, b, c, d):
-        ends = [a * c, a * d, b * c, b * d]  # type: ignore[operator]
-        return min(ends), max(ends)
-    return None, None
 
 
 __all__ = ["Facts", "Range", "holds"]
