@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
+from typing import Any
 
 from . import intervals
 from .errors import AssumptionError, TraceError
@@ -34,7 +35,7 @@ ATOM_OPS = {"fdiv": "floordiv", "fmod": "floormod", "bool": "int"}
 SAMPLES = 24
 CACHES = (
     "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
-    "_tops",
+    "_tops", "_columns", "_symbols",
 )  # fmt: skip
 SHIFTED_DEGREE = 6
 Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
@@ -80,6 +81,7 @@ class Facts:
     z3_queries: int = 0  # asked so far
 
     def __post_init__(self) -> None:
+        self._states: dict[tuple, dict[str, Any]] = {}  # knowledge -> what was found out under it
         self._forget()
 
     def _forget(self) -> None:
@@ -91,6 +93,8 @@ class Facts:
         self._samples = Samples()
         self._rebuilt: dict[Expr, Expr] = {}
         self._tops: dict[Atom, Expr | None] = {}
+        self._columns: dict[Expr, list[int | None]] = {}
+        self._symbols: dict[Expr, set[str]] = {}
         self._open: set[Atom] = set()  # symbols whose bounds are being looked at
 
     def copy(self) -> Facts:
@@ -108,6 +112,23 @@ class Facts:
         for name in CACHES:
             setattr(made, name, getattr(self, name).copy())
         return made
+
+    def recall(self) -> None:
+        """Take up what was found out before under the same knowledge: paths through a function
+        begin alike."""
+        state = (
+            tuple((n, _key(r.lo), _key(r.hi)) for n, r in sorted(self.ranges.items())),
+            tuple(k.key for k in self.constraints),
+            tuple((n, e.key) for n, e in sorted(self.substitutions.items())),
+            len(self.quotients),
+            self.use_z3,
+        )
+        known = self._states.get(state)
+        if known is None:
+            self._states[state] = {name: getattr(self, name) for name in CACHES}
+        else:
+            for name, cache in known.items():
+                setattr(self, name, cache)
 
     @contextmanager
     def quick(self) -> Iterator[None]:
@@ -454,11 +475,11 @@ class Facts:
     def _refuted(self, e: Expr) -> bool:
         """Whether e is negative somewhere: most questions that have no proof end here."""
         for sample in self.samples():
-            try:
-                if evaluate(e, sample) < 0:
-                    return True
-            except (Undefined, KeyError):
+            value = _value(e, sample)
+            if value is None:
                 return False
+            if value < 0:
+                return True
         return False
 
     def _prove_by_bounds(self, e: Expr, depth: int) -> bool:
@@ -591,7 +612,37 @@ class Facts:
 
     def _by_constraint(self, e: Expr) -> bool:
         """e >= k for some known k >= 0."""
-        return any(self._prove(e - k, 6) for k in self.constraints)
+        if not self.constraints:
+            return False
+        found, names = self._sampled(e), self._concerned(e)
+        return any(
+            not names.isdisjoint(self._concerned(k))
+            and all(
+                v is None or w is None or v >= w
+                for v, w in zip(found, self._sampled(k), strict=True)
+            )
+            and self._prove(e - k, 6)
+            for k in self.constraints
+        )
+
+    def _concerned(self, e: Expr) -> set[str]:
+        """The symbols in e, in their bounds, and so on."""
+        if e not in self._symbols:
+            found: set[str] = set()
+            stack = [e]
+            while stack:
+                for name in stack.pop().symbols() - found:
+                    found.add(name)
+                    known = self.ranges.get(name, Range())
+                    stack += [b for b in (known.lo, known.hi) if b is not None and b.atoms()]
+            self._symbols[e] = found
+        return self._symbols[e]
+
+    def _sampled(self, e: Expr) -> list[int | None]:
+        """e at the samples; None where it has no value."""
+        if e not in self._columns:
+            self._columns[e] = [_value(e, sample) for sample in self.samples()]
+        return self._columns[e]
 
     def _by_z3(self, e: Expr) -> bool:
         """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""
@@ -945,6 +996,18 @@ class Facts:
                         f"the assumptions contradict each other: {name} would be "
                         f">= {known.lo!r} and <= {known.hi!r}"
                     )
+
+
+def _key(e: Expr | None) -> str:
+    return "" if e is None else e.key
+
+
+def _value(e: Expr, sample: dict[str, int]) -> int | None:
+    """e at a sample, None where it has no value."""
+    try:
+        return evaluate(e, sample)
+    except (Undefined, KeyError):
+        return None
 
 
 def _digit_count(lo: Expr, hi: Expr) -> Expr:

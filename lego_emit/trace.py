@@ -197,6 +197,7 @@ class _Path:
             self.scoped = True
         self.decided[condition] = value
         facts.assume(condition if value else ~condition)
+        facts.recall()
 
 
 def in_a_branch() -> bool:

@@ -9,10 +9,10 @@ import pytest
 from random_functions import function
 from random_layouts import assert_sound, build, holds, indices
 
-from lego_emit import GroupBy, Row, TileBy, registry, symbols
+from lego_emit import Row, TileBy, registry, symbols
 from lego_emit.errors import TraceError
 from lego_emit.evaluate import evaluate
-from lego_emit.expr import Atom, Expr, using
+from lego_emit.expr import Atom, using
 from lego_emit.facts import Facts
 from lego_emit.generator import build_program
 from lego_emit.layout import OrderBy
