@@ -14,16 +14,17 @@ class Undefined(ArithmeticError):
 
 def evaluate(e: Expr, values: Mapping[str, int]) -> int:
     """The value; KeyError for a symbol without one, Undefined where there is none."""
-    return _Evaluation(values).expr(e)
+    return Evaluation(values).expr(e)
 
 
 def holds(condition: Cond, values: Mapping[str, int]) -> bool:
     """Whether a condition holds."""
-    return _Evaluation(values).condition(condition)
+    return Evaluation(values).condition(condition)
 
 
-class _Evaluation:
-    """Each atom and each condition once: what expressions share would double with each level."""
+class Evaluation:
+    """Expressions at one point, each atom and each condition once: what they share would double
+    with each level."""
 
     def __init__(self, values: Mapping[str, int]):
         self.values = values

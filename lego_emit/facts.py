@@ -16,7 +16,7 @@ from typing import Any
 
 from . import intervals
 from .errors import AssumptionError, TraceError
-from .evaluate import Undefined, evaluate, holds
+from .evaluate import Evaluation, Undefined, evaluate, holds
 from .expr import (
     RECORDER,
     Atom,
@@ -53,7 +53,7 @@ class Range:
 class Samples:
     """Values that satisfy all facts, as far as they were asked for; the same every time."""
 
-    found: list[dict[str, int]] = field(default_factory=list)
+    found: list[Evaluation] = field(default_factory=list)
     attempts: int = 0
     state: int = 20260
 
@@ -658,11 +658,11 @@ class Facts:
             return False
         found = 0
         for sample in self.samples():
-            try:
-                if evaluate(e, sample) < 0:
-                    return False
-            except Undefined:
+            value = _value(e, sample)
+            if value is None:
                 continue
+            if value < 0:
+                return False
             found += 1
         if found < SAMPLES // 3:
             return False
@@ -931,7 +931,7 @@ class Facts:
 
     # -- sampling --------------------------------------------------------------------------
 
-    def samples(self) -> Iterator[dict[str, int]]:
+    def samples(self) -> Iterator[Evaluation]:
         """Values of all symbols that satisfy everything known; the same every time."""
         known = self._samples
         k = 0
@@ -942,7 +942,7 @@ class Facts:
                 sample = self._sample(known)
                 if sample is None:
                     continue
-                known.found.append(sample)
+                known.found.append(Evaluation(sample))
             yield known.found[k]
             k += 1
 
@@ -1002,10 +1002,10 @@ def _key(e: Expr | None) -> str:
     return "" if e is None else e.key
 
 
-def _value(e: Expr, sample: dict[str, int]) -> int | None:
+def _value(e: Expr, sample: Evaluation) -> int | None:
     """e at a sample, None where it has no value."""
     try:
-        return evaluate(e, sample)
+        return sample.expr(e)
     except (Undefined, KeyError):
         return None
 
