@@ -31,12 +31,13 @@ class Sizes:
             self.number = prod(self.primes)
             return
         if symbolic:
-            for name, tile, part in c.some((("M", "BM", "BS"), ("N", "BN", "BT"), ("K", "BK", "a")), 1, 2):
+            totals = (("M", "BM", "BS"), ("N", "BN", "BT"), ("K", "BK", "a"))
+            for name, tile, part in c.some(totals, 1, c.weighted((3, 1), (2, 2))):
                 self.ways.append(self._total(name, tile, part))
-            if c.chance(1, 3):
+            if c.chance(1, 4):
                 self.symbols.append("b")
                 self.ways.append([("b",)])
-        count = c.number(0, 2) if symbolic else c.number(1, 4)
+        count = c.weighted((3, 0), (2, 1), (1, 2)) if symbolic else c.number(1, 4)
         self.primes = [
             p for _ in range(count) for p in c.of(([2], [3], [2, 2], [5], [1], [2, 3], [2, 2, 2], [7], [11]))
         ]
@@ -214,7 +215,9 @@ def view(c, sizes):
     kind = c.weighted((5, "GroupBy"), (4, "TileBy"), (2, "TileOrderBy"))
     tiled = kind != "GroupBy"
     if tiled:
-        rank, levels = c.number(1, 3), c.number(1, 3)
+        rank, levels = c.weighted((3, 1), (3, 2), (1, 3)), c.weighted((1, 1), (4, 2), (2, 3), (1, 4))
+        if rank * levels > 6:
+            levels = 6 // rank
         dims = sizes.dims(rank * levels, rank * levels)
         tiles = [dims[k * rank : (k + 1) * rank] for k in range(levels)]
     else:
@@ -233,7 +236,8 @@ def layout(c, sizes, calm=False, seen=None):
     shown, kind = seen or view(c, sizes)
     tiled = kind != "GroupBy"
     steps = []
-    for _ in range(c.weighted((3, 1), (3, 2), (1, 3), (2, 0), (1, 4))):
+    few = ((4, 1), (3, 2), (1, 3), (2, 0)) if sizes.ways else ((3, 1), (3, 2), (2, 3), (2, 0), (1, 4))
+    for _ in range(c.weighted(*few)):
         if tiled and c.chance(1, 2):  # tile by tile: one rank for all
             own, count = c.number(1, 3), c.number(1, 3)
             dims = sizes.dims(own * count, own * count)

@@ -88,9 +88,19 @@ class Relations:
             return False
         usable = [p for p in self.at[name] if p.names <= values.keys() | {name}]
 
+        codes = [p.code for p in usable]
+
         def fits(v):
             values[name] = v
-            return least <= v <= most and all(_true(p.code, values) for p in usable)
+            if not least <= v <= most:
+                return False
+            for code in codes:
+                try:
+                    if not eval(code, SPACE, values):
+                        return False
+                except (ArithmeticError, ValueError):
+                    return False
+            return True
 
         for _ in range(8):
             if divides and not (far and rng.random() < 0.2):
@@ -128,14 +138,13 @@ class Relations:
             return least
         start = (least if least > self.least else max(least, 0)) // step * step
         start += step * (start < least)
-        found, reach = start, 1
-        while fits(start + reach * step):
-            found = start + reach * step
-            reach *= 2
-        while reach:
-            if fits(found + reach * step):
+        if not fits(start):
+            return start
+        found, reach = start, 1 << max(0, (most - start) // step).bit_length()
+        while reach:  # what fits is taken to have no holes; what does not is left
+            if found + reach * step <= most and fits(found + reach * step):
                 found += reach * step
-            reach //= 2
+            reach >>= 1
         return found
 
 
