@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -13,6 +12,7 @@ from . import registry
 from .files import write_if_changed
 from .printer import Printer
 from .program import Function, Node, Program
+from .relations import reworded
 from .target import Compiled
 
 if TYPE_CHECKING:
@@ -221,13 +221,15 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 function,
                 name=name,
                 params=tuple(
-                    replace(p, name=names[p.name], range_text=_reword(p.range_text, names))
+                    replace(p, name=names[p.name], range_text=reworded(p.range_text, names))
                     for p in function.params
                 ),
-                assumptions=tuple(_reword(a, names) for a in function.assumptions),
-                result_range=_reword(function.result_range, names),
+                assumptions=tuple(reworded(a, names) for a in function.assumptions),
+                promises=tuple(
+                    (reworded(least, names), reworded(end, names))
+                    for least, end in function.promises
+                ),
                 axes=tuple((names[n], _rename(e, names)) for n, e in function.axes),
-                width_note=_reword(function.width_note, names),
                 body=tuple((names[n], _rename(e, names)) for n, e in function.body),
                 outputs=tuple((outputs[n], _rename(e, names)) for n, e in function.outputs),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
@@ -250,11 +252,6 @@ def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -
 def _keys(name: str, printer: Printer, beside: bool) -> set[str]:
     key = name.lower() if printer.case_insensitive else name
     return {key, *printer.companions(name)} if beside else {key}
-
-
-def _reword(text: str, names: dict[str, str]) -> str:
-    """Put the emitted names into a sentence."""
-    return re.sub(r"[^\W\d]\w*", lambda m: names.get(m.group(), m.group()), text)
 
 
 def _rename(node: Node, names: dict[str, str]) -> Node:

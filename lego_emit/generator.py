@@ -103,7 +103,7 @@ def build_program(
         functions = _layout_functions(unit, result, trace)
     else:
         named = partial(_outputs, unit=unit)
-        functions = [(unit, trace, result, named, None, _doc(fn_or_layout, unit))]
+        functions = [(unit, trace, result, named, None, None, _doc(fn_or_layout, unit))]
     if sizes:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
     try:
@@ -166,8 +166,8 @@ def _declared(trace: Trace, layout: Block) -> Block:
 
 
 def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
-    """(name, trace, result, named, size, doc) of NAME_apply and NAME_inv; named(result) gives the
-    outputs with their names."""
+    """(name, trace, result, named, size, spans, doc) of NAME_apply and NAME_inv; named(result)
+    gives the outputs with their names, spans has (least, end) of each, counted from 0."""
     taken = {*trace.signature, *trace.free}
     coordinates = index_names(len(layout.dims), taken)
     position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
@@ -189,9 +189,11 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
     )
     with using(forward.facts):
         size = _product([layout.physical_size]) if layout.has_inverse else None
+    least = -1 if isinstance(layout, ExpandBy) else 0
+    spans = [(least, size)] if size is not None else None
     doc = f"Physical position of the logical index ({', '.join(coordinates)})"
     doc += f"; {trace.base - 1} where it is masked." if isinstance(layout, ExpandBy) else "."
-    found = [(f"{unit}_apply", forward, flat, lambda e: [("flat", Expr.of(e))], size, doc)]
+    found = [(f"{unit}_apply", forward, flat, lambda e: [("flat", Expr.of(e))], size, spans, doc)]
     if layout.has_inverse:
         back, values = go_on(
             trace,
@@ -201,11 +203,13 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
         doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
         with using(back.facts):
             size = _product([layout.physical_size])
+            least = -1 if getattr(layout, "guard", "") == "logical" else 0
+            spans = [(least, _product([n])) for n in layout.dims]
 
         def named(values: Sequence[Any]) -> list[tuple[str, Expr]]:
             return [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
 
-        found.append((f"{unit}_inv", back, values, named, size, doc))
+        found.append((f"{unit}_inv", back, values, named, size, spans, doc))
     return found
 
 
@@ -261,6 +265,7 @@ def _lowered(
     result: Any,
     named: Callable[[Any], list[tuple[str, Expr]]],
     size: Expr | None,
+    spans: Sequence[tuple[int, Expr]] | None,
     doc: str,
     candidates: Sequence[str],
     printer: Printer,
@@ -307,10 +312,9 @@ def _lowered(
             axes=tuple(lowered.extents),
             base=trace.base,
             cost=lowered.cost,
-            result_range=_result_range(
-                outputs,
-                facts,
-                size + trace.base if size is not None and len(outputs) == 1 else None,
+            promises=tuple(
+                _promised(e, facts, span, trace.base)
+                for (_, e), span in zip(outputs, spans or [None] * len(outputs), strict=True)
             ),
         )
 
@@ -398,27 +402,26 @@ def _factor(e: Expr) -> str:
     return repr(e) if e.constant is not None or e.single is not None else f"({e!r})"
 
 
-def _result_range(outputs: list[tuple[str, Expr]], facts: Facts, size: Expr | None) -> str:
-    texts = []
-    for name, e in outputs:
-        shown = "the result" if len(outputs) == 1 else name
-        lo, hi = facts.interval(e)
-        if hi is not None and lo is not None and lo >= 0 and (size is None or size.constant):
-            most = hi if size is None else min(hi, size.constant - 1)
-            texts.append(f"{lo} <= {shown} < {most + 1}")
-            continue
-        for least in (0, 1):
-            if (lo is None or lo < least) and facts.nonneg(e - least):
-                lo = least
-        top = facts.upper(e)
-        if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
-            top = size - 1
-        if top is None and hi is not None:
-            top = Expr.of(hi)
-        if hi is not None and top is not None and top.constant is not None:
-            top = Expr.of(min(hi, top.constant))
-        if lo is not None and top is not None:
-            texts.append(f"{lo} <= {shown} < {unsubstitute(top + 1, facts)!r}")
-        elif lo is not None:
-            texts.append(f"{shown} >= {lo}")
-    return ", ".join(texts)
+def _promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) -> tuple[str, str]:
+    """(least, end) of a result as text: least <= e < end, "" where there is no bound. span: bounds
+    that are known to hold, counted from 0."""
+    lo, hi = facts.interval(e)
+    size = None
+    if span is not None:
+        least, size = span[0] + base, span[1] + base
+        lo = least if lo is None else max(lo, least)
+    if hi is not None and lo is not None and lo >= 0 and (size is None or size.constant):
+        most = hi if size is None else min(hi, size.constant - 1)
+        return str(lo), str(most + 1)
+    for least in (0, 1):
+        if (lo is None or lo < least) and facts.nonneg(e - least):
+            lo = least
+    top = facts.upper(e)
+    if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
+        top = size - 1
+    if top is None and hi is not None:
+        top = Expr.of(hi)
+    if hi is not None and top is not None and top.constant is not None:
+        top = Expr.of(min(hi, top.constant))
+    end = "" if top is None else repr(unsubstitute(top + 1, facts))
+    return "" if lo is None else str(lo), end

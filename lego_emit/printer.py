@@ -15,6 +15,7 @@ from pathlib import Path
 from .cost import LATENCY, Cost
 from .errors import TargetError
 from .program import INDEX_TYPES, Function, Node, Program
+from .relations import reworded
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -322,12 +323,10 @@ class FunctionView:
         return separator.join(x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True))
 
     def reword(self, text: str, unused: str) -> str:
-        """A sentence with the parameters that the function does not read named as in
+        """A relation with the parameters that the function does not read named as in
         signature(); unused has {name}."""
-        for param in self._function.params:
-            if param.name not in self.used:
-                text = re.sub(rf"\b{param.name}\b", unused.format(name=param.name), text)
-        return text
+        names = (p.name for p in self._function.params if p.name not in self.used)
+        return reworded(text, {name: unused.format(name=name) for name in names})
 
     @cached_property
     def used(self) -> frozenset[str]:

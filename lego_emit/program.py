@@ -7,7 +7,7 @@ integers of the function's one index type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isqrt
 
@@ -110,7 +110,8 @@ class Function:
     width_note: str = ""  # why the index type is wide enough
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
-    result_range: str = ""
+    # of each output: (least, end), which the parameters' names and numbers make; "" is no bound
+    promises: tuple[tuple[str, str], ...] = ()
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
 
@@ -123,6 +124,25 @@ class Function:
     def ranges(self) -> dict[str, str]:
         """What is known of each parameter, as text: {"i": "0 <= i < BM"}."""
         return {p.name: p.range_text for p in self.params}
+
+    @property
+    def result_range(self) -> str:
+        """What is promised of the results, as text: "0 <= the result < M*N"."""
+        return self.result_text()
+
+    def result_text(
+        self, single: str = "the result", reword: Callable[[str], str] = lambda text: text
+    ) -> str:
+        """As result_range; single: what a lone result is called, reword: changes the bounds."""
+        texts = []
+        for (name, _), (least, end) in zip(self.outputs, self.promises, strict=False):
+            shown = single if len(self.outputs) == 1 else name
+            least, end = reword(least), reword(end)
+            if least and end:
+                texts.append(f"{least} <= {shown} < {end}")
+            elif least or end:
+                texts.append(f"{shown} >= {least}" if least else f"{shown} < {end}")
+        return ", ".join(texts)
 
     @property
     def op_count(self) -> int:

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,6 +29,7 @@ from . import registry
 from .errors import LegoError, VerifyError
 from .layout import Block
 from .program import Function
+from .relations import evaluate
 from .space import Space, check_names, space_of
 from .target import Compiled
 
@@ -441,20 +442,13 @@ def _unravel(targets: Targets, position: int) -> tuple[int, ...]:
 
 def _promised(function: Function, space: Space) -> list[tuple[int | None, int | None]]:
     """The inclusive range that the header gives each result, at these sizes."""
-    from .space import bounds
-
-    texts = [t.strip() for t in function.result_range.split(",")]
     found = []
-    for name, node in function.outputs:
-        shown = name if len(function.outputs) > 1 else "result"
-        lo, hi = node.lo, node.hi
-        for text in texts:
-            least, most = bounds(text.replace("the result", "result"), shown, space.fixed)
-            if least is not None:
-                lo = least if lo is None else max(lo, least)
-            if most is not None:
-                hi = most if hi is None else min(hi, most)
-        found.append((lo, hi))
+    for (_, node), promise in zip_longest(function.outputs, function.promises, fillvalue=("", "")):
+        least, end = (evaluate(text, space.fixed) if text else None for text in promise)
+        lows = [lo for lo in (node.lo, least) if lo is not None]
+        highs = [node.hi] if node.hi is not None else []
+        highs += [end - 1] if end is not None else []
+        found.append((max(lows, default=None), min(highs, default=None)))
     return found
 
 

@@ -372,7 +372,7 @@ class JavaScriptPrinter(Printer):
         kind = f"{{{view.T}}} " if typed else ""
         tags = [f"@param {kind}{reword(p.name)} {reword(p.range_text)}" for p in view.params]
         kind = f"{{{self.result_type(view)}}} " if typed else ""
-        tags.append(f"@returns {kind}{reword(view.result_range)}")
+        tags.append(f"@returns {kind}{view.result_text(reword=reword)}")
         tags = [tag.rstrip() for tag in tags if tag != "@returns "]
         paragraphs = [[view.summary] if view.summary else [], notes, renamed, tags]
         lines = [line for p in paragraphs if p for line in ("", *p)]

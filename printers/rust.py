@@ -291,7 +291,7 @@ class RustPrinter(Printer):
         ranges = [
             f"- `{reword(p.name)}`: `{reword(p.range_text)}`" for p in view.params if p.range_text
         ]
-        result_range = reword(view.result_range.replace("the result", "result"))
+        result_range = view.result_text("result", reword)
         returned = [f"`{result_range}`"] if result_range else []
         if len(view.outputs) > 1:
             returned.insert(0, f"`({', '.join(name for name, _ in view.outputs)})`")

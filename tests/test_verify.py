@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, golden, verify
 from lego_emit.cli import main
 from lego_emit.errors import AssumptionError, TargetError, VerifyError
-from lego_emit.space import bounds, evaluate, space_of
+from lego_emit.relations import bounds, evaluate
+from lego_emit.space import space_of
 
 FILE = """
 from lego_emit import GenP, GroupBy, OrderBy, Row

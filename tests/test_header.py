@@ -1,0 +1,183 @@
+"""What a header promises is true: of results, of parameters, in every language and under every name."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lego_emit import Col, ExpandBy, GroupBy, RegP, generate, reference, registry
+from lego_emit.errors import AssumptionError
+from lego_emit.expr import Atom, Expr
+from lego_emit.generator import build_program
+from lego_emit.relations import names_in, reworded
+from lego_emit.space import space_of
+from lego_emit.verify import _promised
+from tests.random_layouts import WORDS, build, divided, layouts, named, sizes, small
+
+CPP = registry.printer("cpp")
+
+# -- the results' ranges -------------------------------------------------------------------------
+
+
+def results(layout, functions, base, numbers):
+    """(function, all its results) of a layout's functions, from the reference evaluator."""
+    every = list(product(*map(range, layout.dims)))
+    found = [[(reference.apply(layout, index) + base,) for index in every]]
+    if len(functions) > 1:
+        positions = range(layout.physical_size)
+        found.append([tuple(i + base for i in reference.inv(layout, p)) for p in positions])
+    return zip(functions, found, strict=True)
+
+
+def assert_promised(layout, functions, base, numbers, tight):
+    """Every result lies in the range that the header gives it; tight: no range is too wide."""
+    space = {**WORDS, **numbers}
+    for function, rows in results(layout, functions, base, numbers):
+        texts = function.result_range.split(", ")
+        assert len(texts) == len(function.promises) == len(function.outputs)
+        for text, (least, end), column in zip(
+            texts, function.promises, zip(*rows, strict=True), strict=True
+        ):
+            assert text.startswith(f"{least} <= ") and text.endswith(f" < {end}")
+            lo, hi = eval(least, space), eval(end, space) - 1
+            assert lo <= min(column) and max(column) <= hi, (function.name, text, numbers)
+            assert not tight or (lo, hi) == (min(column), max(column)), (function.name, text)
+
+
+@st.composite
+def expanded(draw):
+    """An ExpandBy of either guard, some of its positions masked."""
+    factors = draw(small)
+    n_prime = [eval(n) for n in draw(sizes(factors, 1, 3))]
+    n = [draw(st.integers(1, k)) for k in n_prime]
+    guard = draw(st.sampled_from(["physical", "logical"]))
+    return f"ExpandBy({n}, {n_prime}, {draw(layouts(factors))}, guard={guard!r})"
+
+
+@st.composite
+def one_way(draw):
+    """A strided, shifted or broadcast map without an inverse."""
+    dims = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3))
+    names = "ijk"[: len(dims)]
+    sum_ = " + ".join(f"{draw(st.sampled_from([-3, 0, 1, 2, 7]))}*{n}" for n in names)
+    start = draw(st.sampled_from([0, 3, -4]))
+    return f"GroupBy({dims}).OrderBy(GenP({dims}, lambda {', '.join(names)}: {sum_} + {start}))"
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(small.flatmap(layouts) | one_way(), st.sampled_from([0, 1]))
+def test_ranges_of_layouts(text, base):
+    layout = build(text)
+    functions = build_program(layout, CPP, base=base).functions
+    assert_promised(layout, functions, base, {}, tight=True)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(expanded(), st.sampled_from([0, 1]))
+def test_ranges_with_masked_positions(text, base):
+    """A mask may leave out the last positions: then the ends are the layout's all the same."""
+    layout = build(text)
+    functions = build_program(layout, CPP, base=base).functions
+    assert_promised(layout, functions, base, {}, tight=False)
+    (_, rows), *_ = results(layout, functions, base, {})
+    assert int(functions[0].promises[0][0]) == min(rows)[0]
+
+
+NUMBERS = [
+    {"a": 1, "b": 1, "c": 1, "M": 1},
+    {"a": 2, "b": 3, "c": 2, "M": 4},
+    {"a": 3, "b": 1, "c": 4, "M": 9},
+]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given((named | divided).flatmap(layouts), st.sampled_from([0, 1]))
+def test_ranges_of_symbolic_layouts(text, base):
+    """The stated ranges are the layout's sizes, whatever numbers those are."""
+    import sympy
+
+    symbols = {n: sympy.Symbol(n, integer=True) for n in "abcM"}
+    functions = build_program(build(text, **symbols), CPP, base=base).functions
+    for numbers in NUMBERS:
+        assert_promised(build(text, **numbers), functions, base, numbers, tight=True)
+
+
+@pytest.mark.parametrize("guard", ["physical", "logical"])
+@pytest.mark.parametrize("base", [0, 1])
+def test_ranges_of_symbolic_masks(guard, base):
+    def one(N, P):
+        return ExpandBy([N], [2 * P], GroupBy([2 * P]).OrderBy(RegP([2, P], [1, 0])), guard)
+
+    def two(N, P):
+        return ExpandBy(
+            [N, 3], [P, 4], GroupBy([2, 2 * P]).OrderBy(RegP([2, P, 2], [2, 0, 1])), guard
+        )
+
+    for make in (one, two):
+        functions = build_program(make, CPP, base=base, assume=["N <= P"]).functions
+        for n, p in ((1, 1), (1, 3), (2, 3), (5, 5)):
+            assert_promised(make(n, p), functions, base, {"N": n, "P": p}, tight=False)
+
+
+def test_the_inverse_of_a_mask_over_one_dimension():
+    layout = ExpandBy([5], [8], GroupBy([8]).OrderBy(RegP([2, 4], [1, 0])))
+    apply, inv = build_program(layout, CPP).functions
+    assert max(layout.inv(p)[0] for p in range(5)) == 5
+    assert inv.result_range == "0 <= the result < 7"
+    assert apply.result_range == "-1 <= the result < 5"
+    logical = ExpandBy([5], [8], GroupBy([8]).OrderBy(RegP([2, 4], [1, 0])), "logical")
+    assert [f.result_range for f in build_program(logical, CPP, base=1).functions] == [
+        "0 <= the result < 9",
+        "0 <= the result < 9",
+    ]
+
+
+# -- names that are changed ----------------------------------------------------------------------
+
+
+def lone(the, result, value):
+    """A lone result beside parameters that the sentences of a header are made of."""
+    return GroupBy([the, value])[result, value - 1]
+
+
+def several(end, loop, end_v, mod, i, function):
+    """Results and parameters whose names are taken in some language."""
+    flat = GroupBy([end, loop]).OrderBy(Col(end, loop))[i, function]
+    return {"result": flat, "in": i + end, "end": function - 5, "mod": flat + end_v + mod}
+
+
+def test_a_promise_outlives_new_names(target):
+    """What verify() checks does not depend on how the header's sentence reads."""
+    (found,) = generate(lone, target).functions
+    space = space_of(found, {"the": 4, "value": 3})
+    assert _promised(found, space) == [(0, 11)]
+    (found,) = generate(several, target, assume=["3 <= end_v < 7", "mod >= -2"]).functions
+    numbers = {"end": 4, "loop": 3, "mod": 10}
+    space = space_of(found, numbers)
+    assert _promised(found, space) == [(0, 11), (1, 7), (-5, -3), (1, 27)]
+    for (name, _), text in zip(found.outputs, found.result_range.split(", "), strict=True):
+        assert name in text.split()
+    stated = {name for promise in found.promises for text in promise for name in names_in(text)}
+    assert stated and stated <= {p.name for p in found.params}
+
+
+def test_a_sentence_is_no_relation():
+    assert reworded("every value lies in 0..5", {"value": "value_v"}) == "every value lies in 0..5"
+    assert reworded("min(min, in) <= lambda", {"min": "min_v", "in": "in_v", "lambda": "l"}) == (
+        "min(min_v, in_v) <= l"
+    )
+    assert reworded("a < 3 or b and not c", {"or": "x", "a": "b", "b": "a"}) == (
+        "b < 3 or a and not c"
+    )
+
+
+def test_sizes_that_are_keywords():
+    """A symbol may have any name; its relations are read all the same."""
+    n = Atom("sym", "in")
+    layout = GroupBy([Expr.atom(n), 4])
+    apply, _ = build_program(layout, CPP, assume=[Expr.atom(n) <= 20]).functions
+    space = space_of(apply, {"in": 3})
+    assert space.total == 12 and _promised(apply, space) == [(0, 11)]
+    with pytest.raises(AssumptionError, match="assumes in <= 20, which in = 21 does not meet"):
+        space_of(apply, {"in": 21})
