@@ -171,7 +171,7 @@ class Case:
         printer = registry.printer(target)
         # Lowering asks the printer for these alone; languages that agree on them share its result.
         types = printer.default_index if self.index_type == "auto" else tuple(printer.types)
-        key = (types, printer.bit_operations, printer.lazy_select, printer.cost.name, numbers)
+        key = (types, printer.bit_operations, printer.lazy_select, printer.cost, numbers)
         try:
             make = partial(
                 build_program, self.subject, printer, self.unit, sizes, self.assume, self.index_type

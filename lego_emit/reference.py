@@ -6,7 +6,7 @@ come from here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache, reduce
 from itertools import product
 from operator import and_
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .bijection import call_apply, call_inv
+from .bijection import call_apply, call_inv, reads
 from .errors import IndexRangeError, InternalError, LayoutError, WidthError
 from .layout import Block, ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_array
@@ -232,7 +232,7 @@ def _genp_apply(genp: GenP, indices: tuple[Any, ...]) -> Any:
         return call_apply(genp, indices)
     flat = _flatten(genp.dims, indices)
     if genp.size <= TABLE_LIMIT:
-        return _apply_table(genp)[flat]
+        return _table(genp, reads(genp), inverse=False)[flat]
     return _each(lambda position: call_apply(genp, _unflatten(genp.dims, position)), flat, ())
 
 
@@ -240,21 +240,18 @@ def _genp_inv(genp: GenP, flat: Any) -> tuple[Any, ...]:
     if not is_array(flat):
         return call_inv(genp, flat)
     if genp.size <= TABLE_LIMIT:
-        found = _inv_table(genp)[flat]
+        found = _table(genp, reads(genp), inverse=True)[flat]
     else:
         found = _each(lambda position: call_inv(genp, position), flat, (len(genp.dims),))
     return tuple(np.moveaxis(found, -1, 0))
 
 
 # An `if` in a user's function cannot take an array, so arrays go through tables of plain calls.
-@lru_cache(maxsize=16)
-def _apply_table(genp: GenP) -> np.ndarray:
+@lru_cache(maxsize=32)
+def _table(genp: GenP, read: Hashable, inverse: bool) -> np.ndarray:
+    if inverse:
+        return _int64([call_inv(genp, flat) for flat in range(genp.size)], genp)
     return _int64([call_apply(genp, index) for index in product(*map(range, genp.dims))], genp)
-
-
-@lru_cache(maxsize=16)
-def _inv_table(genp: GenP) -> np.ndarray:
-    return _int64([call_inv(genp, flat) for flat in range(genp.size)], genp)
 
 
 def _each(function: Callable[[int], Any], flat: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

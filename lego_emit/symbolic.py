@@ -6,18 +6,21 @@ what comes out is simplified already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from .bijection import positions, reads
 from .errors import IndexRangeError, LayoutError
 from .evaluate import Undefined, evaluate
 from .expr import RECORDER, Atom, Cond, Expr, current, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
-from .trace import explore, in_a_branch, running
+from .trace import decisions, explore, in_a_branch, running
 
 SMALL_SIZES = (1, 2, 3, 5)
+LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
+CHECKED_POINTS = 4096  # of a GenP over symbolic sizes
 
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
@@ -146,6 +149,12 @@ def learn_layout(block: Any) -> None:
     trace = running()
     if trace is not None and trace.knows(block):
         return
+    _learn_layout(block)
+    if trace is not None:
+        trace.learned(block)
+
+
+def _learn_layout(block: Any) -> None:
     facts = current()
     for n in block._sizes():
         e = Expr.of(n)
@@ -418,70 +427,79 @@ def _bounded(e: Expr, size: Expr) -> Expr:
     return group(e, Expr.of(0), size - 1)
 
 
-_checked: set[tuple] = set()
+_checked: set[tuple] = set()  # what passed, and under which decisions
 
 
 def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
-    """A GenP over symbolic sizes: a bijection for small ones? (Concrete ones are checked when the
-    block is made.)"""
-    if all(n.constant is not None for n in sizes):
+    """A GenP over symbolic sizes: a bijection for small ones? (One whose sizes are numbers is
+    checked when it is made.)"""
+    if block.is_concrete:
         return
-    key = (block, tuple(n.key for n in sizes))
+    key = (block, reads(block), tuple(n.key for n in sizes), decisions())
     if key in _checked:
         return
-    _checked.add(key)
     from .facts import Facts
 
+    with using(Facts(use_z3=False)):
+        parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(sizes))]
+        flat = Expr.atom(Atom("sym", "?flat"))
+        forward = Expr.of(explore(lambda: block.apply_function(*parameters)))
+        back = explore(lambda: block.inv_function(flat))
+        back = [Expr.of(v) for v in (back if isinstance(back, (tuple, list)) else [back])]
+    used = forward.symbols().union(*(b.symbols() for b in back))
     names = sorted({name for n in sizes for name in n.symbols()})
-    for value in SMALL_SIZES:
-        facts = Facts(use_z3=False)
-        with using(facts):
-            values = {name: value + (k if value > 2 else 0) for k, name in enumerate(names)}
-            try:
-                dims = [evaluate(n, values) for n in sizes]
-            except Undefined:
-                continue
-            total = reduce(lambda a, b: a * b, dims, 1)
-            if not 0 < total <= 4096:
-                continue
-            parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(dims))]
-            flat = Expr.atom(Atom("sym", "?flat"))
-            forward = Expr.of(explore(lambda p=parameters: block.apply_function(*p)))
-            back = explore(lambda f=flat: block.inv_function(f))
-            back = [Expr.of(v) for v in (back if isinstance(back, (tuple, list)) else [back])]
-        _check_table(block, dims, values, forward, back)
+    own = {"?flat", *(f"?{k}" for k in range(len(sizes)))}
+    if used <= own.union(names):  # else it depends on other symbols too: nothing to check it with
+        for values, dims in _small(sizes, names):
+            _check_table(block, dims, values, forward, back)
+    _checked.add(key)
 
 
-def _check_table(block, dims, values, forward, back) -> None:
-    import itertools
+def _small(sizes: Sequence[Expr], names: list[str]) -> Iterator[tuple[dict[str, int], list[int]]]:
+    """Small numbers for the symbols and the sizes that they give; larger ones where small ones
+    give none."""
+    found = False
+    for value in (*SMALL_SIZES, *LARGER_SIZES):
+        if found and (value not in SMALL_SIZES or not names):
+            return
+        values = {name: value + (k if value > 2 else 0) for k, name in enumerate(names)}
+        try:
+            dims = [evaluate(n, values) for n in sizes]
+        except Undefined:
+            continue
+        if min(dims) >= 1:
+            found = True
+            yield values, dims
 
-    if not (forward.symbols() | {n for b in back for n in b.symbols()}) - set(values) <= {
-        *(f"?{k}" for k in range(len(dims))),
-        "?flat",
-    }:
-        return  # it depends on other symbols too: nothing to check it with
+
+def _check_table(
+    block: GenP,
+    dims: Sequence[int],
+    values: Mapping[str, int],
+    forward: Expr,
+    back: Sequence[Expr],
+) -> None:
+    total = reduce(lambda a, b: a * b, dims, 1)
     seen: dict[int, tuple[int, ...]] = {}
-    where = ", ".join(f"{k}={v}" for k, v in values.items())
-    for index in itertools.product(*(range(n) for n in dims)):
+    where = f" for {', '.join(f'{k}={v}' for k, v in values.items())}" if values else ""
+    for index in positions(tuple(dims), total, CHECKED_POINTS, CHECKED_POINTS // 4):
         point = {**values, **{f"?{k}": i for k, i in enumerate(index)}}
         try:
             flat = evaluate(forward, point)
             again = [evaluate(b, {**values, "?flat": flat}) for b in back]
         except Undefined:
-            raise LayoutError(f"{block!r} is undefined at {list(index)} for {where}") from None
-        total = reduce(lambda a, b: a * b, dims, 1)
+            raise LayoutError(f"{block!r} is undefined at {list(index)}{where}") from None
         if not 0 <= flat < total:
             raise LayoutError(
-                f"{block!r} is no bijection for {where}: apply{index} is {flat}, outside 0..{total - 1}"
+                f"{block!r} is no bijection{where}: apply{index} is {flat}, outside 0..{total - 1}"
             )
-        if flat in seen:
+        if seen.setdefault(flat, index) != index:
             raise LayoutError(
-                f"{block!r} is no bijection for {where}: {seen[flat]} and {index} both go to {flat}"
+                f"{block!r} is no bijection{where}: {seen[flat]} and {index} both go to {flat}"
             )
-        seen[flat] = index
         if tuple(again) != index:
             raise LayoutError(
-                f"{block!r} for {where}: inv({flat}) is {tuple(again)}, but apply{index} is {flat}"
+                f"{block!r}{where}: inv({flat}) is {tuple(again)}, but apply{index} is {flat}"
             )
 
 

@@ -65,11 +65,12 @@ class Trace:
 
     def knows(self, layout: Any) -> bool:
         """Whether a layout's sizes were learned before, so that they hold on every path."""
-        if id(layout) in self._layouts:
-            return True
+        return id(layout) in self._layouts
+
+    def learned(self, layout: Any) -> None:
+        """A layout's sizes were learned, and nothing was wrong with them."""
         if not in_a_branch():
             self._layouts[id(layout)] = layout
-        return False
 
     def keeps(self) -> bool:
         """Whether the next flat position is kept as one value, not looked into."""
@@ -204,6 +205,12 @@ def in_a_branch() -> bool:
     """Whether some condition was undecided on the way here."""
     path = _path.get()
     return path is not None and bool(path.decided)
+
+
+def decisions() -> tuple[tuple[str, bool], ...]:
+    """What was decided on the way here."""
+    path = _path.get()
+    return () if path is None else tuple((c.key, value) for c, value in path.decided.items())
 
 
 def decide_by_forking(condition: Cond) -> bool:

@@ -1,5 +1,7 @@
 """Bad input: one clear error of ours, naming the construct, the place and the way out."""
 
+import sys
+
 import pytest
 import sympy
 
@@ -143,6 +145,107 @@ def test_a_genp_over_symbols_that_is_no_bijection():
     refused_by_generate(
         LayoutError, "outside", fn=GroupBy([n, n]).OrderBy(GenP([n, n], too_far, unflatten))
     )
+
+
+def doubled(i):
+    return i * 2
+
+
+def halved(flat):
+    return flat // 2
+
+
+def test_a_genp_over_symbols_is_refused_every_time():
+    """What was refused once is not taken for checked the second time."""
+    n = symbols("n")
+    for _ in range(2):
+        refused_by_generate(
+            LayoutError,
+            "GenP([n], doubled, halved)",
+            "no bijection for n=2",
+            fn=lambda i: GroupBy([n]).OrderBy(GenP([n], doubled, halved))[i],
+        )
+
+
+@pytest.mark.parametrize(
+    ("size", "assume", "words"),
+    [
+        (lambda n: n, ["n == 5"], ["apply(3,) is 6", "0..4"]),
+        (lambda n: 5000 * n, [], ["for n=1", "apply(4999,) is 9998"]),
+        (lambda n: n - 100, [], ["for n=129"]),
+    ],
+)
+def test_a_genp_whose_sizes_are_never_small(size, assume, words):
+    """A symbol that is one number, a size that is always large, and one that starts at 101."""
+    n = size(symbols("n"))
+    layout = GroupBy([n]).OrderBy(GenP([n], doubled, halved))
+    refused_by_generate(LayoutError, "no bijection", *words, fn=layout, assume=assume)
+
+
+def test_a_genp_in_a_branch_is_checked_in_every_branch():
+    """One name for two maps: what passed on one path says nothing of the other."""
+    n = symbols("n")
+
+    def apply(i):
+        return i * 2 if n > 4 else i
+
+    def inv(flat):
+        return flat // 2 if n > 4 else flat
+
+    def chosen(i):
+        layout = GroupBy([n]).OrderBy(GenP([n], apply, inv))
+        return layout[i] if n > 4 else layout[i] + 1
+
+    refused_by_generate(LayoutError, "no bijection", fn=chosen)
+    refused_by_generate(LayoutError, "no bijection", fn=chosen, assume=["n > 4"])
+
+
+def test_a_layout_that_was_refused_is_refused_again_in_the_same_function():
+    def stubborn(M, i, j):
+        layout = GroupBy([M, 4]).OrderBy(Row(M, 5))
+        try:
+            return layout[i, j]
+        except LegoError:
+            return layout[i, j]
+
+    refused_by_generate(LayoutError, "4*M is not 5*M", fn=stubborn)
+
+
+step = 1
+
+
+def test_a_genp_whose_functions_read_something_else_now(monkeypatch):
+    """What was found out of a function holds while the variables that it reads stay."""
+    table = [1, 2, 3, 0]
+
+    def rotated(i):
+        return (i + step) % 4
+
+    def back(flat):
+        return (flat - step) % 4
+
+    def back_by_one(flat):
+        return (flat - 1) % 4
+
+    def looked_up(i):
+        return table[i]
+
+    def found(flat):
+        return table.index(flat)
+
+    def layout(*functions):
+        return GroupBy([4]).OrderBy(GenP([4], *functions))
+
+    assert layout(rotated, back)[:].tolist() == [1, 2, 3, 0]
+    assert layout(looked_up, found)[:].tolist() == [1, 2, 3, 0]
+    layout(rotated, back_by_one)
+    monkeypatch.setattr(sys.modules[__name__], "step", 3)
+    table[:] = [0, 2, 1, 3]
+    assert layout(rotated, back)[:].tolist() == [3, 0, 1, 2]
+    assert layout(looked_up, found)[:].tolist() == [0, 2, 1, 3]
+    refused(LayoutError, "inv must undo apply", call=lambda: layout(rotated, back_by_one))
+    table[:] = [0, 2, 2, 3]
+    refused(LayoutError, "not a bijection", call=lambda: layout(looked_up, found))
 
 
 @pytest.mark.parametrize(

@@ -480,16 +480,22 @@ def test_functions_must_be_values():
 # -- the check of GenP ---------------------------------------------------------------------------
 
 
-def test_a_genp_is_checked_once():
-    calls = []
+class Counted:
+    """The identity, which notes what it was called with."""
 
-    def counted(i):
-        calls.append(i)
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, i):
+        self.calls.append(i)
         return i
 
+
+def test_a_genp_is_checked_once():
+    counted = Counted()
     GenP([5], counted, int)
     GenP([5], counted, int)
-    assert calls == [0, 1, 2, 3, 4]
+    assert counted.calls == [0, 1, 2, 3, 4]
 
 
 def test_a_large_genp_is_checked_at_its_corners_and_elsewhere():
