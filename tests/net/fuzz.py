@@ -20,9 +20,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from net import toolchains  # noqa: E402
-from net.judge import Finding, judge  # noqa: E402
-from net.shrink import case_of, smallest  # noqa: E402
+from net import toolchains
+from net.judge import Finding, judge
+from net.shrink import case_of, smallest
 
 STUCK = 60.0  # seconds for one case on the wall, after which its worker is ended
 COMPILING = 900.0  # the same for a batch of units

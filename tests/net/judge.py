@@ -397,7 +397,7 @@ class _Function:
     def excused(self, broken):
         """Whether a header may exclude what the user's text is defined for: a division by zero
         that is not made there."""
-        return "!= 0" in broken or ">= 1" in broken and "or" in broken
+        return "!= 0" in broken or (">= 1" in broken and "or" in broken)
 
     def want(self, values):
         """What the reference gives, by the outputs' names; its indices count from 0."""
