@@ -581,7 +581,8 @@ class Facts:
             known is not None
             and known.hi is None
             and known.lo is not None
-            and known.lo.constant is not None
+            and (least := known.lo.constant) is not None
+            and least >= 0  # what is multiplied by it keeps its sign
         )
 
     def _shifted(self, e: Expr) -> bool:
