@@ -527,13 +527,13 @@ def _files_of(count: int) -> str:
 
 
 def _report(found: Sequence[Difference], remedy: str, diff: bool = False) -> None:
-    """Print what is not as it should be, and the command that mends it; exit 1 if there is any."""
+    """Print what is not as it should be, and the command that fixes it; exit 1 if there is any."""
     for difference in found:
         if diff:
             click.echo(_printable(difference.diff), nl=False)
         click.echo(_printable(f"{difference.path} {difference.problem}"), err=True)
     if any(not difference.edited for difference in found):
-        click.echo(_printable(f"`{remedy}` mends that"), err=True)
+        click.echo(_printable(f"run `{remedy}` to fix that"), err=True)
     if any(difference.edited for difference in found):
         click.echo(
             _printable(

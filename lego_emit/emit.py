@@ -28,7 +28,7 @@ class Emitted:
     program: Program
     printer: Printer
     subject: Any = field(default=None, compare=False, repr=False)  # what generate() was given
-    _sizes: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)  # fixed
+    fixed: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)  # sizes=
     _make: Callable[[], Program] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -92,16 +92,17 @@ class Emitted:
 
         A layout's apply and inv make the round trip, and every position stays in its range, which
         on a finite set proves both; an index function, or a layout without an inverse, has its
-        range checked, and its collisions and gaps are found in a bitmap.
+        range checked, and results that are repeated or left out are found in a bitmap.
 
         on: "cpu", through this target's toolchain, or for CUDA C "gpu" or "gpu:1".
         sizes: a number for each size that is still a symbol, as {"M": 1024}.
         domain: how far an index runs whose range the unit does not state, as {"x": 8}.
         reference: the layout or the function that was emitted, or a golden case, to compare with
-            on integers (default: the layout, where generate() was given one or a function that
-            returns one); over a case's whole table, else at the corners, both ends and `samples`
-            random indices.
-        claim: "injective" or "bijective": what a bitmap must show; by default it only tells.
+            on integers (default: what generate() was given); over a case's whole table, else at
+            the corners, both ends and `samples` random indices, a function that takes no arrays
+            at some thousand of them.
+        claim: "injective" or "bijective": what the bitmap must show; without a claim its line is
+            a note, and nothing in it is wrong.
         progress: called with the indices done and those in all.
 
         Returns a Verification, true where everything held. Raises VerifyError or AssumptionError
@@ -110,10 +111,6 @@ class Emitted:
         """
         from .verify import verify
 
-        if reference is None:
-            reference = self._layout()
-            if self._sizes and callable(reference):
-                sizes = {**self._sizes, **(sizes or {})}  # the function takes them, too
         return verify(
             self,
             on,
@@ -124,17 +121,6 @@ class Emitted:
             samples=samples,
             progress=progress,
         )
-
-    def _layout(self) -> Any:
-        """What verify() compares a layout's functions with: the layout, where its sizes are
-        numbers, or the function that returned it."""
-        from .layout import Block
-        from .verify import is_layout_pair
-
-        given = self.subject
-        if isinstance(given, Block):
-            return given if given.is_concrete else None
-        return given if callable(given) and is_layout_pair(self) else None
 
     def time(
         self,

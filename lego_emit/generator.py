@@ -360,16 +360,17 @@ def _param(name: str, facts: Facts, trace: Trace) -> Param:
     known = facts.ranges.get(name)
     if known is None:
         text = f"{name} >= {lo}" if lo is not None else ""
-        return Param(name, text, lo, hi, name in trace.axes, facts.is_size(name))
-    low = None if known.lo is None else unsubstitute(known.lo, facts)
-    high = None if known.hi is None else unsubstitute(known.hi + 1, facts)
-    if low is not None and high is not None:
-        text = f"{low!r} <= {name} < {high!r}"
-    elif high is not None:
-        text = f"{name} < {high!r}"
     else:
-        text = f"{name} >= {low!r}" if low is not None else ""
-    return Param(name, text, lo, hi, name in trace.axes, facts.is_size(name))
+        low = None if known.lo is None else unsubstitute(known.lo, facts)
+        high = None if known.hi is None else unsubstitute(known.hi + 1, facts)
+        if low is not None and high is not None:
+            text = f"{low!r} <= {name} < {high!r}"
+        elif high is not None:
+            text = f"{name} < {high!r}"
+        else:
+            text = f"{name} >= {low!r}" if low is not None else ""
+    base = trace.base if name in trace.indices else 0
+    return Param(name, text, lo, hi, name in trace.axes, facts.is_size(name), base)
 
 
 def _assumptions(

@@ -324,7 +324,7 @@ class Difference:
     path: Path
     problem: str
     diff: str = ""
-    remedy: str = f"`{UPDATE}` mends it"
+    remedy: str = f"run `{UPDATE}` to fix it"
 
     def __str__(self) -> str:
         return f"{self.diff}{self.path}: {self.problem}; {self.remedy}"

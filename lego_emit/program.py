@@ -86,7 +86,7 @@ class Node:
 class Param:
     """A parameter. range_text is what the header says ("0 <= i < BM"); lo and hi are its proven
     inclusive bounds where they are numbers. axis: a ':' or an index of a layout; size: a layout's
-    size, which a caller fixes once for many indices."""
+    size, which a caller fixes once for many indices; base: what an index of 0 is called."""
 
     name: str
     range_text: str = ""
@@ -94,6 +94,7 @@ class Param:
     hi: int | None = None
     axis: bool = False
     size: bool = False
+    base: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ come from here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache, reduce
 from itertools import product
 from operator import and_
@@ -21,6 +23,8 @@ from .sizes import is_array
 
 INT64_MAX = 2**63 - 1
 TABLE_LIMIT = 2**20
+
+_axes: ContextVar[Iterator[Any] | None] = ContextVar("lego_emit_axes", default=None)
 
 
 def apply(block: Block, indices: Sequence[Any]) -> Any:
@@ -64,6 +68,13 @@ def getitem(layout: Block, indices: Sequence[Any]) -> Any:
     if not runs:
         return apply(layout, indices)
     found = list(indices)
+    given = _axes.get()
+    if given is not None:
+        for axis in runs:
+            found[axis] = next(given, None)
+        if any(i is None for i in found):
+            raise IndexRangeError(f"{layout!r}: there are more ':' than indices for them")
+        return apply(layout, found)
     for axis, i in enumerate(found):
         if is_array(i) and i.ndim:
             raise IndexRangeError(
@@ -75,6 +86,16 @@ def getitem(layout: Block, indices: Sequence[Any]) -> Any:
         shape[place] = -1
         found[axis] = np.arange(layout.dims[axis]).reshape(shape)
     return apply(layout, found)
+
+
+@contextmanager
+def axes_at(values: Sequence[Any]) -> Iterator[None]:
+    """While inside, each ':' of a layout is the next of these indices, or arrays of them."""
+    token = _axes.set(iter(values))
+    try:
+        yield
+    finally:
+        _axes.reset(token)
 
 
 def table(layout: Block) -> np.ndarray:

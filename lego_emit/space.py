@@ -32,11 +32,15 @@ class Space:
     """All argument tuples of a function, numbered from 0 with the last axis fastest.
 
     names: the function's parameters in order; fixed: those with one value; axes: those that run.
+    conditions: what the function assumes of those that run; readable: whether all that it assumes
+    can be judged at numbers.
     """
 
     names: tuple[str, ...]
     fixed: Mapping[str, int]
     axes: tuple[Axis, ...]
+    conditions: tuple[str, ...] = ()
+    readable: bool = True
 
     @property
     def total(self) -> int:
@@ -58,9 +62,30 @@ class Space:
         digits = np.unravel_index(numbers, [axis.count for axis in self.axes])
         return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
 
+    def kept(self, numbers: np.ndarray) -> np.ndarray:
+        """Those numbers whose indices meet the conditions."""
+        if not self.conditions:
+            return numbers
+        points = [p.astype(object) for p in self.points(numbers)]  # of any size
+        values = {**self.fixed, **self.named(points)}
+        good = np.ones(len(numbers), bool)
+        for text in self.conditions:
+            held = evaluate(text, values)
+            if held is None:  # somewhere it has no value
+                held = [
+                    evaluate(text, {**self.fixed, **self.named(self.point(n))}) is not False
+                    for n in numbers.tolist()
+                ]
+            good &= np.broadcast_to(np.asarray(held, bool), good.shape)
+        return numbers[good]
+
+    def named(self, point: Iterable[Any]) -> dict[str, Any]:
+        """An index by its axes' names."""
+        return dict(zip((a.name for a in self.axes), point, strict=True))
+
     def arguments(self, points: Iterable[Any]) -> list[Any]:
         """What to call the function with at indices, one for each axis."""
-        found = dict(zip((a.name for a in self.axes), points, strict=True))
+        found = self.named(points)
         return [found[n] if n in found else self.fixed[n] for n in self.names]
 
     def described(self, point: Iterable[int]) -> str:
@@ -109,7 +134,15 @@ def space_of(
                 f"domain"
             )
         axes.append(Axis(param.name, lo, max(0, hi - lo + 1)))
-    space = Space(tuple(p.name for p in function.params), fixed, tuple(axes))
+    running = {axis.name for axis in axes}
+    known = {a: set(names_in(a)) for a in function.assumptions}
+    space = Space(
+        tuple(p.name for p in function.params),
+        fixed,
+        tuple(axes),
+        tuple(a for a, names in known.items() if names & running and names <= running | set(fixed)),
+        all(names and names <= running | set(fixed) for names in known.values()),
+    )
     _check(function, space)
     return space
 
@@ -164,5 +197,5 @@ def _check(function: Function, space: Space) -> None:
                     f"{n} = {space.fixed[n]}" for n in dict.fromkeys(names_in(text))
                 )
                 raise AssumptionError(
-                    f"{function.name} assumes {text}, which {numbers} does not meet"
+                    f"{function.name} assumes {text}, which is false for {numbers}"
                 )

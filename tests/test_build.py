@@ -312,11 +312,12 @@ def test_a_progress_bar_on_a_terminal_only():
 # -- check, diff, clean --------------------------------------------------------------------------
 
 
-def test_check_writes_nothing_and_says_what_mends_it():
+def test_check_writes_nothing_and_says_how_to_fix_it():
     result = run("--check")
     assert result.exit_code == 1 and files() == [] and not Path(FOLDER).exists()
     assert (
-        result.stderr.count("is missing") == 4 and "`lego-emit build` mends that" in result.stderr
+        result.stderr.count("is missing") == 4
+        and "run `lego-emit build` to fix that" in result.stderr
     )
     built()
     assert run("--check").exit_code == 0
@@ -326,7 +327,7 @@ def test_check_writes_nothing_and_says_what_mends_it():
     result = run("--check", "--out-dir", ".")
     assert result.exit_code == 1
     assert "generated/cpp/turned.hpp is out of date" in result.stderr
-    assert "`lego-emit build --out-dir .` mends that" in result.stderr
+    assert "run `lego-emit build --out-dir .` to fix that" in result.stderr
     assert state() == before
 
 
@@ -658,7 +659,7 @@ def test_outside_is_allowed_with_the_flag(folder):
     assert Path("out/turned.hpp").is_file()
     change()
     result = run("--check", *arguments)
-    assert "`lego-emit build --config in/lego-emit.toml --allow-outside` mends" in result.output
+    assert "`lego-emit build --config in/lego-emit.toml --allow-outside` to fix" in result.output
     built("--clean", *arguments)
     assert not Path("out/turned.hpp").exists()
 
