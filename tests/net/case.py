@@ -38,6 +38,17 @@ class Case:
     points: tuple = ()
     refused: str = "?"
 
+    @property
+    def family(self):
+        """What kind of case it is, in a word."""
+        if self.text.startswith("layout"):
+            return "layout"
+        if "L[" in self.text or "L.apply" in self.text:
+            return "index"
+        if "one.inv" in self.text:
+            return "moved"
+        return "sizes" if "By(" in self.text else "function"
+
     def subject(self):
         """The layout or the function, for lego_emit."""
         return _defined(self.text, dict(WORDS))
