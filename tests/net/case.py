@@ -24,6 +24,7 @@ class Case:
     points: numbers of parameters to look at, beside those that are found.
     refused: the class of the refusal that the case must meet; "" where it may not be refused,
         "?" where nobody knows.
+    promise: what the first function's header must say of its result; "" where anything is right.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Case:
     target: str = "cuda"
     points: tuple = ()
     refused: str = "?"
+    promise: str = ""
 
     @property
     def family(self):
