@@ -28,7 +28,7 @@ from .points import UNKNOWN, Relations
 
 EAGER = {"fortran"}  # languages that compute both branches
 SECONDS = 1.0  # of CPU that one case may take
-PATIENCE = 5.0  # after which it is stopped
+PATIENCE = 3.0  # after which it is stopped
 SMALL = 2**16  # a value of a user's point below which no header may exclude it
 
 
@@ -221,12 +221,12 @@ def _judge(case, verdict, count, deep, keep, seconds):
     verdict.seconds = time.process_time() - begun
     if verdict.seconds > seconds:
         verdict.add("slow", f"generate() took {verdict.seconds:.1f} s of CPU")
-    if deep or verdict.refusal:
+    if (deep or verdict.refusal) and not verdict.findings:
         first = verdict.refusal or (unit and unit.source)
         again = Verdict()
         other = _generated(case, subject, again)
         second = again.refusal or (other and other.source)
-        if first != second and not verdict.findings:
+        if first != second:
             verdict.add("twice", f"first\n{first}\nthen\n{second}")
     if unit is None:
         return
