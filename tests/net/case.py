@@ -24,6 +24,7 @@ class Case:
     points: numbers of parameters to look at, beside those that are found.
     refused: the class of the refusal that the case must meet; "" where it may not be refused,
         "?" where nobody knows.
+    promise: what the first function's header must say of its result; "" where anything is right.
     """
 
     text: str
@@ -37,6 +38,18 @@ class Case:
     target: str = "cuda"
     points: tuple = ()
     refused: str = "?"
+    promise: str = ""
+
+    @property
+    def family(self):
+        """What kind of case it is, in a word."""
+        if self.text.startswith("layout"):
+            return "layout"
+        if "L[" in self.text or "L.apply" in self.text:
+            return "index"
+        if "one.inv" in self.text:
+            return "moved"
+        return "sizes" if "By(" in self.text else "function"
 
     def subject(self):
         """The layout or the function, for lego_emit."""

@@ -1,11 +1,11 @@
 """Random choices that hypothesis can shrink: every one is an integer, and 0 is the simplest."""
 
-from functools import cache
+from functools import lru_cache
 
 from hypothesis import strategies as st
 
 
-@cache
+@lru_cache(maxsize=None)
 def _integers(least, most):
     return st.integers(least, most)
 

@@ -22,7 +22,7 @@ class Names:
         """A parameter of any kind."""
         c = self.c
         name = f"x{len(self.names)}" if len(self.names) > 3 else "xyzw"[len(self.names)]
-        kind = c.weighted((5, "span"), (4, "natural"), (2, "any"), (1, "top"), (1, "below"), (2, "index"))
+        kind = c.weighted((5, "span"), (4, "natural"), (2, "any"), (1, "top"), (2, "index"))
         if kind == "span":
             low = c.of((0, 1, -20, -9, -1, -3))
             high = max(low, c.of((30, 7, 1, 3, 20, 100, 0, -1, 255)))
@@ -32,11 +32,11 @@ class Names:
             self.assume.append(c.of((f"{name} >= 0", f"0 <= {name}", f"{name} >= 1", f"{name} > -6")))
         elif kind == "top":
             self.assume.append(f"{name} <= {c.of((7, 0, -1, 30))}")
-        elif kind == "below":
-            self.assume.append(f"{name} % {c.of((4, 2, 6))} == 0")
         elif kind == "index":
             size = self.size()
             self.assume.append(f"0 <= {name} < {size}")
+        if c.chance(1, 40):
+            self.assume.append(f"{name} % {c.of((4, 2, 6))} == 0")
         self.names.append(name)
         return name
 

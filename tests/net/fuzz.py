@@ -20,9 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from net import toolchains
-from net.judge import Finding, judge
-from net.shrink import case_of, smallest
+from net import toolchains  # noqa: E402
+from net.case import Case  # noqa: E402
+from net.judge import Finding, judge  # noqa: E402
+from net.shrink import case_of, smallest  # noqa: E402
 
 STUCK = 60.0  # seconds for one case on the wall, after which its worker is ended
 COMPILING = 900.0  # the same for a batch of units
@@ -169,10 +170,12 @@ class Run:
             self.sources[number] = zlib.crc32(verdict.source.encode())
 
     def add(self, number, finding, text):
-        self.found[finding.key] += 1
-        known = self.first.get(finding.key)
+        family = Case.of(text).family if text else ""
+        key = finding.key, family
+        self.found[key] += 1
+        known = self.first.get(key)
         if known is None or len(text) < len(known[2]):
-            self.first[finding.key] = number, finding, text
+            self.first[key] = number, finding, text
 
     def progress(self):
         print(
@@ -251,15 +254,15 @@ def lost(run, worker, workers, kind, text):
 def shrunk(run, until):
     """The findings with the smallest cases that were found for them in time."""
     best = {key: (finding, text) for key, (_, finding, text) in run.first.items()}
-    left = sorted(run.first, key=lambda key: (key.startswith(("slow", "endless", "stuck")), key))
-    left = [k for k in left if not k.startswith(("stuck", "died", "compiled", "fresh"))]
+    left = sorted(run.first, key=lambda key: (key[0].startswith(("slow", "endless")), key))
+    left = [k for k in left if not k[0].startswith(("stuck", "died", "compiled", "fresh"))]
     going = []
     seconds = max(4.0, (until - time.monotonic()) * run.given.processes / max(1, len(left)))
     while (left or going) and time.monotonic() < until:
         while left and len(going) < run.given.processes:
             key = left.pop(0)
             pipe, child = FORK.Pipe(duplex=False)
-            arguments = (run.given.seed, run.first[key][0], key, seconds, child)
+            arguments = (run.given.seed, run.first[key][0], key[0], seconds, child)
             process = FORK.Process(target=shrink, args=arguments, daemon=True)
             process.start()
             child.close()
@@ -341,7 +344,7 @@ def report(run, best):
     """Print all; the exit code."""
     for k, (key, (finding, text)) in enumerate(sorted(best.items())):
         number = run.first[key][0]
-        print(f"\n-- finding {k + 1}: {key}, {run.found[key]} times, first in case {number}")
+        print(f"\n-- finding {k + 1}: {', '.join(key)}; {run.found[key]} times, first in case {number}")
         about = f"{finding.kind}: {finding.text}"
         shown = "".join(f"# {line}\n" for line in about.splitlines()) + text
         print(shown, end="")

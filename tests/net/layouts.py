@@ -1,6 +1,7 @@
 """Random layouts, and functions that use them, as cases."""
 
 import random
+import re
 from math import prod
 
 from .case import Case
@@ -343,7 +344,11 @@ def case(c):
     given["sizes"], assume = _facts(c, sizes, names)
     if style == "symbols":
         if c.chance(1, 5) and not given["sizes"]:
-            text = f"{', '.join(names)} = symbols('{' '.join(names)}')\nlayout = {text}\n"
+            own = [n for n in names if re.search(rf"\b{n}\b", text)]
+            if own:
+                text = f"{', '.join(own)} = symbols('{' '.join(own)}')\nlayout = {text}\n"
+            else:
+                text = f"layout = {text}\n"
         else:
             text = f"def f({', '.join(names)}):\n    return {text}\n"
         return Case(text, assume=assume, domain=_domain(sizes, names), **given)

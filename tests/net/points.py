@@ -106,9 +106,9 @@ class Relations:
             if divides and not (far and rng.random() < 0.2):
                 choice = rng.choice([d for d in range(1, 65) if all(n % d == 0 for n in divides)])
             elif bounded and low is not None:
-                span = most - least
+                near = min(1, most - least)
                 choice = rng.choice(
-                    [least, most, least + min(1, span), most - min(1, span)]
+                    [least, most, least + near, most - near, *([most] * 4 if far else ())]
                     + [rng.randint(least, most) for _ in range(3)]
                 )
             elif far and rng.random() < 0.8:
