@@ -93,6 +93,12 @@ class World:
             with suppress(*NO_VALUE, Undefined):
                 yield eval(code, INTEGERS | values), self.all_values(values)
 
+    def everywhere(self, e):
+        """(the value of e, the values of all symbols) at every point where it has one."""
+        for values in map(self.all_values, self.points):
+            with suppress(Undefined):
+                yield evaluate(e, values), values
+
     def agree(self, text, made, find=evaluate):
         """The number of points at which the text has a value; made has the same at each."""
         seen = 0

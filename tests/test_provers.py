@@ -10,10 +10,13 @@ from operator import itemgetter
 import pytest
 from small_worlds import NO_VALUE, World
 
+from lego_emit import symbols, z3_prover
 from lego_emit.errors import AssumptionError, TraceError
 from lego_emit.evaluate import Undefined, evaluate, holds
-from lego_emit.expr import Cond, Expr, using
+from lego_emit.expr import Atom, Cond, Expr, group, maximum, select, using
+from lego_emit.facts import Facts
 from lego_emit.symbolic import unsubstitute
+from lego_emit.z3_prover import prove_nonneg
 
 WINDOWS = {
     "i": range(-3, 13),
@@ -100,13 +103,6 @@ def worlds(seed):
     return found
 
 
-def everywhere(world, e):
-    """The values of e."""
-    for values in map(world.all_values, world.points):
-        with suppress(Undefined):
-            yield evaluate(e, values), values
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_values_and_constant_bounds(seed):
     """The form has the text's value, which lies in its interval."""
@@ -141,7 +137,7 @@ def test_what_is_not_negative(seed):
             for e in asked:
                 if world.facts.nonneg(e):
                     proven += 1
-                    for value, values in everywhere(world, e):
+                    for value, values in world.everywhere(e):
                         assert value >= 0, (world.known, text, e, values)
     assert proven > WORLDS
 
@@ -266,3 +262,25 @@ def test_a_symbol_that_may_be_negative_is_no_size():
     with using(world.facts):
         assert not world.facts.nonneg(world.symbolic("i*j"))
         assert world.facts.magnitude(world.symbolic("j")) is None
+
+
+def test_what_is_known_in_a_branch_is_not_known_outside(monkeypatch):
+    """Z3 was told without a condition that a position that is only taken in a branch is in its
+    range, and that a divisor there is positive."""
+    facts = Facts()
+    for name in "xd":
+        facts.learn_range(name, Expr.of(0), Expr.of(999))
+    x, d = symbols("x d")
+    with using(facts):
+        swapped = group(select(x < 8, x + 8, x - 8), Expr.of(0), Expr.of(15))
+        e = select(x < 16, swapped, select(x < 400, x, select(x < 410, -1000, x)))
+        assert evaluate(e, {"x": 405}) == -1000
+        assert prove_nonneg(facts, e) is False and not facts.nonneg(e)
+        assert prove_nonneg(facts, select(x < 16, swapped, x)) is True
+        gap = group(maximum(d - 500, 500 - d) - 3)
+        quotient = Expr.atom(Atom("digit", Expr.of(7), gap, None))
+        e = select(gap >= 1, maximum(quotient, 3), -5)
+        assert evaluate(e, {"d": 500}) == -5
+        monkeypatch.setattr(z3_prover, "STEPS", 3_000_000)
+        assert prove_nonneg(facts, e) is False
+        assert prove_nonneg(facts, select(gap >= 1, maximum(quotient, 3), 5)) is True
