@@ -44,6 +44,13 @@ def call(text: str, arity: int, helper: str | None = None) -> Op:
     return Op(text, ATOM, (0,) * arity, helper)
 
 
+def guard(unit: str, extension: str) -> str:
+    """The macro that keeps a file from being included twice, in C's languages. Macros are in upper
+    case; a number tells units apart whose names differ in case only."""
+    capitals = sum(char.isupper() << k for k, char in enumerate(unit))
+    return f"LEGO_{unit}_{extension.removeprefix('.')}".upper() + f"_{capitals:X}" * bool(capitals)
+
+
 class Printer:
     """Base of all printers. A language sets the class attributes and overrides what does not fit
     a table.
@@ -111,6 +118,14 @@ class Printer:
             legal = legal[: self.max_name - len(digest)] + digest
         key = legal.lower() if self.case_insensitive else legal
         return f"{legal}_v" if key in self.reserved else legal
+
+    def unit_name(self, name: str) -> str:
+        """What the unit of that name is called: helpers would get two underscores in a row."""
+        return self.legal_name(name.rstrip("_"))
+
+    def unit_mark(self, unit: str) -> str:
+        """What only one unit of a program can have, as text ("the module TileA"); "" for nothing."""
+        return ""
 
     def unit_scope(self, unit: str) -> set[str]:
         """The names that the unit takes from its functions (a module's own name, for one),

@@ -141,6 +141,9 @@ class JuliaPrinter(Printer):
         name = "".join(part[:1].upper() + part[1:] for part in unit.split("_"))
         return f"{name}Unit" if name in TAKEN_MODULES else name
 
+    def unit_mark(self, unit):
+        return f"the module {self.module_name(unit)}"
+
     def unit_scope(self, unit):
         return {self.module_name(unit)}
 
