@@ -181,7 +181,7 @@ def emit_program(
 def _legalize(program: Program, printer: Printer) -> Program:
     """Rename what the language reserves; functions share one scope, each function's parameters,
     statements and outputs another."""
-    unit = _fresh(program.name.rstrip("_"), printer, set())  # helpers would get two underscores
+    unit = printer.unit_name(program.name)
     helpers = (f"{unit}_{helper}" for helper in printer.helpers)
     taken = {h.lower() if printer.case_insensitive else h for h in helpers}
     taken |= printer.unit_scope(unit)

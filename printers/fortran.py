@@ -211,6 +211,9 @@ class FortranPrinter(Printer):
         """The unit's module: a module may not share its name with one of its procedures."""
         return f"{unit}_mod"
 
+    def unit_mark(self, unit):
+        return f"the module {self.module_name(unit).lower()}"
+
     def unit_scope(self, unit):
         return {self.module_name(unit).lower()}
 

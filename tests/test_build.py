@@ -610,6 +610,22 @@ BAD = [
         'targets = ["cpp"]\nlayouts = ["layouts.py:turned", "./layouts.py:turned"]',
         ["layout 1", "layout 2", "both write generated/cpp/turned.hpp"],
     ),
+    (
+        'targets = ["rust"]\nlayouts = [{ source = "layouts.py:turned", name = "tile_a" }, '
+        '{ source = "layouts.py:turned", name = "tile_A" }]',
+        ["write generated/rust/tile_a.rs and generated/rust/tile_A.rs", "one file where case is"],
+    ),
+    (ONE + 'output = "Layouts.py"', ["Layouts.py is an input"]),
+    (
+        'targets = ["julia"]\noutput = "{name}_{target}.{ext}"\nlayouts = [{ source = '
+        '"layouts.py:turned", name = "tile2" }, { source = "layouts.py:turned", name = "tile_2" }]',
+        ["layout 1", "layout 2", "tile2 and tile_2 would both be the module Tile2"],
+    ),
+    (
+        'targets = ["cpp"]\nlayouts = [{ source = "layouts.py:turned", name = "a__b" }, '
+        '{ source = "layouts.py:turned", name = "a_b" }]',
+        ["a__b and a_b would both be the include guard LEGO_A_B_HPP"],
+    ),
     (ONE + 'output = "full"', ["full is a folder"]),
     (ONE + 'output = "layouts.py/{name}"', ["layouts.py/turned", "Not a directory"]),
     ('targets = ["cpp"]\nlayouts = ["no.py:x"]', ["layout 1 (no.py:x), cpp: no.py: no such file"]),
