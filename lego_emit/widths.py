@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .errors import WidthError
+from .errors import WidthError, shown
 from .expr import Expr, _without
 from .graph import OPPOSITES
 from .program import INDEX_TYPES, OPS, Node
@@ -226,9 +226,11 @@ def choose_type(
     for candidate in candidates:
         least, most = INDEX_TYPES[candidate]
         shifts = [n.args[1].hi or 0 for n in nodes.values() if n.op in ("shl", "shr")]
-        if most <= 2**32 and max(shifts, default=0) >= 32:
+        if max(shifts, default=0) >= (32 if most <= 2**32 else 64):
             if candidate == candidates[-1]:
-                raise WidthError(f"{name}: a shift by up to {max(shifts)} does not fit {candidate}")
+                raise WidthError(
+                    f"{name}: a shift by up to {shown(max(shifts))} does not fit {candidate}"
+                )
             continue
         fits = all(x is None or x >= least for x in lows) and all(
             x is None or x <= most for x in highs
@@ -269,7 +271,7 @@ def _named(k: int, node: Node, lowering: Lowering) -> str:
 
 
 def _shown(bound: int | None) -> str:
-    return "?" if bound is None else str(bound)
+    return "?" if bound is None else shown(bound)
 
 
 def _preconditions(
