@@ -46,6 +46,12 @@ __all__ = [
 ]
 
 
+ONE_WAY = (
+    "write the other blocks as a layout L and what the GenP does as a function f of L's position: "
+    "GroupBy(L.dims).OrderBy(GenP(L.dims, lambda *i: f(L.apply(*i))))"
+)
+
+
 class Block:
     """What all blocks share.
 
@@ -330,6 +336,7 @@ class OrderBy(Block, PhysicalFirst):
         if len(found) > 1 and not all(perm.has_inverse for perm in found):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse must stand alone in its OrderBy (section III-D)"
+                f"; {ONE_WAY}"
             )
 
     @property
@@ -396,7 +403,7 @@ class Layout(Indexable):
         if not self.has_inverse and (self.tiled or not alone):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse needs exactly one GroupBy followed by one "
-                "OrderBy of the same shape, with that GenP alone (section III-D)"
+                f"OrderBy of the same shape, with that GenP alone (section III-D); {ONE_WAY}"
             )
 
     @property
@@ -536,7 +543,10 @@ class ExpandBy(Indexable):
                 )
         check_same_size(construct, "n_prime", self.n_prime, "the layout", self.layout.dims)
         if not self.layout.has_inverse:
-            raise LayoutError(f"{construct}: the layout must be a bijection, give its GenP an inv")
+            raise LayoutError(
+                f"{construct}: the layout must be a bijection, give its GenP an inv, or {ONE_WAY}, "
+                "which is -1 where this ExpandBy masks"
+            )
 
     @property
     def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
