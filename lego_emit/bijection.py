@@ -13,7 +13,7 @@ from itertools import islice, product
 from types import CellType, CodeType, FunctionType, NoneType
 from typing import TYPE_CHECKING, Any
 
-from .errors import LayoutError
+from .errors import LayoutError, line_in, shown
 from .sizes import is_array
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def call_apply(genp: GenP, index: tuple[int, ...]) -> int:
     position = _integer(genp, call, _called(genp, call, genp.apply_function, index))
     if genp.inv_function is not None and not 0 <= position < genp.size:
         raise LayoutError(
-            f"{genp!r}: {call} gives {position}, outside 0..{genp.size - 1}: not a bijection. "
+            f"{genp!r}: {call} gives {shown(position)}, outside 0..{shown(genp.size - 1)}: not a bijection. "
             "Mend it, or leave inv out if it is meant to leave its range (section III-D)"
         )
     return position
@@ -40,16 +40,16 @@ def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
     """genp's index of a position. Raises LayoutError unless it is one in-range integer for each
     dimension."""
     assert genp.inv_function is not None
-    call = f"inv({flat})"
+    call = f"inv({shown(flat)})"
     found = _called(genp, call, genp.inv_function, (flat,))
     rank = len(genp.dims)
     if rank == 1 and not isinstance(found, list | tuple):
         found = (found,)
     if not isinstance(found, list | tuple) or len(found) != rank:
-        raise LayoutError(f"{genp!r}: {call} gives {found!r}; give a tuple of {rank} integers")
+        raise LayoutError(f"{genp!r}: {call} gives {shown(found)}; give a tuple of {rank} integers")
     index = tuple(_integer(genp, call, i) for i in found)
     if not all(0 <= i < n for i, n in zip(index, genp.dims, strict=True)):
-        raise LayoutError(f"{genp!r}: {call} gives {index}, outside its sizes")
+        raise LayoutError(f"{genp!r}: {call} gives {shown(index)}, outside its sizes")
     return index
 
 
@@ -69,13 +69,13 @@ def _check(genp: GenP, read: Hashable) -> None:
         if seen.setdefault(position, index) != index:
             raise LayoutError(
                 f"{genp!r}: apply({_listed(seen[position])}) and apply({_listed(index)}) both "
-                f"give {position}: not a bijection. Mend it, or leave inv out if it is meant to "
+                f"give {shown(position)}: not a bijection. Mend it, or leave inv out if it is meant to "
                 "be many-to-one (section III-D)"
             )
         back = call_inv(genp, position)
         if back != index:
             raise LayoutError(
-                f"{genp!r}: apply({_listed(index)}) gives {position} but inv({position}) gives "
+                f"{genp!r}: apply({_listed(index)}) gives {shown(position)} but inv({shown(position)}) gives "
                 f"({_listed(back)}): inv must undo apply"
             )
 
@@ -139,8 +139,11 @@ def _names(code: CodeType) -> set[str]:
 def _called(genp: GenP, call: str, function: Any, arguments: tuple[int, ...]) -> Any:
     try:
         return function(*arguments)
-    except Exception as error:
-        raise LayoutError(f"{genp!r}: {call} raised {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        line, text = line_in(function, error), " ".join(str(error).split())
+        raise LayoutError(
+            f"{genp!r}: {call} raised{line} {type(error).__name__}: {text}"
+        ) from error
 
 
 def _integer(genp: GenP, call: str, value: Any) -> int:
@@ -149,10 +152,10 @@ def _integer(genp: GenP, call: str, value: Any) -> int:
     except TypeError:
         hint = "; write // for integer division, / gives floats" * isinstance(value, float)
         raise LayoutError(
-            f"{genp!r}: {call} gives {value!r}, a {type(value).__name__}, where an integer is "
+            f"{genp!r}: {call} gives {shown(value)}, a {type(value).__name__}, where an integer is "
             f"wanted{hint}"
         ) from None
 
 
 def _listed(items: tuple[int, ...]) -> str:
-    return ", ".join(map(str, items))
+    return ", ".join(map(shown, items))

@@ -15,16 +15,22 @@ from typing import Any
 import numpy as np
 
 from . import reference
-from .errors import LayoutError, LegoError, nearest
+from .errors import LONGEST, LayoutError, LegoError, line_in, nearest, shown
 from .layout import Block, ExpandBy, GenP, Layout, OrderBy, RegP
-from .sizes import is_symbolic
+from .sizes import is_integer, is_symbolic
 
 CHUNK = 2**20  # indices at a time
+MOST = 2**36  # indices that are tried: an hour's work
 
 
 def check(block: Block, sizes: Mapping[str, int]) -> str:
     """What Block.check() says. Raises LayoutError with the first counterexample."""
     block = fixed(block, sizes)
+    if block.size > MOST:
+        raise LayoutError(
+            f"{block!r} has {shown(block.size)} indices, too many to try each (at most {MOST}); "
+            f"choose smaller sizes"
+        )
     if not block.has_inverse:
         return _one_way(block)
     held = _there_and_back(block)
@@ -62,6 +68,9 @@ def fixed(block: Block, sizes: Mapping[str, int]) -> Any:
             f"{block!r}: {', '.join(missing)} {'has' if len(missing) == 1 else 'have'} no number; "
             f"fix every size, as in check({given}) or --size {missing[0]}=12"
         )
+    for name, number in sizes.items():
+        if not is_integer(number) or int(number).bit_length() > LONGEST:
+            raise LayoutError(f"{block!r}: {name} is {shown(number)}; give a size's number")
     return _fixed(block, sizes) if found else block
 
 
@@ -91,8 +100,9 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
         raise LegoError(
             f"{place}: {error}; a layout is wanted, or a function that returns one, no index"
         ) from None
-    except Exception as error:
-        raise LegoError(f"{place}: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        line, text = line_in(given, error), " ".join(str(error).split())
+        raise LegoError(f"{place}{line}: {type(error).__name__}: {text}") from error
     if not isinstance(found, Block):
         raise LegoError(
             f"{place} gives {found!r}; a layout is wanted, or a function that gives one"

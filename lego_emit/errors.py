@@ -3,6 +3,10 @@
 A message names the construct, the place and the way out.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class LegoError(Exception):
     """Base of every error that lego_emit raises on purpose."""
@@ -23,6 +27,8 @@ class InverseError(LegoError):
 
 class TraceError(LegoError):
     """A user's function could not be followed with symbols."""
+
+    placed = False  # whether the message names the function, and the line
 
 
 class AssumptionError(LegoError, ValueError):
@@ -64,6 +70,37 @@ class LoadError(LegoError):
 
 class InternalError(LegoError):
     """A broken promise inside lego_emit: please report it."""
+
+
+LONGEST = 256  # bits of a number that a message writes out, and of a size
+
+
+def shown(value: Any) -> str:
+    """repr(value) for a message; of a number that is too long to read, or for Python to write, how
+    long it is."""
+    if isinstance(value, int) and value.bit_length() > LONGEST:
+        return f"about {'-' * (value < 0)}10**{int(value.bit_length() * 0.30103)}"
+    try:
+        return repr(value)
+    except Exception:
+        if isinstance(value, list | tuple):
+            text = ", ".join(map(shown, value))
+            return f"[{text}]" if isinstance(value, list) else f"({text})"
+        return f"a {type(value).__name__}"
+
+
+def line_in(function: Any, error: BaseException) -> str:
+    """ " (line 3)": where in a user's function an exception came up; the empty string where that
+    is not known."""
+    while hasattr(function, "func"):  # a functools.partial
+        function = function.func
+    code = getattr(function, "__code__", getattr(type(function).__call__, "__code__", None))
+    where, line = error.__traceback__, None
+    while where is not None:
+        if where.tb_frame.f_code is code:
+            line = where.tb_lineno
+        where = where.tb_next
+    return f" (line {line})" if line is not None else ""
 
 
 def nearest(name: str, choices) -> str:

@@ -29,7 +29,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from .errors import TraceError
+from .errors import LONGEST, TraceError, shown
 from .sizes import is_sympy
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def _bounded_key(text: str) -> str:
 
 _PRIME = 2**61 - 1
 _HALF = 2**60
+_LONG = 2**LONGEST  # Python writes longer numbers in hexadecimal only
 _by_key = operator.attrgetter("key")
 Monomial = tuple[Atom, ...]
 Terms = dict[Monomial, int]
@@ -204,7 +205,10 @@ class Expr:
     def key(self) -> str:
         """A text that is the same for equal values everywhere."""
         if self._key is None:
-            parts = [f"{c}*{'*'.join(a.key for a in m)}" for m, c in self.terms.items()]
+            parts = [
+                f"{c if -_LONG < c < _LONG else hex(c)}*{'*'.join(a.key for a in m)}"
+                for m, c in self.terms.items()
+            ]
             self._key = _bounded_key("+".join(sorted(parts)) or "0")
         return self._key
 
@@ -334,13 +338,36 @@ class Expr:
 
     __rmul__ = __mul__
 
-    def __pow__(self, exponent: Any) -> Expr:
+    def __pow__(self, exponent: Any, modulo: Any = None) -> Expr:
+        if modulo is not None:
+            return self**exponent % modulo
+        if isinstance(exponent, Expr):
+            if exponent.constant is None:
+                raise TraceError(
+                    f"({self!r}) ** ({exponent!r}): the exponent must be a number; fix it with "
+                    f"sizes={{...}}"
+                )
+            exponent = exponent.constant
+        elif hasattr(exponent, "__index__"):
+            exponent = operator.index(exponent)
         if not isinstance(exponent, int) or exponent < 0:
             raise TraceError(f"{self!r} ** {exponent!r}: the exponent must be a non-negative int")
         result = Expr.of(1)
         for _ in range(exponent):
             result = result * self
         return result
+
+    def __rpow__(self, base: Any) -> Expr:
+        power = Expr.of(base)
+        if self.constant is not None:
+            return power**self.constant
+        number = power.constant
+        if number is not None and number > 1 and number & (number - 1) == 0:
+            return shift_left(Expr.of(1), (number.bit_length() - 1) * self)
+        raise TraceError(
+            f"({power!r}) ** ({self!r}): a power with a symbol as its exponent is known of 2 alone, "
+            f"as 1 << s; fix the exponent with sizes={{...}}"
+        )
 
     def __divmod__(self, other: Any) -> tuple[Expr, Expr]:
         return current().divmod(self, Expr.of(other))
@@ -407,6 +434,8 @@ class Expr:
         import math
 
         constant = self.constant
+        if constant is not None and constant < 0:
+            raise TraceError(f"isqrt({shown(constant)}): a negative number has no square root")
         if constant is not None:
             return Expr.of(math.isqrt(constant))
         return Expr.atom(Atom("isqrt", self))
@@ -436,11 +465,53 @@ class Expr:
         if constant is not None:
             return constant
         raise TraceError(
-            f"{self!r} is a symbol, and Python needs its value here (range, slicing, int()); "
-            f"fix it with sizes={{...}}"
+            f"{self!r} is a symbol, and Python needs its value here (range, int(), a list's "
+            f"index or slice); fix it with sizes={{...}}; a root is lego_emit.isqrt"
         )
 
     __int__ = __index__
+
+    def __float__(self) -> float:
+        constant = self.constant
+        if constant is not None:
+            return float(constant)
+        raise TraceError(
+            f"{self!r} is a symbol, and Python wants a float here (float, math.sqrt, math.log); "
+            f"indices are integers: write // for a division, lego_emit.isqrt for a root"
+        )
+
+    def __trunc__(self) -> Expr:
+        return self
+
+    __floor__ = __ceil__ = __trunc__
+
+    def __round__(self, digits: int | None = None) -> Expr:
+        if digits is None or digits >= 0:
+            return self
+        raise TraceError(f"round({self!r}, {digits}): write it with // and *")
+
+    def __format__(self, spec: str) -> str:
+        constant = self.constant
+        try:
+            return format(repr(self) if constant is None else constant, spec)
+        except ValueError:
+            raise TraceError(
+                f"{self!r} is a symbol and has no value that the format {spec!r} could show"
+            ) from None
+
+    def bit_length(self) -> Any:
+        """Refused, with what to write instead."""
+        raise TraceError(
+            f"({self!r}).bit_length(): a symbol has no number of bits; where it is below 2**k, "
+            f"write sum(x >= 1 << b for b in range(k))"
+        )
+
+    def bit_count(self) -> Any:
+        """Refused, with what to write instead."""
+        raise TraceError(
+            f"({self!r}).bit_count(): a symbol's bits cannot be counted; where it is below 2**k, "
+            f"write sum(x >> b & 1 for b in range(k))"
+        )
 
     # -- rebuilding ------------------------------------------------------------------------
 
@@ -486,6 +557,8 @@ def _spread(c: int) -> int | tuple[int, int]:
 
 @lru_cache(4096)
 def _constant(value: int) -> Expr:
+    if value.bit_length() > 16 * LONGEST:
+        raise TraceError(f"{shown(value)} is too large: no index type holds it")
     return Expr({(): value} if value else {})
 
 
@@ -501,6 +574,11 @@ def _operand(value: Any) -> Any:
         return Expr.of(value)
     if isinstance(value, float):
         return Expr.of(value)
+    if getattr(value, "shape", None):
+        raise TraceError(
+            f"an array of shape {value.shape} and a symbol do not go together; take the array's "
+            f"elements one by one"
+        )
     return NotImplemented
 
 
@@ -812,15 +890,24 @@ def select(condition: Any, a: Any, b: Any) -> Expr:
 def shift_left(a: Expr, by: Expr) -> Expr:
     """a * 2**by."""
     if by.constant is not None:
-        return a * (1 << by.constant)
+        return a * (1 << _distance(a, "<<", by.constant))
     return Expr.atom(Atom("shl", a, by))
 
 
 def shift_right(a: Expr, by: Expr) -> Expr:
     """a // 2**by, floor."""
     if by.constant is not None:
-        return a // (1 << by.constant)
+        return a // (1 << _distance(a, ">>", by.constant))
     return Expr.atom(Atom("shr", a, by))
+
+
+def _distance(a: Expr, sign: str, by: int) -> int:
+    """A shift distance that is a number."""
+    if 0 <= by <= LONGEST:
+        return by
+    if by < 0:
+        raise TraceError(f"({a!r}) {sign} {shown(by)}: a shift distance is not negative")
+    raise TraceError(f"({a!r}) {sign} {shown(by)}: no index type has so many bits")
 
 
 BIT_OPERATIONS = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
@@ -870,8 +957,14 @@ class Cond:
         """a op b, decided where the facts decide it: then a true or false constant."""
         return Cond(op, a, b)
 
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Cond) and self.key == other.key
+    def __eq__(self, other: Any) -> Any:
+        """True for the same condition; else a condition, on the two as 0 and 1."""
+        if isinstance(other, Cond) and self.key == other.key:
+            return True
+        return self.as_expr() == other
+
+    def __ne__(self, other: Any) -> Any:
+        return self.as_expr() != other
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -952,6 +1045,23 @@ class Cond:
     def __neg__(self) -> Any:
         return -self.as_expr()
 
+    def __index__(self) -> int:
+        return int(bool(self))
+
+    __int__ = __index__
+
+
+def _as_number(method: str) -> Callable[..., Any]:
+    return lambda self, *operands: getattr(self.as_expr(), method)(*operands)
+
+
+for _name in (
+    *("floordiv", "mod", "divmod", "truediv", "lshift", "rshift", "xor", "pow"),
+    *("rfloordiv", "rmod", "rdivmod", "rtruediv", "rlshift", "rrshift", "rxor", "rpow"),
+    *("lt", "le", "gt", "ge", "abs", "pos", "trunc", "floor", "ceil", "round", "float"),
+):
+    setattr(Cond, f"__{_name}__", _as_number(f"__{_name}__"))
+
 
 def monomial_gcd(a: Expr, mono: Monomial, coefficient: int) -> Expr:
     """The greatest common divisor of a one-term Expr and a term."""
@@ -1005,6 +1115,8 @@ def _divide_term(
 
 def symbols(names: str) -> Any:
     """Symbols for sizes, as `M, N = symbols("M N")`; one name gives one symbol."""
+    if not isinstance(names, str):
+        raise TraceError(f'symbols() takes names as text such as "M N", not {shown(names)}')
     split = names.replace(",", " ").split()
     for name in split:
         if not name.isidentifier():

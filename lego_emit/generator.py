@@ -10,14 +10,14 @@ from typing import Any
 from . import registry
 from .cost import Cost, cost_model
 from .emit import Emitted, emit_program
-from .errors import TargetError, TraceError, nearest
+from .errors import TargetError, TraceError, nearest, shown
 from .expr import RECORDER, TOO_DEEP, Cond, Expr, using
 from .facts import Facts
 from .layout import Block, ExpandBy
 from .lower import lower
 from .printer import Printer
 from .program import INDEX_TYPES, Function, Param, Program
-from .sizes import is_sympy
+from .sizes import is_integer, is_sympy
 from .symbolic import _product, learn_layout, rebuilt, unsubstitute
 from .trace import AXIS_NAMES, Trace, call_user_function, follow, go_on
 from .widths import choose_type
@@ -78,10 +78,10 @@ def build_program(
     cost: str | Cost | None = None,
 ) -> Program:
     """The lowered program that a printer spells."""
-    if base not in (0, 1):
-        raise TargetError(f"base is {base!r}; indices count from 0 or from 1")
+    if not is_integer(base) or base not in (0, 1):
+        raise TargetError(f"base is {shown(base)}; indices count from 0 or from 1")
     if name is not None and not isinstance(name, str):
-        raise TraceError(f"name must be text such as 'index', not {name!r}")
+        raise TraceError(f"name must be text such as 'index', not {shown(name)}")
     if isinstance(assume, (str, Cond)) or not isinstance(assume, Iterable):
         assume = [assume]
     assume = list(assume)
@@ -98,7 +98,7 @@ def build_program(
         title = _title(fn_or_layout, unit)
         trace, result = follow(lambda t: _called(fn_or_layout, t), sizes, assume, base)
     else:
-        raise TraceError(f"generate() takes a function or a layout, not {fn_or_layout!r}")
+        raise TraceError(f"generate() takes a function or a layout, not {shown(fn_or_layout)}")
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
     else:
@@ -118,13 +118,13 @@ def build_program(
 
 
 def _candidates(index_type: str, printer: Printer) -> tuple[str, ...]:
-    if index_type == "auto":
+    if isinstance(index_type, str) and index_type == "auto":
         return printer.default_index
-    if index_type not in INDEX_TYPES:
+    if not isinstance(index_type, str) or index_type not in INDEX_TYPES:
         known = [t for t in INDEX_TYPES if t in printer.types]
         raise TargetError(
-            f"no index type {index_type!r}; {printer.title} has auto, {', '.join(known)}."
-            f"{nearest(str(index_type), known)}"
+            f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
+            f"{nearest(shown(index_type), known)}"
         )
     if index_type not in printer.types:
         raise TargetError(f"{printer.title} has no {index_type}; it has {', '.join(printer.types)}")
@@ -225,10 +225,10 @@ def index_names(count: int, taken: set[str]) -> list[str]:
 
 def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
     if isinstance(result, Mapping):
-        named = [(str(k), v) for k, v in result.items()]
+        named = list(result.items())
         for k, _ in named:
-            if not k.isidentifier():
-                raise TraceError(f"{unit} returns {k!r}, which is no name for a result")
+            if not isinstance(k, str) or not k.isidentifier():
+                raise TraceError(f"{unit} returns {shown(k)}, which is no name for a result")
     elif isinstance(result, (tuple, list)):
         named = (
             [(f"out{k}", v) for k, v in enumerate(result)]
@@ -245,7 +245,7 @@ def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
     for k, v in named:
         if v is None or isinstance(v, (str, bytes, bool)) or not _is_value(v):
             raise TraceError(
-                f"{unit} returns {v!r} as {k}; return an index, a tuple or dict of indices, or a layout"
+                f"{unit} returns {shown(v)} as {k}; return an index, a tuple or dict of indices, or a layout"
             )
         checked.append((k, Expr.of(v)))
     return checked

@@ -134,7 +134,7 @@ def _parsed(file: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise BuildError(f"{file}, line {line}: not UTF-8; save the file as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise BuildError(f"{file}: no TOML: {error}") from None
 
 

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from .bijection import call_apply, call_inv, reads
-from .errors import IndexRangeError, InternalError, LayoutError, WidthError
+from .errors import IndexRangeError, InternalError, LayoutError, WidthError, shown
 from .layout import Block, ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_array
 
 INT64_MAX = 2**63 - 1
-TABLE_LIMIT = 2**20
+TABLE_LIMIT = 2**20  # of a GenP
+TABLE_MOST = 2**24  # elements of a table: 128 MiB
 
 _axes: ContextVar[Iterator[Any] | None] = ContextVar("lego_emit_axes", default=None)
 
@@ -101,11 +102,17 @@ def axes_at(values: Sequence[Any]) -> Iterator[None]:
 def table(layout: Block) -> np.ndarray:
     """apply of every logical index in row-major order: an int64 array of layout.size.
 
-    Raises LayoutError if a size is a symbol, WidthError beyond int64.
+    Raises LayoutError if a size is a symbol or the table would fill the memory, WidthError beyond
+    int64.
     """
     if not layout.is_concrete:
         raise LayoutError(f"{layout!r}: a table needs integer sizes")
     _check_width(layout)
+    if layout.size > TABLE_MOST:
+        raise LayoutError(
+            f"{layout!r}: a table of {layout.size} positions is too large, it has at most "
+            f"{TABLE_MOST}; choose smaller sizes"
+        )
     return apply(layout, _unflatten(layout.dims, np.arange(layout.size)))
 
 
@@ -133,18 +140,20 @@ def _checked(block: Block, place: str, value: Any, n: int) -> Any:
             wrong = (value < 0) | (value >= n)
             at = tuple(map(int, np.argwhere(wrong)[0]))
             where = f"element {at[0] if len(at) == 1 else at} of {place}"
-            raise IndexRangeError(f"{block!r}: {where} is {int(value[at])}, outside 0..{n - 1}")
+            raise IndexRangeError(
+                f"{block!r}: {where} is {int(value[at])}, outside 0..{shown(n - 1)}"
+            )
         return value.astype(np.int64)
     number = int(value)
     if not 0 <= number < n:
-        raise IndexRangeError(f"{block!r}: {place} is {number}, outside 0..{n - 1}")
+        raise IndexRangeError(f"{block!r}: {place} is {shown(number)}, outside 0..{shown(n - 1)}")
     return number
 
 
 def _check_width(block: Block) -> None:
     if block.size > INT64_MAX:
         raise WidthError(
-            f"{block!r} has {block.size} elements, more than an int64 array can number; evaluate "
+            f"{block!r} has {shown(block.size)} elements, more than an int64 array can number; evaluate "
             "it on Python ints"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from .errors import TargetError, ToolchainError, nearest
+from .errors import TargetError, ToolchainError, nearest, shown
 from .printer import Printer
 from .target import Target
 
@@ -53,7 +53,7 @@ def _load(group: str, name: str, base: type):
 def printer(target: str) -> Printer:
     """The printer of a target. Raises TargetError for an unknown name, with the nearest."""
     if not isinstance(target, str):
-        raise TargetError(f"target must be a name such as 'cuda', not {target!r}")
+        raise TargetError(f"target must be a name such as 'cuda', not {shown(target)}")
     return _printer(target)
 
 

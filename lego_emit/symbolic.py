@@ -11,12 +11,12 @@ from functools import reduce
 from typing import Any
 
 from .bijection import positions, reads
-from .errors import IndexRangeError, LayoutError
+from .errors import IndexRangeError, LayoutError, shown
 from .evaluate import Undefined, evaluate
 from .expr import RECORDER, Atom, Cond, Expr, current, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
-from .trace import decisions, explore, in_a_branch, running
+from .trace import called, decisions, explore, in_a_branch, running
 
 SMALL_SIZES = (1, 2, 3, 5)
 LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
@@ -402,7 +402,7 @@ def _kept(flat: Expr, sizes: Sequence[Expr]) -> Expr:
 
 def _apply_function(block: GenP, indices: Sequence[Expr], sizes: Sequence[Expr]) -> Expr:
 
-    result = Expr.of(explore(lambda: block.apply_function(*indices)))
+    result = Expr.of(explore(lambda: _called(block, "apply", *indices)))
     if block.inv_function is None:
         return result
     _check_small(block, sizes)
@@ -411,12 +411,17 @@ def _apply_function(block: GenP, indices: Sequence[Expr], sizes: Sequence[Expr])
 
 def _inv_function(block: GenP, flat: Expr, sizes: Sequence[Expr]) -> list[Expr]:
 
-    result = explore(lambda: block.inv_function(flat))
+    result = explore(lambda: _called(block, "inv", flat))
     values = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(values) != len(sizes):
         raise LayoutError(f"{block!r}: inv gives {len(values)} indices, not {len(sizes)}")
     _check_small(block, sizes)
     return [_bounded(Expr.of(v), n) for v, n in zip(values, sizes, strict=True)]
+
+
+def _called(block: GenP, method: str, *values: Expr) -> Any:
+    """One of the block's functions, called."""
+    return called(getattr(block, f"{method}_function"), f"{method} of {block!r}", *values)
 
 
 def _bounded(e: Expr, size: Expr) -> Expr:
@@ -443,8 +448,8 @@ def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
     with using(Facts(use_z3=False)):
         parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(sizes))]
         flat = Expr.atom(Atom("sym", "?flat"))
-        forward = Expr.of(explore(lambda: block.apply_function(*parameters)))
-        back = explore(lambda: block.inv_function(flat))
+        forward = Expr.of(explore(lambda: _called(block, "apply", *parameters)))
+        back = explore(lambda: _called(block, "inv", flat))
         back = [Expr.of(v) for v in (back if isinstance(back, (tuple, list)) else [back])]
     used = forward.symbols().union(*(b.symbols() for b in back))
     names = sorted({name for n in sizes for name in n.symbols()})
@@ -491,7 +496,7 @@ def _check_table(
             raise LayoutError(f"{block!r} is undefined at {list(index)}{where}") from None
         if not 0 <= flat < total:
             raise LayoutError(
-                f"{block!r} is no bijection{where}: apply{index} is {flat}, outside 0..{total - 1}"
+                f"{block!r} is no bijection{where}: apply{index} is {shown(flat)}, outside 0..{total - 1}"
             )
         if seen.setdefault(flat, index) != index:
             raise LayoutError(
@@ -499,7 +504,7 @@ def _check_table(
             )
         if tuple(again) != index:
             raise LayoutError(
-                f"{block!r}{where}: inv({flat}) is {tuple(again)}, but apply{index} is {flat}"
+                f"{block!r}{where}: inv({flat}) is {shown(tuple(again))}, but apply{index} is {flat}"
             )
 
 

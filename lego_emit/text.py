@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .errors import shown
 from .expr import Atom, Cond, Expr
 
 _INFIX = {
@@ -48,8 +49,8 @@ def _order(term: tuple[tuple[Atom, ...], int]) -> tuple:
 
 def _term(mono: tuple[Atom, ...], coefficient: int, need: int) -> str:
     if not mono:
-        return str(coefficient)
-    factors = [str(coefficient)] if coefficient != 1 else []
+        return shown(coefficient)
+    factors = [shown(coefficient)] if coefficient != 1 else []
     if len(mono) == 1 and not factors:
         return _atom(mono[0], need)
     factors += [_atom(a, _MUL + 1) for a in sorted(mono, key=lambda a: (a.kind != "sym", a.key))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import re
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .errors import AssumptionError, LegoError, TraceError, nearest
+from .errors import LONGEST, AssumptionError, LegoError, TraceError, line_in, nearest, shown
 from .expr import (
     RECORDER,
     TOO_DEEP,
@@ -355,14 +356,17 @@ def check_sizes(sizes: Any) -> dict[str, int]:
 
     checked = {}
     if sizes is not None and not isinstance(sizes, Mapping):
-        raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {sizes!r}")
-    for name, value in dict(sizes or {}).items():
+        raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {shown(sizes)}")
+    for given, value in dict(sizes or {}).items():
+        name = given if isinstance(given, str) else shown(given)
         try:
             if isinstance(value, bool):
                 raise TypeError
-            checked[str(name)] = operator.index(value)
+            checked[name] = operator.index(value)
         except TypeError:
-            raise TraceError(f"sizes: {name} must be an integer, not {value!r}") from None
+            raise TraceError(f"sizes: {name} must be an integer, not {shown(value)}") from None
+        if checked[name].bit_length() > LONGEST:
+            raise TraceError(f"sizes: {name} is {shown(value)}; no index type holds it")
     return checked
 
 
@@ -373,10 +377,10 @@ def follow(
     base: int = 0,
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result."""
-    from .assume import learn, parse
+    from .assume import learn, parse, source_of
 
     fixed = check_sizes(sizes)
-    conditions = [(c, str(a)) for a in assume for c in parse(a)]
+    conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
     facts = Facts(use_z3=False)
     with using(facts):
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
@@ -483,46 +487,100 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
     trace.signature = signature
     target = fn
     if isinstance(fn, types.FunctionType):
-        target = types.FunctionType(
-            fn.__code__,
-            _Globals(fn.__globals__, trace),
-            fn.__name__,
-            fn.__defaults__,
-            fn.__closure__,
-        )
-        target.__kwdefaults__ = fn.__kwdefaults__
+        target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace))
+    return called(target, name, *positional, **keywords)
+
+
+def _copied(
+    function: types.FunctionType, code: types.CodeType, names: dict[str, Any]
+) -> types.FunctionType:
+    """A function with other code, that reads other globals."""
+    made = types.FunctionType(
+        code,
+        names,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _without_sets(code: types.CodeType) -> types.CodeType:
+    """The code with tuples for its constant sets: `i in {0, 2}` looks a hash up, and a symbol's is
+    no number's; in a tuple it is compared."""
+
+    def changed(constant: Any) -> Any:
+        if isinstance(constant, types.CodeType):
+            return _without_sets(constant)
+        if isinstance(constant, frozenset):
+            return tuple(sorted(constant, key=lambda x: (0, x) if type(x) is int else (1, repr(x))))
+        return constant
+
+    constants = tuple(map(changed, code.co_consts))
+    same = all(a is b for a, b in zip(constants, code.co_consts, strict=True))
+    return code if same else code.replace(co_consts=constants)
+
+
+def called(function: Callable[..., Any], name: str, *positional: Any, **keywords: Any) -> Any:
+    """function(..), a user's, on symbols; what it cannot do is an error that has its name and the
+    line."""
+    if isinstance(function, types.FunctionType):
+        code = _without_sets(function.__code__)
+        if code is not function.__code__:
+            function = _copied(function, code, function.__globals__)
     try:
-        return target(*positional, **keywords)
+        return function(*positional, **keywords)
+    except TraceError as error:
+        if error.placed:
+            raise
+        raise _placed(f"{name}{line_in(function, error)}: {error}") from error
     except LegoError:
         raise
     except RecursionError as error:
-        if _calls_itself(fn, error):
-            raise TraceError(f"{name} calls itself without end on symbols") from None
-        raise TraceError(f"{name}: {TOO_DEEP}") from None
-    except Exception as error:
-        line = _line_in(fn, error)
-        raise TraceError(
-            f"{name} failed on symbols{line}: {type(error).__name__}: {error}"
-        ) from error
+        if _calls_itself(function, error):
+            raise _placed(f"{name} calls itself without end on symbols") from None
+        raise _placed(f"{name}: {TOO_DEEP}") from None
+    except (Exception, SystemExit) as error:
+        line = line_in(function, error)
+        raise _placed(f"{name} failed on symbols{line}: {_foreign(error)}") from error
 
 
-def _calls_itself(fn: Callable[..., Any], error: BaseException) -> bool:
-    code, where, count = getattr(fn, "__code__", None), error.__traceback__, 0
+def _calls_itself(function: Callable[..., Any], error: BaseException) -> bool:
+    code, where, count = getattr(function, "__code__", None), error.__traceback__, 0
     while where is not None:
         count += where.tb_frame.f_code is code
         where = where.tb_next
     return count > 1
 
 
-def _line_in(fn: Callable[..., Any], error: BaseException) -> str:
-    code = getattr(fn, "__code__", None)
-    where = error.__traceback__
-    line = None
-    while where is not None:
-        if where.tb_frame.f_code is code:
-            line = where.tb_lineno
-        where = where.tb_next
-    return f" (line {line})" if line is not None else ""
+def _placed(message: str) -> TraceError:
+    error = TraceError(message)
+    error.placed = True
+    return error
 
 
-__all__ = ["Atom", "Trace", "call_user_function", "explore", "follow", "go_on", "running"]
+def _foreign(error: BaseException) -> str:
+    """An exception that is not ours, with the way out where symbols are its cause."""
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+    if isinstance(error, SystemExit):
+        return f"it ends the program ({text})"
+    if isinstance(error, KeyError) and any(isinstance(a, (Expr, Cond)) for a in error.args):
+        return (
+            f"{text} is a symbol, and no dict can look it up; write a chain of `a if i == 0 else b`"
+        )
+    if isinstance(error, IndexError) and text.startswith("IndexError: only integers, slices"):
+        return (
+            "a NumPy array cannot be indexed by a symbol; compute the number, or write a chain of "
+            "`a if i == 0 else b`"
+        )
+    named = re.sub(r"'(Expr|Cond)'( object)?", "a symbol", text)
+    if named == text:
+        return text
+    return (
+        f"{named}; what symbols take: + - * // % ** & | ^ ~ << >>, comparisons, min, max, abs, "
+        f"divmod, lego_emit.isqrt"
+    )
+
+
+__all__ = ["Atom", "Trace", "call_user_function", "called", "explore", "follow", "go_on", "running"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .errors import WidthError
+from .errors import WidthError, shown
 from .expr import Expr, _without
 from .graph import OPPOSITES
 from .intervals import ANY, Interval, both, interval, tighter
@@ -161,7 +161,7 @@ def choose_type(
         least, most = INDEX_TYPES[candidate]
         shifts = [n.args[1].hi for n in nodes.values() if n.op in ("shl", "shr")]
         farthest = None if None in shifts else max(shifts, default=0)
-        if most <= 2**32 and (farthest is None or farthest >= 32):
+        if farthest is None or farthest >= (32 if most <= 2**32 else 64):
             if candidate == candidates[-1]:
                 raise WidthError(
                     f"{name}: a shift by up to {_shown(farthest)} does not fit {candidate}"
@@ -205,7 +205,7 @@ def _named(k: int, node: Node, lowering: Lowering) -> str:
 
 
 def _shown(bound: int | None) -> str:
-    return "?" if bound is None else str(bound)
+    return "?" if bound is None else shown(bound)
 
 
 def _preconditions(

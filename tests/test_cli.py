@@ -140,6 +140,7 @@ BAD_FILES = {
     "binary.py": "\0\n",
     "calls.py": "def f(M):\n    return M[3]\n",
     "nothing.py": "def f(M):\n    pass\n",
+    "leaves.py": "import sys\ndef f(M):\n    sys.exit(0)\n",
     "out.py": "from lego_emit import GroupBy\ndef f():\n    return GroupBy([4])[7]\n",
 }
 
@@ -172,11 +173,15 @@ BAD = [
     ("binary.py:f -t cuda", "binary.py", "null bytes"),
     ("calls.py:f -t cuda", "f failed on symbols (line 2): TypeError"),
     ("nothing.py:f -t cuda", "None"),
+    ("leaves.py:f -t cuda", "f failed on symbols (line 3)", "ends the program (SystemExit: 0)"),
+    (f"k.py:index_kernel -t cuda --size BM=1{'0' * 5000}", "...' is not of the form BM=32"),
+    (f"k.py:index_kernel -t cuda --size BM=0x1{'0' * 5000}", "sizes: BM is about 10**6020"),
+    (f"k.py:index_kernel -t cuda --assume M<1{'0' * 5000}", "'M<1000", "digits"),
     ("out.py:f -t cuda", "7"),
 ]
 
 
-@pytest.mark.parametrize("case", BAD, ids=[b[0] for b in BAD])
+@pytest.mark.parametrize("case", BAD, ids=[b[0][:60] for b in BAD])
 def test_bad_input_is_one_message_and_no_file(folder, case):
     arguments, *parts = case
     for name, text in BAD_FILES.items():
@@ -188,10 +193,71 @@ def test_bad_input_is_one_message_and_no_file(folder, case):
     assert result.stdout == ""
     assert len(re.findall("(?m)^Error: ", result.stderr)) == 1
     assert "Traceback" not in result.stderr
+    assert len(result.stderr) < 600
     for part in parts:
         assert part in result.stderr
     assert [f for f in files(folder) if "__pycache__" not in f] == before
     assert not (folder / "made").exists()
+
+
+OTHER = """
+import sys
+from lego_emit import GroupBy
+def leaves(M):
+    sys.exit(0)
+large = GroupBy([10**6, 10**6])
+small = GroupBy([4])
+small_by_hand = (lambda i: sys.exit(0), None)
+"""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("show o.py:leaves --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
+        ("compare o.py:leaves o.py:small --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
+        ("verify o.py:leaves -t cpp", "leaves failed on symbols (line 5)"),
+        ("bench o.py:small -t cpp", "<lambda> (line 8) cannot be spelled", "SystemExit: 0"),
+        ("show o.py:large", "a table of 1000000000000 positions is too large"),
+        ("compare o.py:large o.py:large", "a table of 1000000000000 positions is too large"),
+        ("golden update large", "a table of 1000000000000 positions is too large"),
+        ("golden update long", "a table of 1000000000000 indices is too large"),
+        ("golden update leaving", "line 4: the file ends the program (SystemExit: 0)"),
+        ("build -c digits.toml", "digits.toml: no TOML: ", "4300 digits"),
+        ("build -c deep.toml", "deep.toml: no TOML: ", "recursion"),
+        ("build -c leaves.toml", "leaves failed on symbols (line 5)"),
+        ("build -c shift.toml", "'M << -1 < 4'", "a shift distance is not negative"),
+    ],
+)
+def test_bad_input_of_the_other_commands(folder, case, need):
+    arguments, *parts = case
+    if "-t cpp" in arguments:
+        need("g++", "apt-get install g++")
+    (folder / "o.py").write_text(OTHER)
+    for name, text in {
+        "large": "from lego_emit import GroupBy\nlayout = GroupBy([10**6, 10**6])\n",
+        "long": "domain = {'i': 10**12}\ndef kernel(i):\n    return i\n",
+        "leaving": "domain = {'i': 4}\nimport sys\ndef kernel(i):\n    sys.exit(0)\n",
+    }.items():
+        (folder / name / "case").mkdir(parents=True)
+        (folder / name / "case" / "layout.py").write_text(text)
+    head = "targets = ['cpp']\n"
+    for name, text in {
+        "digits": f"sizes = {{ M = 1{'0' * 5000} }}",
+        "deep": f"layouts = {'[' * 5000}",
+        "leaves": "layouts = ['o.py:leaves']",
+        "shift": "layouts = ['k.py:index_kernel']\nassume = ['M << -1 < 4']",
+    }.items():
+        (folder / f"{name}.toml").write_text(head + text + "\n")
+    before = files(folder)
+    result = run(*arguments.split())
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert re.findall("(?m)^Error: ", result.stderr) == ["Error: "]
+    assert "Traceback" not in result.stderr and "itself failed" not in result.stderr
+    for part in parts:
+        assert part in result.stderr
+    kept = (".lego-emit", "__pycache__")
+    assert [f for f in files(folder) if not any(k in f for k in kept)] == before
 
 
 def test_all_or_nothing(folder):
