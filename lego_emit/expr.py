@@ -995,12 +995,9 @@ class Cond:
         return other | self.as_expr()
 
     def __bool__(self) -> bool:
-        known = current().decide(self)
-        if known is not None:
-            return known
-        from .trace import decide_by_forking
+        from .trace import ask
 
-        return decide_by_forking(self)
+        return ask(self)
 
     def as_expr(self) -> Expr:
         """1 where the condition holds, else 0."""

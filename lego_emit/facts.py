@@ -8,7 +8,7 @@ makes M the product BM * (M // BM).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -29,6 +29,7 @@ from .expr import (
     monomial_gcd,
 )
 from .intervals import ANY, Interval, tighter
+from .text import CUT
 
 # atoms that are operations under another name
 ATOM_OPS = {"fdiv": "floordiv", "fmod": "floormod", "bool": "int"}
@@ -65,6 +66,10 @@ class Samples:
     def copy(self) -> Samples:
         return Samples([*self.found], self.attempts, self.state)
 
+    def start(self, found: list[dict[str, int]], other: Samples) -> None:
+        """Go on with those found after as many attempts as another has made."""
+        self.found, self.attempts, self.state = found, other.attempts, other.state
+
 
 @dataclass
 class Facts:
@@ -75,6 +80,7 @@ class Facts:
     quotients: dict[str, tuple[Expr, Expr]] = field(default_factory=dict)  # M//BM -> (M, BM)
     exact: dict[Atom, tuple[Expr, Expr]] = field(default_factory=dict)  # q -> (dividend, divisor)
     constraints: list[Expr] = field(default_factory=list)  # each is >= 0
+    unequal: tuple[Expr, ...] = ()  # each is not 0
     original: dict[str, Range] = field(default_factory=dict)  # of what was substituted
     sizes: set[str] = field(default_factory=set)  # symbols that are at least 1 as sizes
     use_z3: bool = True
@@ -82,9 +88,19 @@ class Facts:
 
     def __post_init__(self) -> None:
         self._states: dict[tuple, dict[str, Any]] = {}  # knowledge -> what was found out under it
+        self._scopes = 0
+        self._assumed: tuple[Cond, ...] | None = ()
         self._forget()
 
     def _forget(self) -> None:
+        """What was found out no longer holds, or no longer says all: more is known now."""
+        if self._scopes:
+            self._assumed = None
+        else:
+            self._remembered: dict[tuple, list] = {}
+        self._start()
+
+    def _start(self) -> None:
         self._intervals: dict[Expr, Interval] = {}
         self._proofs: dict[Expr, bool] = {}
         self._attempts: dict[Expr, tuple[bool, int]] = {}
@@ -105,6 +121,7 @@ class Facts:
             dict(self.quotients),
             dict(self.exact),
             list(self.constraints),
+            self.unequal,
             dict(self.original),
             set(self.sizes),
             self.use_z3,
@@ -244,7 +261,7 @@ class Facts:
         if not rest.terms:
             return False
         name = f"{dividend!r}//{divisor!r}"
-        if name in self.quotients:
+        if name in self.quotients or CUT in name:  # what is cut off is no name
             return False
         atom = Atom("sym", name)
         self.quotients[name] = (dividend, divisor)
@@ -290,12 +307,16 @@ class Facts:
         """What is learned inside is forgotten at the end."""
         saved = {f.name: getattr(self, f.name) for f in fields(self)}
         caches = {name: getattr(self, name) for name in CACHES}
+        assumed = self._assumed
         self.ranges = {k: Range(r.lo, r.hi) for k, r in self.ranges.items()}
         self.constraints = list(self.constraints)
-        self._forget()
+        self._scopes += 1
+        self._recall()
         try:
             yield
         finally:
+            self._scopes -= 1
+            self._assumed = assumed
             asked = self.z3_queries
             for name, value in {**saved, **caches}.items():
                 setattr(self, name, value)
@@ -303,22 +324,66 @@ class Facts:
             for name in self.sizes:  # a size is one in every branch
                 self._at_least_one(name)
 
+    def _recall(self) -> None:
+        """What was found out the last time that just this was assumed, in this order: the paths
+        through a function have their beginnings in common."""
+        if self._assumed is None:
+            return self._start()
+        key = self.use_z3, *self._assumed
+        if key not in self._remembered:
+            self._start()
+            self._remembered[key] = [getattr(self, name) for name in CACHES]
+        for name, value in zip(CACHES, self._remembered[key], strict=True):
+            setattr(self, name, value)
+
     def assume(self, condition: Cond) -> None:
         """Learn a condition; what cannot be expressed as a bound is not learned."""
-        a = condition.args
-        if condition.op == "and":
-            self.assume(a[0])
-            self.assume(a[1])
-        elif condition.op == "not" and a[0].op == "or":
-            self.assume(~a[0].args[0])
-            self.assume(~a[0].args[1])
-        elif condition.op == "le":
-            self.learn_nonneg(a[1] - a[0])
-        elif condition.op == "lt":
-            self.learn_nonneg(a[1] - a[0] - 1)
-        elif condition.op == "eq":
-            self.learn_nonneg(a[1] - a[0])
-            self.learn_nonneg(a[0] - a[1])
+        assumed, samples = self._assumed, self._samples
+        ranges = {name: (r.lo, r.hi) for name, r in self.ranges.items()}
+        self._assume(condition)
+        if self._scopes and assumed is not None:
+            self._assumed = (*assumed, condition)
+            self._recall()
+        if not self._samples.attempts and all(
+            name in ranges and ranges[name][0] is r.lo and ranges[name][1] is r.hi
+            for name, r in self.ranges.items()
+        ):  # they would be drawn again
+            kept = [values for values in samples.found if self._satisfied(values)]
+            self._samples.start(kept, samples)
+
+    def _assume(self, condition: Cond) -> None:
+        op, a = condition.op, condition.args
+        if op == "and":
+            self._assume(a[0])
+            self._assume(a[1])
+        elif op == "not" and a[0].op == "or":
+            self._assume(~a[0].args[0])
+            self._assume(~a[0].args[1])
+        elif op in ("le", "lt", "eq"):
+            gap = a[1] - a[0]
+            for e in (gap, -gap) if op == "eq" else (gap - (op == "lt"),):
+                least = self.interval(e)[0]
+                if least is None or least < 0:
+                    self.learn_nonneg(e)
+        elif op == "ne":
+            self.unequal = (*self.unequal, a[1] - a[0])
+        self._narrow()
+
+    def _narrow(self) -> None:
+        """What is not equal to an end of its range lies beyond it."""
+        for gap in self.unequal:
+            bounds = self.interval(gap)
+            if 0 in bounds:
+                self.unequal = tuple(g for g in self.unequal if g is not gap)
+                self.learn_nonneg(gap - 1 if bounds[0] == 0 else -gap - 1)
+                return self._narrow()
+
+    def contradictory(self) -> bool:
+        """Whether what is known is seen at once to hold for no values."""
+        bounds = [(r.lo, r.hi) for r in self.ranges.values()]
+        gaps = [hi - lo for lo, hi in bounds if lo is not None and hi is not None]
+        tops = (self.interval(e)[1] for e in (*gaps, *self.constraints))
+        return any(top is not None and top < 0 for top in tops)
 
     # -- proving ---------------------------------------------------------------------------
 
@@ -616,6 +681,8 @@ class Facts:
         if not self.constraints:
             return False
         found, names = self._sampled(e), self._concerned(e)
+        if any(v is not None and v < 0 for v in found):
+            return False
         return any(
             not names.isdisjoint(self._concerned(k))
             and all(
@@ -973,7 +1040,7 @@ class Facts:
                 return None
             pending = [n for n in pending if n not in values]
         try:
-            if not all(evaluate(c, values) >= 0 for c in self.constraints):
+            if not self._satisfied(values):
                 return None
             for atom, (dividend, divisor) in self.exact.items():
                 if evaluate(dividend, values) != values[atom.args[0]] * evaluate(divisor, values):
@@ -986,6 +1053,14 @@ class Facts:
             except (KeyError, Undefined):
                 return None
         return values
+
+    def _satisfied(self, values: Mapping[str, int]) -> bool:
+        try:
+            return all(evaluate(c, values) >= 0 for c in self.constraints) and all(
+                evaluate(gap, values) for gap in self.unequal
+            )
+        except (KeyError, Undefined):
+            return False
 
     def check_consistent(self) -> None:
         """Raise AssumptionError where two bounds contradict each other."""

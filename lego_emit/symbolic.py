@@ -16,7 +16,7 @@ from .evaluate import Undefined, evaluate
 from .expr import RECORDER, Atom, Cond, Expr, current, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
-from .trace import called, decisions, explore, in_a_branch, running
+from .trace import alone, called, decisions, explore, in_a_branch, running
 
 SMALL_SIZES = (1, 2, 3, 5)
 LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
@@ -445,7 +445,7 @@ def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
         return
     from .facts import Facts
 
-    with using(Facts(use_z3=False)):
+    with using(Facts(use_z3=False)), alone():
         parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(sizes))]
         flat = Expr.atom(Atom("sym", "?flat"))
         forward = Expr.of(explore(lambda: _called(block, "apply", *parameters)))

@@ -1,10 +1,17 @@
-"""Symbolic expressions as Python text: for error messages, headers and assumptions."""
+"""Symbolic expressions as Python text: for error messages, headers and assumptions.
+
+Text has no names for common parts: what is short as a graph can be endless as text. It is then cut
+off, and CUT stands for what is left out."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from .errors import shown
 from .expr import Atom, Cond, Expr
 
+CUT = ".."
+MOST = 5000  # atoms of one text
 _INFIX = {
     "and": (" & ", 3),
     "or": (" | ", 1),
@@ -17,19 +24,18 @@ _ADD, _MUL, _UNARY, _ATOM = 5, 6, 7, 9
 
 
 def text(value: Expr | Cond) -> str:
-    """Python text with the same value."""
-    if isinstance(value, Cond):
-        return _condition(value)
-    return _expr(value, 0)
+    """Python text with the same value, as long as that has no more than MOST atoms."""
+    left = iter(range(MOST))
+    return _condition(value, left) if isinstance(value, Cond) else _expr(value, 0, left)
 
 
-def _expr(e: Expr, need: int) -> str:
+def _expr(e: Expr, need: int, left: Iterator[int]) -> str:
     if not e.terms:
         return "0"
     terms = sorted(e.terms.items(), key=_order)
-    parts = [(c < 0, _term(m, abs(c), _MUL if len(terms) > 1 else need)) for m, c in terms]
+    parts = [(c < 0, _term(m, abs(c), _MUL if len(terms) > 1 else need, left)) for m, c in terms]
     if terms[0][1] == -1 and len(terms[0][0]) == 1:  # a sign binds tighter than // and %
-        parts[0] = True, _term(terms[0][0], 1, _UNARY)
+        parts[0] = True, _term(terms[0][0], 1, _UNARY, left)
     if len(parts) == 1:
         negative, body = parts[0]
         if negative:
@@ -47,19 +53,23 @@ def _order(term: tuple[tuple[Atom, ...], int]) -> tuple:
     return (not mono, coefficient < 0, -len(mono), -abs(coefficient), [a.key for a in mono])
 
 
-def _term(mono: tuple[Atom, ...], coefficient: int, need: int) -> str:
+def _term(mono: tuple[Atom, ...], coefficient: int, need: int, left: Iterator[int]) -> str:
     if not mono:
         return shown(coefficient)
     factors = [shown(coefficient)] if coefficient != 1 else []
     if len(mono) == 1 and not factors:
-        return _atom(mono[0], need)
-    factors += [_atom(a, _MUL + 1) for a in sorted(mono, key=lambda a: (a.kind != "sym", a.key))]
+        return _atom(mono[0], need, left)
+    factors += [
+        _atom(a, _MUL + 1, left) for a in sorted(mono, key=lambda a: (a.kind != "sym", a.key))
+    ]
     whole = "*".join(factors)
     return f"({whole})" if need > _MUL else whole
 
 
-def _atom(atom: Atom, need: int) -> str:
+def _atom(atom: Atom, need: int, left: Iterator[int]) -> str:
     kind, args = atom.kind, atom.args
+    if next(left, None) is None:
+        return CUT
     if kind == "sym":
         name = args[0]
         if name.isidentifier():
@@ -70,35 +80,36 @@ def _atom(atom: Atom, need: int) -> str:
     if kind == "digit":
         base, lo, hi = args
         if hi is None:
-            whole = f"{_expr(base, _MUL)} // {_expr(lo, _MUL + 1)}"
+            whole = f"{_expr(base, _MUL, left)} // {_expr(lo, _MUL + 1, left)}"
         elif lo.constant == 1:
-            whole = f"{_expr(base, _MUL)} % {_expr(hi, _MUL + 1)}"
+            whole = f"{_expr(base, _MUL, left)} % {_expr(hi, _MUL + 1, left)}"
         else:
-            whole = f"{_expr(base, _MUL)} % {_expr(hi, _MUL + 1)} // {_expr(lo, _MUL + 1)}"
+            whole = f"{_expr(base, _MUL, left)} % {_expr(hi, _MUL + 1, left)} // {_expr(lo, _MUL + 1, left)}"
         return f"({whole})" if need > _MUL else whole
     if kind in ("fdiv", "fmod"):
         sign = "//" if kind == "fdiv" else "%"
-        whole = f"{_expr(args[0], _MUL)} {sign} {_expr(args[1], _MUL + 1)}"
+        whole = f"{_expr(args[0], _MUL, left)} {sign} {_expr(args[1], _MUL + 1, left)}"
         return f"({whole})" if need > _MUL else whole
     if kind == "group":
-        return _expr(args[0], need)
+        return _expr(args[0], need, left)
     if kind in ("min", "max", "isqrt"):
-        return f"{kind}({', '.join(_expr(a, 0) for a in args)})"
+        return f"{kind}({', '.join(_expr(a, 0, left) for a in args)})"
     if kind == "select":
-        return f"({_expr(args[1], 0)} if {_condition(args[0])} else {_expr(args[2], 0)})"
+        return f"({_expr(args[1], 0, left)} if {_condition(args[0], left)} else {_expr(args[2], 0, left)})"
     if kind == "bool":
-        return f"({_condition(args[0])})"
+        return f"({_condition(args[0], left)})"
     sign, prec = _INFIX[kind]
-    whole = f"{_expr(args[0], prec + 1)}{sign}{_expr(args[1], prec + 1)}"
+    whole = f"{_expr(args[0], prec + 1, left)}{sign}{_expr(args[1], prec + 1, left)}"
     return f"({whole})" if need > prec else whole
 
 
-def _condition(condition: Cond) -> str:
+def _condition(condition: Cond, left: Iterator[int]) -> str:
     op, args = condition.op, condition.args
     if op == "not":
-        return f"not ({_condition(args[0])})"
+        return f"not ({_condition(args[0], left)})"
     if op in ("and", "or"):
         return f" {op} ".join(
-            f"({_condition(a)})" if a.op in ("and", "or") else _condition(a) for a in args
+            f"({_condition(a, left)})" if a.op in ("and", "or") else _condition(a, left)
+            for a in args
         )
-    return f"{_expr(args[0], 0)} {_COMPARE[op]} {_expr(args[1], 0)}"
+    return f"{_expr(args[0], 0, left)} {_COMPARE[op]} {_expr(args[1], 0, left)}"

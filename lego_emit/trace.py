@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 from .errors import LONGEST, AssumptionError, LegoError, TraceError, line_in, nearest, shown
@@ -30,10 +31,14 @@ from .expr import (
     select,
     using,
 )
-from .facts import Facts
+from .facts import Facts, Interval
+from .points import MOST as MOST_POINTS
+from .points import Points
 
-MAX_PATHS = 256
-MAX_DEPTH = 64
+MAX_PATHS = 256  # of one run, those through GenP's functions too
+MAX_DEPTH = 64  # undecided conditions on one path
+MAX_ASKED = 4096  # conditions on one path, decided ones too
+MAX_SHOWN = 80  # characters of a condition in a message
 AXIS_NAMES = "ijklmn"
 
 _running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
@@ -183,14 +188,61 @@ def _extreme(builtin, ours, values, options):
 
 
 @dataclass
+class _Shared:
+    """What all paths have in common that are explored at once: how often they part, the bounds of
+    symbols on all of them, and the points that these leave."""
+
+    paths: int = 0
+    bounds: dict[str, Interval] = field(default_factory=dict)
+    points: dict[frozenset[str], Points] = field(default_factory=dict)
+    _names: dict[Cond, frozenset[str]] = field(default_factory=dict)
+
+    def learn(self, facts: Facts) -> None:
+        """Take the bounds that are known while no branch is followed."""
+        for name in facts.ranges:
+            self.bounds[name] = facts.interval(facts.symbol(name))
+
+    def names(self, condition: Cond) -> frozenset[str]:
+        """The symbols of a condition."""
+        if condition not in self._names:
+            self._names[condition] = frozenset(s for e in condition.exprs() for s in e.symbols())
+        return self._names[condition]
+
+    def over(self, names: frozenset[str]) -> Points | None:
+        """All values of the symbols, None where there are too many."""
+        if names not in self.points:
+            bounds = [self.bounds.get(name, (None, None)) for name in sorted(names)]
+            if any(None in b for b in bounds):
+                return None
+            ranges = [range(lo, hi + 1) for lo, hi in bounds]
+            if not 0 < prod(map(len, ranges)) <= MOST_POINTS:
+                return None
+            self.points[names] = Points(dict(zip(sorted(names), ranges, strict=True)))
+        return self.points[names]
+
+
+@dataclass
 class _Path:
     """One run: what is decided in it, those of the decisions that were made up on the way, and
     the scope in which the facts hold them."""
 
     decided: dict[Cond, bool]
+    chosen: dict[Cond, bool]  # what to decide when it is asked
+    shared: _Shared
     taken: list[Cond] = field(default_factory=list)
     scope: ExitStack = field(default_factory=ExitStack)
     scoped: bool = False
+    asked: int = 0
+
+    def possible(self, condition: Cond) -> list[bool]:
+        """The values that a condition has here, where all values of its symbols are few enough to
+        be looked at; else both."""
+        names = self.shared.names(condition)
+        points = self.shared.over(names)
+        if points is None:
+            return [True, False]
+        known = [(c, v) for c, v in self.decided.items() if self.shared.names(c) <= names]
+        return points.possible(known, condition)
 
     def decide(self, condition: Cond, value: bool, facts: Facts) -> None:
         """Let a condition have a value for the rest of the run."""
@@ -200,6 +252,11 @@ class _Path:
         self.decided[condition] = value
         facts.assume(condition if value else ~condition)
         facts.recall()
+
+
+class _Impossible(BaseException):
+    """What was decided on this path contradicts itself: no values take it. No function of a
+    user's catches it."""
 
 
 def in_a_branch() -> bool:
@@ -214,50 +271,93 @@ def decisions() -> tuple[tuple[str, bool], ...]:
     return () if path is None else tuple((c.key, value) for c, value in path.decided.items())
 
 
-def decide_by_forking(condition: Cond) -> bool:
-    """What `if condition:` does while branches are being followed."""
-    path = _path.get()
+def ask(condition: Cond) -> bool:
+    """What `if condition:` does: the answer where it is known, else both branches are followed."""
+    path, facts = _path.get(), current()
     if path is None:
-        if condition.op in ("eq", "ne"):
-            return condition.op == "ne"
+        known = facts.decide(condition)
+        return _without_a_path(condition) if known is None else known
+    path.asked += 1
+    if path.asked > MAX_ASKED:
         raise TraceError(
-            f"{condition!r} is undecided: a symbol has no value here. Inside a function given to "
-            f"generate() or GenP both branches are followed; elsewhere use numbers"
+            f"more than {MAX_ASKED} conditions on one path, the last {_shown(condition)}: a loop "
+            f"that no value of a symbol ends? Let it run over numbers, or fix sizes with "
+            f"sizes={{...}}"
         )
-    if condition in path.decided:
-        return path.decided[condition]
+    for same, sign in ((condition, True), (~condition, False)):
+        if same in path.decided:
+            return path.decided[same] is sign
+    possible = path.possible(condition) if path.decided else [True, False]
+    if len(possible) == 2:
+        known = facts.decide(condition)
+        if known is not None:
+            return known
+    if not path.decided:
+        path.shared.learn(facts)
+        possible = path.possible(condition)
+    if len(possible) == 2 and condition not in path.chosen:
+        possible = [v for v in (True, False) if not _contradicts(condition, v, facts)]
+    if not possible:
+        raise _Impossible
+    if len(possible) == 1:
+        return possible[0]
     if len(path.decided) >= MAX_DEPTH:
         raise TraceError(
-            f"more than {MAX_DEPTH} undecided conditions on one path, the last {condition!r}: "
-            f"a loop over a symbol? Fix its size with sizes={{...}}"
+            f"more than {MAX_DEPTH} undecided conditions on one path, the last "
+            f"{_shown(condition)}: a loop over a symbol? Bound it with assume=[...], or fix its "
+            f"size with sizes={{...}}"
         )
-    path.taken.append(condition)
-    path.decide(condition, True, current())
-    return True
+    if condition not in path.chosen:
+        path.taken.append(condition)
+    value = path.chosen.get(condition, True)
+    path.decide(condition, value, facts)
+    return value
+
+
+def _contradicts(condition: Cond, value: bool, facts: Facts) -> bool:
+    """Whether a condition's value is seen at once to contradict what is known."""
+    with facts.scope():
+        facts.assume(condition if value else ~condition)
+        return facts.contradictory()
+
+
+def _without_a_path(condition: Cond) -> bool:
+    """An undecided condition where no branches are followed: only == and != have an answer."""
+    if condition.op in ("eq", "ne"):
+        return condition.op == "ne"
+    raise TraceError(
+        f"{condition!r} is undecided: a symbol has no value here. Inside a function given to "
+        f"generate() or GenP both branches are followed; elsewhere use numbers"
+    )
+
+
+def _shown(condition: Cond) -> str:
+    text = repr(condition)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}.."
 
 
 def explore(function: Callable[[], Any]) -> Any:
     """Call function once for each combination of undecided conditions; the results, joined by
     selects."""
-    facts = current()
     outer = _path.get()
-    paths = 0
+    shared = _Shared() if outer is None else outer.shared
 
     def run(prefix: list[tuple[Cond, bool]]) -> tuple[_Path, Any]:
-        nonlocal paths
-        paths += 1
-        if paths > MAX_PATHS:
+        shared.paths += bool(prefix)  # the first of a function is one of its caller's
+        if shared.paths >= MAX_PATHS:
             raise TraceError(
-                f"more than {MAX_PATHS} paths through {getattr(function, '__name__', 'a function')}: "
-                f"simplify its conditions or fix sizes with sizes={{...}}"
+                f"more than {MAX_PATHS} paths, the last decided by {_shown(prefix[-1][0])}: spell "
+                f"choices with min, max, // and %, bound the symbols with assume=[...], or fix "
+                f"sizes with sizes={{...}}"
             )
-        path = _Path(dict(outer.decided) if outer is not None else {})
+        path = _Path(dict(outer.decided) if outer is not None else {}, dict(prefix), shared)
         token = _path.set(path)
         try:
             with path.scope:
-                for condition, value in prefix:
-                    path.decide(condition, value, facts)
-                return path, function()
+                try:
+                    return path, function()
+                except _Impossible:
+                    return path, _Impossible
         finally:
             _path.reset(token)
 
@@ -269,10 +369,19 @@ def explore(function: Callable[[], Any]) -> Any:
             result = _join(path.taken[k], result, other)
         return result
 
-    return tree([])
+    result = tree([])
+    if result is not _Impossible:
+        return result
+    if outer is not None:
+        raise _Impossible
+    raise AssumptionError(
+        "the assumptions contradict each other: no values of the symbols take any path"
+    )
 
 
 def _join(condition: Cond, a: Any, b: Any) -> Any:
+    if a is _Impossible or b is _Impossible:
+        return b if a is _Impossible else a
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
         return type(a)(_join(condition, x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
@@ -443,6 +552,16 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
             break
         state = trace.state()
     return trace, result
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """While no path is followed: what is decided on it is not asked about here."""
+    token = _path.set(None)
+    try:
+        yield
+    finally:
+        _path.reset(token)
 
 
 @contextmanager

@@ -1,0 +1,216 @@
+"""Where work ends: each case is done after little work, or is refused with what to do. Work is
+counted (questions, paths, terms, digits), so that the answer is the same on every machine."""
+
+from itertools import product
+
+import pytest
+from random_layouts import assert_sound, node_values
+from test_bad_input import refused_by_generate
+
+from lego_emit import GenP, GroupBy, generate, symbols
+from lego_emit.errors import AssumptionError, TraceError
+from lego_emit.facts import Facts
+from lego_emit.text import CUT
+
+QUESTIONS = 300_000  # several times what the cases here ask
+
+
+@pytest.fixture(autouse=True)
+def bounded(monkeypatch):
+    """A run without an end fails: it asks for ever."""
+    asked = 0
+    interval = Facts.interval
+
+    def counted(facts, e):
+        nonlocal asked
+        asked += 1
+        assert asked < QUESTIONS
+        return interval(facts, e)
+
+    monkeypatch.setattr(Facts, "interval", counted)
+
+
+def results(function, values):
+    """What the lowered function gives."""
+    nodes = node_values(function, values)
+    return tuple(next(v for n, v in reversed(nodes) if n is node) for _, node in function.outputs)
+
+
+def same_as_python(fn, sizes):
+    """generate(fn) gives what fn gives, at every point; the unit."""
+    unit = generate(fn, "cpp", assume=[f"0 <= {name} < {n}" for name, n in sizes.items()])
+    (function,) = unit.functions
+    for point in product(*map(range, sizes.values())):
+        values = dict(zip(sizes, point, strict=True))
+        assert results(function, values) == (fn(**values),), values
+        assert_sound(function, values)
+    return unit
+
+
+# -- loops and branches --------------------------------------------------------------------------
+
+
+def counted_down(x):
+    n = 0
+    while x:
+        x = x - 1
+        n += 2
+    return n
+
+
+def counted_up(x):
+    n = 0
+    while x != 5:
+        x = x + 1
+        n += 2
+    return n
+
+
+def bits_set(x):
+    n = 0
+    while x:
+        x = x & (x - 1)
+        n += 1
+    return n
+
+
+def steps_to_one(x):
+    """Of the Collatz sequence from x + 1 on."""
+    n, x = 0, x + 1
+    while x != 1:
+        x = x // 2 if x % 2 == 0 else 3 * x + 1
+        n += 1
+    return n
+
+
+def unequal(x):
+    """What is neither 1 nor 0 is 2 or more."""
+    if x == 1 or x == 0:
+        return 7
+    return max(x, 2)
+
+
+@pytest.mark.parametrize(
+    ("fn", "sizes", "text"),
+    [
+        (counted_down, {"x": 4}, "return x << 1;"),
+        (counted_up, {"x": 4}, None),
+        (bits_set, {"x": 8}, None),
+        (bits_set, {"x": 128}, None),
+        (steps_to_one, {"x": 30}, None),
+        (unequal, {"x": 5000}, "x == 0 ? 7 : x;"),
+        (lambda x: 1 if x * x % 4 == 2 else 0, {"x": 8}, "return 0;"),
+    ],
+)
+def test_a_loop_is_unrolled_to_its_end(fn, sizes, text):
+    source = same_as_python(fn, sizes).source
+    assert text is None or text in source
+
+
+def test_only_paths_that_values_take_are_followed():
+    calls = []
+
+    def f(x):
+        calls.append(x)
+        return counted_down(x)
+
+    generate(f, "cpp", assume=["0 <= x < 4"])
+    assert len(calls) == 2 * 4  # to learn, and to keep
+
+
+def test_a_condition_that_contradicts_the_others_is_no_branch():
+    """x*y >= 10 with x <= 2 and y <= 3 has no values."""
+    followed = []
+
+    def f(x, y):
+        if x * y >= 10 and x <= 2 and y <= 3:
+            followed.append((x, y))
+        return x
+
+    generate(f, "cpp", assume=["0 <= x", "0 <= y"])
+    assert not followed
+
+
+def test_the_paths_of_a_function_inside_count_too():
+    def spread(i):
+        return sum(1 if i // 3**k % 3 == 1 else 0 for k in range(6))
+
+    def f(x, y):
+        return GroupBy([10**6]).OrderBy(GenP([10**6], spread))[x] + spread(y)
+
+    refused_by_generate(TraceError, "256 paths", "assume=", fn=f, assume=["0 <= y < 1000000"])
+
+
+def up(x):
+    while x >= 0:
+        x = x + 1
+    return x
+
+
+def past(x):
+    """Ends for x >= 2 only."""
+    while x != 2:
+        x = x - 1
+    return x
+
+
+def bits(x):
+    return sum(k if x >> k & 1 else 0 for k in range(10))
+
+
+@pytest.mark.parametrize(
+    ("fn", "assume", "words"),
+    [
+        (up, "0 <= x", ["4096 conditions", "0 <= x + 4096", "sizes="]),
+        (past, "0 <= x < 4", ["4096 conditions", "x - 4096 != 2"]),
+        (counted_down, "0 <= x", ["64 undecided", "x - 64 == 0", "assume="]),
+        (bits_set, "0 <= x", ["64 undecided", "x - 1 & x", ".."]),
+        (steps_to_one, "0 <= x", ["64 undecided"]),
+        (bits, "0 <= x < 2**20", ["256 paths", "assume="]),
+    ],
+)
+def test_a_loop_without_a_proven_end_is_refused(fn, assume, words):
+    refused_by_generate(TraceError, *words, fn=fn, assume=[assume])
+
+
+def test_no_values_at_all():
+    def f(x, y, p, q):
+        return x * y if p < q else 0
+
+    refused_by_generate(
+        AssumptionError, "contradict", fn=f, assume=["x*y >= 10", "0 <= x <= 2", "0 <= y <= 3"]
+    )
+
+
+def test_small_sizes_are_checked_whatever_was_decided():
+    """A GenP over N is tried at N = 1 too where the function has N >= 4."""
+
+    def place(N, i):
+        if N >= 4:
+            return i + 3 if i < N - 3 else i - (N - 3)
+        return i
+
+    def back(N, p):
+        if N >= 4:
+            return p - 3 if p >= 3 else p + N - 3
+        return p
+
+    def f(N, i):
+        turned = GenP([N], lambda k: place(N, k), lambda p: back(N, p))
+        return GroupBy([N]).OrderBy(turned)[i] if N >= 4 else 0
+
+    (function,) = generate(f, "cpp").functions
+    for N in range(1, 7):
+        for i in range(N):
+            assert results(function, {"N": N, "i": i}) == (place(N, i) if N >= 4 else 0,)
+
+
+# -- text ----------------------------------------------------------------------------------------
+
+
+def test_the_text_of_a_value_that_shares_its_parts_is_cut_off():
+    x = symbols("x")
+    for k in range(1, 14):
+        x = x ^ x >> k
+    assert CUT in repr(x) and len(repr(x)) < 50_000
+    assert CUT in repr(x < 3) and len(repr(x < 3)) < 50_000
