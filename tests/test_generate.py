@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 import sympy
-from random_layouts import assert_sound, holds, indices
+from net.judge import assert_sound
+from net.points import holds
+from net.words import indices
 
 from lego_emit import (
     Col,
@@ -563,7 +565,7 @@ def test_every_language_lists_its_own_widths():
 SAMPLES = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from random_layouts import build
+from net.words import build
 from lego_emit import generate, symbols
 from lego_emit.registry import targets
 

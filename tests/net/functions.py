@@ -1,7 +1,9 @@
 """Random integer functions, as cases: every operation, branches, loops, sums of quotients."""
 
 from .case import Case
+from .choose import strategy
 from .layouts import settings
+from .operations import RANGES
 
 NUMBERS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 7)
 SIGNED = (*NUMBERS, -1, -2, -3, -4, 1)
@@ -62,6 +64,21 @@ class Names:
                     self.assume += [f"{a} >= 1"]
                 return a, b
         return "N", "M"
+
+
+class Bounded(Names):
+    """The parameters of operations.RANGES, no others."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.names = [*RANGES]
+        self.bounded = [(n, lo, hi) for n, (lo, hi) in RANGES.items()]
+
+    def size(self):
+        return "u"
+
+    def difference(self):
+        return "z", "u"
 
 
 class Expressions:
@@ -164,7 +181,9 @@ class Expressions:
 def quotients(c, names, x):
     """A sum of quotients and remainders of one value, with divisors that have much in common and
     coefficients that nearly, or really, cancel; in any order."""
-    sizes = c.weighted((4, [""]), (2, ["", "*N"]), (1, ["*N"]), (1, ["*N", "*N*K"]))
+    sizes = [""]
+    if not isinstance(names, Bounded):
+        sizes = c.weighted((4, [""]), (2, ["", "*N"]), (1, ["*N"]), (1, ["*N", "*N*K"]))
     for s in sizes:
         for n in "NK":
             if n in s and n not in names.names:
@@ -173,16 +192,20 @@ def quotients(c, names, x):
     pool = c.of(((2, 24), (2, 4, 8), (2, 6, 24), (3, 6, 12), (4, 6), (2, 3), (1, 4), (2, 12, 24, 48), (5, 7, 35)))
     if c.chance(1, 4):
         x = f"({x} {c.of('+-')} {c.number(1, 7)})"
-    divisors = [(c.of(pool), c.of(sizes)) for _ in range(c.number(2, 4))]
+    parts = []  # (coefficient, divisor, its symbols)
+    for _ in range(c.number(0, 2)):  # what is, or nearly is, one digit of x
+        low, high, by, size = c.of(pool), c.of(pool), c.of((1, -1, 2, 3)), c.of(sizes)
+        low, high = min(low, high), max(low, high)
+        parts.append((by, low, size))
+        parts.append((-by * (high // low + c.weighted((5, 0), (1, 1))), high, size))
+    for _ in range(c.number(0 if parts else 2, 2)):
+        d, other = c.of(pool), c.of(pool)
+        factor = c.of((1, -1)) * c.of((1, max(1, d // other), d, other, 2, 3))
+        parts.append((factor, d, c.of(sizes)))
     terms = []
-    for k, (d, s) in enumerate(divisors):
-        other = c.of([e for e, _ in divisors])
-        factor = c.of((1, -1)) * c.of((1, max(1, d // other), max(1, other // d), d, other, 2, 3))
-        if k and c.chance(1, 2):  # against the one before
-            e = divisors[k - 1][0]
-            factor = -max(1, d // e)
-        divisor = f"({d}{s})" if s and d != 1 else f"({s[1:]})" if s else str(d)
-        kind = c.weighted((5, "//"), (2, "%"), (1, "digit"))
+    for factor, d, size in parts:
+        divisor = f"({d}{size})" if size and d != 1 else f"({size[1:]})" if size else str(d)
+        kind = c.weighted((5, "//"), (1, "%"), (1, "digit"))
         if kind == "digit":
             made = f"({x} // {divisor} % {c.of((2, 3, 4, 12))})"
         else:
@@ -197,6 +220,9 @@ def quotients(c, names, x):
     return f"({total})"
 
 
+expressions = strategy(lambda c: Expressions(c, Bounded(c)).whole(c.number(1, 3)))
+
+
 # -- whole functions -----------------------------------------------------------------------------
 
 
@@ -206,7 +232,7 @@ def case(c):
         names.value()
     e = Expressions(c, names)
     style = c.weighted(
-        (5, "expression"), (4, "quotients"), (3, "statements"), (2, "several"), (2, "branches"), (2, "decided"),
+        (5, "expression"), (6, "quotients"), (3, "statements"), (2, "several"), (2, "branches"), (2, "decided"),
         (1, "loop"), (1, "layout"),
     )  # fmt: skip
     if style == "expression":

@@ -5,6 +5,7 @@ import re
 from math import prod
 
 from .case import Case
+from .choose import strategy
 from .points import Relations
 
 KINDS = ("GroupBy", "TileBy", "TileOrderBy", "ExpandBy")
@@ -316,7 +317,7 @@ def broken(c):
 def case(c):
     """A case with a layout in it."""
     style = c.weighted(
-        (8, "numbers"), (8, "symbols"), (5, "index"), (3, "moved"), (3, "expanded"), (1, "padded"),
+        (8, "numbers"), (8, "symbols"), (5, "index"), (3, "moved"), (5, "expanded"), (1, "padded"),
         (2, "huge"), (1, "one way"), (1, "broken"), (2, "around"),
     )  # fmt: skip
     if style in ("numbers", "huge", "expanded"):
@@ -448,6 +449,19 @@ def _facts(c, sizes, names):
             assume.append(c.of((f"{name} <= 4096", f"{name} < 2**15", f"{name} <= 64")))
             sizes.extra.append(assume[-1])
     return fixed, tuple(dict.fromkeys(assume))
+
+
+def texts(symbolic, calm=False):
+    """A strategy of (text of a layout, its symbols, the relations between them); calm: without
+    GenP."""
+
+    def make(c):
+        sizes = Sizes(c, symbolic)
+        text = layout(c, sizes, calm)
+        names = [n for n in dict.fromkeys(sizes.symbols) if re.search(rf"\b{n}\b", text)]
+        return text, names, [*(f"{n} >= 1" for n in names), *sizes.relations, *sizes.extra]
+
+    return strategy(make)
 
 
 TYPES = {

@@ -104,7 +104,7 @@ class Relations:
 
         for _ in range(8):
             if divides and not (far and rng.random() < 0.2):
-                choice = rng.choice([d for d in range(1, 65) if all(n % d == 0 for n in divides)])
+                choice = rng.choice(_divisors(tuple(divides)))
             elif bounded and low is not None:
                 near = min(1, most - least)
                 choice = rng.choice(
@@ -146,6 +146,11 @@ class Relations:
                 found += reach * step
             reach >>= 1
         return found
+
+
+def holds(texts, values):
+    """Whether assumptions or ranges, which are Python text, hold at a point."""
+    return Relations(texts, values, 0, 0).hold(values)
 
 
 class _Parsed:
@@ -203,6 +208,11 @@ class _Parsed:
 @lru_cache(maxsize=4096)
 def _parsed(text):
     return _Parsed(text)
+
+
+@lru_cache(maxsize=1024)
+def _divisors(numbers):
+    return [d for d in range(1, 65) if all(n % d == 0 for n in numbers)]
 
 
 def _names(tree):

@@ -2,6 +2,7 @@
 lego_emit, over ints for the reference."""
 
 from functools import partial
+from itertools import product
 
 import lego_emit
 from lego_emit import GenP, isqrt
@@ -204,3 +205,8 @@ REFERENCE = {**WORDS, **families(Trusted)}
 def build(text, **values):
     """The layout that a text says, over ints or symbols."""
     return eval(text, {**WORDS, **values})
+
+
+def indices(dims):
+    """All of them."""
+    return product(*map(range, dims))
