@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any
 
 from . import intervals
 from .errors import AssumptionError, TraceError
@@ -87,7 +86,6 @@ class Facts:
     z3_queries: int = 0  # asked so far
 
     def __post_init__(self) -> None:
-        self._states: dict[tuple, dict[str, Any]] = {}  # knowledge -> what was found out under it
         self._scopes = 0
         self._assumed: tuple[Cond, ...] | None = ()
         self._forget()
@@ -129,23 +127,6 @@ class Facts:
         for name in CACHES:
             setattr(made, name, getattr(self, name).copy())
         return made
-
-    def recall(self) -> None:
-        """Take up what was found out before under the same knowledge: paths through a function
-        begin alike."""
-        state = (
-            tuple((n, _key(r.lo), _key(r.hi)) for n, r in sorted(self.ranges.items())),
-            tuple(k.key for k in self.constraints),
-            tuple((n, e.key) for n, e in sorted(self.substitutions.items())),
-            len(self.quotients),
-            self.use_z3,
-        )
-        known = self._states.get(state)
-        if known is None:
-            self._states[state] = {name: getattr(self, name) for name in CACHES}
-        else:
-            for name, cache in known.items():
-                setattr(self, name, cache)
 
     @contextmanager
     def quick(self) -> Iterator[None]:
@@ -348,7 +329,7 @@ class Facts:
             name in ranges and ranges[name][0] is r.lo and ranges[name][1] is r.hi
             for name, r in self.ranges.items()
         ):  # they would be drawn again
-            kept = [values for values in samples.found if self._satisfied(values)]
+            kept = [sample for sample in samples.found if self._satisfied(sample.values)]
             self._samples.start(kept, samples)
 
     def _assume(self, condition: Cond) -> None:
@@ -1072,10 +1053,6 @@ class Facts:
                         f"the assumptions contradict each other: {name} would be "
                         f">= {known.lo!r} and <= {known.hi!r}"
                     )
-
-
-def _key(e: Expr | None) -> str:
-    return "" if e is None else e.key
 
 
 def _value(e: Expr, sample: Evaluation) -> int | None:

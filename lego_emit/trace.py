@@ -251,7 +251,6 @@ class _Path:
             self.scoped = True
         self.decided[condition] = value
         facts.assume(condition if value else ~condition)
-        facts.recall()
 
 
 class _Impossible(BaseException):

@@ -6,8 +6,10 @@ import threading
 from itertools import product
 
 import pytest
-from random_functions import function
-from random_layouts import assert_sound, build, holds, indices
+from net.judge import assert_sound
+from net.operations import function
+from net.points import holds
+from net.words import build, indices
 
 from lego_emit import Row, TileBy, registry, symbols
 from lego_emit.errors import TraceError
@@ -138,7 +140,9 @@ def test_a_division_whatever_the_branch_is_a_precondition():
 
 
 def test_a_quotient_of_a_quotient_as_a_size():
-    text = "GroupBy([3, 64//BN//2], [BN*2]).OrderBy(Col(3, 64//BN//2), Row(2*BN)).OrderBy(Col(3, 64))"
+    text = (
+        "GroupBy([3, 64//BN//2], [BN*2]).OrderBy(Col(3, 64//BN//2), Row(2*BN)).OrderBy(Col(3, 64))"
+    )
     BN = symbols("BN")
     apply, inv = build_program(build(text, BN=BN), CPP, assume=["BN <= 16"]).functions
     for bn in (1, 2, 4, 8, 16):
@@ -273,5 +277,3 @@ def test_z3_is_allowed_again_after_an_error(monkeypatch):
         assert not facts.use_z3
         raise ZeroDivisionError
     assert facts.use_z3
-
-

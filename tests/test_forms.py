@@ -5,7 +5,7 @@ import random
 from itertools import chain, combinations, product
 
 import pytest
-from random_layouts import assert_sound
+from net.judge import assert_sound
 from small_worlds import World
 from test_provers import WINDOWS, worlds
 

@@ -7,7 +7,8 @@ from contextlib import suppress
 from itertools import pairwise, product
 
 import pytest
-from random_layouts import assert_sound, holds
+from net.judge import assert_sound
+from net.points import holds
 
 from lego_emit import GroupBy, intervals, isqrt, registry
 from lego_emit.evaluate import Undefined, evaluate
