@@ -8,13 +8,12 @@ from functools import partial
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive import naive_counts
 from net.functions import expressions
 from net.judge import assert_sound
 from net.layouts import texts
 from net.operations import ASSUMED, EVERY_OPERATION, RANGES, corners, function
-from net.points import Relations, holds
+from net.points import holds
 from net.words import build, indices
 
 from lego_emit import isqrt, reference, registry, symbols

@@ -85,7 +85,9 @@ class Case:
         lines = [f"# {line}" for line in about.splitlines()]
         for f in fields(self):
             value = getattr(self, f.name)
-            if f.name != "text" and value == (f.default_factory() if f.name == "sizes" else f.default):
+            if f.name != "text" and value == (
+                f.default_factory() if f.name == "sizes" else f.default
+            ):
                 continue
             lines.append(f"{f.name} = {_toml(value)}")
         return "\n".join(lines) + "\n"

@@ -1,11 +1,11 @@
 """Random choices that hypothesis can shrink: every one is an integer, and 0 is the simplest."""
 
-from functools import lru_cache
+from functools import cache
 
 from hypothesis import strategies as st
 
 
-@lru_cache(maxsize=None)
+@cache
 def _integers(least, most):
     return st.integers(least, most)
 

@@ -2,8 +2,8 @@
 
 from .case import Case
 from .choose import strategy
-from .layouts import settings
 from .operations import RANGES
+from .settings import settings
 
 NUMBERS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 7)
 SIGNED = (*NUMBERS, -1, -2, -3, -4, 1)
@@ -31,7 +31,9 @@ class Names:
             self.assume.append(f"{low} <= {name} <= {high}")
             self.bounded.append((name, low, high))
         elif kind == "natural":
-            self.assume.append(c.of((f"{name} >= 0", f"0 <= {name}", f"{name} >= 1", f"{name} > -6")))
+            self.assume.append(
+                c.of((f"{name} >= 0", f"0 <= {name}", f"{name} >= 1", f"{name} > -6"))
+            )
         elif kind == "top":
             self.assume.append(f"{name} <= {c.of((7, 0, -1, 30))}")
         elif kind == "index":
@@ -159,7 +161,12 @@ class Expressions:
         if kind == "extreme":
             return f"{c.of(('min', 'max'))}({a}, {b})"
         if kind == "flag":
-            return c.of((f"(({self.condition(a)}) * {text(c.of((1, 3, -2)))} + {b})", f"({b} + ({self.condition(a)}))"))
+            return c.of(
+                (
+                    f"(({self.condition(a)}) * {text(c.of((1, 3, -2)))} + {b})",
+                    f"({b} + ({self.condition(a)}))",
+                )
+            )
         return f"({a} if {self.condition(b)} else {self.whole(depth - 2)})"
 
     def condition(self, a):
@@ -189,7 +196,19 @@ def quotients(c, names, x):
             if n in s and n not in names.names:
                 names.names.append(n)
                 names.assume.append(f"{n} >= 1")
-    pool = c.of(((2, 24), (2, 4, 8), (2, 6, 24), (3, 6, 12), (4, 6), (2, 3), (1, 4), (2, 12, 24, 48), (5, 7, 35)))
+    pool = c.of(
+        (
+            (2, 24),
+            (2, 4, 8),
+            (2, 6, 24),
+            (3, 6, 12),
+            (4, 6),
+            (2, 3),
+            (1, 4),
+            (2, 12, 24, 48),
+            (5, 7, 35),
+        )
+    )
     if c.chance(1, 4):
         x = f"({x} {c.of('+-')} {c.number(1, 7)})"
     parts = []  # (coefficient, divisor, its symbols)
@@ -243,7 +262,13 @@ def case(c):
     elif style == "decided":  # a comparison that may be wrongly taken for decided
         a = f"({e.leaf()} - {c.of((0, 1, 5, 50))}) {c.of(('//', '%'))} {e.divisor()}"
         test = f"{a} {c.of(('>=', '<', '<=', '>', '=='))} {c.of((0, 1, -1, 2))}"
-        body = c.of((f"    return 5 if {test} else 6\n", f"    return max({a}, {c.of((0, 1, -1))})\n", f"    return min({a}, {c.of((0, 100, -1))})\n"))
+        body = c.of(
+            (
+                f"    return 5 if {test} else 6\n",
+                f"    return max({a}, {c.of((0, 1, -1))})\n",
+                f"    return min({a}, {c.of((0, 100, -1))})\n",
+            )
+        )
     elif style == "statements":
         body = f"    q = {e.whole(c.number(1, 3))}\n"
         names.names.append("q")
@@ -312,5 +337,8 @@ def beside_layout(c, names, e):
     names.assume.append(f"0 <= p < {n}")
     names.names.append("q")
     return body + c.of(
-        (f"    return q if q >= {c.of((1, 0, 2))} else 100\n", f"    return {e.whole(c.number(0, 2))}\n")
+        (
+            f"    return q if q >= {c.of((1, 0, 2))} else 100\n",
+            f"    return {e.whole(c.number(0, 2))}\n",
+        )
     )

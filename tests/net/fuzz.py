@@ -20,10 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from net import toolchains  # noqa: E402
-from net.case import Case  # noqa: E402
-from net.judge import Finding, judge  # noqa: E402
-from net.shrink import case_of, smallest  # noqa: E402
+from net.settings import named
 
 STUCK = 60.0  # seconds for one case on the wall, after which its worker is ended
 COMPILING = 900.0  # the same for a batch of units
@@ -31,6 +28,20 @@ MEMORY = 3 << 30
 DEEP = 4  # one case among so many is judged deeply
 FRESH = 24  # cases that are generated once more in a process of their own
 FORK = multiprocessing.get_context("fork")
+
+
+def load():
+    """What takes a while to import, and bad usage does not need; once for all workers."""
+    global Case, Finding, case_of, judge, smallest, toolchains
+    import sympy  # noqa: F401
+    import z3  # noqa: F401
+
+    from net import toolchains
+    from net.case import Case
+    from net.judge import Finding, judge
+    from net.shrink import case_of, smallest
+
+    case_of(0, 0)
 
 
 def parse(arguments):
@@ -57,7 +68,7 @@ def parse(arguments):
     if given.minutes is None and given.cases is None:
         given.minutes = 1.0
     try:
-        given.targets = toolchains.named(given.targets)
+        given.targets = named(given.targets)
     except ValueError as error:
         parser.error(str(error))
     return given
@@ -191,9 +202,7 @@ def search(run, until):
     given = run.given
     last = None if given.cases is None else given.first + given.cases
     count = given.processes
-    workers = [
-        Worker(given, Numbers(given.first + k, count, last)) for k in range(count)
-    ]
+    workers = [Worker(given, Numbers(given.first + k, count, last)) for k in range(count)]
     said = time.monotonic()
     try:
         while workers:
@@ -320,10 +329,10 @@ def print_bytes(given):
 
 def main(arguments=None):
     given = parse(arguments)
+    load()
     if given.bytes:
         print_bytes(given)
         return 0
-    warm_up()
     run = Run(given)
     end = None if given.minutes is None else run.begun + 60 * given.minutes
     search(run, None if end is None else run.begun + 48 * given.minutes)
@@ -333,18 +342,13 @@ def main(arguments=None):
     return report(run, best)
 
 
-def warm_up():
-    """Load once what every worker needs."""
-    case_of(0, 0)
-    import sympy  # noqa: F401
-    import z3  # noqa: F401
-
-
 def report(run, best):
     """Print all; the exit code."""
     for k, (key, (finding, text)) in enumerate(sorted(best.items())):
         number = run.first[key][0]
-        print(f"\n-- finding {k + 1}: {', '.join(key)}; {run.found[key]} times, first in case {number}")
+        print(
+            f"\n-- finding {k + 1}: {', '.join(key)}; {run.found[key]} times, first in case {number}"
+        )
         about = f"{finding.kind}: {finding.text}"
         shown = "".join(f"# {line}\n" for line in about.splitlines()) + text
         print(shown, end="")

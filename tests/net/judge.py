@@ -325,8 +325,13 @@ class _Function:
         self.blocks = {}
 
     def judge(self, count):
+        if self.header.strange:
+            strange = ", ".join(self.header.strange)
+            self.verdict.add("names", f"{self.function.name}'s header speaks of {strange}")
+            return
         tried = Counter()
-        for values, inside in self.points(count):
+        for found, inside in self.points(count):
+            values = {n: found[n] for n in self.names}
             tried[inside] += 1
             if tried[inside] > 3 * count:
                 continue
@@ -487,7 +492,9 @@ class _Function:
         if self.role == "function":
             own = [self.user.get(n, n) for n in self.names]
             own = [self.axes.get(n, n) for n in own]
-            relations = Relations([*case.domain, *case.assume], [*own, *case.sizes], -(2**62), 2**62)
+            relations = Relations(
+                [*case.domain, *case.assume], [*own, *case.sizes], -(2**62), 2**62
+            )
             for _ in range(count):
                 given = relations.draw(self.rng, case.sizes)
                 if given is not None:

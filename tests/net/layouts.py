@@ -7,6 +7,7 @@ from math import prod
 from .case import Case
 from .choose import strategy
 from .points import Relations
+from .settings import settings
 
 KINDS = ("GroupBy", "TileBy", "TileOrderBy", "ExpandBy")
 HUGE = (
@@ -41,7 +42,9 @@ class Sizes:
                 self.ways.append([("b",)])
         count = c.weighted((3, 0), (2, 1), (1, 2)) if symbolic else c.number(1, 4)
         self.primes = [
-            p for _ in range(count) for p in c.of(([2], [3], [2, 2], [5], [1], [2, 3], [2, 2, 2], [7], [11]))
+            p
+            for _ in range(count)
+            for p in c.of(([2], [3], [2, 2], [5], [1], [2, 3], [2, 2, 2], [7], [11]))
         ]
         if not symbolic and c.chance(1, 6):
             self.primes = [2] * c.number(3, 9)
@@ -89,16 +92,33 @@ class Sizes:
             found = [*found[:2], *c.some(found[2:], 0, 1)]
             if c.chance(1, 4):
                 self.symbols.append(part)
-                found.append(((f"{name}//{tile}", f"{tile}//{part}", part), f"{name} % {tile} == 0"))
+                found.append(
+                    ((f"{name}//{tile}", f"{tile}//{part}", part), f"{name} % {tile} == 0")
+                )
                 self.relations.append(f"{tile} % {part} == 0")
             if c.chance(1, 3):
                 k = c.of((2, 1, 3, 4, 128))
                 self.extra.append(
-                    c.of((f"{name} <= {k}*{tile}", f"{tile} <= {16 * k}", f"{name} >= {k + 1}*{tile}", f"{name} < 2**20"))
+                    c.of(
+                        (
+                            f"{name} <= {k}*{tile}",
+                            f"{tile} <= {16 * k}",
+                            f"{name} >= {k + 1}*{tile}",
+                            f"{name} < 2**20",
+                        )
+                    )
                 )
         self.relations += [r for _, r in found if r]
         if c.chance(1, 4):
-            self.extra.append(c.of((f"{found and self.symbols[-1]} <= 4096", f"{self.symbols[-1]} >= 2", f"{self.symbols[-1]} < 64")))
+            self.extra.append(
+                c.of(
+                    (
+                        f"{found and self.symbols[-1]} <= 4096",
+                        f"{self.symbols[-1]} >= 2",
+                        f"{self.symbols[-1]} < 64",
+                    )
+                )
+            )
         return [factors for factors, _ in found]
 
     def factors(self):
@@ -157,7 +177,9 @@ def _primes(sizes):
                 n //= p
             p += 1
     while len(found) > 12:  # not all of them one by one
-        found = [a * b for a, b in zip(found[::2], found[1::2], strict=False)] + found[len(found) & ~1 :]
+        found = [a * b for a, b in zip(found[::2], found[1::2], strict=False)] + found[
+            len(found) & ~1 :
+        ]
     return found
 
 
@@ -217,7 +239,10 @@ def view(c, sizes):
     kind = c.weighted((5, "GroupBy"), (4, "TileBy"), (2, "TileOrderBy"))
     tiled = kind != "GroupBy"
     if tiled:
-        rank, levels = c.weighted((3, 1), (3, 2), (1, 3)), c.weighted((1, 1), (4, 2), (2, 3), (1, 4))
+        rank, levels = (
+            c.weighted((3, 1), (3, 2), (1, 3)),
+            c.weighted((1, 1), (4, 2), (2, 3), (1, 4)),
+        )
         if rank * levels > 6:
             levels = 6 // rank
         dims = sizes.dims(rank * levels, rank * levels)
@@ -238,7 +263,9 @@ def layout(c, sizes, calm=False, seen=None):
     shown, kind = seen or view(c, sizes)
     tiled = kind != "GroupBy"
     steps = []
-    few = ((4, 1), (3, 2), (1, 3), (2, 0)) if sizes.ways else ((3, 1), (3, 2), (2, 3), (2, 0), (1, 4))
+    few = (
+        ((4, 1), (3, 2), (1, 3), (2, 0)) if sizes.ways else ((3, 1), (3, 2), (2, 3), (2, 0), (1, 4))
+    )
     for _ in range(c.weighted(*few)):
         if tiled and c.chance(1, 2):  # tile by tile: one rank for all
             own, count = c.number(1, 3), c.number(1, 3)
@@ -280,9 +307,18 @@ def padded(c):
     guard = c.of(("", ", guard='logical'"))
     if kind == 0:
         inner = c.of(
-            ("GroupBy([a, b])", "TileBy([a], [b])", "GroupBy([a, b]).OrderBy(Col(a, b))", "GroupBy([a*b]).OrderBy(Col(b, a))")
+            (
+                "GroupBy([a, b])",
+                "TileBy([a], [b])",
+                "GroupBy([a, b]).OrderBy(Col(a, b))",
+                "GroupBy([a*b]).OrderBy(Col(b, a))",
+            )
         )
-        return f"ExpandBy([n], [a*b], {inner}{guard})", ["n", "a", "b"], ["1 <= n <= a*b", "1 <= a", "1 <= b"]
+        return (
+            f"ExpandBy([n], [a*b], {inner}{guard})",
+            ["n", "a", "b"],
+            ["1 <= n <= a*b", "1 <= a", "1 <= b"],
+        )
     if kind == 1:
         k = c.of((2, 4, 3))
         inner = f"TileBy([(n + {k - 1})//{k}], [{k}])"
@@ -307,7 +343,9 @@ def one_way(c):
 def broken(c):
     """A GenP that is no bijection."""
     n = c.of(("N", "2*N", "a*N"))
-    functions = c.of(("double, half", "one_more, one_less", "half, double", "third, same", "same, one_more"))
+    functions = c.of(
+        ("double, half", "one_more, one_less", "half, double", "third, same", "same, one_more")
+    )
     return f"GroupBy([{n}]).OrderBy(GenP([{n}], {functions}))", [s for s in ("N", "a") if s in n]
 
 
@@ -324,7 +362,9 @@ def case(c):
         if style == "expanded":
             text = expanded(c)
         else:
-            text = layout(c, Sizes(c, False, style == "huge"), calm=style == "huge" and c.chance(1, 2))
+            text = layout(
+                c, Sizes(c, False, style == "huge"), calm=style == "huge" and c.chance(1, 2)
+            )
         return Case(f"layout = {text}\n", refused="" if style != "huge" else "?", **settings(c))
     if style in ("one way", "broken", "padded"):
         more = []
@@ -358,7 +398,9 @@ def case(c):
         body = f"    one = {text}\n    other = {other}\n    return other.apply(*one.inv(p))\n"
         domain = (*_domain(sizes, names), f"0 <= p < {times(c, sizes.factors())}")
         signature = ", ".join([*names, "p"] if not c.chance(1, 3) else names)
-        return Case(f"def f({signature}):\n{body}", assume=assume, domain=domain, indices=("p",), **given)
+        return Case(
+            f"def f({signature}):\n{body}", assume=assume, domain=domain, indices=("p",), **given
+        )
     return _index(c, style, text, sizes, names, assume, given)
 
 
@@ -371,7 +413,10 @@ def _index(c, style, text, sizes, names, assume, given):
         slices = set(sorted(slices)[:3])
     shown = [":" if k in slices else n for k, n in enumerate(indices)]
     plain = [n for k, n in enumerate(indices) if k not in slices]
-    domain = [*_domain(sizes, names), *(f"0 <= {n} < {d}" for n, d in zip(indices, dims, strict=True) if n in plain)]
+    domain = [
+        *_domain(sizes, names),
+        *(f"0 <= {n} < {d}" for n, d in zip(indices, dims, strict=True) if n in plain),
+    ]
     axes = [dims[k] for k in sorted(slices)]
     domain += [f"0 <= axis{k} < {d}" for k, d in enumerate(axes)]
     signature = [*names, *plain] if not c.chance(1, 3) else names
@@ -398,7 +443,13 @@ def _index(c, style, text, sizes, names, assume, given):
         moved = list(shown)
         axis = c.number(0, len(dims) - 1)
         moved[axis] = c.of(
-            (f"({shown[axis]} + {k}) % ({dims[axis]})", f"{dims[axis]} - 1 - {shown[axis]}", f"{shown[axis]} // {k}", f"max({shown[axis]} - {k}, 0)", f"min({shown[axis]} + {k}, {dims[axis]} - 1)")
+            (
+                f"({shown[axis]} + {k}) % ({dims[axis]})",
+                f"{dims[axis]} - 1 - {shown[axis]}",
+                f"{shown[axis]} // {k}",
+                f"max({shown[axis]} - {k}, 0)",
+                f"min({shown[axis]} + {k}, {dims[axis]} - 1)",
+            )
         )
         other = f"L[{', '.join(moved)}]"
         body += c.of(
@@ -462,27 +513,3 @@ def texts(symbolic, calm=False):
         return text, names, [*(f"{n} >= 1" for n in names), *sizes.relations, *sizes.extra]
 
     return strategy(make)
-
-
-TYPES = {
-    "cuda": ("int32", "int64", "uint32", "uint64"),
-    "cpp": ("int32", "int64", "uint32", "uint64"),
-    "rust": ("int32", "int64", "uint32", "uint64"),
-    "julia": ("int32", "int64", "uint32", "uint64"),
-    "glsl": ("int32", "int64", "uint32", "uint64"),
-    "fortran": ("int32", "int64"),
-    "javascript": ("int32", "int53", "int64", "uint32", "uint64"),
-}
-
-
-def settings(c):
-    """What else generate() is given."""
-    target = c.weighted(
-        (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
-    )  # fmt: skip
-    return {
-        "target": target,
-        "index_type": "auto" if not c.chance(2, 5) else c.of(TYPES[target]),
-        "base": int(c.chance(1, 8)),
-        "cost": "ops" if c.chance(1, 3) else "latency",
-    }

@@ -15,19 +15,27 @@ TRIES = 24
 
 
 class Relations:
-    """Relations over names, in the order in which values can be found."""
+    """Relations over names. strange: names that they have beside those and the known ones; they
+    are given values, too."""
 
     def __init__(self, texts, names, least, most, known=()):
         self.known = dict(known)  # numbers of other names
         self.names, self.least, self.most = list(names), least, most
         self.opaque = [t for t in texts if UNKNOWN in t]
         self.parsed = [_parsed(t) for t in texts if t and UNKNOWN not in t]
+        self.strange = sorted(set().union(*(p.names for p in self.parsed)) - {*names, *self.known})
+        self.names += self.strange
         own = set(self.names)
         self.all = [p.code for p in self.parsed]
         self.at = {n: [] for n in self.names}
         for p in self.parsed:
             for n in p.names & own:
                 self.at[n].append(p)
+
+        self.needs = {
+            n: {m for p in self.at[n] for m in p.needed.get(n, ()) if m in self.at} - {n}
+            for n in self.at
+        }
 
     def hold(self, values):
         """Whether all hold; one that is undefined does not."""
@@ -46,24 +54,59 @@ class Relations:
                     break
             else:
                 if self.hold(values):
+                    if far:
+                        self._push(rng, values, given or {})
                     return {n: values[n] for n in (*self.names, *(given or ()))}
         return None
 
+    def _push(self, rng, values, given):
+        """Take one value that no other's range is needed for as far up as the others let it, and
+        choose again what depends on it."""
+        free = [n for n in self.names if not self.needs[n] and n not in given]
+        if not free:
+            return
+        name, before = rng.choice(free), dict(values)
+        below = {name}
+        while more := {n for n in self.names if self.needs[n] & below} - below:
+            below |= more
+        for n in below - {name}:
+            values.pop(n, None)
+        usable = [p for p in self.at[name] if p.names <= values.keys()]
+        step = self._step(name, values)
+        start, reach = values[name], 1 << 64
+        while reach:
+            values[name] = start + reach * step
+            if values[name] <= self.most and all(_true(p.code, values) for p in usable):
+                start = values[name]
+            reach >>= 1
+        values[name] = start
+        left = [n for n in self.names if n in below and n != name]
+        done = all(self._choose(rng, n, values, True) for n in left)
+        if not done or not self.hold(values):
+            values.clear()
+            values.update(before)
+
+    def _step(self, name, values):
+        step = 1
+        for p in self.at[name]:
+            for divisor in p.multiple_of.get(name, ()):
+                value = _value(divisor, values)
+                if value:
+                    step = lcm(step, abs(value))
+        return step
+
     def _order(self, rng):
         """What an index's own range names comes before it, otherwise any order."""
-        needs = {
-            n: {m for p in self.at[n] for m in p.needed.get(n, ()) if m in self.at} for n in self.at
-        }
         left, order = list(self.names), []
         while left:
-            free = [n for n in left if not (needs[n] - {n}) & set(left)] or left
+            free = [n for n in left if not self.needs[n] & set(left)] or left
             name = rng.choice(free)
             left.remove(name)
             order.append(name)
         return order
 
     def _choose(self, rng, name, values, far):
-        low, high, step, divides = None, None, 1, []
+        low, high, step, divides = None, None, self._step(name, values), []
         for p in self.at[name]:
             for upper, bound, strict in p.bounds.get(name, ()):
                 value = _value(bound, values)
@@ -73,10 +116,6 @@ class Relations:
                     high = value - strict if high is None else min(high, value - strict)
                 else:
                     low = value + strict if low is None else max(low, value + strict)
-            for divisor in p.multiple_of.get(name, ()):
-                value = _value(divisor, values)
-                if value:
-                    step = lcm(step, abs(value))
             for dividend in p.divides.get(name, ()):
                 value = _value(dividend, values)
                 if value:

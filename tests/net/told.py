@@ -105,7 +105,9 @@ class Explanation:
                 self.masked = "-1 where" in lines[end - 1]
                 self.naive = _statements(lines[starts[0] + 1 : end - self.masked])
         begin = next(k for k, line in enumerate(lines) if line.startswith("  Emitted")) + 1
-        self.emitted = _statements(lines[begin : lines.index("", begin) if "" in lines[begin:] else None])
+        self.emitted = _statements(
+            lines[begin : lines.index("", begin) if "" in lines[begin:] else None]
+        )
 
     def _read(self, lines):
         joined = []
@@ -129,7 +131,7 @@ class Explanation:
             if step is None:
                 continue
             if line.startswith("because ") and re.search(r", (by|from) ", line):
-                said = line[8 : [m.start() for m in re.finditer(r", (by|from) ", line)][0]]
+                said = re.split(r", (?:by|from) ", line[8:])[0]
                 if code := _code(said):
                     step[2].append((said, code))
             elif line.startswith("where "):

@@ -1,26 +1,18 @@
 """Cases' units through the real toolchains, in batches, compared with what the judge expects."""
 
+import random
+import re
+
 import numpy as np
 
 from lego_emit import LegoError, registry
-from lego_emit.errors import ToolchainError
+from lego_emit.errors import ToolchainError, VerifyError
 from lego_emit.program import INDEX_TYPES
 
-from .layouts import TYPES
 from .points import Relations
+from .settings import TYPES
 
 POINTS = 100  # of one function
-
-
-def named(text):
-    """Targets from "all" or "cpp,rust". Raises ValueError."""
-    if not text:
-        return ()
-    found = tuple(TYPES) if text == "all" else tuple(text.split(","))
-    for target in found:
-        if target not in TYPES:
-            raise ValueError(f"no target {target!r}; there are all, {', '.join(TYPES)}")
-    return found
 
 
 def compared(target, batch):
@@ -45,6 +37,40 @@ def compared(target, batch):
                 found.append((place, wrong))
                 break
     return len(units), points, found
+
+
+def verified(case):
+    """What unit.verify() says of a case's unit in C++: None where it cannot be asked, else whether
+    it holds, and its words."""
+    own = case.index_type if case.index_type in TYPES["cpp"] else "auto"
+    unit = case.generate(case.subject(), "cpp", own)
+    function = unit.functions[0]
+    names = [p.name for p in function.params]
+    ranges = function.ranges
+    given = {
+        n
+        for n in names
+        if ranges[n].count("<") < 2
+        or any(re.search(rf"\b{n}\b", text) for m, text in ranges.items() if m != n)
+    }
+    # What is assumed of an index that runs is not looked at there.
+    if any(
+        n not in given for a in function.assumptions for n in names if re.search(rf"\b{n}\b", a)
+    ):
+        return None
+    texts = [*ranges.values(), *function.assumptions]
+    header = Relations(texts, names, *INDEX_TYPES[function.index_type], case.sizes)
+    rng = random.Random(1)
+    for _ in range(10):
+        values = header.draw(rng)
+        if values is None:
+            return None
+        try:
+            found = unit.verify(sizes={n: values[n] for n in given}, samples=1000)
+        except VerifyError:
+            continue  # an index without an end, or too many of them
+        return bool(found), str(found)
+    return None
 
 
 def _compiled(toolchain, units, found):
