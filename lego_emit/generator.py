@@ -343,15 +343,17 @@ def _with_params(name, params, index_type, width, note, candidates):
     from .errors import WidthError
 
     for candidate in candidates[candidates.index(index_type) :]:
-        most = INDEX_TYPES[candidate][1]
-        if all((p.lo is None or p.lo <= most) and (p.hi is None or p.hi <= most) for p in params):
+        least, most = INDEX_TYPES[candidate]
+        ends = ((p, end) for p in params for end in (p.lo, p.hi) if end is not None)
+        culprit = next((p for p, end in ends if not least <= end <= most), None)
+        if culprit is None:
             if candidate != index_type:
                 note = f"{candidate} holds every argument and every value."
             return candidate, width, note
-    culprit = next(p for p in params if (p.hi or p.lo or 0) > INDEX_TYPES[candidates[-1]][1])
+    better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"
     raise WidthError(
         f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "
-        f"choose a wider index_type or smaller sizes"
+        f"choose a {better} index_type or smaller sizes"
     )
 
 

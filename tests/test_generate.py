@@ -534,6 +534,27 @@ def test_unsigned_types_take_no_negative_value():
         generate(gap, "cpp", index_type="uint32", assume=["0 <= i < 9", "0 <= j < 9"])
 
 
+def test_an_argument_that_nothing_needs_fits_too():
+    """At its lower end as at its upper one."""
+
+    def first(i, j):
+        return i
+
+    for ends, chosen in (
+        ("-2**31 <= j < 9", "int32"),
+        ("-2**31 <= j + 1 < 9", "int64"),
+        ("0 <= j <= 2**31", "int64"),
+    ):
+        assert function(first, assume=["0 <= i < 9", ends]).index_type == chosen
+    for kind, ends, way in (
+        ("uint32", "-1 <= j < 9", "a signed"),
+        ("int32", "-2**31 <= j + 1 < 9", "a wider"),
+        ("auto", "-2**70 <= j < 9", "a wider"),
+    ):
+        with pytest.raises(WidthError, match=f"argument j .* choose {way} index_type"):
+            generate(first, "cpp", index_type=kind, assume=["0 <= i < 9", ends])
+
+
 @pytest.mark.parametrize("kind", ["int32", "int64", "uint32", "uint64"])
 def test_what_stays_open_is_a_precondition(kind):
     top = {"int32": 31, "int64": 63, "uint32": 32, "uint64": 64}[kind]
