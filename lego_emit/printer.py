@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -42,6 +42,44 @@ def infix(symbol: str, prec: int, left: int | None = None, right: int | None = N
 def call(text: str, arity: int, helper: str | None = None) -> Op:
     """A call or anything else that brackets its operands itself."""
     return Op(text, ATOM, (0,) * arity, helper)
+
+
+# What no line of a source file may hold: controls, line ends of any kind, marks that turn the
+# direction of writing or cannot be seen, halves of characters.
+UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\uffff\U000e0000-\U000e007f]"
+)
+
+
+def commented(text: str) -> str:
+    """A user's words as they may stand in any language's comment, on one line: a harmful character
+    as its number, U+202E; a blank within what would end a comment or carry it on."""
+
+    def shown(match: re.Match[str]) -> str:
+        char = match.group()
+        return " " if char.isspace() else f"U+{ord(char):04X}"
+
+    text = UNSEEN.sub(shown, text)
+    text = text.replace("*/", "* /").replace("??/", "?? /")  # ??/ is a backslash in C
+    return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
+
+
+def in_comments(program: Program) -> Program:
+    """The program with all that its file says in comments as commented() gives it."""
+    functions = tuple(
+        replace(
+            f,
+            summary=commented(f.summary),
+            params=tuple(replace(p, range_text=commented(p.range_text)) for p in f.params),
+            promises=tuple((commented(lo), commented(end)) for lo, end in f.promises),
+            assumptions=tuple(map(commented, f.assumptions)),
+            width_note=commented(f.width_note),
+            renamed=tuple((commented(old), new) for old, new in f.renamed),
+        )
+        for f in program.functions
+    )
+    return replace(program, title=commented(program.title), functions=functions)
 
 
 def guard(unit: str, extension: str) -> str:
@@ -114,7 +152,8 @@ class Printer:
         if legal[0].isdigit():
             legal = f"v{legal}"
         if len(legal) > self.max_name:
-            digest = f"_{zlib.crc32(name.encode()):08x}"
+            code = name.encode(errors="surrogatepass")
+            digest = f"_{zlib.crc32(code):08x}"
             legal = legal[: self.max_name - len(digest)] + digest
         key = legal.lower() if self.case_insensitive else legal
         return f"{legal}_v" if key in self.reserved else legal
@@ -249,6 +288,7 @@ class Printer:
     def emit(self, program: Program) -> str:
         """The complete file for a checked program whose names are legal here."""
         program.check()
+        program = in_comments(program)
         for function in program.functions:
             if function.index_type not in self.types:
                 raise TargetError(

@@ -84,7 +84,7 @@ def names_in(text: str) -> list[str]:
     """The names in a relation, functions left out; none where the text is no relation."""
     try:
         tree = _tree(text)
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         return []
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     found = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called)
@@ -96,7 +96,7 @@ def pieces(text: str) -> set[str]:
     where it is no chain."""
     try:
         tree = _tree(text)
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         return {text}
     if not isinstance(tree, ast.Compare):
         return {ast.unparse(tree)}
@@ -114,7 +114,7 @@ def reworded(text: str, names: Mapping[str, str]) -> str:
         return text
     try:
         _tree(text)
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         return text
 
     def new(match: re.Match[str]) -> str:
@@ -148,7 +148,7 @@ def _relation(text: str, name: str) -> tuple[Any, Any]:
     lo = hi = None
     try:
         tree = _tree(text or "0")
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         return lo, hi
     if not isinstance(tree, ast.Compare):
         return lo, hi

@@ -17,7 +17,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from lego_emit.errors import TargetError
-from lego_emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
+from lego_emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.printers.c_family import C_OPS, UNARY
 from lego_emit.program import INDEX_TYPES, Node, Program
 
@@ -376,7 +376,7 @@ class JavaScriptPrinter(Printer):
         tags = [tag.rstrip() for tag in tags if tag != "@returns "]
         paragraphs = [[view.summary] if view.summary else [], notes, renamed, tags]
         lines = [line for p in paragraphs if p for line in ("", *p)]
-        return [line.replace("*/", "* /") for line in lines[1:]]
+        return lines[1:]
 
     # -- the array form: a typed array over the ':' axes ---------------------------------------
     #
@@ -437,7 +437,7 @@ class JavaScriptPrinter(Printer):
         kind = f"{{{view.T}}} " if typed else ""
         tags = [f"@param {kind}{name} {ranges[name]}".rstrip() for name in _scalars(view)]
         tags += [f"@returns {{{self.array_type(view)}}}"] if typed else []
-        return [line.replace("*/", "* /") for line in (*lines, *([""] if tags else []), *tags)]
+        return [*lines, *([""] if tags else []), *tags]
 
     # -- TypeScript ----------------------------------------------------------------------------
 
@@ -446,6 +446,7 @@ class JavaScriptPrinter(Printer):
 
     def declarations(self, program: Program) -> str:
         """The module's TypeScript declarations."""
+        program = in_comments(program)
         views = [FunctionView(self, f, program.name) for f in program.functions]
         text = self._environment.from_string(DECLARATIONS).render(
             program=program, functions=views, printer=self

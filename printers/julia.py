@@ -223,7 +223,9 @@ class JuliaPrinter(Printer):
         lines = [f"    {name}({arguments}){results}", "", *wrapped]
         while not lines[-1]:
             lines.pop()
-        return [x.replace("\\", "\\\\").replace("$", "\\$").replace('"""', '\\"""') for x in lines]
+        return [
+            x.replace("\\", "\\\\").replace("$", "\\$").replace('"""', '\\"' * 3) for x in lines
+        ]
 
     # -- the array form --------------------------------------------------------------------
 

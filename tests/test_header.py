@@ -1,17 +1,21 @@
 """What a header promises is true: of results, of parameters, in every language and under every name."""
 
+import subprocess
+from functools import partial
 from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lego_emit import Col, ExpandBy, GroupBy, RegP, generate, reference, registry
+from lego_emit import Col, ExpandBy, GenP, GroupBy, RegP, Row, generate, reference, registry
 from lego_emit.errors import AssumptionError
 from lego_emit.expr import Atom, Expr
 from lego_emit.generator import build_program
+from lego_emit.printer import UNSEEN
 from lego_emit.relations import names_in, reworded
 from lego_emit.space import space_of
+from lego_emit.targets.cpp import FLAGS
 from lego_emit.verify import _promised
 from tests.random_layouts import WORDS, build, divided, layouts, named, sizes, small
 
@@ -181,3 +185,84 @@ def test_sizes_that_are_keywords():
     assert space.total == 12 and _promised(apply, space) == [(0, 11)]
     with pytest.raises(AssumptionError, match="assumes in <= 20, which in = 21 does not meet"):
         space_of(apply, {"in": 21})
+
+
+# -- a user's words in comments ------------------------------------------------------------------
+
+NASTY = (
+    "ends in \\",
+    "in a path C:\\ here",
+    "a trigraph ??/",
+    "*/ closes */",
+    "/* opens",
+    "turned \u202e round \u2066",
+    "two\u2028lines\u0085or\x0cmore\rof\x0bthem\ttoo",
+    "zero \x00 escape \x1b[2J half \ud800 mark \ufeff tag \U000e0041 \uffff",
+    'quotes """" and "\'\\"',
+    "$(rm) ${x} $x `tick ``` [link] {{ 7 }} {% if %} %d {0} #= =# --> <!-- //",
+)
+
+
+def shift(text):
+    """A unit in which a text stands wherever a user can put one."""
+
+    def forward(i):
+        return i * 3 % 8
+
+    def back(p):
+        return p * 3 % 8
+
+    def kernel(N, j):
+        return GroupBy([N]).OrderBy(Row(N))[j]
+
+    forward.__name__ = text
+    kernel.__doc__ = text
+    kernel.__name__ = text
+    layout = GroupBy([8]).OrderBy(GenP([8], forward, partial(back)))
+    words = " ".join(text.replace("\x00", "").replace("\ud800", "").split())  # as Python reads them
+    return layout, kernel, f"N < 100 # {words}"
+
+
+@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+def test_texts_in_comments(target, text):
+    """One line, no character that a compiler warns of, in the file and in its declarations."""
+    layout, kernel, relation = shift(text)
+    for unit in (generate(layout, target), generate(kernel, target, assume=[relation])):
+        for source in unit.files("x").values():
+            assert not UNSEEN.search(source.replace("\n", "")), source
+            assert "??/" not in source and "\\\n" not in source
+            comments = source.count("/**") if target == "javascript" else 0
+            assert source.count("*/") == comments
+            assert source.encode()
+
+
+def test_toolchains_take_any_text_in_comments(toolchain):
+    """All texts at once, under the flags that the targets are compiled with."""
+    units = []
+    for k, text in enumerate(NASTY):
+        layout, kernel, relation = shift(text)
+        units.append(generate(layout, toolchain.name, name=f"layout_{k}"))
+        units.append(generate(kernel, toolchain.name, name=f"kernel_{k}", assume=[relation]))
+    for unit, compiled in zip(units, toolchain.compile(units), strict=True):
+        name = unit.functions[0].name
+        assert compiled[name](*([9, 4] if name.startswith("kernel") else [3])) in (4, 1)
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize("name", ["cpp", "cuda"])
+def test_compilers_with_trigraphs(need, tmp_path, compiler, name):
+    """Where trigraphs count, a question mark can be a backslash."""
+    need(compiler, "apt-get install g++ clang")
+    for k, text in enumerate(NASTY):
+        layout, kernel, _ = shift(text)
+        for part, subject in (("a", layout), ("b", kernel)):
+            (tmp_path / f"{part}{k}.hpp").write_text(
+                generate(subject, name, name=f"{part}{k}").source
+            )
+    includes = "".join(f'#include "{p.name}"\n' for p in sorted(tmp_path.iterdir()))
+    (tmp_path / "all.cpp").write_text(includes)
+    command = [compiler, "-std=c++17", "-trigraphs", *FLAGS[1:], "-Wtrigraphs", "-Wcomment"]
+    done = subprocess.run(
+        [*command, "-fsyntax-only", "all.cpp"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
