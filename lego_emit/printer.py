@@ -152,7 +152,8 @@ class Printer:
         if legal[0].isdigit():
             legal = f"v{legal}"
         if len(legal) > self.max_name:
-            digest = f"_{zlib.crc32(name.encode(errors='surrogatepass')):08x}"
+            code = name.encode(errors="surrogatepass")
+            digest = f"_{zlib.crc32(code):08x}"
             legal = legal[: self.max_name - len(digest)] + digest
         key = legal.lower() if self.case_insensitive else legal
         return f"{legal}_v" if key in self.reserved else legal
