@@ -166,14 +166,14 @@ class Function:
 
     def evaluate(self, values: Mapping[str, int]) -> dict[str, int]:
         """The outputs for given parameter values, in exact Python integers."""
-        env = dict(values)
+        env, known = dict(values), {}
         for name, node in self.body:
-            env[name] = _evaluate(node, env)
-        return {name: int(_evaluate(node, env)) for name, node in self.outputs}
+            env[name] = _evaluate(node, env, known)
+        return {name: int(_evaluate(node, env, known)) for name, node in self.outputs}
 
     def extents(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """How far each ':' axis runs, for given values of the other parameters."""
-        return tuple(_evaluate(extent, values) for _, extent in self.axes)
+        return tuple(_evaluate(extent, values, {}) for _, extent in self.axes)
 
     def check(self) -> None:
         """Raise InternalError unless every node is well formed (STYLE: the tree is checked
@@ -220,13 +220,21 @@ class Function:
                     raise InternalError(f"{self.name}: {node}: the shift distance is not proven")
 
 
-def _evaluate(node: Node, env: Mapping[str, int]) -> int:
+def _evaluate(node: Node, env: Mapping[str, int], known: dict[int, int]) -> int:
+    """A node's value; known: those of the nodes that were evaluated, by identity. Of a select only
+    the branch that it takes is evaluated."""
     if node.op == "const":
         return node.value  # type: ignore[return-value]
     if node.op == "var":
         return env[node.value]  # type: ignore[index]
-    args = [_evaluate(arg, env) for arg in node.args]
-    return OPS[node.op][2](*args)
+    if id(node) not in known:
+        args = node.args
+        if node.op == "select":
+            taken = args[1] if _evaluate(args[0], env, known) else args[2]
+            known[id(node)] = _evaluate(taken, env, known)
+        else:
+            known[id(node)] = OPS[node.op][2](*(_evaluate(a, env, known) for a in args))
+    return known[id(node)]
 
 
 @dataclass(frozen=True, slots=True)
