@@ -201,31 +201,36 @@ def finish(
     graph = lowering.graph
     reached = graph.reached([*roots, *extents])
     ranges = lowering.ranges.program([*roots, *extents])
-    nodes: dict[int, Node] = {}
-    uses = dict(graph.uses(roots))
     body: list[tuple[str, Node]] = []
     used = set(taken)
     conditions = {k for k in reached if OPS.get(graph.ops[k], ("", "i"))[1] == "b"}
-    named = {k for k in reached if uses.get(k, 0) > 1 and graph.args[k]} - conditions
+    named = {k for k, uses in graph.uses(roots) if uses > 1 and graph.args[k]} - conditions
     meant = graph.always([*roots, *extents])
     guarded = graph.always([*roots, *extents, *named], lowering.lazy) - meant
-    for k in reached:
+
+    def made(k: int, nodes: dict[int, Node]) -> Node:
         op, args = graph.ops[k], [nodes[a] for a in graph.args[k]]
         if k in guarded and k in graph.partial:
             args[1] = _nonzero(args[1], graph.partial[k])
-        lo, hi = (None, None) if k in conditions else ranges[k]
-        node = Node(op, tuple(args), graph.values[k], lo, hi)
+        return Node(op, tuple(args), graph.values[k], *ranges.get(k, (None, None)))
+
+    nodes: dict[int, Node] = {}
+    for k in graph.reached(roots):
+        node = made(k, nodes)
         if k in named:
             name = _fresh(_hint(node), used)
             body.append((name, node))
-            node = Node("var", (), name, lo, hi)
+            node = Node("var", (), name, node.lo, node.hi)
         nodes[k] = node
+    whole: dict[int, Node] = {}  # extents stand outside of the function, where nothing has a name
+    for k in graph.reached(extents):
+        whole[k] = made(k, whole)
     return Lowered(
         lowering,
         body,
         [(n, nodes[k]) for n, k in zip(names, roots, strict=True)],
-        [(n, nodes[k]) for n, k in zip(extent_names, extents, strict=True)],
-        {k: nodes[k] for k in reached},
+        [(n, whole[k]) for n, k in zip(extent_names, extents, strict=True)],
+        {k: nodes[k] if k in nodes else whole[k] for k in reached},
         [*roots],
         [lowering.divisors[k] for k in reached if k in meant and k in lowering.divisors],
     )

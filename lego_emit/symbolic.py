@@ -270,7 +270,8 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
     that takes its place afterwards, with a precondition."""
     facts = current()
     if size.constant == 1 and (found := _index(value)) is not None:
-        facts.learn_range(found[0], Expr.of(found[1]), Expr.of(found[1]))
+        if not _counts_from_base(found[0]):
+            facts.learn_range(found[0], Expr.of(found[1]), Expr.of(found[1]))
         return Expr.of(0), None
     inside_low, inside_high = facts.nonneg(value), facts.nonneg(size - value - 1)
     if inside_low and inside_high:
@@ -286,9 +287,7 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
         name, shift = found
         known = facts.ranges.get(name)
         if known is None or known.hi is None:
-            trace = running()
-            if trace is not None and trace.base and name not in trace.indices:
-                trace.indices.add(name)  # it counts from trace.base in the next run
+            if _counts_from_base(name):
                 return value, None
             if in_a_branch():  # the range holds in this branch alone
                 _note(f"0 <= {shown!r} < {unsubstitute(size, facts)!r}")
@@ -300,6 +299,16 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
     if (recorder := RECORDER.get()) is not None:
         recorder.stands_in(stand_in.args[0], value)
     return Expr.atom(stand_in), value
+
+
+def _counts_from_base(name: str) -> bool:
+    """Whether a parameter turns out to be an index, which counts from the trace's base in the
+    next run."""
+    trace = running()
+    if trace is None or not trace.base or name in trace.indices:
+        return False
+    trace.indices.add(name)
+    return True
 
 
 def _index(value: Expr) -> tuple[str, int] | None:

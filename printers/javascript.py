@@ -415,10 +415,11 @@ class JavaScriptPrinter(Printer):
             size = length
         lines += [f"const {array} = new {array_of}({size});" for array in arrays]
         lines.append(f"let {position} = 0;")
-        zero, one = self.literal(0, view.index_type), self.literal(1, view.index_type)
+        first, one = (self.literal(n, view.index_type) for n in (view.base, 1))
+        runs = "<=" if view.base else "<"
         for depth, ((axis, _), end) in enumerate(zip(view.axes, ends, strict=True)):
             pad = "  " * depth
-            lines.append(f"{pad}for (let {axis} = {zero}; {axis} < {end}; {axis} += {one}) {{")
+            lines.append(f"{pad}for (let {axis} = {first}; {axis} {runs} {end}; {axis} += {one}) {{")
         pad = "  " * len(view.axes)
         call = f"{view.name}({f',{BREAK}'.join(p.name for p in view.params)})"
         elements = [f"{array}[{position}]" for array in arrays]
