@@ -622,13 +622,18 @@ class Facts:
         return None
 
     def _is_size(self, name: str) -> bool:
+        """Whether a symbol stands in bounds as itself, and what is multiplied by it keeps its
+        sign."""
+        return self._is_open(name) and self.ranges[name].lo.constant >= 0  # type: ignore
+
+    def _is_open(self, name: str) -> bool:
+        """Whether nothing but a number bounds a symbol, and that below."""
         known = self.ranges.get(name)
         return (
             known is not None
             and known.hi is None
             and known.lo is not None
-            and (least := known.lo.constant) is not None
-            and least >= 0  # what is multiplied by it keeps its sign
+            and known.lo.constant is not None
         )
 
     def _shifted(self, e: Expr) -> bool:
@@ -896,7 +901,7 @@ class Facts:
         if depth == 0:
             return None
         for atom in sorted(e.atoms(), key=self._depth, reverse=True):
-            if atom.kind == "sym" and self._is_size(atom.args[0]):
+            if atom.kind == "sym" and self._is_open(atom.args[0]):
                 continue
             with_atom = {m: c for m, c in e.terms.items() if atom in m}
             if any(m.count(atom) > 1 for m in with_atom):
