@@ -44,7 +44,7 @@ class Finding:
         """Equal for findings that look like one fault."""
         text = ""
         if self.kind in ("crash", "refusal", "check", "explain"):
-            text = re.sub(r"Node\(.*\)", "..", self.text)
+            text = self.text
         elif self.kind in ("header", "evaluate", "result"):
             text = self.text.partition("): ")[2]
         if self.kind == "result":
@@ -294,7 +294,7 @@ def _refused(case, error, verdict):
 
 
 def _prefix(error):
-    text = " ".join(str(error).split())
+    text = re.sub(r"Node\(.*\)", "..", " ".join(str(error).split()))
     return f"{type(error).__name__}: {text[:160]}"
 
 
