@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,9 +13,10 @@ from .errors import TargetError, TraceError, nearest
 from .expr import RECORDER, Cond, Expr, using
 from .facts import Facts
 from .layout import Block, ExpandBy
-from .lower import lower
+from .lower import lower, unguarded_divisors
 from .printer import Printer
 from .program import INDEX_TYPES, Function, Param, Program
+from .relations import pieces, reworded
 from .sizes import is_sympy
 from .symbolic import _product, learn_layout, rebuilt, unsubstitute
 from .trace import AXIS_NAMES, Trace, call_user_function, follow, go_on
@@ -295,11 +295,12 @@ def _lowered(
         params = tuple(_param(n, facts, trace) for n in names)
         index_type, width, note = choose_type(name, lowered, candidates, size)
         index_type, width, note = _with_params(name, params, index_type, width, note, candidates)
-        for undefined in sorted(
-            {a.args[1] for _, e in outputs for a in e.deep_atoms() if a.kind in ("fdiv", "fmod")},
-            key=lambda e: e.key,
-        ):
-            trace.note(f"{unsubstitute(undefined, facts)!r} != 0")
+        undefined = {
+            a.args[1] for _, e in outputs for a in e.deep_atoms() if a.kind in ("fdiv", "fmod")
+        }
+        undefined |= unguarded_divisors(lowered)
+        for divisor in sorted(undefined, key=lambda e: e.key):
+            trace.note(f"{unsubstitute(divisor, facts)!r} != 0")
         return Function(
             name=name,
             params=params,
@@ -342,16 +343,22 @@ def _with_params(name, params, index_type, width, note, candidates):
     """The narrowest candidate that holds every argument's proven range too."""
     from .errors import WidthError
 
+    def fits(p: Param, candidate: str) -> bool:
+        least, most = INDEX_TYPES[candidate]
+        return all(bound is None or least <= bound <= most for bound in (p.lo, p.hi))
+
     for candidate in candidates[candidates.index(index_type) :]:
-        most = INDEX_TYPES[candidate][1]
-        if all((p.lo is None or p.lo <= most) and (p.hi is None or p.hi <= most) for p in params):
+        if all(fits(p, candidate) for p in params):
             if candidate != index_type:
                 note = f"{candidate} holds every argument and every value."
             return candidate, width, note
-    culprit = next(p for p in params if (p.hi or p.lo or 0) > INDEX_TYPES[candidates[-1]][1])
+    culprit = next(p for p in params if not fits(p, candidates[-1]))
+    way_out = "choose a wider index_type or smaller sizes"
+    if culprit.lo is not None and culprit.lo < INDEX_TYPES[candidates[-1]][0] == 0:
+        way_out = "choose a signed index_type"
     raise WidthError(
         f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "
-        f"choose a wider index_type or smaller sizes"
+        f"{way_out}"
     )
 
 
@@ -374,29 +381,30 @@ def _param(name: str, facts: Facts, trace: Trace) -> Param:
 
 
 def _assumptions(
-    facts: Facts, trace: Trace, assume: Any, width: list[str], params: Sequence[Param]
+    facts: Facts, trace: Trace, assume: Sequence[Any], width: list[str], params: Sequence[Param]
 ) -> tuple[str, ...]:
-    if isinstance(assume, (str, Cond)):
-        assume = [assume]
-    texts = [str(a) for a in assume]
+    texts = [text for a in assume for text in _stated(a, trace.sizes)]
     texts += [
         f"{_factor(unsubstitute(a, facts))} % {_factor(unsubstitute(b, facts))} == 0"
         for a, b in facts.quotients.values()
     ]
     texts += [*trace.preconditions, *width]
-    ranges = {piece for p in params for piece in _pieces(p.range_text)}
+    ranges = {piece for p in params for piece in pieces(p.range_text)}
     unique = {t.replace(" ", ""): t for t in reversed(texts)}
     return tuple(
         t
         for t in dict.fromkeys(texts)
-        if unique[t.replace(" ", "")] == t and not set(_pieces(t)) <= ranges
+        if unique[t.replace(" ", "")] == t and not pieces(t) <= ranges
     )
 
 
-def _pieces(relation: str) -> list[str]:
-    """The comparisons of a chain: what a parameter's range says already is not said twice."""
-    parts = re.split(r"(<=|>=|<|>|==)", relation.replace(" ", ""))
-    return ["".join(parts[k : k + 3]) for k in range(0, len(parts) - 2, 2)] or [relation]
+def _stated(assumption: Any, sizes: Mapping[str, int]) -> list[str]:
+    """An assumption as Python text, with the numbers of the sizes that are fixed."""
+    from .assume import parse
+
+    texts = [assumption] if isinstance(assumption, str) else [repr(c) for c in parse(assumption)]
+    numbers = {name: str(n) if n >= 0 else f"({n})" for name, n in sizes.items()}
+    return [reworded(text, numbers) for text in texts]
 
 
 def _factor(e: Expr) -> str:

@@ -221,6 +221,32 @@ def finish(
     )
 
 
+def unguarded_divisors(lowered: Lowered) -> set[Expr]:
+    """What the program divides by whatever its conditions are, and what may be 0: a quotient that
+    is needed in two branches is computed before both."""
+    lowering = lowered.lowering
+    graph = lowering.graph
+    named = (k for k, node in lowered.nodes.items() if node.op == "var" and graph.args[k])
+    found, seen, stack = set(), set(), [*lowered.roots, *named]
+    while stack:
+        k = stack.pop()
+        if k in seen:
+            continue
+        seen.add(k)
+        args = graph.args[k]
+        if graph.ops[k] in ("div", "mod", "floordiv", "floormod"):
+            by = lowered.nodes[args[1]]
+            value = lowering.value(args[1])
+            if (
+                value is not None
+                and (by.lo is None or by.lo <= 0)
+                and (by.hi is None or by.hi >= 0)
+            ):
+                found.add(value)
+        stack += args[:1] if graph.ops[k] == "select" and lowering.lazy else args
+    return found
+
+
 def _hint(node: Node) -> str:
     """A readable name: i_div_3, pid_mod_8, else what kind of value it is."""
     a, *rest = node.args
