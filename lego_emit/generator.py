@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from .layout import Block, ExpandBy
 from .lower import lower
 from .printer import Printer
 from .program import INDEX_TYPES, Function, Param, Program
+from .relations import pieces, reworded
 from .sizes import is_integer, is_sympy
 from .symbolic import _product, learn_layout, rebuilt, unsubstitute
 from .trace import AXIS_NAMES, Trace, call_user_function, follow, go_on
@@ -376,29 +376,30 @@ def _param(name: str, facts: Facts, trace: Trace) -> Param:
 
 
 def _assumptions(
-    facts: Facts, trace: Trace, assume: Any, width: list[str], params: Sequence[Param]
+    facts: Facts, trace: Trace, assume: Sequence[Any], width: list[str], params: Sequence[Param]
 ) -> tuple[str, ...]:
-    if isinstance(assume, (str, Cond)):
-        assume = [assume]
-    texts = [str(a) for a in assume]
+    texts = [text for a in assume for text in _stated(a, trace.sizes)]
     texts += [
         f"{_factor(unsubstitute(a, facts))} % {_factor(unsubstitute(b, facts))} == 0"
         for a, b in facts.quotients.values()
     ]
     texts += [*trace.preconditions, *width]
-    ranges = {piece for p in params for piece in _pieces(p.range_text)}
+    ranges = {piece for p in params for piece in pieces(p.range_text)}
     unique = {t.replace(" ", ""): t for t in reversed(texts)}
     return tuple(
         t
         for t in dict.fromkeys(texts)
-        if unique[t.replace(" ", "")] == t and not set(_pieces(t)) <= ranges
+        if unique[t.replace(" ", "")] == t and not pieces(t) <= ranges
     )
 
 
-def _pieces(relation: str) -> list[str]:
-    """The comparisons of a chain: what a parameter's range says already is not said twice."""
-    parts = re.split(r"(<=|>=|<|>|==)", relation.replace(" ", ""))
-    return ["".join(parts[k : k + 3]) for k in range(0, len(parts) - 2, 2)] or [relation]
+def _stated(assumption: Any, sizes: Mapping[str, int]) -> list[str]:
+    """An assumption as Python text, with the numbers of the sizes that are fixed."""
+    from .assume import parse
+
+    texts = [assumption] if isinstance(assumption, str) else [repr(c) for c in parse(assumption)]
+    numbers = {name: str(n) if n >= 0 else f"({n})" for name, n in sizes.items()}
+    return [reworded(text, numbers) for text in texts]
 
 
 def _factor(e: Expr) -> str:

@@ -199,6 +199,14 @@ def _learn_padding(block: ExpandBy) -> None:
             _note(f"{unsubstitute(_size(n), facts)!r} <= {unsubstitute(_size(padded), facts)!r}")
 
 
+def _said(value: Expr) -> str:
+    """An expression as a header says it: in the user's own symbols, without stand-ins."""
+    trace = running()
+    if trace is not None:
+        value = trace.put_back(value)
+    return repr(unsubstitute(value, current()))
+
+
 def _note(text: str) -> None:
 
     trace = running()
@@ -270,18 +278,21 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
     that takes its place afterwards, with a precondition."""
     facts = current()
     if size.constant == 1 and (found := _index(value)) is not None:
-        if not _counts_from_base(found[0]):
-            facts.learn_range(found[0], Expr.of(found[1]), Expr.of(found[1]))
+        name, shift = found
+        known = facts.ranges.get(name)
+        if (known is None or known.hi is None) and _counts_from_base(name):
+            return Expr.of(0), None
+        if in_a_branch() and not (facts.nonneg(value) and facts.nonneg(-value)):
+            _note(f"0 <= {_said(value)} < 1")  # the range holds in this branch alone
+        facts.learn_range(name, Expr.of(shift), Expr.of(shift))
         return Expr.of(0), None
     inside_low, inside_high = facts.nonneg(value), facts.nonneg(size - value - 1)
     if inside_low and inside_high:
         return value, None
     where = "the position" if axis is None else f"index {axis}"
-    shown = unsubstitute(value, facts)
+    shown = _said(value)
     if facts.nonneg(-value - 1) or facts.nonneg(value - size):
-        raise IndexRangeError(
-            f"{block!r}: {where} is {shown!r}, never in 0..{unsubstitute(size - 1, facts)!r}"
-        )
+        raise IndexRangeError(f"{block!r}: {where} is {shown}, never in 0..{_said(size - 1)}")
     found = _index(value)
     if found is not None:
         name, shift = found
@@ -290,11 +301,13 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
             if _counts_from_base(name):
                 return value, None
             if in_a_branch():  # the range holds in this branch alone
-                _note(f"0 <= {shown!r} < {unsubstitute(size, facts)!r}")
+                _note(f"0 <= {shown} < {_said(size)}")
             facts.learn_range(name, Expr.of(shift), size - 1 + shift)
             return value, None
-    _note(f"0 <= {shown!r} < {unsubstitute(size, facts)!r}")
+    _note(f"0 <= {shown} < {_said(size)}")
     stand_in = Atom("sym", f"?{value.key}<{size.key}")
+    if (trace := running()) is not None:
+        trace.stand_ins[stand_in] = value
     facts.learn_range(stand_in.args[0], Expr.of(0), size - 1)
     if (recorder := RECORDER.get()) is not None:
         recorder.stands_in(stand_in.args[0], value)

@@ -66,6 +66,7 @@ class Trace:
     _axis: int = 0
     _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     function: Callable[[Trace], Any] | None = None
+    stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
     whole: frozenset[int] = frozenset()  # the flat positions that are kept as one value
     steps: int = 0  # flat positions that were taken apart
 
@@ -136,10 +137,21 @@ class Trace:
         """A precondition for the header; one of a branch says so."""
         path = _path.get()
         if path is not None and path.decided:
-            others = [repr(~c if value else c) for c, value in path.decided.items()]
-            text = " or ".join([*others, text])
+            conditions = (~c if value else c for c, value in path.decided.items())
+            text = " or ".join([*(repr(self.put_back(c)) for c in conditions), text])
         if text not in self.preconditions:
             self.preconditions.append(text)
+
+    def put_back(self, value: Any) -> Any:
+        """An expression or a condition with the values of the stand-ins that are in it."""
+        exprs = list(value.exprs()) if isinstance(value, Cond) else [value]
+        if not any(atom in self.stand_ins for e in exprs for atom in e.deep_atoms()):
+            return value
+        return self.put_back(
+            value.rebuild(lambda e: e.rebuild(self.stand_ins.get))
+            if isinstance(value, Cond)
+            else value.rebuild(self.stand_ins.get)
+        )
 
     def params(self) -> list[str]:
         """The parameters in order: signature, then free names by first use, then axes."""

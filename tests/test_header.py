@@ -14,12 +14,12 @@ from net.points import Relations
 from net.words import WORDS, build
 
 import lego_emit
-from lego_emit import Col, ExpandBy, GenP, GroupBy, RegP, Row, generate, reference, registry
-from lego_emit.errors import AssumptionError
+from lego_emit import Col, ExpandBy, GenP, GroupBy, RegP, Row, generate, isqrt, reference, registry
+from lego_emit.errors import AssumptionError, WidthError
 from lego_emit.expr import Atom, Expr
 from lego_emit.generator import build_program
 from lego_emit.printer import UNSEEN
-from lego_emit.relations import names_in, reworded
+from lego_emit.relations import names_in, pieces, reworded
 from lego_emit.space import space_of
 from lego_emit.targets.cpp import FLAGS
 from lego_emit.verify import _promised
@@ -258,3 +258,87 @@ def test_compilers_with_trigraphs(need, tmp_path, compiler, name):
         [*command, "-fsyntax-only", "all.cpp"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+# -- all that a result relies on -----------------------------------------------------------------
+
+
+def assumed(fn, **options):
+    """The assumptions of a function's header."""
+    (found,) = build_program(fn, CPP, **options).functions
+    return found.assumptions
+
+
+def test_an_axis_of_one_element_in_a_branch():
+    """x is dropped from the text where c > 3, so the header must say that it is 0 there."""
+
+    def kernel(x, j, c):
+        return GroupBy([1, 4])[x, j] if c > 3 else 7
+
+    assert "c <= 3 or 0 <= x < 1" in assumed(kernel)
+    (found,) = build_program(lambda x, j: GroupBy([1, 4])[x, j], CPP, base=1).functions
+    assert found.ranges == {"x": "1 <= x < 2", "j": "1 <= j < 5"}
+
+
+def test_only_a_users_names_are_said():
+    """What stands for a value of unknown range on the way is nobody's parameter."""
+
+    def kernel(x, y, N):
+        root = GenP([N], lambda i: GroupBy([N])[N - 1 - isqrt(i * i)] if i < y else i)
+        return GroupBy([N]).OrderBy(root)[x + y]
+
+    assert assumed(kernel)[:2] == (
+        "0 <= x + y < N",
+        "y <= x + y or 0 <= N - isqrt((x + y)*(x + y)) - 1 < N",
+    )
+    for text in assumed(kernel)[:2]:
+        assert set(names_in(text)) <= {"x", "y", "N"}
+
+
+def test_assumptions_are_said_of_the_parameters_that_are_left():
+    """With the numbers of fixed sizes, in Python's words, and each once."""
+    import sympy
+
+    def kernel(i, j, M, BM):
+        return GroupBy([M // BM, BM])[i, j]
+
+    relations = ["M % BM == 0", "M < BM * 100 - low", "low >= 0"]
+    found = assumed(
+        lambda i, j, M, BM, low: kernel(i, j, M, BM) + low,
+        assume=relations,
+        sizes={"BM": 32, "low": 3},
+    )
+    assert found[:2] == ("M % 32 == 0", "M < 32 * 100 - 3")
+    M, BM = sympy.symbols("M BM", integer=True)
+    found = assumed(kernel, assume=[sympy.Eq(sympy.Mod(M, BM), 0), sympy.And(M > 2, M < 100)])
+    assert found[0] == "M % BM == 0" and set(found[1:3]) == {"2 < M", "M < 100"}
+
+
+def test_the_pieces_of_a_chain():
+    assert pieces("0 <= i < N << 2") == {"0 <= i", "i < N << 2"}
+    assert pieces("N > i >= 0") == {"0 <= i", "i < N"}
+    assert pieces("x != 3") == {"x != 3"}
+    assert pieces("a < 3 or i < N") == {"a < 3 or i < N"}
+    assert pieces("every value fits") == {"every value fits"}
+
+
+def test_arguments_that_an_unsigned_type_cannot_hold():
+    """Unused, they are arguments all the same."""
+    with pytest.raises(WidthError, match=r"the argument x \(-5 <= x < 3\) does not fit uint32"):
+        build_program(lambda x, y: y, CPP, assume=["-5 <= x", "x < 3"], index_type="uint32")
+
+
+def test_a_quotient_of_two_branches_is_computed_before_them():
+    def kernel(x, d):
+        y = GroupBy([100])[x]
+        one = y // d if d > 0 else 0
+        other = (y // d) * (y // d) if d > 0 else 1
+        return one + 3 * other
+
+    assert "d != 0" in assumed(kernel)
+    assert "d != 0" not in assumed(lambda x, d: GroupBy([100])[x] // d if d > 0 else 0)
+
+
+def test_a_lone_upper_bound_is_said():
+    (found,) = build_program(lambda i, N: GroupBy([N])[i], CPP, assume=["i < N"]).functions
+    assert found.result_range == "the result < N" and "0 <= i" in found.assumptions[0]
