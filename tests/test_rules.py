@@ -174,16 +174,16 @@ def sums_are_multiplied(draw, broken):
 
 @rule("divides", "same divisor", "coefficient")
 def a_divisor_cancels_against_an_exact_quotient(draw, broken):
-    """a * (n // a) * x is n * x where a is known to divide n, which is no symbol."""
-    n = draw.choice(["12", "(6*b)", "(b*c)"])
-    known, by, c = [f"{n} % a == 0"], "a", draw.choice(["1", "3", "y"])
+    """d * (n // d) * x is n * x where d is known to divide n, which is no symbol."""
+    n, by = draw.choice([("12", "a"), ("(6*b)", "(2*a)"), ("(b*c)", "a"), ("24", "(2*a*b)")])
+    known, exact, c = [f"{n} % {by} == 0"], f"({n} // {by})", draw.choice(["1", "3", "y"])
     if broken == "divides":
-        known = draw.choice([[], ["24 % a == 0"]])
+        known = draw.choice([[], [f"2*{n} % {by} == 0"]])
     if broken == "same divisor":
-        by = draw.choice(["b", "(a + 1)", "2"])
+        by = draw.choice(["a", "b", "(a + 1)", "2", "(3*a)"])
     if broken == "coefficient":
-        by = draw.choice(["(-a)", "(a*y)", "(3*a)"])
-    return known, f"{by} * ({n} // a) * ({c}) * x + y", f"({n}) * ({c}) * x + y"
+        by = draw.choice([f"(-{by})", f"({by}*y)", f"(3*{by})"])
+    return known, f"{by} * {exact} * ({c}) * x + y", f"({n}) * ({c}) * x + y"
 
 
 # -- divisions -----------------------------------------------------------------------------------
@@ -198,16 +198,18 @@ def quotient_or_rest(draw, base, by, quotient, rest):
 
 @rule("divides", "coefficient", "range")
 def a_term_is_divided_by_an_exact_quotient(draw, broken):
-    """(n*x + y) // a is (n // a)*x where a is known to divide n and 0 <= y < a."""
+    """(n*x + y) // d is (n // d)*x where d is known to divide n and 0 <= y < d."""
     n, k = draw.choice([("12", "3"), ("(6*b)", "y"), ("(b*c)", "2")])
-    known, base = [f"{n} % a == 0", "0 <= y", "y < a"], f"{n}*{k}*x + y"
+    d = by = draw.choice(["a", "(2*a)"])
+    known, base = [f"{n} % {d} == 0", "0 <= y", f"y < {d}"], f"{n}*{k}*x + y"
     if broken == "divides":
         known = known[1:]
     if broken == "coefficient":
-        base = draw.choice(["18*x + y", "b*x + y", "6*x + y"])
+        base = draw.choice(["18*x + y", "b*x + y", "6*x + y", f"{n}*x + {n}*3"])
+        by = draw.choice([d, "a", "(3*a)", "(4*a)"])
     if broken == "range":
-        known = draw.choice([[*known[:2], "y <= a"], [known[0], "-1 <= y", "y < a"]])
-    return known, *quotient_or_rest(draw, base, "a", f"({n} // a)*{k}*x", "y")
+        known = draw.choice([[*known[:2], f"y <= {d}"], [known[0], "-1 <= y", known[2]]])
+    return known, *quotient_or_rest(draw, base, by, f"({n} // {d})*{k}*x", "y")
 
 
 @rule("divides", "multiple", "range")
