@@ -395,7 +395,8 @@ def _pieces(relation: str) -> list[str]:
 
 
 def _factor(e: Expr) -> str:
-    return repr(e) if e.constant is not None or e.single is not None else f"({e!r})"
+    alone = e.constant is not None or (e.single is not None and e.single.kind == "sym")
+    return repr(e) if alone else f"({e!r})"
 
 
 def _result_range(outputs: list[tuple[str, Expr]], facts: Facts, size: Expr | None) -> str:
