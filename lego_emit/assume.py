@@ -138,16 +138,14 @@ def _learn(facts: Facts, condition: Cond) -> None:
             divided = a.single
             if b.constant == 0 and divided is not None:
                 if divided.kind == "fmod":
-                    _positive(facts, divided.args[1])
-                    facts.learn_divides(rebuilt(divided.args[1]), rebuilt(divided.args[0]))
+                    _learn_divides(facts, divided.args[1], divided.args[0])
                     return
                 if (
                     divided.kind == "digit"
                     and divided.args[2] is not None
                     and divided.args[1].constant == 1
                 ):
-                    _positive(facts, divided.args[2])
-                    facts.learn_divides(rebuilt(divided.args[2]), rebuilt(divided.args[0]))
+                    _learn_divides(facts, divided.args[2], divided.args[0])
                     return
         for a, b in (args, args[::-1]):
             single, value = a.single, rebuilt(b)
@@ -176,11 +174,20 @@ def _learn(facts: Facts, condition: Cond) -> None:
         raise AssumptionError("only <, <=, ==, >=, > and 'and' can be used")
 
 
-def _positive(facts: Facts, divisor: Expr) -> None:
-    for name in sorted(divisor.symbols()):
-        known = facts.ranges.get(name)
-        if name not in facts.substitutions and (known is None or known.lo is None):
-            facts.learn_range(name, Expr.of(1), None)
+def _learn_divides(facts: Facts, divisor: Expr, dividend: Expr) -> None:
+    """A divisor is no 0, and its symbols are taken to be positive unless they are known not to be;
+    what it divides may be 0 and negative."""
+    divisor, dividend = (_positive(rebuilt(e)) for e in (divisor, dividend))
+    for atom in sorted(divisor.atoms(), key=lambda a: a.key):
+        if atom.kind == "sym" and not facts.nonneg(-Expr.atom(atom)):
+            facts.learn_range(atom.args[0], Expr.of(1), None)
+    if facts.nonneg(divisor - 1):
+        facts.learn_divides(divisor, dividend, positive=False)
+
+
+def _positive(e: Expr) -> Expr:
+    """e or, for the divisibility as good, -e: with a positive coefficient where it is a product."""
+    return -e if len(e.terms) == 1 and min(e.terms.values()) < 0 else e
 
 
 def _substitute(facts: Facts, name: str, value: Expr) -> None:

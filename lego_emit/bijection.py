@@ -142,7 +142,7 @@ def _called(genp: GenP, call: str, function: Any, arguments: tuple[int, ...]) ->
     except (Exception, SystemExit) as error:
         line, text = line_in(function, error), " ".join(str(error).split())
         raise LayoutError(
-            f"{genp!r}: {call} raised{line} {type(error).__name__}: {text}"
+            f"{genp!r}: {call} raised {type(error).__name__}{line}: {text}"
         ) from error
 
 

@@ -139,7 +139,8 @@ class Facts:
 
     def state(self) -> tuple:
         """What a trace looks at to see whether something new was learned."""
-        return len(self.quotients), len(self.substitutions), sorted(self.ranges)
+        signed = sum(self.ranges.get(name, Range()).lo is None for name in self.quotients)
+        return len(self.quotients), len(self.substitutions), signed, sorted(self.ranges)
 
     def rebuilt(self, e: Expr) -> Expr:
         """e in the symbols that these facts speak of, simplified under them."""
@@ -152,8 +153,9 @@ class Facts:
         return known
 
     def is_size(self, name: str) -> bool:
-        """Whether a symbol is a layout's size or a part of one."""
-        return name in self.sizes or name in self.substitutions
+        """Whether a symbol is a layout's size or a part of one, or is made of such."""
+        made = self.substitutions.get(name)
+        return name in self.sizes or (made is not None and made.symbols() <= self.sizes)
 
     # -- learning --------------------------------------------------------------------------
 
@@ -188,6 +190,17 @@ class Facts:
         if name not in self.substitutions and (known is None or known.lo is None):
             self.ranges[name] = Range(Expr.of(1), known.hi if known is not None else None)
             self._forget()
+        if name in self.quotients:
+            self._at_least(name, 1)
+
+    def _at_least(self, name: str, least: int) -> None:
+        """A quotient is at least that."""
+        known = self.ranges[name]
+        if known.lo is None or not self.nonneg(known.lo - least):
+            known.lo = Expr.of(least)
+            self._forget()
+        if least >= 1:
+            self._bound_factors(name)
 
     def learn_nonneg(self, e: Expr) -> None:
         """e >= 0."""
@@ -220,6 +233,30 @@ class Facts:
             break
         self.constraints.append(e)
         self._forget()
+        self._learn_sign(e)
+
+    def _learn_sign(self, e: Expr) -> None:
+        """e >= 0: what that says of a quotient, where e is a multiple of one and a number."""
+        (mono, c), *more = [*((m, c) for m, c in e.terms.items() if m), ((), 0)]
+        constant = e.terms.get((), 0)
+        least = -(constant // c)
+        if len(mono) > 1:  # the other factors are positive: it has the product's sign
+            mono = tuple(a for a in mono if (self._atom_interval(a)[0] or 0) < 1)
+            least = min(least, 1)
+        if len(more) == 1 and c > 0 and constant <= 0 and len(mono) == 1:
+            name = mono[0].args[0]
+            if mono[0].kind == "sym" and name in self.quotients:
+                self._at_least(name, least)
+
+    def _bound_factors(self, name: str) -> None:
+        """Neither the divisor nor a quotient of that name, both positive, is larger than what is
+        divided."""
+        dividend, divisor = self.quotients[name]
+        single = dividend.single
+        known = self.original.get(single.args[0]) if single is not None else None
+        if known is not None and known.hi is not None:
+            for factor in (name, *(a.args[0] for a in divisor.atoms() if a.kind == "sym")):
+                self.original.setdefault(factor, Range(Expr.of(1), known.hi))
 
     def _reaches(self, e: Expr, name: str) -> bool:
         """Whether e's bounds lead to the symbol: a bound of its own must not."""
@@ -234,8 +271,9 @@ class Facts:
                 stack += [b for b in (known.lo, known.hi) if b is not None]
         return False
 
-    def learn_divides(self, divisor: Expr, dividend: Expr) -> bool:
-        """divisor divides dividend, both products. True where that was new."""
+    def learn_divides(self, divisor: Expr, dividend: Expr, positive: bool = True) -> bool:
+        """divisor, which is positive, divides dividend, both products. positive: dividend is a size,
+        else it may be 0 and negative. True where that was new."""
         if len(divisor.terms) != 1 or len(dividend.terms) != 1:
             return False
         _, rest = divide_terms(dividend, divisor)
@@ -246,7 +284,11 @@ class Facts:
             return False
         atom = Atom("sym", name)
         self.quotients[name] = (dividend, divisor)
-        self.learn_size(name)
+        least = 1 if positive else next((k for k in (1, 0) if self.nonneg(dividend - k)), None)
+        if positive:
+            self.learn_size(name)
+        else:
+            self.ranges[name] = Range()
         single = dividend.single
         if (
             single is not None
@@ -264,15 +306,13 @@ class Facts:
             old = self.ranges.pop(symbol, None)
             self._forget()
             if old is not None:
-                # neither factor is larger than the product
-                for factor in (
-                    symbol,
-                    name,
-                    *(a.args[0] for a in divisor.atoms() if a.kind == "sym"),
-                ):
-                    self.original.setdefault(factor, Range(Expr.of(1), old.hi))
-            if old is not None and old.hi is not None:
-                self.learn_nonneg(old.hi - made)
+                self.original.setdefault(symbol, old)
+                if least is not None:
+                    self._at_least(name, least)
+                if old.lo is not None and not self.nonneg(made - old.lo):
+                    self.learn_nonneg(made - old.lo)
+                if old.hi is not None:
+                    self.learn_nonneg(old.hi - made)
         else:
             self.exact[atom] = (dividend, divisor)
             if dividend.constant is not None:
@@ -280,6 +320,8 @@ class Facts:
                 factor = divisor.single
                 if factor is not None and factor.kind == "sym":
                     self.learn_range(factor.args[0], None, dividend)
+            if least is not None:
+                self._at_least(name, least)
         self._forget()
         return True
 
@@ -1058,6 +1100,13 @@ class Facts:
                         f"the assumptions contradict each other: {name} would be "
                         f">= {known.lo!r} and <= {known.hi!r}"
                     )
+        for e in self.constraints:
+            if (self.interval(e)[1] or 0) < 0:
+                from .symbolic import unsubstitute
+
+                raise AssumptionError(
+                    f"the assumptions contradict each other: {unsubstitute(e, self)!r} would be >= 0"
+                )
 
 
 def _value(e: Expr, sample: Evaluation) -> int | None:

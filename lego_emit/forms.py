@@ -66,7 +66,7 @@ class Lowering:
         self.types = types
         self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)
         self.bit_operations = bit_operations
-        self.sizes = facts.sizes | facts.substitutions.keys()
+        self.sizes = facts.sizes | {name for name in facts.substitutions if facts.is_size(name)}
         self.graph = Graph(cost, self.sizes)
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates

@@ -403,7 +403,8 @@ def _stated(assumption: Any, sizes: Mapping[str, int]) -> list[str]:
 
 
 def _factor(e: Expr) -> str:
-    return repr(e) if e.constant is not None or e.single is not None else f"({e!r})"
+    alone = e.constant is not None or (e.single is not None and e.single.kind == "sym")
+    return repr(e) if alone else f"({e!r})"
 
 
 def _promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) -> tuple[str, str]:

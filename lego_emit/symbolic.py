@@ -158,10 +158,11 @@ def _learn_layout(block: Any) -> None:
     facts = current()
     for n in block._sizes():
         e = Expr.of(n)
-        for name in sorted(e.symbols()):
-            if name not in facts.substitutions and name not in facts.quotients:
+        for name in sorted(e.symbols() | (rebuilt(e).symbols() & facts.quotients.keys())):
+            if name not in facts.substitutions:
                 facts.learn_size(name)
-                _parameter(name)
+                if name not in facts.quotients:
+                    _parameter(name)
         for atom in sorted(e.deep_atoms(), key=lambda a: a.key):
             if atom.kind in ("digit", "fdiv") and (atom.kind == "fdiv" or atom.args[2] is None):
                 dividend, divisor = rebuilt(atom.args[0]), rebuilt(atom.args[1])

@@ -26,7 +26,7 @@ from lego_emit import (
     reference,
     symbols,
 )
-from lego_emit.errors import IndexRangeError, TargetError, WidthError
+from lego_emit.errors import AssumptionError, IndexRangeError, TargetError, WidthError
 
 
 def index_kernel(M, N, BM, BN):
@@ -394,6 +394,91 @@ def test_divisibility_is_used(relation):
     found = function(rest, assume=[relation])
     assert found.op_count == 0
     assert found.evaluate({"M": 16, "i": 3}) == {"result": 5}
+
+
+MULTIPLES = [*range(-48, 49, 4)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x", "x // 4", "x // 8", "x % 8", "max(x, 0)", "1 if x >= 1 else 0", "abs(x) + x % 3"],
+)
+@pytest.mark.parametrize(
+    ("assume", "least", "range_text"),
+    [
+        (["x % 4 == 0"], None, ""),
+        (["x % -4 == 0"], None, ""),
+        (["-x % 4 == 0"], None, ""),
+        (["x % 4 == 0", "x >= -10"], -10, ""),
+        (["x >= -10", "x % 4 == 0"], -10, ""),
+        (["x % 4 == 0", "x >= 0"], 0, "x >= 0"),
+        (["x >= 0", "x % 4 == 0"], 0, "x >= 0"),
+        (["x % 4 == 0", "x >= 1"], 1, "x >= 4"),
+        (["x >= 9", "x % 4 == 0"], 9, "x >= 12"),
+        (["x % 4 == 0", "0 <= x < 40"], 0, "x >= 0"),
+    ],
+)
+def test_what_is_divisible_may_be_0_and_negative(text, assume, least, range_text):
+    """It says no more than that: of what is no size of a layout the sign stays open."""
+    fn = eval(f"lambda x: {text}")
+    found = function(fn, assume=assume)
+    assert found.ranges["x"] == range_text
+    points = [x for x in MULTIPLES if least is None or x >= least]
+    points = [x for x in points if "< 40" not in assume[-1] or x < 40]
+    for x in points:
+        assert found.evaluate({"x": x}) == {"result": int(fn(x))}, x
+        assert_sound(found, {"x": x})
+
+
+def test_a_divisor_is_positive_and_the_header_says_so():
+    def quotient(x, d):
+        return x // d + min(x, 0)
+
+    for assume in (["x % d == 0"], ["x % d == 0", "d >= 0"], ["d >= -3", "x % d == 0"]):
+        found = function(quotient, assume=assume)
+        assert (found.ranges["x"], found.ranges["d"]) == ("", "d >= 1")
+        for x, d in [(-12, 3), (0, 5), (12, 4), (-7, 7), (6, 1)]:
+            assert found.evaluate({"x": x, "d": d}) == {"result": quotient(x, d)}
+    found = function(quotient, assume=["d < 0", "x % d == 0"])
+    assert found.ranges["d"] == "d < 0"
+    assert found.evaluate({"x": 6, "d": -3}) == {"result": -2}
+
+
+def test_divisors_that_are_divided():
+    def quotient(x, b):
+        return x // (2 * b)
+
+    for assume in (["b % 4 == 0", "x % b == 0"], ["x % b == 0", "b % 4 == 0"]):
+        found = function(quotient, assume=assume)
+        assert (found.ranges["x"], found.ranges["b"]) == ("", "b >= 4")
+        for x, b in [(-24, 8), (0, 4), (36, 12), (-4, 4)]:
+            assert found.evaluate({"x": x, "b": b}) == {"result": quotient(x, b)}
+
+
+@pytest.mark.parametrize(
+    "assume",
+    [["M % 4 == 0"], ["M % -4 == 0"], ["-M % 4 == 0"], ["M >= 0", "M % 4 == 0"], ["4*M % 16 == 0"]],
+)
+def test_a_size_is_positive_whatever_is_assumed_of_it(assume):
+    """That it is a layout's size is known after the assumption."""
+    unit = generate(lambda M: GroupBy([M, 4]).OrderBy(Row(M, 4)), "cpp", assume=assume)
+    least = 1 if "16" in assume[0] else 4
+    assert [f.ranges["M"] for f in unit.functions] == [f"M >= {least}"] * 2
+    found = function(lambda M, x: (GroupBy([M])[x], max(M, 1)), assume=assume)
+    assert found.op_count == 0
+
+
+def test_a_size_that_can_be_no_multiple():
+    for assume in (["M % 4 == 0", "M < 3"], ["M < 3", "M % 4 == 0"]):
+        with pytest.raises(AssumptionError, match="contradict"):
+            generate(tile_of, "cpp", assume=assume)
+        assert function(lambda M: M, assume=assume).evaluate({"M": -8}) == {"result": -8}
+
+
+def test_a_divisor_that_is_a_difference_stands_in_brackets():
+    found = function(lambda x, a, b: x // (a - b), assume=["x % (a - b) == 0"])
+    assert found.assumptions[:2] == ("x % (a - b) == 0", "a - b != 0")
+    assert found.ranges == {"x": "", "a": "", "b": ""}
 
 
 def test_ranges_are_used():
