@@ -420,8 +420,14 @@ class Formula:
     def isqrt(self) -> Formula:
         return self.of("isqrt", self)
 
-    def __bool__(self) -> bool:
+    def _compared(self, other: Any) -> Any:
         raise VerifyError("a condition on an index is not followed here")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return self._compared(0)
 
 
 def _is(value: Any, number: int) -> bool:
