@@ -74,6 +74,7 @@ class Case:
         numbers = {**values, **self.sizes}
         space = {**REFERENCE, **numbers}
         space["symbols"] = lambda names: _single([numbers[n] for n in names.split()])
+        space["sympy_symbols"] = space["symbols"]
         found = _defined(_without_axes(self.text), space)
         if isinstance(found, types.FunctionType):
             names = found.__code__.co_varnames[: found.__code__.co_argcount]

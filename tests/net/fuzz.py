@@ -26,6 +26,7 @@ STUCK = 60.0  # seconds for one case on the wall, after which its worker is ende
 COMPILING = 900.0  # the same for a batch of units
 MEMORY = 3 << 30
 DEEP = 4  # one case among so many is judged deeply
+VERIFIED = 25  # one unit among so many is verified, where C++ is asked for
 FRESH = 24  # cases that are generated once more in a process of their own
 FORK = multiprocessing.get_context("fork")
 
@@ -83,12 +84,14 @@ def bounded():
     sys.setrecursionlimit(1000)
 
 
-def work(given, numbers, pipe):
-    """Judge the cases of these numbers in turn."""
+def work(given, numbers, until, pipe):
+    """Judge the cases of these numbers in turn, until the time is over."""
     bounded()
     batch = []
     try:
         for number in numbers:
+            if until is not None and time.monotonic() > until:
+                break
             pipe.send(("begin", number, STUCK))
             case = case_of(given.seed, number)
             if case is None:
@@ -102,6 +105,8 @@ def work(given, numbers, pipe):
             if len(batch) >= given.batch:
                 compile_batch(given, batch, pipe)
                 batch = []
+        if batch:
+            compile_batch(given, batch, pipe)
     except (BrokenPipeError, KeyboardInterrupt):
         pass
 
@@ -110,6 +115,10 @@ def compile_batch(given, batch, pipe):
     for target in given.targets:
         pipe.send(("begin", batch[-1][0], COMPILING))
         units, compared, found = toolchains.compared(target, [b[1:] for b in batch])
+        for place in range(0, len(batch), VERIFIED) if target == "cpp" else ():
+            said = toolchains.verified(batch[place][1])
+            if said is not None and not said[0]:
+                found.append((place, f"verify() says {said[1]}"))
         for place, text in found:
             number, case, _ = batch[place]
             pipe.send(("wrong", number, Finding(f"compiled {target}", text), case.toml()))
@@ -119,11 +128,11 @@ def compile_batch(given, batch, pipe):
 class Worker:
     """A process that judges, and what it is at."""
 
-    def __init__(self, given, numbers):
-        self.given, self.numbers = given, numbers
+    def __init__(self, given, numbers, end):
+        self.numbers, self.end_at = numbers, end
         self.number, self.until = None, None
         self.pipe, child = FORK.Pipe(duplex=False)
-        self.process = FORK.Process(target=work, args=(given, numbers, child), daemon=True)
+        self.process = FORK.Process(target=work, args=(given, numbers, end, child), daemon=True)
         self.process.start()
         child.close()
 
@@ -202,12 +211,13 @@ def search(run, until):
     given = run.given
     last = None if given.cases is None else given.first + given.cases
     count = given.processes
-    workers = [Worker(given, Numbers(given.first + k, count, last)) for k in range(count)]
+    workers = [Worker(given, Numbers(given.first + k, count, last), until) for k in range(count)]
     said = time.monotonic()
     try:
         while workers:
             now = time.monotonic()
-            if until is not None and now > until:
+            # What was judged is still compiled.
+            if until is not None and now > until + (COMPILING if given.targets else 0):
                 break
             if now - said > 30:
                 run.progress()
@@ -257,7 +267,10 @@ def lost(run, worker, workers, kind, text):
         run.cases += 1
         run.add(number, Finding(kind, text), case.toml() if case else "")
         worker.numbers.next = number + worker.numbers.step
-    return [*(w for w in workers if w is not worker), Worker(run.given, worker.numbers)]
+    return [
+        *(w for w in workers if w is not worker),
+        Worker(run.given, worker.numbers, worker.end_at),
+    ]
 
 
 def shrunk(run, until):

@@ -380,6 +380,8 @@ def case(c):
     sizes = Sizes(c, symbolic)
     seen = view(c, sizes)
     text = layout(c, sizes, seen=seen)
+    if style == "index" and not symbolic and c.chance(1, 4):
+        text = expanded(c)
     names = list(dict.fromkeys(sizes.symbols))
     given = settings(c)
     given["sizes"], assume = _facts(c, sizes, names)
@@ -387,7 +389,8 @@ def case(c):
         if c.chance(1, 5) and not given["sizes"]:
             own = [n for n in names if re.search(rf"\b{n}\b", text)]
             if own:
-                text = f"{', '.join(own)} = symbols('{' '.join(own)}')\nlayout = {text}\n"
+                word = c.weighted((4, "symbols"), (1, "sympy_symbols"))
+                text = f"{', '.join(own)} = {word}('{' '.join(own)}')\nlayout = {text}\n"
             else:
                 text = f"layout = {text}\n"
         else:
@@ -497,7 +500,8 @@ def _facts(c, sizes, names):
             fixed = {n: found[n] for n in c.some(names, 1, 2)}
     for name in names:
         if name not in fixed and c.chance(1, 10):
-            assume.append(c.of((f"{name} <= 4096", f"{name} < 2**15", f"{name} <= 64")))
+            most = ("4096", "64", "2**15", "2**31 - 1", "2**30", "2**40", "2**62")
+            assume.append(f"{name} <= {c.of(most)}")
             sizes.extra.append(assume[-1])
     return fixed, tuple(dict.fromkeys(assume))
 

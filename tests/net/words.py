@@ -145,6 +145,12 @@ def families(GenP):
     return {f.__name__: f for f in found}
 
 
+def sympy_symbols(names):
+    import sympy
+
+    return sympy.symbols(names, integer=True)
+
+
 # Plain functions, the same objects in every call; the last few make no bijection.
 
 
@@ -196,6 +202,7 @@ WORDS = {
     },
     "isqrt": isqrt,
     "symbols": lego_emit.symbols,
+    "sympy_symbols": sympy_symbols,
     **families(GenP),
     **PLAIN,
 }
