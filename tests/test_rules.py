@@ -5,6 +5,7 @@ it must become. One condition after another is then broken; the text must keep i
 point of a small domain, whatever the simplifier makes of it."""
 
 import random
+from itertools import product
 
 import pytest
 from small_worlds import World
@@ -371,19 +372,20 @@ def condition(draw, depth=2):
     return draw.choice(["both({}, {})", "one({}, {})", "no({})"]).format(*inner)
 
 
+BRANCHES = [
+    ("1", "0"),
+    ("0", "1"),
+    ("x*a + y", "x*a - y"),
+    ("x*a + y + 3", "y + 3"),
+    ("x // 3", "x // 3"),
+    ("5", "x"),
+]
+
+
 @rule()
 def any_choice(draw, broken):
     """Conditions of every kind; branches with common terms, equal ones, 1 and 0."""
-    one, other = draw.choice(
-        [
-            ("1", "0"),
-            ("0", "1"),
-            ("x*a + y", "x*a - y"),
-            ("x*a + y + 3", "y + 3"),
-            ("x // 3", "x // 3"),
-            ("5", "x"),
-        ]
-    )
+    one, other = draw.choice(BRANCHES)
     known = draw.choice([[], ["x <= y"], ["0 <= x", "y < 4"], ["x == 2*y"]])
     c = condition(draw)
     text = f"pick({c}, {one}, {other})"
@@ -392,6 +394,16 @@ def any_choice(draw, broken):
         draw.choice([text, f"3*{text} - y", f"flag({c}) + x", f"{text} // 2 + flag({c})"]),
         None,
     )
+
+
+@pytest.mark.parametrize("around", ["{}", "no({})", "no(both({}, y < a))", "one({}, x == y)"])
+def test_every_choice(around):
+    seen = 0
+    for one, (a, b), (p, q) in product(CONDITIONS, BRANCHES, [("x", "y"), ("x % 3", "0")]):
+        text = f"pick({around.format(one.format(p=p, q=q))}, {a}, {b})"
+        world = World(["a >= 1"], text, limit=40, **WINDOWS)
+        seen += world.agree(text, world.symbolic(text))
+    assert seen == 72 * 40
 
 
 # -- bits ----------------------------------------------------------------------------------------
@@ -410,18 +422,27 @@ def a_mask_is_a_digit(draw, broken):
     return [], before, after and after.replace("x", base)
 
 
+BITS = ["x", "y", "(x - y)", "(~x)", "(-y)", "(x % 8)", "0", "-1", "5", "-6", "12", "48"]
+
+
 @rule()
 def any_bit_operation(draw, broken):
     """Numbers, symbols, equal operands and complements, of any sign."""
-    operands = ["x", "y", "x", "(x - y)", "(~x)", "(-y)", "0", "-1", "5", "-6", "12", "(x % 8)"]
-    text = draw.choice(operands)
-    for _ in range(draw.randint(1, 3)):
-        text = f"({text} {draw.choice('&|^')} {draw.choice(operands)})"
-    return (
-        draw.choice([[], ["0 <= x", "0 <= y"], ["x < 0"]]),
-        f"{text} + {draw.randint(-2, 2)}",
-        None,
-    )
+    text = draw.choice(BITS)
+    for _ in range(draw.randint(2, 4)):
+        text = f"({text} {draw.choice('&|^')} {draw.choice(BITS)})"
+    known = draw.choice([[], ["0 <= x", "0 <= y"], ["x < 0"]])
+    return known, f"{text} + {draw.randint(-2, 2)}", None
+
+
+@pytest.mark.parametrize("op", "&|^")
+def test_every_bit_operation(op):
+    seen = 0
+    for a, b in product(BITS, BITS):
+        text = f"{a} {op} {b}"
+        world = World([], text, limit=40, **WINDOWS)
+        seen += world.agree(text, world.symbolic(text))
+    assert seen > 3000
 
 
 @rule()
