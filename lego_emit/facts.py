@@ -38,6 +38,7 @@ CACHES = (
     "_tops", "_columns", "_symbols",
 )  # fmt: skip
 SHIFTED_DEGREE = 6
+Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
 Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
 
 
@@ -749,6 +750,8 @@ class Facts:
             for a in e.deep_atoms()
         ):
             return False
+        if _degree(e) > Z3_DEGREE:
+            return False
         names = e.symbols()
         if any(n not in self.ranges or self.ranges[n].lo is None for n in names):
             return False
@@ -1107,6 +1110,12 @@ class Facts:
                 raise AssumptionError(
                     f"the assumptions contradict each other: {unsubstitute(e, self)!r} would be >= 0"
                 )
+
+
+def _degree(e: Expr) -> int:
+    """The most factors of a product in e, however deep."""
+    inner = [a for atom in e.deep_atoms() for a in atom.args if isinstance(a, Expr)]
+    return max((len(mono) for x in (e, *inner) for mono in x.terms), default=0)
 
 
 def _value(e: Expr, sample: Evaluation) -> int | None:

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from .bijection import positions, reads
+from .bijection import positions
 from .errors import IndexRangeError, LayoutError, shown
 from .evaluate import Undefined, evaluate
 from .expr import RECORDER, Atom, Cond, Expr, current, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
-from .trace import alone, called, decisions, explore, in_a_branch, running
+from .trace import alone, called, explore, in_a_branch, running
 
 SMALL_SIZES = (1, 2, 3, 5)
 LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
-CHECKED_POINTS = 4096  # of a GenP over symbolic sizes
+CHECKED_POINTS = 1024  # of a GenP over symbolic sizes
 
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
@@ -455,16 +455,13 @@ def _bounded(e: Expr, size: Expr) -> Expr:
     return group(e, Expr.of(0), size - 1)
 
 
-_checked: set[tuple] = set()  # what passed, and under which decisions
+_checked: set[tuple[str, ...]] = set()  # what passed: apply, inv and sizes
 
 
 def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
     """A GenP over symbolic sizes: a bijection for small ones? (One whose sizes are numbers is
     checked when it is made.)"""
     if block.is_concrete:
-        return
-    key = (block, reads(block), tuple(n.key for n in sizes), decisions())
-    if key in _checked:
         return
     from .facts import Facts
 
@@ -474,12 +471,14 @@ def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
         forward = Expr.of(explore(lambda: _called(block, "apply", *parameters)))
         back = explore(lambda: _called(block, "inv", flat))
         back = [Expr.of(v) for v in (back if isinstance(back, (tuple, list)) else [back])]
+    key = tuple(e.key for e in (forward, *back, *sizes))
     used = forward.symbols().union(*(b.symbols() for b in back))
     names = sorted({name for n in sizes for name in n.symbols()})
     own = {"?flat", *(f"?{k}" for k in range(len(sizes)))}
-    if used <= own.union(names):  # else it depends on other symbols too: nothing to check it with
-        for values, dims in _small(sizes, names):
-            _check_table(block, dims, values, forward, back)
+    if key in _checked or not used <= own.union(names):  # other symbols: nothing to check it with
+        return
+    for values, dims in _small(sizes, names):
+        _check_table(block, dims, values, forward, back)
     _checked.add(key)
 
 

@@ -276,12 +276,6 @@ def in_a_branch() -> bool:
     return path is not None and bool(path.decided)
 
 
-def decisions() -> tuple[tuple[str, bool], ...]:
-    """What was decided on the way here."""
-    path = _path.get()
-    return () if path is None else tuple((c.key, value) for c, value in path.decided.items())
-
-
 def ask(condition: Cond) -> bool:
     """What `if condition:` does: the answer where it is known, else both branches are followed."""
     path, facts = _path.get(), current()
