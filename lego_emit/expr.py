@@ -27,7 +27,7 @@ from hashlib import blake2b
 from math import gcd
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from .errors import LONGEST, TraceError, shown
 from .sizes import is_sympy
@@ -126,6 +126,10 @@ def _bounded_key(text: str) -> str:
     return f"{text[:KEY_LENGTH]}#{blake2b(text.encode(), digest_size=16).hexdigest()}"
 
 
+MOST_TERMS = 512  # of a sum
+MOST_EXPANDED = 64  # terms of a product of sums that is multiplied out
+MOST_DEGREE = 64  # factors of a product
+MOST_BITS = 4096  # of a number
 _PRIME = 2**61 - 1
 _HALF = 2**60
 _LONG = 2**LONGEST  # Python writes longer numbers in hexadecimal only
@@ -306,6 +310,10 @@ class Expr:
                 terms[mono] = total
             else:
                 del terms[mono]
+        if len(terms) > MOST_TERMS:
+            raise TraceError(
+                f"a sum of more than {MOST_TERMS} terms: let a loop of the target language add them"
+            )
         made = Expr(terms)
         merged = _merge_digits(made)
         if merged is not made and (recorder := RECORDER.get()) is not None:
@@ -332,6 +340,7 @@ class Expr:
         other = _operand(other)
         if other is NotImplemented:
             return NotImplemented
+        _check_degree(_degree(self) + _degree(other))
         if len(self.terms) > 1 and len(other.terms) > 1:
             return _product(self, other)
         return _distribute(self, other)
@@ -352,6 +361,8 @@ class Expr:
             exponent = operator.index(exponent)
         if not isinstance(exponent, int) or exponent < 0:
             raise TraceError(f"{self!r} ** {exponent!r}: the exponent must be a non-negative int")
+        if exponent > 2:
+            return _power(self, exponent)
         result = Expr.of(1)
         for _ in range(exponent):
             result = result * self
@@ -582,6 +593,52 @@ def _operand(value: Any) -> Any:
     return NotImplemented
 
 
+def _power(base: Expr, exponent: int) -> Expr:
+    """base**exponent for an exponent above 2: a sum becomes one factor, as it does in a product."""
+    constant = base.constant
+    if constant is not None:
+        bits = (max(abs(constant), 1) - 1).bit_length() * exponent
+        if bits > MOST_BITS:
+            raise TraceError(
+                f"to the power of {exponent} a number of about {bits} bits; more than {MOST_BITS} "
+                f"are not computed, and no index type holds them"
+            )
+        return Expr.of(constant**exponent)
+    _check_degree(_degree(base) * exponent)
+    factor = group(base) if len(base.terms) > 1 else base
+    return reduce(_distribute, [factor] * exponent)
+
+
+def _check_degree(degree: int) -> None:
+    if degree > MOST_DEGREE:
+        raise TraceError(
+            f"a product of {degree} factors; more than {MOST_DEGREE} are not followed, and no index "
+            f"type holds them: reduce it on the way with %"
+        )
+
+
+_degrees: WeakKeyDictionary[Atom, int] = WeakKeyDictionary()
+
+
+def _degree(e: Expr) -> int:
+    """How many factors the value is at most made of, inside of atoms too."""
+    return max((sum(map(_degree_of_atom, mono)) for mono in e.terms if mono), default=0)
+
+
+def _degree_of_atom(atom: Atom) -> int:
+    if atom.kind == "sym":
+        return 1
+    known = _degrees.get(atom)
+    if known is None:
+        args = [a for a in atom.args if isinstance(a, Expr)]
+        if atom.kind == "fmod" or (atom.kind == "digit" and len(args) == 3):
+            args = args[-1:]  # it is less than the divisor, however large the dividend is
+        elif atom.kind == "and":
+            args = [a for a in args if a.constant is not None and a.constant >= 0] or args
+        known = _degrees[atom] = max(map(_degree, args), default=0)
+    return known
+
+
 def _distribute(a: Expr, b: Expr) -> Expr:
     if len(a.terms) < len(b.terms):
         a, b = b, a
@@ -654,6 +711,10 @@ def _merge_digits(e: Expr) -> Expr:
     if not digits:
         return e
     for base, found in digits.items():
+        starts: dict[Expr, list[tuple[Monomial, Atom]]] = {}
+        if len(found) > 1:
+            for place in found:
+                starts.setdefault(place[1].args[1], []).append(place)
         for mono_low, low in found:
             _, lo, mid = low.args
             if mid is None:
@@ -664,8 +725,8 @@ def _merge_digits(e: Expr) -> Expr:
             ((mid_mono, mid_c),), ((lo_mono, lo_c),) = mid.terms.items(), lo.terms.items()
             rest = _without(mono_low, (low,))
             assert rest is not None
-            for mono_high, high in found:
-                if high is low or not high.args[1].same(mid):
+            for mono_high, high in starts.get(mid, ()):
+                if high is low:
                     continue
                 # high * coefficient == low's coefficient * (mid / lo), as monomials
                 rest_high = _without(mono_high, (high,))
@@ -680,11 +741,37 @@ def _merge_digits(e: Expr) -> Expr:
                     whole = make("digit", base, lo, high.args[2])
                     return Expr(terms) + _distribute(Expr({rest: coefficient}), whole)
             # x // a - (b/a) * (x // b), with the upper digit unbounded: also x % b // a
-        for mono_low, low in found:
-            merged = _split_off(e, base, mono_low, low, found)
-            if merged is not None:
-                return merged
+        if len(found) == 1:
+            continue
+        keys = [_scale(e, *place) for place in found]
+        scales: dict[tuple, list[tuple[Monomial, Atom]]] = {}
+        for key, place in zip(keys, found, strict=True):
+            scales.setdefault(key, []).append(place)
+        for (*scale, c), (mono_low, low) in zip(keys, found, strict=True):
+            others = scales.get((*scale, -c))
+            if others is not None:
+                merged = _split_off(e, base, mono_low, low, others)
+                if merged is not None:
+                    return merged
     return e
+
+
+def _scale(e: Expr, mono: Monomial, digit: Atom) -> tuple:
+    """What two digits of one base have in common, but for the sign of the last, where one may be
+    split off the other: where they end, and their factors divided by where they start."""
+    _, lo, hi = digit.args
+    ((lo_mono, lo_c),) = lo.terms.items()
+    rest = list(mono)
+    rest.remove(digit)
+    below = []
+    for atom in lo_mono:
+        if atom in rest:
+            rest.remove(atom)
+        else:
+            below.append(atom)
+    c = e.terms[mono]
+    common = gcd(c, lo_c)
+    return hi, tuple(rest), tuple(below), lo_c // common, c // common
 
 
 def _merge_signed(e: Expr, mono: Monomial, low: Atom) -> Expr | None:
@@ -808,32 +895,44 @@ def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None) -> Expr:
     return Expr.atom(Atom("group", e, lo, hi))
 
 
-def expand_groups(e: Expr) -> Expr:
-    """e with every group multiplied out."""
+def expand_groups(e: Expr) -> Expr | None:
+    """e with every group multiplied out, None where that makes too many terms."""
+    memo: dict[Any, Expr] = {}
 
     def multiply(x: Expr) -> Expr:
-        total = Expr.of(0)
-        for mono, coefficient in x.terms.items():
-            product = Expr.of(coefficient)
-            for atom in mono:
-                product = _distribute(product, expanded(atom))
-            total = total + product
-        return total
+        if x not in memo:
+            total = Expr.of(0)
+            for mono, coefficient in x.terms.items():
+                product = Expr.of(coefficient)
+                for atom in mono:
+                    product = _distribute(product, expanded(atom))
+                    if len(product.terms) > MOST_EXPANDED:
+                        raise _TooLong
+                total = total + product
+            memo[x] = total
+        return memo[x]
 
     def expanded(atom: Atom) -> Expr:
-        if atom.kind == "group":
-            return multiply(atom.args[0])
-        args = [
-            multiply(a)
-            if isinstance(a, Expr)
-            else a.rebuild(multiply)
-            if isinstance(a, Cond)
-            else a
-            for a in atom.args
-        ]
-        return make(atom.kind, *args)
+        if atom not in memo:
+            if atom.kind == "group":
+                memo[atom] = multiply(atom.args[0])
+            else:
+                memo[atom] = make(atom.kind, *map(inside, atom.args))
+        return memo[atom]
 
-    return multiply(e)
+    def inside(a: Any) -> Any:
+        if isinstance(a, Cond):
+            return a.rebuild(multiply)
+        return multiply(a) if isinstance(a, Expr) else a
+
+    try:
+        return multiply(e)
+    except _TooLong:
+        return None
+
+
+class _TooLong(Exception):
+    """A product has too many terms to be of use."""
 
 
 def minimum(a: Any, b: Any) -> Expr:

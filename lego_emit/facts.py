@@ -17,6 +17,7 @@ from . import intervals
 from .errors import AssumptionError, TraceError
 from .evaluate import Evaluation, Undefined, evaluate, holds
 from .expr import (
+    MOST_EXPANDED,
     RECORDER,
     Atom,
     Cond,
@@ -966,11 +967,17 @@ class Facts:
     def magnitude(self, e: Expr) -> Expr | None:
         """A bound of abs(e) in sizes only, looser than upper and lower but for any form; None
         where a symbol has no bound."""
+        self._roughs: dict[tuple[Expr, int], Expr | None] = {}
         rough = self._rough(e, 24)
         return None if rough is None else self._rootless(rough)
 
     def _rough(self, e: Expr, depth: int) -> Expr | None:
         """As magnitude, square roots still standing."""
+        if (e, depth) not in self._roughs:
+            self._roughs[e, depth] = self._rough_sum(e, depth)
+        return self._roughs[e, depth]
+
+    def _rough_sum(self, e: Expr, depth: int) -> Expr | None:
         total = Expr.of(0)
         for mono, coefficient in e.terms.items():
             product = Expr.of(abs(coefficient))
@@ -979,6 +986,8 @@ class Facts:
                 if factor is None:
                     return None
                 product = _distribute(product, factor)
+                if len(product.terms) > MOST_EXPANDED:
+                    return None
             total = total + product
         return total
 

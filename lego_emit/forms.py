@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 from .cost import Cost
@@ -371,9 +371,24 @@ class Form:
         is_size = self.lowering._is_size_symbol
         order = sorted(mono, key=lambda a: (not is_size(a), a.key)) if len(mono) > 1 else mono
         node = self.graph.const(c)
-        for atom in order:
-            node = self.graph.op("mul", node, self.atom(atom))
+        for atom, same in groupby(order):
+            count = len([*same])
+            for power in self._powers(self.atom(atom), count):
+                node = self.graph.op("mul", node, power)
         return node
+
+    def _powers(self, node: int, count: int) -> list[int]:
+        """Factors whose product is node**count: itself so often, or squares of squares."""
+        if count < 4:
+            return [node] * count
+        result = None
+        while True:
+            if count & 1:
+                result = node if result is None else self.graph.op("mul", result, node)
+            count >>= 1
+            if not count:
+                return [result]
+            node = self.graph.op("mul", node, node)
 
     # -- atoms --------------------------------------------------------------------------------
 

@@ -105,8 +105,9 @@ def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool
     if words is not None:
         return min(best, words, key=price), True
     best = _cheapest(lowering, own, atoms, best)
-    if "group" in kinds:
-        expanded = [unsubstitute(expand_groups(e), lowering.facts) for e in outputs]
+    flat = [expand_groups(e) for e in outputs] if "group" in kinds else []
+    if flat and all(e is not None for e in flat):
+        expanded = [unsubstitute(e, lowering.facts) for e in flat]
         if (recorder := RECORDER.get()) is not None:
             recorder.context = ("products multiplied out",)
         atoms = [atom for atom, _ in standing(expanded)]

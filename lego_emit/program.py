@@ -73,9 +73,11 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, operands first."""
-        for arg in self.args:
-            yield from arg.walk()
-        yield self
+        found, stack = [], [self]
+        while stack:
+            found.append(stack.pop())
+            stack.extend(found[-1].args)
+        yield from reversed(found)
 
     @property
     def is_bool(self) -> bool:

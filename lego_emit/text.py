@@ -6,6 +6,7 @@ off, and CUT stands for what is left out."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from .errors import shown
 from .expr import Atom, Cond, Expr
@@ -59,9 +60,12 @@ def _term(mono: tuple[Atom, ...], coefficient: int, need: int, left: Iterator[in
     factors = [shown(coefficient)] if coefficient != 1 else []
     if len(mono) == 1 and not factors:
         return _atom(mono[0], need, left)
-    factors += [
-        _atom(a, _MUL + 1, left) for a in sorted(mono, key=lambda a: (a.kind != "sym", a.key))
-    ]
+    for atom, same in groupby(sorted(mono, key=lambda a: (a.kind != "sym", a.key))):
+        count = len([*same])
+        if count > 3:
+            factors.append(f"{_atom(atom, _ATOM, left)}**{count}")
+        else:
+            factors += [_atom(atom, _MUL + 1, left) for _ in range(count)]
     whole = "*".join(factors)
     return f"({whole})" if need > _MUL else whole
 

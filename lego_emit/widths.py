@@ -11,6 +11,7 @@ from .graph import OPPOSITES
 from .intervals import ANY, Interval, both, interval, tighter
 from .program import INDEX_TYPES, OPS, Node
 from .symbolic import unsubstitute
+from .text import CUT
 
 if TYPE_CHECKING:
     from .facts import Facts
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .lower import Lowered
 
 INT32 = INDEX_TYPES["int32"][1]
+MOST_SHOWN = 100  # characters of a value in a message
 
 
 class Ranges:
@@ -200,7 +202,8 @@ def choose_type(
 def _named(k: int, node: Node, lowering: Lowering) -> str:
     value = lowering.value(k)
     if value is not None:
-        return repr(unsubstitute(value, lowering.facts))
+        text = repr(unsubstitute(value, lowering.facts))
+        return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + CUT
     return node.op if node.value is None else str(node.value)
 
 

@@ -7,8 +7,9 @@ import pytest
 from net.judge import assert_sound
 from test_bad_input import refused_by_generate
 
-from lego_emit import GenP, GroupBy, generate, symbols
+from lego_emit import GenP, GroupBy, expr, generate, symbols
 from lego_emit.errors import AssumptionError, TraceError
+from lego_emit.expr import Expr
 from lego_emit.facts import Facts
 from lego_emit.text import CUT
 
@@ -198,6 +199,122 @@ def test_small_sizes_are_checked_whatever_was_decided():
         for i in range(N):
             wanted = place(N, i) if N >= 4 else 0
             assert function.evaluate({"N": N, "i": i}) == {"result": wanted}
+
+
+# -- powers, products, sums ----------------------------------------------------------------------
+
+
+def falling(x, count):
+    """x * (x + 1) * .. of so many factors."""
+    product = 1
+    for k in range(count):
+        product *= x + k
+    return product
+
+
+@pytest.mark.parametrize(
+    ("fn", "sizes", "multiplications"),
+    [
+        (lambda x: x**20, {"x": 5}, 5),
+        (lambda x: (x + 1) ** 20, {"x": 5}, 5),
+        (lambda x: (x + y_of(x) - 3) ** 15 * 2, {"x": 6}, None),
+        (lambda x, y: (x - y) ** 7 - (x + y) ** 4, {"x": 9, "y": 7}, 6),
+        (lambda x: falling(x, 12), {"x": 9}, 11),
+        (lambda x: x**2 + x**3 + x**4, {"x": 9}, None),
+        (lambda x: (x**31 + 3) % 7, {"x": 4}, None),
+    ],
+)
+def test_a_power_takes_few_multiplications(fn, sizes, multiplications):
+    (function,) = same_as_python(fn, sizes).functions
+    found = sum(node.op == "mul" for node in function.nodes())
+    assert multiplications is None or found == multiplications
+
+
+def y_of(x):
+    return x // 2
+
+
+def test_a_power_is_no_more_terms():
+    """(x + y + z + 1)**64 has 47905, multiplied out."""
+    (function,) = generate(
+        lambda x, y, z: (x + y + z + 1) ** 64, "cpp", assume=["0 <= x", "0 <= y", "0 <= z"]
+    ).functions
+    assert sum(node.op == "mul" for node in function.nodes()) == 6
+    assert "fits int64" in " ".join(function.assumptions)
+
+
+def test_products_share_what_they_have_in_common():
+    """Each factor doubles what would be looked at without it."""
+    (function,) = generate(lambda x: falling(x, 26), "cpp", assume=["0 <= x"]).functions
+    assert results(function, {"x": 3}) == (falling(3, 26),)
+
+
+def squared(x):
+    for _ in range(10):
+        x = x * x + 1
+    return x
+
+
+@pytest.mark.parametrize(
+    ("fn", "words"),
+    [
+        (lambda x: x**10**6, ["1000000 factors", "64", "%"]),
+        (lambda x: (x + 1) ** 300, ["300 factors"]),
+        (lambda x: (x // 3 * x) ** 40, ["80 factors"]),
+        (squared, ["128 factors"]),
+        (lambda x: x + Expr.of(9) ** 10**9, ["bits", "4096"]),
+        (lambda x: sum(x // k for k in range(1, 2000)), ["512 terms"]),
+    ],
+)
+def test_a_product_or_sum_of_too_much_is_refused(fn, words):
+    refused_by_generate(TraceError, *words, fn=fn, assume=["0 <= x"])
+
+
+def test_a_product_that_is_reduced_on_the_way_is_not_too_much():
+    def power(x):
+        for _ in range(10):
+            x = x * x % 251
+        return x
+
+    assert same_as_python(power, {"x": 9})
+
+
+def test_numbers_to_huge_powers_have_a_value_where_that_is_small():
+    assert (Expr.of(-1) ** 10**30).same(Expr.of(1)) and (Expr.of(1) ** 10**30).same(Expr.of(1))
+    assert (Expr.of(0) ** 10**30).same(Expr.of(0)) and (Expr.of(-3) ** 5).same(Expr.of(-243))
+
+
+@pytest.mark.parametrize(
+    ("assumption", "words"),
+    [
+        ("M < 2**99999999", ["about 99999999 bits"]),
+        ("M < 9**9**9", ["bits", "4096"]),
+        ("M**100000 < 5", ["100000 factors"]),
+        ("(M + 1)**300 < 5", ["300 factors"]),
+    ],
+)
+def test_an_assumption_of_too_much_is_refused(assumption, words):
+    fn = lambda M: M  # noqa: E731
+    refused_by_generate(AssumptionError, "M", *words, fn=fn, assume=[assumption])
+
+
+def test_a_sum_of_many_quotients():
+    """Neighbouring digits are put together by what they have in common, not pair by pair."""
+    looked_at = 0
+    without = expr._without
+
+    def counted(*monomials):
+        nonlocal looked_at
+        looked_at += 1
+        return without(*monomials)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expr, "_without", counted)
+        (function,) = generate(
+            lambda x: sum(x // k for k in range(1, 200)), "cpp", assume=["0 <= x < 9000"]
+        ).functions
+    assert looked_at < 200 * 200 * 10
+    assert results(function, {"x": 8999}) == (sum(8999 // k for k in range(1, 200)),)
 
 
 # -- text ----------------------------------------------------------------------------------------
