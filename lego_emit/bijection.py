@@ -112,7 +112,7 @@ def _read(value: Any, seen: dict[int, Any]) -> Hashable:
     if isinstance(value, FunctionType):
         cells = [c.cell_contents for c in value.__closure__ or () if c != CellType()]  # not empty
         around = value.__globals__
-        read = {n: around[n] for n in sorted(_names(value.__code__)) if n in around}
+        read = {n: around[n] for n in sorted(names_in(value.__code__)) if n in around}
         for name, found in read.items():  # another module's functions stay as they are
             if isinstance(found, FunctionType) and found.__globals__ is not around:
                 read[name] = id(found)
@@ -131,8 +131,9 @@ def _read(value: Any, seen: dict[int, Any]) -> Hashable:
     return value if isinstance(value, Hashable) else object()
 
 
-def _names(code: CodeType) -> set[str]:
-    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+def names_in(code: CodeType) -> set[str]:
+    """The names that code reads, its inner functions' too."""
+    inner = [names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
     return set(code.co_names).union(*inner)
 
 

@@ -5,7 +5,10 @@ A message names the construct, the place and the way out.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class LegoError(Exception):
@@ -72,6 +75,11 @@ class InternalError(LegoError):
     """A broken promise inside lego_emit: please report it."""
 
 
+class LegoWarning(UserWarning):
+    """Something that works and may not be meant: a name that nobody defined, a variable of the
+    module that is taken as an index."""
+
+
 LONGEST = 256  # bits of a number that a message writes out, and of a size
 
 
@@ -103,9 +111,9 @@ def line_in(function: Any, error: BaseException) -> str:
     return f" (line {line})" if line is not None else ""
 
 
-def nearest(name: str, choices) -> str:
+def nearest(name: str, choices, alike: float = 0.5) -> str:
     """ " Did you mean 'x'?" for the choice nearest to name, or the empty string."""
     import difflib
 
-    found = difflib.get_close_matches(name, list(choices), n=1, cutoff=0.5)
+    found = difflib.get_close_matches(name, list(choices), n=1, cutoff=alike)
     return f" Did you mean {found[0]!r}?" if found else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from . import registry
 from .cost import Cost, cost_model
 from .emit import Emitted, emit_program
-from .errors import TargetError, TraceError, nearest, shown
+from .errors import LegoWarning, TargetError, TraceError, nearest, shown
 from .expr import RECORDER, TOO_DEEP, Cond, Expr, using
 from .facts import Facts
 from .layout import Block, ExpandBy
@@ -19,7 +20,7 @@ from .program import INDEX_TYPES, Function, Param, Program
 from .relations import pieces, reworded
 from .sizes import is_integer, is_sympy
 from .symbolic import _product, learn_layout, rebuilt, unsubstitute
-from .trace import AXIS_NAMES, Trace, call_user_function, follow, go_on
+from .trace import AXIS_NAMES, Trace, call_user_function, doubts, follow, go_on
 from .widths import choose_type
 
 WHOLES = 4  # ways to keep flat positions whole that are tried
@@ -35,6 +36,7 @@ def generate(
     index_type: str = "auto",
     base: int = 0,
     cost: str | Cost | None = None,
+    strict: bool = False,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -54,6 +56,8 @@ def generate(
         and a masked position is 0 then).
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
         fewest operations), or a Cost.
+    strict: refuse what may not be meant and is only warned of else (LegoWarning): a name that nobody
+        defined, and a variable of the module, not in capitals, that is taken as an index.
 
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.
@@ -64,7 +68,12 @@ def generate(
     make = partial(
         build_program, fn_or_layout, printer, name, sizes, assume, index_type, base, cost
     )
-    return emit_program(make(), target, subject=fn_or_layout, sizes=sizes, make=make)
+    program = make()
+    if program.doubts and strict:
+        raise TraceError("; ".join(program.doubts))
+    for text in program.doubts:
+        warnings.warn(text, LegoWarning, stacklevel=2)
+    return emit_program(program, target, subject=fn_or_layout, sizes=sizes, make=make)
 
 
 def build_program(
@@ -112,7 +121,8 @@ def build_program(
         )
     except RecursionError:
         raise TraceError(f"{unit}: {TOO_DEEP}") from None
-    program = Program(unit, lowered, " ".join(title.split()))
+    told = () if isinstance(fn_or_layout, Block) else tuple(doubts(fn_or_layout, trace))
+    program = Program(unit, lowered, " ".join(title.split()), told)
     program.check()
     return program
 

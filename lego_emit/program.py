@@ -247,6 +247,7 @@ class Program:
     name: str
     functions: tuple[Function, ...]
     title: str = ""  # the layout or the user's function, as Python text
+    doubts: tuple[str, ...] = field(default=(), compare=False)  # what may not be meant in it
 
     def check(self) -> None:
         """Check every function."""

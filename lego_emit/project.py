@@ -194,6 +194,12 @@ def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
     return value
 
 
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("give true or false")
+    return value
+
+
 def _output(value: Any) -> str:
     template = _text(value, OUTPUT)
     for _, name, form, conversion in Formatter().parse(template):
@@ -226,10 +232,13 @@ SHARED: dict[str, _Check] = {
     "index-type": partial(_one_of, choices=("auto", *INDEX_TYPES)),
     "base": partial(_one_of, choices=(0, 1)),
     "cost": partial(_one_of, choices=tuple(COSTS)),
+    "strict": _flag,
     "depends": partial(_texts, example="sizes.json"),
 }
 OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
-OPTIONS = {"sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None}
+OPTIONS = {
+    "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
+}  # fmt: skip
 
 
 # -- units ---------------------------------------------------------------------------------------

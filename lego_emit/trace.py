@@ -10,13 +10,15 @@ import builtins
 import inspect
 import re
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from math import prod
+from numbers import Integral
 from typing import Any
 
+from .bijection import names_in
 from .errors import LONGEST, AssumptionError, LegoError, TraceError, line_in, nearest, shown
 from .expr import (
     RECORDER,
@@ -40,6 +42,7 @@ MAX_DEPTH = 64  # undecided conditions on one path
 MAX_ASKED = 4096  # conditions on one path, decided ones too
 MAX_SHOWN = 80  # characters of a condition in a message
 AXIS_NAMES = "ijklmn"
+ALIKE = 0.7  # names that are taken for one another
 
 _running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
 _path: ContextVar[_Path | None] = ContextVar("lego_emit_path", default=None)
@@ -57,7 +60,10 @@ class Trace:
     facts: Facts
     sizes: Mapping[str, int]
     signature: list[str] = field(default_factory=list)
-    free: list[str] = field(default_factory=list)  # names that nobody defined, by first use
+    free: list[str] = field(default_factory=list)  # parameters beside the signature's, by first use
+    undefined: list[str] = field(default_factory=list)  # those that are names nobody defined
+    captured: dict[int, tuple[str, Any]] = field(default_factory=dict)  # id -> a variable
+    misread: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (value, of what)
     axes: list[str] = field(default_factory=list)
     preconditions: list[str] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
@@ -120,6 +126,22 @@ class Trace:
         if not known and name not in self.sizes and name not in self.facts.quotients:
             self.free.append(name)
 
+    def capture(self, name: str, value: Any) -> Any:
+        """The value of a variable around the function, to be known again where it is an index. What
+        is written in capitals is a constant."""
+        if not isinstance(value, Integral) or isinstance(value, bool) or name == name.upper():
+            return value
+        made = _Captured(value) if type(value) is int else value
+        self.captured[id(made)] = name, made
+        return made
+
+    def indexed(self, layout: Any, axis: int | None, index: Any) -> None:
+        """A layout was asked at a number: is that a variable around the function?"""
+        name, value = self.captured.get(id(index), ("", None))
+        if name and value is index:
+            place = "the position" if axis is None else f"index {axis}"
+            self.misread.setdefault(name, (int(index), f"{place} of {layout!r}"))
+
     def axis(self, size: Expr) -> Expr:
         """The parameter of the next ':'."""
         if self._axis == len(self.axes):
@@ -158,11 +180,16 @@ class Trace:
         return [n for n in (*self.signature, *self.free, *self.axes) if n not in self.sizes]
 
 
+class _Captured(int):
+    """A number that is an object of its own: 5 is the same one everywhere."""
+
+
 class _Globals(dict):
     """A function's globals in which undefined names are parameters."""
 
-    def __init__(self, original: Mapping[str, Any], trace: Trace):
+    def __init__(self, original: Mapping[str, Any], trace: Trace, read: Iterable[str]):
         super().__init__(original)
+        self.update((n, trace.capture(n, original[n])) for n in read if n in original)
         self._trace = trace
         for name, value in (("min", _minimum), ("max", _maximum)):
             self.setdefault(name, value)
@@ -175,6 +202,8 @@ class _Globals(dict):
             if name in trace.axes:  # an axis took the name before it was known to be in use
                 trace.axes.remove(name)
             trace.free.append(name)
+        if name not in trace.undefined:
+            trace.undefined.append(name)
         return trace.symbol(name)
 
 
@@ -611,21 +640,74 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
     trace.signature = signature
     target = fn
     if isinstance(fn, types.FunctionType):
-        target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace))
+        read = sorted(names_in(fn.__code__))
+        cells = _cells(fn, trace)
+        target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace, read), cells)
     return called(target, name, *positional, **keywords)
 
 
+def _cells(fn: types.FunctionType, trace: Trace) -> tuple[types.CellType, ...] | None:
+    """What fn captured from the functions around it; what it changes itself stays its own."""
+    if fn.__closure__ is None:
+        return None
+    found = dict(zip(fn.__code__.co_freevars, fn.__closure__, strict=True))
+    for name, cell in found.items():
+        if cell != types.CellType():  # not empty
+            value = trace.capture(name, cell.cell_contents)
+            if value is not cell.cell_contents and not _changes(fn.__code__, name):
+                found[name] = types.CellType(value)
+    return tuple(found.values())
+
+
+def _changes(code: types.CodeType, name: str) -> bool:
+    import dis
+
+    return any(
+        i.argval == name and i.opname in ("STORE_DEREF", "DELETE_DEREF")
+        for i in dis.get_instructions(code)
+    ) or any(_changes(c, name) for c in code.co_consts if isinstance(c, types.CodeType))
+
+
+def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
+    """What fn may not mean: names that nobody defined, variables around it that are indices."""
+    free = [name for name in trace.undefined if name not in trace.sizes]
+    if not free and not trace.misread:
+        return
+    name = getattr(fn, "__name__", "the function")
+    own = [*inspect.signature(fn).parameters]
+    code = getattr(fn, "__code__", None)
+    known = {*own, *(code.co_varnames if code else ()), *getattr(fn, "__globals__", ())}
+    meant = [n for n in free if not nearest(n, known, ALIKE)]
+
+    def signature(more: Sequence[str]) -> str:
+        names = ", ".join([*own, *(n for n in more if n not in own)])
+        return f"lambda {names}: .." if name == "<lambda>" else f"def {name}({names})"
+
+    for n in free:
+        if n not in meant:
+            yield f"{name}: nobody defined {n}, which becomes a parameter.{nearest(n, known, ALIKE)}"
+    if meant:
+        one = len(meant) == 1
+        yield (
+            f"{name}: nobody defined {', '.join(meant)}, which {'becomes a' if one else 'become'} "
+            f"parameter{'s' * (not one)}; write {'it' if one else 'them'} in the signature, "
+            f"{signature(meant)}"
+        )
+    for n, (value, place) in trace.misread.items():
+        yield (
+            f"{name}: {n} is {value}, a variable around the function, as {place}; for a parameter "
+            f"write it in the signature, {signature([n])}; where the number is meant, in capitals"
+        )
+
+
 def _copied(
-    function: types.FunctionType, code: types.CodeType, names: dict[str, Any]
+    function: types.FunctionType,
+    code: types.CodeType,
+    names: dict[str, Any],
+    cells: tuple[types.CellType, ...] | None,
 ) -> types.FunctionType:
-    """A function with other code, that reads other globals."""
-    made = types.FunctionType(
-        code,
-        names,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
+    """A function with other code, that reads other globals and captured values."""
+    made = types.FunctionType(code, names, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
 
@@ -652,7 +734,7 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
     if isinstance(function, types.FunctionType):
         code = _without_sets(function.__code__)
         if code is not function.__code__:
-            function = _copied(function, code, function.__globals__)
+            function = _copied(function, code, function.__globals__, function.__closure__)
     try:
         return function(*positional, **keywords)
     except TraceError as error:

@@ -419,7 +419,9 @@ class JavaScriptPrinter(Printer):
         runs = "<=" if view.base else "<"
         for depth, ((axis, _), end) in enumerate(zip(view.axes, ends, strict=True)):
             pad = "  " * depth
-            lines.append(f"{pad}for (let {axis} = {first}; {axis} {runs} {end}; {axis} += {one}) {{")
+            lines.append(
+                f"{pad}for (let {axis} = {first}; {axis} {runs} {end}; {axis} += {one}) {{"
+            )
         pad = "  " * len(view.axes)
         call = f"{view.name}({f',{BREAK}'.join(p.name for p in view.params)})"
         elements = [f"{array}[{position}]" for array in arrays]

@@ -254,7 +254,7 @@ def big(layouts=200):
     lines = ["from lego_emit import OrderBy, Row, RegP, TileBy"]
     for k in range(layouts):
         lines.append(
-            f"def f{k}(M, N, BM, BN):\n    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))\n"
+            f"def f{k}(M, N, BM, BN, pid_m, pid_n):\n    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))\n"
             f"    return L[pid_m, pid_n, :, :] + {k}"
             if k % 2
             else f"f{k} = TileBy([4, 3], [2, {k + 2}]).OrderBy(RegP([8, {3 * k + 6}], [1, 0]))"
@@ -573,6 +573,29 @@ def test_depfile_for_one_name_and_where_nothing_is_stale():
     assert rest[:2] == ["lego-emit.toml:", "layouts.py:"]
 
 
+# -- what may not be meant -----------------------------------------------------------------------
+
+
+def test_free_names_are_told_when_their_layout_is_made(folder):
+    line = "warning: layouts.py: tile: nobody defined pid_m, pid_n"
+    done = process("--jobs", "1")
+    assert done.returncode == 0 and done.stderr.count("warning: ") == 1
+    assert done.stderr.startswith(line) and files() == MADE
+    assert "warning" not in process().stderr
+    change("def tile(M, N, BM, BN)", "def tile(M, N, BM, BN, pid_m, pid_n)")
+    done = process()
+    assert (done.returncode, done.stderr) == (0, "wrote 2 files\n")
+
+
+def test_strict_refuses_free_names(folder):
+    config("strict = true\n" + CONFIG)
+    result = run()
+    assert result.exit_code == 2 and "tile: nobody defined pid_m, pid_n" in result.stderr
+    assert files() == []
+    change("def tile(M, N, BM, BN)", "def tile(M, N, BM, BN, pid_m, pid_n)")
+    built()
+
+
 # -- bad input -----------------------------------------------------------------------------------
 
 LAYOUT = 'layouts = ["layouts.py:turned"]\n'
@@ -596,6 +619,7 @@ BAD = [
     (ONE + "base = 2", ["base is 2", "0, 1"]),
     (ONE + "base = true", ["base is True"]),
     (ONE + 'index-type = "i64"', ["index-type is 'i64'", "Did you mean 'int64'?"]),
+    (ONE + "strict = 1", ["strict is 1", "true or false"]),
     (ONE + 'cost = "op"', ["cost is 'op'", "Did you mean 'ops'?"]),
     (ONE + 'assume = "M < 3"', ["assume is 'M < 3'", "give a list"]),
     (ONE + 'output = "{nmae}.h"', ["{nmae}", "Did you mean 'name'?"]),

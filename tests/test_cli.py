@@ -128,6 +128,48 @@ def test_modules_beside_the_file_are_found_and_forgotten(folder):
     assert not {n for n in new if "helper" in n or "user_file" in n}
 
 
+DOUBTFUL = "from lego_emit import GroupBy\ni = 2\ndef f(M, N):\n    return GroupBy([M, N])[i, j]\n"
+TOLD = ["warning: f: nobody defined j", "warning: f: i is 2, a variable around the function"]
+
+
+def test_what_may_not_be_meant_is_one_line_each():
+    """Once, however many languages; what is emitted is the same."""
+    Path("d.py").write_text(DOUBTFUL)
+    done = python("generate", "d.py:f", "-t", "cpp", "-t", "rust", "-o", "out")
+    assert (done.returncode, done.stdout) == (0, "")
+    lines = done.stderr.splitlines()
+    assert [line[: len(start)] for line, start in zip(lines, TOLD, strict=False)] == TOLD
+    assert lines[2:] == ["wrote out/f.hpp", "wrote out/f.rs"]
+    text = Path("out/f.hpp").read_text()
+    Path("d.py").write_text(DOUBTFUL.replace("i = 2\n", "").replace("[i, j]", "[2, j]"))
+    done = python("generate", "d.py:f", "-t", "cpp", "--name", "f")
+    assert done.stdout == text and done.stderr.count("warning: ") == 1
+
+
+def test_strict_refuses_it():
+    Path("d.py").write_text(DOUBTFUL)
+    done = python("generate", "d.py:f", "-t", "cpp", "--strict", "-o", "out/")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: f: nobody defined j") and "f: i is 2" in done.stderr
+    assert not Path("out").exists()
+    for command in ("verify", "bench"):
+        result = run(command, "d.py:f", "-t", "cpp", "--strict", "--size", "M=4", "--size", "N=3")
+        assert result.exit_code == 2 and "nobody defined j" in result.stderr
+    Path("d.py").write_text(DOUBTFUL.replace("(M, N)", "(M, N, i, j)"))
+    done = python("generate", "d.py:f", "-t", "cpp", "--strict")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_golden_cases_may_have_free_names(folder):
+    case = folder / "golden" / "f"
+    case.mkdir(parents=True)
+    sizes = "sizes = {'M': 4, 'N': 3}\ndomain = {'j': 3}\n"
+    (case / "layout.py").write_text(DOUBTFUL + sizes)
+    for command in ("update", "check"):
+        done = python("golden", command)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 # -- bad input -----------------------------------------------------------------------------------
 
 BAD_FILES = {

@@ -5,8 +5,10 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
 from net.judge import assert_sound
@@ -18,6 +20,7 @@ from lego_emit import (
     ExpandBy,
     GenP,
     GroupBy,
+    LegoWarning,
     OrderBy,
     RegP,
     Row,
@@ -26,7 +29,7 @@ from lego_emit import (
     reference,
     symbols,
 )
-from lego_emit.errors import AssumptionError, IndexRangeError, TargetError, WidthError
+from lego_emit.errors import AssumptionError, IndexRangeError, TargetError, TraceError, WidthError
 
 
 def index_kernel(M, N, BM, BN):
@@ -287,6 +290,119 @@ def test_names_that_somebody_defined_are_not_parameters():
 
 
 SOME_GLOBAL = 40
+row, bm, HALO, lane = 2, 4, 1, np.int64(3)
+
+
+def told(fn, **options):
+    """What generate() warns of."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        generate(fn, "cpp", **options)
+    assert all(w.category is LegoWarning and w.filename == __file__ for w in found)
+    return [str(w.message) for w in found]
+
+
+def free(M, N, p):
+    return GroupBy([M, N])[p, q]  # noqa: F821
+
+
+def two():
+    return GroupBy([4, 6])[zeta, alpha]  # noqa: F821
+
+
+def slip(M, N, pid_m, pid_n):
+    return GroupBy([M, N])[pid_m, pdi_n]  # noqa: F821
+
+
+def captured(M, N, q):
+    return GroupBy([M, N])[row, q]
+
+
+def captured_position(M):
+    return GroupBy([M, 4]).inv(row)
+
+
+def around(row):
+    def inner(M, N, q):
+        return GroupBy([M, N]).apply(row, q)
+
+    return inner
+
+
+DOUBTS = {
+    "a free name": (free, ["free: nobody defined q", "write it in", "def free(M, N, p, q)"]),
+    "two": (two, ["two: nobody defined zeta, alpha", "parameters", "def two(zeta, alpha)"]),
+    "a slip": (slip, ["slip: nobody defined pdi_n", "Did you mean 'pid_n'?"]),
+    "a global": (
+        captured,
+        ["captured: row is 2", "index 0 of GroupBy([M, N])", "def captured(M, N, q, row)"],
+    ),
+    "a global position": (captured_position, ["row is 2", "the position of GroupBy([M, 4])"]),
+    "a closure": (around(1), ["inner: row is 1", "index 0", "def inner(M, N, q, row)"]),
+    "a NumPy integer": (lambda M: GroupBy([M, 4])[:, lane], ["lane is 3", "index 1"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DOUBTS)
+def test_what_may_not_be_meant_is_told(case):
+    fn, parts = DOUBTS[case]
+    (text,) = told(fn)
+    for part in parts:
+        assert part in text
+    assert len(text) < 300
+    with pytest.raises(TraceError) as refused:
+        generate(fn, "cpp", strict=True)
+    assert str(refused.value) == text
+
+
+def sized(M, N, p, q):
+    return TileBy([M // bm, N // bm], [bm, bm])[p, q, p % bm, 0]
+
+
+def counting():
+    calls = 0
+
+    def counted(M, p):
+        nonlocal calls
+        calls += 1
+        return GroupBy([M, 99])[p, calls]
+
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("fn", "options"),
+    [
+        (lambda M, N, i, j: GroupBy([M, N])[i, j], {}),
+        (lambda M, N: GroupBy([M, N])[:, :], {}),
+        (lambda M, N, p: GroupBy([M, N])[p, HALO], {}),
+        (lambda M, N, p: GroupBy([M, N])[p, 2], {}),
+        (lambda M, N, p: GroupBy([M, N])[p, int(row)], {}),
+        (lambda M, N, p: GroupBy([M, N])[p, q], {"sizes": {"q": 3}}),  # noqa: F821
+        (lambda M, N, p, row=3: GroupBy([M, N])[p, row], {}),
+        (lambda M, N, p: sum(GroupBy([M, N])[p, k] for k in range(row)), {}),
+        (lambda M: GroupBy([M, symbols("N")])[symbols("i"), symbols("j")], {}),
+        (GroupBy([symbols("M"), 4]), {}),
+        (sized, {}),
+        (counting(), {}),
+    ],
+)
+def test_what_is_meant_is_not_told(fn, options):
+    """Sizes, constants in capitals, numbers, parameters that are fixed, symbols."""
+    assert told(fn, **options) == []
+    generate(fn, "cpp", strict=True, **options)
+
+
+def test_a_name_in_the_signature_changes_no_code(target):
+    def signed(M, N, p, q):
+        return GroupBy([M, N])[p, q]
+
+    sources = [generate(fn, target, name="same").source for fn in (free, signed)]
+    assert sources[0].replace("same(M, N, p)", "same(M, N, p, q)") == sources[1]
+    assert (
+        generate(captured, target, name="same").functions
+        == generate(lambda M, N, q: GroupBy([M, N])[2, q], target, name="same").functions
+    )
 
 
 def test_defaults_are_values_and_sizes_replace_them():
