@@ -292,17 +292,23 @@ def test_names_and_units_that_are_not_there():
         replace(unit, _make=None).explain()
 
 
-def test_verify_knows_the_layout(monkeypatch):
+def test_verify_knows_what_was_emitted(monkeypatch):
     from lego_emit import verify
 
     seen = []
-    monkeypatch.setattr(verify, "verify", lambda unit, on, **given: seen.append(given["reference"]))
-    layout = rows.fig6()
-    generate(layout, "cpp").verify()
-    generate(rows.bricks, "cpp").verify(sizes={"N": 6, "B": 2})
-    generate(index_kernel, "cpp").verify()
-    generate(layout, "cpp").verify(reference=rows.fig2())
-    assert seen[:3] == [layout, rows.bricks, None] and seen[3] is not layout
+
+    def record(unit, spaces, subject, *rest):
+        seen.append(subject)
+        return expected(unit, spaces, subject, *rest)
+
+    expected = verify.expected
+    monkeypatch.setattr(verify, "expected", record)
+    layout, other = rows.fig6(), rows.fig2()
+    assert generate(layout, "cpp").verify()
+    assert generate(rows.bricks, "cpp").verify(sizes={"N": 6, "B": 2})
+    assert generate(index_kernel, "cpp").verify(sizes={"M": 6, "N": 4, "BM": 3, "BN": 2})
+    assert not generate(layout, "cpp").verify(reference=other)
+    assert seen == [layout, rows.bricks, index_kernel, other]
 
 
 def test_verify_knows_the_sizes_that_were_fixed(need):
