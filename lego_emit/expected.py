@@ -60,21 +60,21 @@ def expected(
     those of the spaces. own: it is what the unit was made of; a VerifyError is raised where another
     one cannot be evaluated, a note made where that one cannot.
     """
-    layout = None
+    found = []
     try:
         layout = _layout(unit, spaces, subject, numbers)
+        for position, function in enumerate(unit.functions):
+            space = spaces[function.name]
+            if layout is not None:
+                found.append(_by_layout(layout, function, space, samples, inverse=position == 1))
+            else:
+                known = _by_function(subject, function, space, numbers, samples, own)
+                found.append(replace(known, by="the Python function"))
     except LegoError as error:
         if not own:
             raise VerifyError(f"the reference {error}") from None
-        return [Expected(note=f"not compared: {error}") for _ in unit.functions]
-    found = []
-    for position, function in enumerate(unit.functions):
-        space = spaces[function.name]
-        if layout is not None:
-            found.append(_by_layout(layout, function, space, samples, inverse=position == 1))
-        else:
-            known = _by_function(subject, function, space, numbers, samples, own)
-            found.append(replace(known, by="the Python function"))
+        missing = len(unit.functions) - len(found)
+        found += [Expected(note=f"not compared: {error}")] * missing
     return found
 
 
@@ -113,7 +113,7 @@ def _by_layout(
         indices = [p for p in function.params if p.name not in space.fixed]
     if len(indices) != rank:
         raise VerifyError(
-            f"{function.name} runs over {len(indices)} indices, the reference {layout!r} has {rank}"
+            f"{layout!r} has {rank} indices, and {function.name} runs over {len(indices)}"
         )
     zero = [known[p.name] - p.base for p in indices]
     try:
@@ -142,35 +142,44 @@ def _by_function(
     if not len(many):
         return Expected(note="not compared: no index meets the assumptions")
     arrays = plain.arrays(many)
-    few = _few(space, many, CALLS if arrays is None else FEW)
-    rows, kept, failed = [], [], []
+    rows: dict[int, list[int]] = {}
+    failed = []
+    few = _few(space, many, CALLS)
     stop = time.monotonic() + SECONDS
     for number in few:
         try:
-            rows.append(plain.at(number))
-            kept.append(number)
+            rows[number] = plain.at(number)
         except VerifyError as error:
             if not own:
-                raise VerifyError(f"the reference {error}") from None
+                raise
             failed.append(error)
-        if time.monotonic() > stop:
+        late = time.monotonic() > stop
+        if late or (len(rows) == FEW and arrays is not None and _agree(arrays, many, rows)):
             break
-    if not kept:
+    if not rows:
         return Expected(note=f"not compared: {failed[0]}")
     outside = [e for e in failed if isinstance(e.__cause__, IndexRangeError)]
     if outside and space.readable:
         return Expected(wrong=f"the header allows an index that the layout has not: {outside[0]}")
     note = ""
     if failed:
-        note = f"{len(failed):,} of {len(few):,} calls of it failed, such as {failed[0]}"
-    order = np.argsort(kept)
-    column = np.array(kept, np.int64)[order]
-    wanted = [_integers([row[k] for row in rows])[order] for k in range(len(function.outputs))]
-    if arrays is not None:
-        at = np.searchsorted(many, column)
-        if all((a[at] == w).all() for a, w in zip(arrays, wanted, strict=True)):
-            column, wanted = many, arrays
+        calls = len(rows) + len(failed)
+        note = f"{len(failed):,} of {calls:,} calls of it failed, such as {failed[0]}"
+    if arrays is not None and _agree(arrays, many, rows):
+        return Expected(space.points(many), arrays, note)
+    column = np.array(sorted(rows), np.int64)
+    wanted = [
+        _integers([rows[n][k] for n in column.tolist()]) for k in range(len(function.outputs))
+    ]
     return Expected(space.points(column), wanted, note)
+
+
+def _agree(arrays: Sequence[np.ndarray], numbers: np.ndarray, rows: dict[int, list[int]]) -> bool:
+    """Whether arrays gave what plain integers give, where those were tried: arrays overflow."""
+    at = np.searchsorted(numbers, list(rows))
+    return all(
+        array[at].tolist() == [row[k] for row in rows.values()] for k, array in enumerate(arrays)
+    )
 
 
 def _integers(values: list[int]) -> np.ndarray:

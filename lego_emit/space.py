@@ -15,7 +15,7 @@ import numpy as np
 
 from .errors import AssumptionError, VerifyError, nearest
 from .program import INDEX_TYPES, Function
-from .relations import bounds, evaluate, has_end, names_in
+from .relations import bounds, evaluate, has_end, names_in, pieces
 
 
 @dataclass(frozen=True)
@@ -140,11 +140,29 @@ def space_of(
         tuple(p.name for p in function.params),
         fixed,
         tuple(axes),
-        tuple(a for a, names in known.items() if names & running and names <= running | set(fixed)),
+        tuple(
+            a
+            for a, names in known.items()
+            if names & running and names <= running | set(fixed) and not _implied(a, axes, fixed)
+        ),
         all(names and names <= running | set(fixed) for names in known.values()),
     )
     _check(function, space)
     return space
+
+
+def _implied(relation: str, axes: Iterable[Axis], fixed: Mapping[str, int]) -> bool:
+    """Whether an axis' own range says all that a relation says."""
+    for axis in axes:
+        found = [bounds(piece, axis.name, fixed) for piece in pieces(relation)]
+        if all(
+            (lo, hi) != (None, None)
+            and (lo is None or lo <= axis.lo)
+            and (hi is None or hi >= axis.lo + axis.count - 1)
+            for lo, hi in found
+        ):
+            return True
+    return False
 
 
 def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
