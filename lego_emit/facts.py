@@ -194,6 +194,7 @@ class Facts:
             self._forget()
         if name in self.quotients:
             self._at_least(name, 1)
+            self._bound_factors(name)
 
     def _at_least(self, name: str, least: int) -> None:
         """A quotient is at least that."""
@@ -201,8 +202,6 @@ class Facts:
         if known.lo is None or not self.nonneg(known.lo - least):
             known.lo = Expr.of(least)
             self._forget()
-        if least >= 1:
-            self._bound_factors(name)
 
     def learn_nonneg(self, e: Expr) -> None:
         """e >= 0."""
@@ -257,6 +256,8 @@ class Facts:
         single = dividend.single
         known = self.original.get(single.args[0]) if single is not None else None
         if known is not None and known.hi is not None:
+            if known.lo is None:
+                known.lo = Expr.of(1)
             for factor in (name, *(a.args[0] for a in divisor.atoms() if a.kind == "sym")):
                 self.original.setdefault(factor, Range(Expr.of(1), known.hi))
 
@@ -311,6 +312,8 @@ class Facts:
                 self.original.setdefault(symbol, old)
                 if least is not None:
                     self._at_least(name, least)
+                if least == 1:
+                    self._bound_factors(name)
                 if old.lo is not None and not self.nonneg(made - old.lo):
                     self.learn_nonneg(made - old.lo)
                 if old.hi is not None:

@@ -584,6 +584,29 @@ def test_a_size_is_positive_whatever_is_assumed_of_it(assume):
     assert found.op_count == 0
 
 
+@pytest.mark.parametrize("divides", ["M % 4 == 0", "M % B == 0"])
+def test_what_bounds_a_size_bounds_what_divides_it(divides):
+    """Also where it gets to be a size after the assumptions."""
+
+    def rows(M, N, B, i, j):
+        return GroupBy([M, N, B])[i, j, 0]
+
+    found = function(rows, assume=["M < 64", divides, "N < 64", "B < 64"])
+    assert found.index_type == "int32"
+    assert not any("<= 2**" in a for a in found.assumptions)
+
+
+def test_what_is_positive_in_a_branch_is_so_in_no_other():
+    def either(x, d):
+        return x * 1000 if x > 3 else x + d
+
+    for divides in ("x % 4 == 0", "x % d == 0"):
+        found = function(either, assume=["x < 4096", divides])
+        assert found.index_type == "int64" and found.ranges["x"] == ""
+        for x, d in [(-(2**40), 4), (0, 8), (8, 4)]:
+            assert found.evaluate({"x": x, "d": d}) == {"result": either(x, d)}
+
+
 def test_a_size_that_can_be_no_multiple():
     for assume in (["M % 4 == 0", "M < 3"], ["M < 3", "M % 4 == 0"]):
         with pytest.raises(AssumptionError, match="contradict"):
