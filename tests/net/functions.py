@@ -117,7 +117,7 @@ class Expressions:
         if kind == "quotient":
             a, b = names.size(), names.size()
             if a != b and f"{a} % {b} == 0" not in names.assume:
-                names.assume.append(f"{a} % {b} == 0")
+                names.assume += [f"{b} >= 1", f"{a} % {b} == 0"]
             return f"({a}//{b})"
         return c.of(names.names)
 
