@@ -14,7 +14,7 @@ KERNEL = """\
 from lego_emit import OrderBy, Row
 
 
-def index_kernel(M, N, BM, BN):
+def index_kernel(M, N, BM, BN, pid_m, pid_n):
     L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
     return L[pid_m, pid_n, :, :]
 """

@@ -3,7 +3,7 @@
 The algebra is that of LEGO (CGO 2026): GroupBy, OrderBy, RegP, GenP, TileBy, ExpandBy.
 """
 
-from .errors import LegoError
+from .errors import LegoError, LegoWarning
 from .layout import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, isqrt
 
 __version__ = "0.1.0"
@@ -27,6 +27,7 @@ __all__ = [
     "GenP",
     "GroupBy",
     "LegoError",
+    "LegoWarning",
     "OrderBy",
     "RegP",
     "Row",

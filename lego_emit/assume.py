@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .errors import AssumptionError, LegoError
+from .errors import AssumptionError, LegoError, shown
 from .expr import Atom, Cond, Expr, maximum, minimum
 from .facts import Facts
 from .sizes import is_sympy
@@ -37,27 +37,30 @@ def parse(assumption: Any) -> list[Cond]:
     if isinstance(assumption, str):
         try:
             tree = ast.parse(assumption.strip(), mode="eval").body
-        except SyntaxError as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            why = getattr(error, "msg", None) or f"{error}" or "it is too long"
             raise AssumptionError(
-                f"cannot read the assumption {assumption!r}: {error.msg}"
+                f"cannot read the assumption {_short(assumption)}: {why}"
             ) from None
         try:
             return _conditions(tree, assumption)
         except AssumptionError:
             raise
         except LegoError as error:
-            raise AssumptionError(f"the assumption {assumption!r}: {error}") from None
+            raise AssumptionError(f"the assumption {_short(assumption)}: {error}") from None
+        except RecursionError:
+            raise AssumptionError(f"the assumption {_short(assumption)} is too long") from None
     if is_sympy(assumption):
         from .ir import condition_from_sympy
 
         try:
             condition = condition_from_sympy(assumption)
         except LegoError as error:
-            raise AssumptionError(f"the assumption {assumption}: {error}") from None
+            raise AssumptionError(f"the assumption {source_of(assumption)}: {error}") from None
         if isinstance(condition, Cond):
             return _split(condition)
     raise AssumptionError(
-        f"{assumption!r} is no assumption; write a relation such as 'M % BM == 0' or 'N < 2**20'"
+        f"{_short(assumption)} is no assumption; write a relation such as 'M % BM == 0' or 'N < 2**20'"
     )
 
 
@@ -79,10 +82,12 @@ def _conditions(tree: ast.expr, source: str) -> list[Cond]:
             elif type(op) in _COMPARE:
                 found.append(Cond(_COMPARE[type(op)], a, b))
             else:
-                raise AssumptionError(f"cannot read the assumption {source!r}: {ast.unparse(tree)}")
+                raise AssumptionError(
+                    f"cannot read the assumption {_short(source)}: {_short(ast.unparse(tree))}"
+                )
         return found
     raise AssumptionError(
-        f"the assumption {source!r} is no relation; write one such as 'M % BM == 0' or 'N < 2**20'"
+        f"the assumption {_short(source)} is no relation; write one such as 'M % BM == 0' or 'N < 2**20'"
     )
 
 
@@ -92,7 +97,8 @@ def _value(tree: ast.expr, source: str) -> Expr:
     if isinstance(tree, ast.Name):
         return Expr.atom(Atom("sym", tree.id))
     if isinstance(tree, ast.BinOp) and type(tree.op) in _BINARY:
-        return _BINARY[type(tree.op)](_value(tree.left, source), _value(tree.right, source))
+        made = _BINARY[type(tree.op)](_value(tree.left, source), _value(tree.right, source))
+        return made if made.constant is None else Expr.of(made.constant)  # not too large
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
         return -_value(tree.operand, source)
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
@@ -100,7 +106,7 @@ def _value(tree: ast.expr, source: str) -> Expr:
         if known is not None and len(tree.args) == 2:
             return known(*(_value(a, source) for a in tree.args))
     raise AssumptionError(
-        f"cannot read {ast.unparse(tree)!r} in the assumption {source!r}: integers, names, "
+        f"cannot read {_short(ast.unparse(tree))} in the assumption {_short(source)}: integers, names, "
         f"+ - * // % ** << >> & | ^, min and max are known"
     )
 
@@ -110,8 +116,19 @@ def learn(facts: Facts, conditions: Iterable[tuple[Cond, str]]) -> None:
     for condition, source in conditions:
         try:
             _learn(facts, condition)
-        except AssumptionError as error:
-            raise AssumptionError(f"the assumption {source!r}: {error}") from None
+        except LegoError as error:
+            raise AssumptionError(f"the assumption {_short(source)}: {error}") from None
+
+
+def source_of(assumption: Any) -> str:
+    """An assumption as it was written."""
+    return assumption if isinstance(assumption, str) else shown(assumption)
+
+
+def _short(source: Any) -> str:
+    """An assumption in a message: a long one is cut."""
+    text = shown(source)
+    return text if len(text) <= 100 else f"{text[:97]}.."
 
 
 def _learn(facts: Facts, condition: Cond) -> None:
@@ -121,16 +138,14 @@ def _learn(facts: Facts, condition: Cond) -> None:
             divided = a.single
             if b.constant == 0 and divided is not None:
                 if divided.kind == "fmod":
-                    _positive(facts, divided.args[1])
-                    facts.learn_divides(rebuilt(divided.args[1]), rebuilt(divided.args[0]))
+                    _learn_divides(facts, divided.args[1], divided.args[0])
                     return
                 if (
                     divided.kind == "digit"
                     and divided.args[2] is not None
                     and divided.args[1].constant == 1
                 ):
-                    _positive(facts, divided.args[2])
-                    facts.learn_divides(rebuilt(divided.args[2]), rebuilt(divided.args[0]))
+                    _learn_divides(facts, divided.args[2], divided.args[0])
                     return
         for a, b in (args, args[::-1]):
             single, value = a.single, rebuilt(b)
@@ -159,11 +174,20 @@ def _learn(facts: Facts, condition: Cond) -> None:
         raise AssumptionError("only <, <=, ==, >=, > and 'and' can be used")
 
 
-def _positive(facts: Facts, divisor: Expr) -> None:
-    for name in sorted(divisor.symbols()):
-        known = facts.ranges.get(name)
-        if name not in facts.substitutions and (known is None or known.lo is None):
-            facts.learn_range(name, Expr.of(1), None)
+def _learn_divides(facts: Facts, divisor: Expr, dividend: Expr) -> None:
+    """A divisor is no 0, and its symbols are taken to be positive unless they are known not to be;
+    what it divides may be 0 and negative."""
+    divisor, dividend = (_positive(rebuilt(e)) for e in (divisor, dividend))
+    for atom in sorted(divisor.atoms(), key=lambda a: a.key):
+        if atom.kind == "sym" and not facts.nonneg(-Expr.atom(atom)):
+            facts.learn_range(atom.args[0], Expr.of(1), None)
+    if facts.nonneg(divisor - 1):
+        facts.learn_divides(divisor, dividend, positive=False)
+
+
+def _positive(e: Expr) -> Expr:
+    """e or, for the divisibility as good, -e: with a positive coefficient where it is a product."""
+    return -e if len(e.terms) == 1 and min(e.terms.values()) < 0 else e
 
 
 def _substitute(facts: Facts, name: str, value: Expr) -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Hashable, Iterator
+from functools import lru_cache, partial
 from itertools import islice, product
+from types import CellType, CodeType, FunctionType, NoneType
 from typing import TYPE_CHECKING, Any
 
-from .errors import LayoutError
+from .errors import LayoutError, line_in, shown
+from .sizes import is_array
 
 if TYPE_CHECKING:
     from .layout import GenP
@@ -28,7 +30,7 @@ def call_apply(genp: GenP, index: tuple[int, ...]) -> int:
     position = _integer(genp, call, _called(genp, call, genp.apply_function, index))
     if genp.inv_function is not None and not 0 <= position < genp.size:
         raise LayoutError(
-            f"{genp!r}: {call} gives {position}, outside 0..{genp.size - 1}: not a bijection. "
+            f"{genp!r}: {call} gives {shown(position)}, outside 0..{shown(genp.size - 1)}: not a bijection. "
             "Mend it, or leave inv out if it is meant to leave its range (section III-D)"
         )
     return position
@@ -38,58 +40,111 @@ def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
     """genp's index of a position. Raises LayoutError unless it is one in-range integer for each
     dimension."""
     assert genp.inv_function is not None
-    call = f"inv({flat})"
+    call = f"inv({shown(flat)})"
     found = _called(genp, call, genp.inv_function, (flat,))
     rank = len(genp.dims)
     if rank == 1 and not isinstance(found, list | tuple):
         found = (found,)
     if not isinstance(found, list | tuple) or len(found) != rank:
-        raise LayoutError(f"{genp!r}: {call} gives {found!r}; give a tuple of {rank} integers")
+        raise LayoutError(f"{genp!r}: {call} gives {shown(found)}; give a tuple of {rank} integers")
     index = tuple(_integer(genp, call, i) for i in found)
     if not all(0 <= i < n for i, n in zip(index, genp.dims, strict=True)):
-        raise LayoutError(f"{genp!r}: {call} gives {index}, outside its sizes")
+        raise LayoutError(f"{genp!r}: {call} gives {shown(index)}, outside its sizes")
     return index
 
 
-@lru_cache(maxsize=1024)
 def check(genp: GenP) -> None:
     """Raises LayoutError with the first counterexample if genp, of integer sizes, is no bijection
     or its inv does not invert; without an inverse, only if apply gives no integers."""
+    _check(genp, reads(genp))
+
+
+@lru_cache(maxsize=1024)
+def _check(genp: GenP, read: Hashable) -> None:
     seen: dict[int, tuple[int, ...]] = {}
-    for index in _positions(genp.dims, genp.size):
+    for index in positions(genp.dims, genp.size):
         position = call_apply(genp, index)
         if genp.inv_function is None:
             continue
         if seen.setdefault(position, index) != index:
             raise LayoutError(
                 f"{genp!r}: apply({_listed(seen[position])}) and apply({_listed(index)}) both "
-                f"give {position}: not a bijection. Mend it, or leave inv out if it is meant to "
+                f"give {shown(position)}: not a bijection. Mend it, or leave inv out if it is meant to "
                 "be many-to-one (section III-D)"
             )
         back = call_inv(genp, position)
         if back != index:
             raise LayoutError(
-                f"{genp!r}: apply({_listed(index)}) gives {position} but inv({position}) gives "
+                f"{genp!r}: apply({_listed(index)}) gives {shown(position)} but inv({shown(position)}) gives "
                 f"({_listed(back)}): inv must undo apply"
             )
 
 
-def _positions(dims: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
-    if size <= EXHAUSTIVE:
+def positions(
+    dims: tuple[int, ...], size: int, exhaustive: int = EXHAUSTIVE, samples: int = SAMPLES
+) -> Iterator[tuple[int, ...]]:
+    """Every index of dims, whose product is size; of more than `exhaustive`, the corners and so
+    many samples, the same every time."""
+    if size <= exhaustive:
         yield from product(*map(range, dims))
         return
     corners = product(*(sorted({0, n - 1}) for n in dims))
-    yield from islice(corners, EXHAUSTIVE)
+    yield from islice(corners, exhaustive)
     draw = random.Random(0)
-    for _ in range(SAMPLES):
+    for _ in range(samples):
         yield tuple(draw.randrange(n) for n in dims)
+
+
+def reads(genp: GenP) -> Hashable:
+    """What genp's functions read beside their arguments, as far as it shows: what they captured
+    and their module's variables. What was found out about them holds while that stays the same."""
+    seen: dict[int, Any] = {}
+    return _read(genp.apply_function, seen), _read(genp.inv_function, seen)
+
+
+def _read(value: Any, seen: dict[int, Any]) -> Hashable:
+    """A value that can be compared later with what it is then."""
+    if isinstance(value, bool | int | str | NoneType):
+        return type(value), value
+    if id(value) in seen:
+        return None
+    seen[id(value)] = value
+    if isinstance(value, FunctionType):
+        cells = [c.cell_contents for c in value.__closure__ or () if c != CellType()]  # not empty
+        around = value.__globals__
+        read = {n: around[n] for n in sorted(names_in(value.__code__)) if n in around}
+        for name, found in read.items():  # another module's functions stay as they are
+            if isinstance(found, FunctionType) and found.__globals__ is not around:
+                read[name] = id(found)
+        parts = [cells, read, value.__defaults__, value.__kwdefaults__]
+        return (value, *(_read(x, seen) for x in parts))
+    if isinstance(value, partial):
+        return tuple(_read(x, seen) for x in (value.func, value.args, value.keywords))
+    if isinstance(value, list | tuple):
+        return tuple(_read(x, seen) for x in value)
+    if isinstance(value, dict):
+        return tuple((_read(k, seen), _read(x, seen)) for k, x in value.items())
+    if is_array(value):
+        return value.shape, value.dtype.str, value.tobytes()
+    if hasattr(value, "__lego_symbolic__"):
+        return value.key
+    return value if isinstance(value, Hashable) else object()
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The names that code reads, its inner functions' too."""
+    inner = [names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return set(code.co_names).union(*inner)
 
 
 def _called(genp: GenP, call: str, function: Any, arguments: tuple[int, ...]) -> Any:
     try:
         return function(*arguments)
-    except Exception as error:
-        raise LayoutError(f"{genp!r}: {call} raised {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        line, text = line_in(function, error), " ".join(str(error).split())
+        raise LayoutError(
+            f"{genp!r}: {call} raised {type(error).__name__}{line}: {text}"
+        ) from error
 
 
 def _integer(genp: GenP, call: str, value: Any) -> int:
@@ -98,10 +153,10 @@ def _integer(genp: GenP, call: str, value: Any) -> int:
     except TypeError:
         hint = "; write // for integer division, / gives floats" * isinstance(value, float)
         raise LayoutError(
-            f"{genp!r}: {call} gives {value!r}, a {type(value).__name__}, where an integer is "
+            f"{genp!r}: {call} gives {shown(value)}, a {type(value).__name__}, where an integer is "
             f"wanted{hint}"
         ) from None
 
 
 def _listed(items: tuple[int, ...]) -> str:
-    return ", ".join(map(str, items))
+    return ", ".join(map(shown, items))

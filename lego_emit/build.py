@@ -41,11 +41,13 @@ class Difference:
 
 @dataclass
 class Outcome:
-    """What a build did. kept: files that somebody edited, or that are not ours."""
+    """What a build did. kept: files that somebody edited, or that are not ours; told: what the
+    layouts that were made are warned of."""
 
     written: list[Path] = field(default_factory=list)
     removed: list[Path] = field(default_factory=list)
     kept: list[Difference] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
 
 
 def build(
@@ -75,6 +77,7 @@ def build(
         for made in _make(state, jobs, progress):
             first = made.unit.outputs[0]
             records[first] = made.record
+            outcome.told += [f"{made.unit.file}: {t}" for t in made.told]
             for output, text in zip(made.unit.outputs, made.texts, strict=True):
                 difference = state.difference(output, text)
                 if difference is None:
@@ -316,6 +319,7 @@ class _Made:
     unit: Unit
     texts: tuple[str, ...]
     record: Record
+    told: tuple[str, ...]
 
 
 def _make(state: _State, jobs: int | None, progress: Progress) -> list[_Made]:
@@ -329,7 +333,8 @@ def _make(state: _State, jobs: int | None, progress: Progress) -> list[_Made]:
             problems.setdefault(result, unit.place)
             continue
         inputs = list(dict.fromkeys([unit.file, *unit.depends, *result.imported]))
-        made.append(_Made(unit, result.texts, Record(state.fingerprint(unit, inputs), inputs)))
+        record = Record(state.fingerprint(unit, inputs), inputs)
+        made.append(_Made(unit, result.texts, record, result.told))
     if problems:
         raise BuildError("\n".join(f"{place}: {text}" for text, place in problems.items()))
     return made

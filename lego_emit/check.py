@@ -8,20 +8,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from functools import partial
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from . import reference
-from .errors import LayoutError, LegoError, nearest
+from .errors import LONGEST, LayoutError, LegoError, line_in, nearest, shown
 from .layout import Block, ExpandBy, GenP, Layout, OrderBy, RegP
+from .sizes import is_integer, is_symbolic
 
 CHUNK = 2**20  # indices at a time
+MOST = 2**36  # indices that are tried: an hour's work
 
 
 def check(block: Block, sizes: Mapping[str, int]) -> str:
     """What Block.check() says. Raises LayoutError with the first counterexample."""
     block = fixed(block, sizes)
+    if block.size > MOST:
+        raise LayoutError(
+            f"{block!r} has {shown(block.size)} indices, too many to try each (at most {MOST}); "
+            f"choose smaller sizes"
+        )
     if not block.has_inverse:
         return _one_way(block)
     held = _there_and_back(block)
@@ -45,7 +54,7 @@ def fixed(block: Block, sizes: Mapping[str, int]) -> Any:
 
     Raises LayoutError where a symbol has no number, or a number no symbol.
     """
-    found = _symbols(block)
+    found = symbols_of(block)
     for name in sizes:
         if name not in found:
             has = f"it has {', '.join(sorted(found))}" if found else "it has none"
@@ -59,6 +68,9 @@ def fixed(block: Block, sizes: Mapping[str, int]) -> Any:
             f"{block!r}: {', '.join(missing)} {'has' if len(missing) == 1 else 'have'} no number; "
             f"fix every size, as in check({given}) or --size {missing[0]}=12"
         )
+    for name, number in sizes.items():
+        if not is_integer(number) or int(number).bit_length() > LONGEST:
+            raise LayoutError(f"{block!r}: {name} is {shown(number)}; give a size's number")
     return _fixed(block, sizes) if found else block
 
 
@@ -88,8 +100,9 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
         raise LegoError(
             f"{place}: {error}; a layout is wanted, or a function that returns one, no index"
         ) from None
-    except Exception as error:
-        raise LegoError(f"{place}: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        line, text = line_in(given, error), " ".join(str(error).split())
+        raise LegoError(f"{place}{line}: {type(error).__name__}: {text}") from error
     if not isinstance(found, Block):
         raise LegoError(
             f"{place} gives {found!r}; a layout is wanted, or a function that gives one"
@@ -168,7 +181,8 @@ def _at(indices: Any, at: int | None = None) -> str:
 # -- sizes ---------------------------------------------------------------------------------------
 
 
-def _symbols(block: Block) -> set[str]:
+def symbols_of(block: Block) -> set[str]:
+    """The names of the symbols in a block's sizes."""
     if block.is_concrete:
         return set()
     from .expr import Expr
@@ -190,7 +204,10 @@ def _fixed(block: Block, sizes: Mapping[str, int]) -> Block:
         case RegP():
             return RegP(numbers(block.dims), block.perm)
         case GenP():
-            return GenP(numbers(block.dims), block.apply_function, block.inv_function)
+            functions = (
+                _numbered(f, sizes, {}) for f in (block.apply_function, block.inv_function)
+            )
+            return GenP(numbers(block.dims), *functions)
         case OrderBy():
             return OrderBy(*(_fixed(perm, sizes) for perm in block.perms))  # type: ignore[arg-type]
         case Layout():
@@ -201,3 +218,50 @@ def _fixed(block: Block, sizes: Mapping[str, int]) -> Block:
             inner = _fixed(block.layout, sizes)
             return ExpandBy(numbers(block.n), numbers(block.n_prime), inner, block.guard)  # type: ignore[arg-type]
     raise LayoutError(f"{block!r}: its sizes cannot be fixed; build it with numbers")
+
+
+def _numbered(value: Any, sizes: Mapping[str, int], made: dict[int, Any]) -> Any:
+    """A GenP's function, or what it closes over, with numbers for the symbols in it. made: what was
+    made of what, by its id."""
+    if id(value) in made:
+        return made[id(value)]
+    if isinstance(value, FunctionType):
+        made[id(value)] = value  # where it closes over itself
+        made[id(value)] = _numbered_function(value, sizes, made)
+        return made[id(value)]
+    if isinstance(value, partial):
+        inner = _numbered((value.func, *value.args), sizes, made)
+        return partial(*inner, **_numbered(value.keywords, sizes, made))
+    if type(value) in (tuple, list):
+        return type(value)(_numbered(v, sizes, made) for v in value)
+    if type(value) is dict:
+        return {k: _numbered(v, sizes, made) for k, v in value.items()}
+    if not is_symbolic(value):
+        return value
+    from .evaluate import Undefined, evaluate
+    from .expr import Expr
+
+    try:
+        return evaluate(Expr.of(value), sizes)
+    except (KeyError, Undefined, LegoError):
+        return value
+
+
+def _numbered_function(
+    function: FunctionType, sizes: Mapping[str, int], made: dict[int, Any]
+) -> FunctionType:
+    codes, names = [function.__code__], set()
+    for code in codes:
+        names |= set(code.co_names)
+        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+    own = function.__globals__
+    new = {n: _numbered(own[n], sizes, made) for n in names if n in own and is_symbolic(own[n])}
+    cells = tuple(
+        CellType(_numbered(cell.cell_contents, sizes, made)) for cell in function.__closure__ or ()
+    )
+    defaults = _numbered(function.__defaults__, sizes, made)
+    result = FunctionType(
+        function.__code__, {**own, **new} if new else own, function.__name__, defaults, cells
+    )
+    result.__kwdefaults__ = _numbered(function.__kwdefaults__, sizes, made)
+    return result

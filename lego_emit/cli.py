@@ -18,10 +18,10 @@ import click
 
 from . import __version__, registry
 from .emit import Emitted
-from .errors import GoldenError, LegoError, LoadError, ToolchainError
+from .errors import GoldenError, LegoError, LegoWarning, LoadError, ToolchainError
 from .files import write_all
 from .layout import Block
-from .loading import subject, user_file
+from .loading import subject, telling, user_file
 
 if TYPE_CHECKING:
     from .build import Difference
@@ -37,7 +37,7 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
-        except LegoError as error:
+        except (LegoError, LegoWarning) as error:  # a warning where Python makes errors of them
             _stop(str(error))
         except Exception as error:
             frame = traceback.extract_tb(error.__traceback__)[-1]
@@ -51,6 +51,10 @@ def _stop(message: str) -> NoReturn:
     error = click.ClickException(_printable(message))
     error.exit_code = BAD_INPUT
     raise error
+
+
+def _warn(text: str) -> None:
+    click.echo(_printable(f"warning: {text}"), err=True)
 
 
 def _printable(text: str) -> str:
@@ -90,10 +94,16 @@ def _size(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
         except ValueError:
             value = None
         if not equals or not name.isidentifier() or value is None:
+            text = text if len(text) <= 60 else f"{text[:57]}..."
             raise click.BadParameter(f"{text!r} is not of the form BM=32", ctx, param)
         if sizes.setdefault(name, value) != value:
             raise click.BadParameter(f"{name} is given as {sizes[name]} and as {value}", ctx, param)
     return sizes
+
+
+_strict = click.option(
+    "--strict", is_flag=True, help="Refuse what is only warned of else: names that nobody defined."
+)
 
 
 @main.command()
@@ -139,6 +149,7 @@ def _size(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
     type=click.Choice(["ops", "latency"]),
     help="What the cheapest form is counted in. Default: the language's own.",
 )
+@_strict
 @click.option(
     "--explain",
     is_flag=True,
@@ -154,6 +165,7 @@ def generate(
     base: int,
     name: str | None,
     cost: str | None,
+    strict: bool,
     explain: bool,
 ) -> None:
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
@@ -163,7 +175,7 @@ def generate(
     from .generator import generate as emit
 
     # What the user's file prints must not get into the emitted text.
-    with redirect_stdout(sys.stderr), user_file(file) as defined:
+    with redirect_stdout(sys.stderr), telling(_warn), user_file(file) as defined:
         given = subject(defined, wanted, file)
         units = [
             emit(
@@ -175,6 +187,7 @@ def generate(
                 index_type=index_type,
                 base=base,
                 cost=cost,
+                strict=strict,
             )
             for target in names
         ]
@@ -245,6 +258,7 @@ def _on_device(command: Any) -> Any:
             metavar="TYPE",
             help="auto, int32, int64, uint32 or uint64.",
         ),
+        _strict,
         click.option("--assume", multiple=True, metavar="RELATION", help="What always holds."),
         click.option(
             "--symbolic",
@@ -306,6 +320,7 @@ def verify_unit(
     sizes: dict[str, int],
     symbolic: bool,
     assume: Sequence[str],
+    strict: bool,
     index_type: str,
     as_json: bool,
     claim: str | None,
@@ -319,9 +334,9 @@ def verify_unit(
     file, wanted = _file_and_name(source)
     from .generator import generate as emit
 
-    with redirect_stdout(sys.stderr), user_file(file) as defined:
+    with redirect_stdout(sys.stderr), telling(_warn), user_file(file) as defined:
         given = subject(defined, wanted, file)
-        own = not (sizes or symbolic or assume or index_type != "auto")
+        own = not (sizes or symbolic or assume or strict or index_type != "auto")
         case = _case_beside(file, wanted) if own else None
         if case is not None:
             unit = case.emit(_language(target, device))
@@ -333,6 +348,7 @@ def verify_unit(
                 sizes=None if symbolic else sizes or None,
                 assume=assume,
                 index_type=index_type,
+                strict=strict,
             )
         with _bar(f"{unit.program.name} on {device}") as progress:
             found = unit.verify(
@@ -370,6 +386,7 @@ def bench(
     sizes: dict[str, int],
     symbolic: bool,
     assume: Sequence[str],
+    strict: bool,
     index_type: str,
     as_json: bool,
     repeat: int,
@@ -384,7 +401,7 @@ def bench(
     file, wanted = _file_and_name(source)
     from .generator import generate as emit
 
-    with redirect_stdout(sys.stderr), user_file(file) as defined:
+    with redirect_stdout(sys.stderr), telling(_warn), user_file(file) as defined:
         given = subject(defined, wanted, file)
         unit = emit(
             given,
@@ -393,6 +410,7 @@ def bench(
             sizes=None if symbolic else sizes or None,
             assume=assume,
             index_type=index_type,
+            strict=strict,
         )
         by_hand = defined.get(f"{wanted}_by_hand")
         good = by_hand is None or (
@@ -505,6 +523,8 @@ def build(
             outcome = builds.build(
                 project, force=force, jobs=jobs, progress=progress, waiting=waiting
             )
+        for text in dict.fromkeys(outcome.told):
+            _warn(text)
         if depfile is not None:
             builds.write_depfile(project, depfile, depfile_target)
         changed = [(len(outcome.written), "wrote"), (len(outcome.removed), "removed")]
@@ -527,13 +547,13 @@ def _files_of(count: int) -> str:
 
 
 def _report(found: Sequence[Difference], remedy: str, diff: bool = False) -> None:
-    """Print what is not as it should be, and the command that mends it; exit 1 if there is any."""
+    """Print what is not as it should be, and the command that fixes it; exit 1 if there is any."""
     for difference in found:
         if diff:
             click.echo(_printable(difference.diff), nl=False)
         click.echo(_printable(f"{difference.path} {difference.problem}"), err=True)
     if any(not difference.edited for difference in found):
-        click.echo(_printable(f"`{remedy}` mends that"), err=True)
+        click.echo(_printable(f"run `{remedy}` to fix that"), err=True)
     if any(difference.edited for difference in found):
         click.echo(
             _printable(

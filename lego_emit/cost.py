@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .errors import TargetError, nearest
+from .errors import TargetError, nearest, shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,12 +37,12 @@ class Cost:
         for op, price in prices.items():
             if op not in OPERATIONS:
                 raise TargetError(
-                    f"Cost {self.name!r} prices {op!r}, which is no operation."
-                    f"{nearest(str(op), OPERATIONS)}"
+                    f"Cost {self.name!r} prices {shown(op)}, which is no operation."
+                    f"{nearest(shown(op), OPERATIONS)}"
                 )
             if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
                 raise TargetError(
-                    f"Cost {self.name!r}: the price of {op} is {price!r}; a price is a number >= 0"
+                    f"Cost {self.name!r}: the price of {op} is {shown(price)}; a price is a number >= 0"
                 )
         object.__setattr__(self, "prices", prices)
 
@@ -70,7 +70,7 @@ def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
         return cost
     if not isinstance(cost, str) or cost not in COSTS:
         raise TargetError(
-            f"no cost model {cost!r}; there are {', '.join(COSTS)}, or give a lego_emit.Cost."
-            f"{nearest(str(cost), COSTS)}"
+            f"no cost model {shown(cost)}; there are {', '.join(COSTS)}, or give a lego_emit.Cost."
+            f"{nearest(shown(cost), COSTS)}"
         )
     return COSTS[cost]

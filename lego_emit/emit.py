@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -13,6 +12,7 @@ from . import registry
 from .files import write_if_changed
 from .printer import Printer
 from .program import Function, Node, Program
+from .relations import reworded
 from .target import Compiled
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Emitted:
     program: Program
     printer: Printer
     subject: Any = field(default=None, compare=False, repr=False)  # what generate() was given
-    _sizes: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)  # fixed
+    fixed: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)  # sizes=
     _make: Callable[[], Program] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -92,16 +92,17 @@ class Emitted:
 
         A layout's apply and inv make the round trip, and every position stays in its range, which
         on a finite set proves both; an index function, or a layout without an inverse, has its
-        range checked, and its collisions and gaps are found in a bitmap.
+        range checked, and results that are repeated or left out are found in a bitmap.
 
         on: "cpu", through this target's toolchain, or for CUDA C "gpu" or "gpu:1".
         sizes: a number for each size that is still a symbol, as {"M": 1024}.
         domain: how far an index runs whose range the unit does not state, as {"x": 8}.
         reference: the layout or the function that was emitted, or a golden case, to compare with
-            on integers (default: the layout, where generate() was given one or a function that
-            returns one); over a case's whole table, else at the corners, both ends and `samples`
-            random indices.
-        claim: "injective" or "bijective": what a bitmap must show; by default it only tells.
+            on integers (default: what generate() was given); over a case's whole table, else at
+            the corners, both ends and `samples` random indices, a function that takes no arrays
+            at some thousand of them.
+        claim: "injective" or "bijective": what the bitmap must show; without a claim its line is
+            a note, and nothing in it is wrong.
         progress: called with the indices done and those in all.
 
         Returns a Verification, true where everything held. Raises VerifyError or AssumptionError
@@ -110,10 +111,6 @@ class Emitted:
         """
         from .verify import verify
 
-        if reference is None:
-            reference = self._layout()
-            if self._sizes and callable(reference):
-                sizes = {**self._sizes, **(sizes or {})}  # the function takes them, too
         return verify(
             self,
             on,
@@ -124,17 +121,6 @@ class Emitted:
             samples=samples,
             progress=progress,
         )
-
-    def _layout(self) -> Any:
-        """What verify() compares a layout's functions with: the layout, where its sizes are
-        numbers, or the function that returned it."""
-        from .layout import Block
-        from .verify import is_layout_pair
-
-        given = self.subject
-        if isinstance(given, Block):
-            return given if given.is_concrete else None
-        return given if callable(given) and is_layout_pair(self) else None
 
     def time(
         self,
@@ -195,7 +181,7 @@ def emit_program(
 def _legalize(program: Program, printer: Printer) -> Program:
     """Rename what the language reserves; functions share one scope, each function's parameters,
     statements and outputs another."""
-    unit = _fresh(program.name.rstrip("_"), printer, set())  # helpers would get two underscores
+    unit = printer.unit_name(program.name)
     helpers = (f"{unit}_{helper}" for helper in printer.helpers)
     taken = {h.lower() if printer.case_insensitive else h for h in helpers}
     taken |= printer.unit_scope(unit)
@@ -221,13 +207,15 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 function,
                 name=name,
                 params=tuple(
-                    replace(p, name=names[p.name], range_text=_reword(p.range_text, names))
+                    replace(p, name=names[p.name], range_text=reworded(p.range_text, names))
                     for p in function.params
                 ),
-                assumptions=tuple(_reword(a, names) for a in function.assumptions),
-                result_range=_reword(function.result_range, names),
+                assumptions=tuple(reworded(a, names) for a in function.assumptions),
+                promises=tuple(
+                    (reworded(least, names), reworded(end, names))
+                    for least, end in function.promises
+                ),
                 axes=tuple((names[n], _rename(e, names)) for n, e in function.axes),
-                width_note=_reword(function.width_note, names),
                 body=tuple((names[n], _rename(e, names)) for n, e in function.body),
                 outputs=tuple((outputs[n], _rename(e, names)) for n, e in function.outputs),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
@@ -250,11 +238,6 @@ def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -
 def _keys(name: str, printer: Printer, beside: bool) -> set[str]:
     key = name.lower() if printer.case_insensitive else name
     return {key, *printer.companions(name)} if beside else {key}
-
-
-def _reword(text: str, names: dict[str, str]) -> str:
-    """Put the emitted names into a sentence."""
-    return re.sub(r"[^\W\d]\w*", lambda m: names.get(m.group(), m.group()), text)
 
 
 def _rename(node: Node, names: dict[str, str]) -> Node:

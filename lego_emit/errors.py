@@ -3,6 +3,13 @@
 A message names the construct, the place and the way out.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class LegoError(Exception):
     """Base of every error that lego_emit raises on purpose."""
@@ -23,6 +30,8 @@ class InverseError(LegoError):
 
 class TraceError(LegoError):
     """A user's function could not be followed with symbols."""
+
+    placed = False  # whether the message names the function, and the line
 
 
 class AssumptionError(LegoError, ValueError):
@@ -66,9 +75,45 @@ class InternalError(LegoError):
     """A broken promise inside lego_emit: please report it."""
 
 
-def nearest(name: str, choices) -> str:
+class LegoWarning(UserWarning):
+    """Something that works and may not be meant: a name that nobody defined, a variable of the
+    module that is taken as an index."""
+
+
+LONGEST = 256  # bits of a number that a message writes out, and of a size
+
+
+def shown(value: Any) -> str:
+    """repr(value) for a message; of a number that is too long to read, or for Python to write, how
+    long it is."""
+    if isinstance(value, int) and value.bit_length() > LONGEST:
+        return f"about {'-' * (value < 0)}10**{int(value.bit_length() * 0.30103)}"
+    try:
+        return repr(value)
+    except Exception:
+        if isinstance(value, list | tuple):
+            text = ", ".join(map(shown, value))
+            return f"[{text}]" if isinstance(value, list) else f"({text})"
+        return f"a {type(value).__name__}"
+
+
+def line_in(function: Any, error: BaseException) -> str:
+    """ " (line 3)": where in a user's function an exception came up; the empty string where that
+    is not known."""
+    while hasattr(function, "func"):  # a functools.partial
+        function = function.func
+    code = getattr(function, "__code__", getattr(type(function).__call__, "__code__", None))
+    where, line = error.__traceback__, None
+    while where is not None:
+        if where.tb_frame.f_code is code:
+            line = where.tb_lineno
+        where = where.tb_next
+    return f" (line {line})" if line is not None else ""
+
+
+def nearest(name: str, choices, alike: float = 0.5) -> str:
     """ " Did you mean 'x'?" for the choice nearest to name, or the empty string."""
     import difflib
 
-    found = difflib.get_close_matches(name, list(choices), n=1, cutoff=0.5)
+    found = difflib.get_close_matches(name, list(choices), n=1, cutoff=alike)
     return f" Did you mean {found[0]!r}?" if found else ""

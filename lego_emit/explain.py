@@ -420,8 +420,14 @@ class Formula:
     def isqrt(self) -> Formula:
         return self.of("isqrt", self)
 
-    def __bool__(self) -> bool:
+    def _compared(self, other: Any) -> Any:
         raise VerifyError("a condition on an index is not followed here")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return self._compared(0)
 
 
 def _is(value: Any, number: int) -> bool:
@@ -683,9 +689,14 @@ def _told(found: list[Step]) -> list[str]:
     return [*lines, ""]
 
 
+def _keys(step: Step) -> list[str]:
+    """The conditions of its branch, in a form whose == is plain."""
+    return [c.key for c in step.where]
+
+
 def _one_division(a: Step, b: Step) -> bool:
     x, y = a.before.single, b.before.single
-    if x is None or y is None or (a.rule, a.because, a.where) != (b.rule, b.because, b.where):
+    if x is None or y is None or (a.rule, a.because, _keys(a)) != (b.rule, b.because, _keys(b)):
         return False
     if x.kind == "digit":
         return y.kind == "digit" and x.args == (y.args[0], y.args[2], None)

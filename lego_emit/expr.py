@@ -23,11 +23,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, reduce
+from hashlib import blake2b
 from math import gcd
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from .errors import TraceError
+from .errors import LONGEST, TraceError, shown
 from .sizes import is_sympy
 
 if TYPE_CHECKING:
@@ -62,25 +64,66 @@ def using(facts: Facts) -> Iterator[Facts]:
 class Atom:
     """An indivisible factor; equal atoms are one object. key orders atoms the same everywhere."""
 
-    __slots__ = ("__weakref__", "args", "key", "kind")
+    __slots__ = ("__weakref__", "_hash", "args", "depth", "key", "kind")
     _known: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
+    _lock = Lock()
 
     kind: str
     args: tuple
     key: str
+    depth: int  # how many atoms stand inside one another
+    _hash: int
 
     def __new__(cls, kind: str, *args: Any) -> Atom:
         ident = (kind, *args)
         atom = cls._known.get(ident)
         if atom is None:
-            atom = object.__new__(cls)
-            atom.kind, atom.args = kind, args
-            atom.key = f"{kind}({','.join(a.key if hasattr(a, 'key') else str(a) for a in args)})"
-            cls._known[ident] = atom
+            made = object.__new__(cls)
+            made.kind, made.args = kind, args
+            made.depth = 1 + max((_depth(a) for a in args), default=0)
+            if made.depth > DEPTH:
+                raise TraceError(TOO_DEEP)
+            keys = ",".join(a.key if hasattr(a, "key") else str(a) for a in args)
+            made.key = _bounded_key(f"{kind}({keys})")
+            made._hash = _digest(made.key)
+            with cls._lock:  # two threads may be here with the same atom
+                atom = cls._known.setdefault(ident, made)
         return atom
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __repr__(self) -> str:
         return self.key
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, Expr):
+        return max((a.depth for mono in value.terms for a in mono), default=0)
+    return max(map(_depth, value.args)) if isinstance(value, Cond) else 0
+
+
+KEY_LENGTH = 1000
+DEPTH = 128
+TOO_DEEP = (
+    f"a value nests more than {DEPTH} operations deep: each step of a loop, or each call, builds "
+    "on the one before. Emit one step as a function of its own and call that in a loop of the "
+    "target language"
+)
+
+
+def _digest(text: str) -> int:
+    """64 bits of a text that no other text in use has: an expression that is looked up must meet
+    equal ones only, since == between different ones is a question (Expr.__eq__)."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+
+
+def _bounded_key(text: str) -> str:
+    """A key itself, its beginning and a digest where it is long: the parts of a key may be shared,
+    and written out they would double with each level."""
+    if len(text) <= KEY_LENGTH:
+        return text
+    return f"{text[:KEY_LENGTH]}#{blake2b(text.encode(), digest_size=16).hexdigest()}"
 
 
 MOST_TERMS = 512  # of a sum
@@ -89,6 +132,7 @@ MOST_DEGREE = 64  # factors of a product
 MOST_BITS = 4096  # of a number
 _PRIME = 2**61 - 1
 _HALF = 2**60
+_LONG = 2**LONGEST  # Python writes longer numbers in hexadecimal only
 _by_key = operator.attrgetter("key")
 Monomial = tuple[Atom, ...]
 Terms = dict[Monomial, int]
@@ -165,8 +209,11 @@ class Expr:
     def key(self) -> str:
         """A text that is the same for equal values everywhere."""
         if self._key is None:
-            parts = [f"{c}*{'*'.join(a.key for a in m)}" for m, c in self.terms.items()]
-            self._key = "+".join(sorted(parts)) or "0"
+            parts = [
+                f"{c if -_LONG < c < _LONG else hex(c)}*{'*'.join(a.key for a in m)}"
+                for m, c in self.terms.items()
+            ]
+            self._key = _bounded_key("+".join(sorted(parts)) or "0")
         return self._key
 
     @property
@@ -300,7 +347,18 @@ class Expr:
 
     __rmul__ = __mul__
 
-    def __pow__(self, exponent: Any) -> Expr:
+    def __pow__(self, exponent: Any, modulo: Any = None) -> Expr:
+        if modulo is not None:
+            return self**exponent % modulo
+        if isinstance(exponent, Expr):
+            if exponent.constant is None:
+                raise TraceError(
+                    f"({self!r}) ** ({exponent!r}): the exponent must be a number; fix it with "
+                    f"sizes={{...}}"
+                )
+            exponent = exponent.constant
+        elif hasattr(exponent, "__index__"):
+            exponent = operator.index(exponent)
         if not isinstance(exponent, int) or exponent < 0:
             raise TraceError(f"{self!r} ** {exponent!r}: the exponent must be a non-negative int")
         if exponent > 2:
@@ -309,6 +367,18 @@ class Expr:
         for _ in range(exponent):
             result = result * self
         return result
+
+    def __rpow__(self, base: Any) -> Expr:
+        power = Expr.of(base)
+        if self.constant is not None:
+            return power**self.constant
+        number = power.constant
+        if number is not None and number > 1 and number & (number - 1) == 0:
+            return shift_left(Expr.of(1), (number.bit_length() - 1) * self)
+        raise TraceError(
+            f"({power!r}) ** ({self!r}): a power with a symbol as its exponent is known of 2 alone, "
+            f"as 1 << s; fix the exponent with sizes={{...}}"
+        )
 
     def __divmod__(self, other: Any) -> tuple[Expr, Expr]:
         return current().divmod(self, Expr.of(other))
@@ -375,6 +445,8 @@ class Expr:
         import math
 
         constant = self.constant
+        if constant is not None and constant < 0:
+            raise TraceError(f"isqrt({shown(constant)}): a negative number has no square root")
         if constant is not None:
             return Expr.of(math.isqrt(constant))
         return Expr.atom(Atom("isqrt", self))
@@ -404,11 +476,53 @@ class Expr:
         if constant is not None:
             return constant
         raise TraceError(
-            f"{self!r} is a symbol, and Python needs its value here (range, slicing, int()); "
-            f"fix it with sizes={{...}}"
+            f"{self!r} is a symbol, and Python needs its value here (range, int(), a list's "
+            f"index or slice); fix it with sizes={{...}}; a root is lego_emit.isqrt"
         )
 
     __int__ = __index__
+
+    def __float__(self) -> float:
+        constant = self.constant
+        if constant is not None:
+            return float(constant)
+        raise TraceError(
+            f"{self!r} is a symbol, and Python wants a float here (float, math.sqrt, math.log); "
+            f"indices are integers: write // for a division, lego_emit.isqrt for a root"
+        )
+
+    def __trunc__(self) -> Expr:
+        return self
+
+    __floor__ = __ceil__ = __trunc__
+
+    def __round__(self, digits: int | None = None) -> Expr:
+        if digits is None or digits >= 0:
+            return self
+        raise TraceError(f"round({self!r}, {digits}): write it with // and *")
+
+    def __format__(self, spec: str) -> str:
+        constant = self.constant
+        try:
+            return format(repr(self) if constant is None else constant, spec)
+        except ValueError:
+            raise TraceError(
+                f"{self!r} is a symbol and has no value that the format {spec!r} could show"
+            ) from None
+
+    def bit_length(self) -> Any:
+        """Refused, with what to write instead."""
+        raise TraceError(
+            f"({self!r}).bit_length(): a symbol has no number of bits; where it is below 2**k, "
+            f"write sum(x >= 1 << b for b in range(k))"
+        )
+
+    def bit_count(self) -> Any:
+        """Refused, with what to write instead."""
+        raise TraceError(
+            f"({self!r}).bit_count(): a symbol's bits cannot be counted; where it is below 2**k, "
+            f"write sum(x >> b & 1 for b in range(k))"
+        )
 
     # -- rebuilding ------------------------------------------------------------------------
 
@@ -449,11 +563,13 @@ class Expr:
 
 def _spread(c: int) -> int | tuple[int, int]:
     """What the hash of a number is made of."""
-    return c % _PRIME if -_HALF < c < _HALF else (c.bit_length(), c % 1000003)
+    return c % _PRIME if -_HALF < c < _HALF else (c.bit_length(), _digest(hex(c)))
 
 
 @lru_cache(4096)
 def _constant(value: int) -> Expr:
+    if value.bit_length() > 16 * LONGEST:
+        raise TraceError(f"{shown(value)} is too large: no index type holds it")
     return Expr({(): value} if value else {})
 
 
@@ -469,6 +585,11 @@ def _operand(value: Any) -> Any:
         return Expr.of(value)
     if isinstance(value, float):
         return Expr.of(value)
+    if getattr(value, "shape", None):
+        raise TraceError(
+            f"an array of shape {value.shape} and a symbol do not go together; take the array's "
+            f"elements one by one"
+        )
     return NotImplemented
 
 
@@ -670,7 +791,7 @@ def _merge_signed(e: Expr, mono: Monomial, low: Atom) -> Expr | None:
 
 
 def _split_off(e: Expr, base: Expr, mono: Monomial, whole: Atom, found: list) -> Expr | None:
-    """(x % h) // l - (m/l) * ((x % h) // m) is (x % m) // l."""
+    """(x % h) // l - (m/l) * ((x % h) // m) is (x % m) // l where l divides m."""
     _, lo, hi = whole.args
     ((lo_mono, lo_c),) = lo.terms.items()
     rest = _without(mono, (whole,))
@@ -689,6 +810,7 @@ def _split_off(e: Expr, base: Expr, mono: Monomial, whole: Atom, found: list) ->
         if (
             _times(rest_high, lo_mono) == _times(rest, mid_mono)
             and e.terms[mono_high] * lo_c == -e.terms[mono] * mid_c
+            and not divide_terms(mid, lo)[1].terms
         ):
             terms = dict(e.terms)
             coefficient = terms.pop(mono)
@@ -867,15 +989,24 @@ def select(condition: Any, a: Any, b: Any) -> Expr:
 def shift_left(a: Expr, by: Expr) -> Expr:
     """a * 2**by."""
     if by.constant is not None:
-        return a * (1 << by.constant)
+        return a * (1 << _distance(a, "<<", by.constant))
     return Expr.atom(Atom("shl", a, by))
 
 
 def shift_right(a: Expr, by: Expr) -> Expr:
     """a // 2**by, floor."""
     if by.constant is not None:
-        return a // (1 << by.constant)
+        return a // (1 << _distance(a, ">>", by.constant))
     return Expr.atom(Atom("shr", a, by))
+
+
+def _distance(a: Expr, sign: str, by: int) -> int:
+    """A shift distance that is a number."""
+    if 0 <= by <= LONGEST:
+        return by
+    if by < 0:
+        raise TraceError(f"({a!r}) {sign} {shown(by)}: a shift distance is not negative")
+    raise TraceError(f"({a!r}) {sign} {shown(by)}: no index type has so many bits")
 
 
 BIT_OPERATIONS = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
@@ -918,15 +1049,21 @@ class Cond:
 
     def __init__(self, op: str, *args: Any):
         self.op, self.args = op, args
-        self.key = f"{op}[{','.join(a.key for a in args)}]"
+        self.key = _bounded_key(f"{op}[{','.join(a.key for a in args)}]")
 
     @staticmethod
     def compare(op: str, a: Expr, b: Expr) -> Cond:
         """a op b, decided where the facts decide it: then a true or false constant."""
         return Cond(op, a, b)
 
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Cond) and self.key == other.key
+    def __eq__(self, other: Any) -> Any:
+        """True for the same condition; else a condition, on the two as 0 and 1."""
+        if isinstance(other, Cond) and self.key == other.key:
+            return True
+        return self.as_expr() == other
+
+    def __ne__(self, other: Any) -> Any:
+        return self.as_expr() != other
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -1004,6 +1141,23 @@ class Cond:
     def __neg__(self) -> Any:
         return -self.as_expr()
 
+    def __index__(self) -> int:
+        return int(bool(self))
+
+    __int__ = __index__
+
+
+def _as_number(method: str) -> Callable[..., Any]:
+    return lambda self, *operands: getattr(self.as_expr(), method)(*operands)
+
+
+for _name in (
+    *("floordiv", "mod", "divmod", "truediv", "lshift", "rshift", "xor", "pow"),
+    *("rfloordiv", "rmod", "rdivmod", "rtruediv", "rlshift", "rrshift", "rxor", "rpow"),
+    *("lt", "le", "gt", "ge", "abs", "pos", "trunc", "floor", "ceil", "round", "float"),
+):
+    setattr(Cond, f"__{_name}__", _as_number(f"__{_name}__"))
+
 
 def monomial_gcd(a: Expr, mono: Monomial, coefficient: int) -> Expr:
     """The greatest common divisor of a one-term Expr and a term."""
@@ -1057,6 +1211,8 @@ def _divide_term(
 
 def symbols(names: str) -> Any:
     """Symbols for sizes, as `M, N = symbols("M N")`; one name gives one symbol."""
+    if not isinstance(names, str):
+        raise TraceError(f'symbols() takes names as text such as "M N", not {shown(names)}')
     split = names.replace(",", " ").split()
     for name in split:
         if not name.isidentifier():

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
-from math import isqrt
 
+from . import intervals
 from .errors import AssumptionError, TraceError
-from .evaluate import Undefined, evaluate, holds
+from .evaluate import Evaluation, Undefined, evaluate, holds
 from .expr import (
     MOST_EXPANDED,
     RECORDER,
@@ -29,15 +29,18 @@ from .expr import (
     divide_terms,
     monomial_gcd,
 )
+from .intervals import ANY, Interval, tighter
 from .text import CUT
 
-Interval = tuple[int | None, int | None]
+# atoms that are operations under another name
+ATOM_OPS = {"fdiv": "floordiv", "fmod": "floormod", "bool": "int"}
 SAMPLES = 24
 CACHES = (
     "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
-    "_tops",
+    "_tops", "_columns", "_symbols",
 )  # fmt: skip
 SHIFTED_DEGREE = 6
+Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
 Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
 
 
@@ -53,7 +56,7 @@ class Range:
 class Samples:
     """Values that satisfy all facts, as far as they were asked for; the same every time."""
 
-    found: list[dict[str, int]] = field(default_factory=list)
+    found: list[Evaluation] = field(default_factory=list)
     attempts: int = 0
     state: int = 20260
 
@@ -107,6 +110,9 @@ class Facts:
         self._samples = Samples()
         self._rebuilt: dict[Expr, Expr] = {}
         self._tops: dict[Atom, Expr | None] = {}
+        self._columns: dict[Expr, list[int | None]] = {}
+        self._symbols: dict[Expr, set[str]] = {}
+        self._open: set[Atom] = set()  # symbols whose bounds are being looked at
 
     def copy(self) -> Facts:
         """The same knowledge, to be added to without telling this one."""
@@ -125,9 +131,19 @@ class Facts:
             setattr(made, name, getattr(self, name).copy())
         return made
 
+    @contextmanager
+    def quick(self) -> Iterator[None]:
+        """Prove without Z3 inside."""
+        asked, self.use_z3 = self.use_z3, False
+        try:
+            yield
+        finally:
+            self.use_z3 = asked
+
     def state(self) -> tuple:
         """What a trace looks at to see whether something new was learned."""
-        return len(self.quotients), len(self.substitutions), sorted(self.ranges)
+        signed = sum(self.ranges.get(name, Range()).lo is None for name in self.quotients)
+        return len(self.quotients), len(self.substitutions), signed, sorted(self.ranges)
 
     def rebuilt(self, e: Expr) -> Expr:
         """e in the symbols that these facts speak of, simplified under them."""
@@ -140,8 +156,9 @@ class Facts:
         return known
 
     def is_size(self, name: str) -> bool:
-        """Whether a symbol is a layout's size or a part of one."""
-        return name in self.sizes or name in self.substitutions
+        """Whether a symbol is a layout's size or a part of one, or is made of such."""
+        made = self.substitutions.get(name)
+        return name in self.sizes or (made is not None and made.symbols() <= self.sizes)
 
     # -- learning --------------------------------------------------------------------------
 
@@ -176,6 +193,16 @@ class Facts:
         if name not in self.substitutions and (known is None or known.lo is None):
             self.ranges[name] = Range(Expr.of(1), known.hi if known is not None else None)
             self._forget()
+        if name in self.quotients:
+            self._at_least(name, 1)
+            self._bound_factors(name)
+
+    def _at_least(self, name: str, least: int) -> None:
+        """A quotient is at least that."""
+        known = self.ranges[name]
+        if known.lo is None or not self.nonneg(known.lo - least):
+            known.lo = Expr.of(least)
+            self._forget()
 
     def learn_nonneg(self, e: Expr) -> None:
         """e >= 0."""
@@ -208,6 +235,32 @@ class Facts:
             break
         self.constraints.append(e)
         self._forget()
+        self._learn_sign(e)
+
+    def _learn_sign(self, e: Expr) -> None:
+        """e >= 0: what that says of a quotient, where e is a multiple of one and a number."""
+        (mono, c), *more = [*((m, c) for m, c in e.terms.items() if m), ((), 0)]
+        constant = e.terms.get((), 0)
+        least = -(constant // c)
+        if len(mono) > 1:  # the other factors are positive: it has the product's sign
+            mono = tuple(a for a in mono if (self._atom_interval(a)[0] or 0) < 1)
+            least = min(least, 1)
+        if len(more) == 1 and c > 0 and constant <= 0 and len(mono) == 1:
+            name = mono[0].args[0]
+            if mono[0].kind == "sym" and name in self.quotients:
+                self._at_least(name, least)
+
+    def _bound_factors(self, name: str) -> None:
+        """Neither the divisor nor a quotient of that name, both positive, is larger than what is
+        divided."""
+        dividend, divisor = self.quotients[name]
+        single = dividend.single
+        known = self.original.get(single.args[0]) if single is not None else None
+        if known is not None and known.hi is not None:
+            if known.lo is None:
+                known.lo = Expr.of(1)
+            for factor in (name, *(a.args[0] for a in divisor.atoms() if a.kind == "sym")):
+                self.original.setdefault(factor, Range(Expr.of(1), known.hi))
 
     def _reaches(self, e: Expr, name: str) -> bool:
         """Whether e's bounds lead to the symbol: a bound of its own must not."""
@@ -222,8 +275,9 @@ class Facts:
                 stack += [b for b in (known.lo, known.hi) if b is not None]
         return False
 
-    def learn_divides(self, divisor: Expr, dividend: Expr) -> bool:
-        """divisor divides dividend, both products. True where that was new."""
+    def learn_divides(self, divisor: Expr, dividend: Expr, positive: bool = True) -> bool:
+        """divisor, which is positive, divides dividend, both products. positive: dividend is a size,
+        else it may be 0 and negative. True where that was new."""
         if len(divisor.terms) != 1 or len(dividend.terms) != 1:
             return False
         _, rest = divide_terms(dividend, divisor)
@@ -234,7 +288,11 @@ class Facts:
             return False
         atom = Atom("sym", name)
         self.quotients[name] = (dividend, divisor)
-        self.learn_size(name)
+        least = 1 if positive else next((k for k in (1, 0) if self.nonneg(dividend - k)), None)
+        if positive:
+            self.learn_size(name)
+        else:
+            self.ranges[name] = Range()
         single = dividend.single
         if (
             single is not None
@@ -252,15 +310,15 @@ class Facts:
             old = self.ranges.pop(symbol, None)
             self._forget()
             if old is not None:
-                # neither factor is larger than the product
-                for factor in (
-                    symbol,
-                    name,
-                    *(a.args[0] for a in divisor.atoms() if a.kind == "sym"),
-                ):
-                    self.original.setdefault(factor, Range(Expr.of(1), old.hi))
-            if old is not None and old.hi is not None:
-                self.learn_nonneg(old.hi - made)
+                self.original.setdefault(symbol, old)
+                if least is not None:
+                    self._at_least(name, least)
+                if least == 1:
+                    self._bound_factors(name)
+                if old.lo is not None and not self.nonneg(made - old.lo):
+                    self.learn_nonneg(made - old.lo)
+                if old.hi is not None:
+                    self.learn_nonneg(old.hi - made)
         else:
             self.exact[atom] = (dividend, divisor)
             if dividend.constant is not None:
@@ -268,6 +326,8 @@ class Facts:
                 factor = divisor.single
                 if factor is not None and factor.kind == "sym":
                     self.learn_range(factor.args[0], None, dividend)
+            if least is not None:
+                self._at_least(name, least)
         self._forget()
         return True
 
@@ -317,7 +377,7 @@ class Facts:
             name in ranges and ranges[name][0] is r.lo and ranges[name][1] is r.hi
             for name, r in self.ranges.items()
         ):  # they would be drawn again
-            kept = [values for values in samples.found if self._satisfied(values)]
+            kept = [sample for sample in samples.found if self._satisfied(sample.values)]
             self._samples.start(kept, samples)
 
     def _assume(self, condition: Cond) -> None:
@@ -372,87 +432,40 @@ class Facts:
         return known
 
     def _monomial_interval(self, mono: tuple[Atom, ...]) -> Interval:
-        lo: int | None = 1
-        hi: int | None = 1
+        known: Interval = (1, 1)
         k = 0
         while k < len(mono):
             power = 1
             while k + power < len(mono) and mono[k + power] is mono[k]:
                 power += 1
-            a, b = _power(self._atom_interval(mono[k]), power)
-            lo, hi = _product_interval((lo, hi), (a, b))
+            found = intervals.power(self._atom_interval(mono[k]), power)
+            known = found if k == 0 else intervals.product(known, found)
             k += power
-        return lo, hi
+        return known
 
     def _atom_interval(self, atom: Atom) -> Interval:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             known = self.ranges.get(args[0])
-            if known is None:
-                return None, None
+            if known is None or atom in self._open:
+                return ANY
+            self._open.add(atom)  # bounds may lead back: M <= 2*BM where BM divides M
             lo = self.interval(known.lo)[0] if known.lo is not None else None
             hi = self.interval(known.hi)[1] if known.hi is not None else None
-            return lo, hi
-        if kind == "digit":
-            base, lo_e, hi_e = args
-            if hi_e is not None:
-                top = self.interval(hi_e)[1]
-                step = self.interval(lo_e)[0]
-                hi = top // step - 1 if top is not None and step else None
-                return 0, hi
-            lo, hi = self.interval(base)
-            small, large = self.interval(lo_e)
-            if lo is not None:
-                lo = lo // small if lo < 0 and small else 0 if large is None else lo // large
-            if hi is not None:
-                hi = hi // small if hi >= 0 and small else -1 if large is None else hi // large
+            self._open.remove(atom)
             return lo, hi
         if kind == "group":
-            a, b = self.interval(args[0])
+            known = self.interval(args[0])
             if args[1] is not None:
-                a = _tighter(max, a, self.interval(args[1])[0])
+                known = tighter(max, known[0], self.interval(args[1])[0]), known[1]
             if args[2] is not None:
-                b = _tighter(min, b, self.interval(args[2])[1])
-            return a, b
-        if kind in ("min", "max"):
-            (a, b), (c, d) = self.interval(args[0]), self.interval(args[1])
-            if kind == "min":
-                return (None if a is None or c is None else min(a, c)), _tighter(min, b, d)
-            return _tighter(max, a, c), (None if b is None or d is None else max(b, d))
-        if kind == "select":
-            (a, b), (c, d) = self.interval(args[1]), self.interval(args[2])
-            return (
-                None if a is None or c is None else min(a, c),
-                None if b is None or d is None else max(b, d),
-            )
-        if kind == "bool":
-            return 0, 1
-        if kind == "isqrt":
-            lo, hi = self.interval(args[0])
-            return isqrt(max(lo or 0, 0)), None if hi is None or hi < 0 else isqrt(hi)
-        if kind in ("and", "or", "xor"):
-            (a, b), (c, d) = self.interval(args[0]), self.interval(args[1])
-            if a is not None and c is not None and a >= 0 and c >= 0:
-                if kind == "and":
-                    return 0, _tighter(min, b, d)
-                if b is not None and d is not None:
-                    return 0, (1 << max(b.bit_length(), d.bit_length())) - 1
-                return 0, None
-            return (
-                (0, b if c is None or c < 0 else d)
-                if kind == "and" and ((a or -1) >= 0 or (c or -1) >= 0)
-                else (None, None)
-            )
-        if kind == "fmod":
-            lo, hi = self.interval(args[1])
-            return (
-                None if lo is None else min(lo + 1, 0),
-                None if hi is None else max(hi - 1, 0),
-            )
-        if kind == "shr":
-            lo, hi = self.interval(args[0])
-            return (None if lo is None else min(lo, 0)), (None if hi is None else max(hi, 0))
-        return None, None
+                known = known[0], tighter(min, known[1], self.interval(args[2])[1])
+            return known
+        op = ATOM_OPS.get(kind, kind)
+        if op not in intervals.BOUNDS:
+            return ANY
+        operands = [self.interval(a) if isinstance(a, Expr) else ANY for a in args if a is not None]
+        return intervals.interval(op, operands)
 
     def nonneg(self, e: Expr) -> bool:
         """True where e >= 0 is proven. False says nothing."""
@@ -519,7 +532,7 @@ class Facts:
                 known = self.ranges.get(args[0])
                 top = known.hi if known is not None else None
             elif kind == "digit" and args[2] is not None:
-                top = divide_terms(args[2], args[1])[0] - 1
+                top = _digit_count(args[1], args[2]) - 1
             elif kind == "digit":
                 top = self._quotient_bound(args[0], args[1])
             elif kind == "group":
@@ -558,11 +571,11 @@ class Facts:
         if self._sinks(e):
             return True
         for sample in self.samples():
-            try:
-                if evaluate(e, sample) < 0:
-                    return True
-            except (Undefined, KeyError):
+            value = _value(e, sample)
+            if value is None:
                 return False
+            if value < 0:
+                return True
         return False
 
     def _sinks(self, e: Expr) -> bool:
@@ -637,7 +650,7 @@ class Facts:
         if kind == "digit":
             base, lo, hi = args
             if hi is not None:
-                top = divide_terms(hi, lo)[0] - 1
+                top = _digit_count(lo, hi) - 1
                 return [(1, [Expr.of(0)], False), (-1, [top], False)]
             bounds = []
             if self.nonneg(base):
@@ -687,6 +700,12 @@ class Facts:
         return None
 
     def _is_size(self, name: str) -> bool:
+        """Whether a symbol stands in bounds as itself, and what is multiplied by it keeps its
+        sign."""
+        return self._is_open(name) and self.ranges[name].lo.constant >= 0  # type: ignore
+
+    def _is_open(self, name: str) -> bool:
+        """Whether nothing but a number bounds a symbol, and that below."""
         known = self.ranges.get(name)
         return (
             known is not None
@@ -738,7 +757,39 @@ class Facts:
 
     def _by_constraint(self, e: Expr) -> bool:
         """e >= k for some known k >= 0."""
-        return not self._refuted(e) and any(self._prove(e - k, 6) for k in self.constraints)
+        if not self.constraints:
+            return False
+        found, names = self._sampled(e), self._concerned(e)
+        if any(v is not None and v < 0 for v in found):
+            return False
+        return any(
+            not names.isdisjoint(self._concerned(k))
+            and all(
+                v is None or w is None or v >= w
+                for v, w in zip(found, self._sampled(k), strict=True)
+            )
+            and self._prove(e - k, 6)
+            for k in self.constraints
+        )
+
+    def _concerned(self, e: Expr) -> set[str]:
+        """The symbols in e, in their bounds, and so on."""
+        if e not in self._symbols:
+            found: set[str] = set()
+            stack = [e]
+            while stack:
+                for name in stack.pop().symbols() - found:
+                    found.add(name)
+                    known = self.ranges.get(name, Range())
+                    stack += [b for b in (known.lo, known.hi) if b is not None and b.atoms()]
+            self._symbols[e] = found
+        return self._symbols[e]
+
+    def _sampled(self, e: Expr) -> list[int | None]:
+        """e at the samples; None where it has no value."""
+        if e not in self._columns:
+            self._columns[e] = [_value(e, sample) for sample in self.samples()]
+        return self._columns[e]
 
     def _by_z3(self, e: Expr) -> bool:
         """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""
@@ -749,16 +800,18 @@ class Facts:
             for a in e.deep_atoms()
         ):
             return False
+        if _degree(e) > Z3_DEGREE:
+            return False
         names = e.symbols()
         if any(n not in self.ranges or self.ranges[n].lo is None for n in names):
             return False
         found = 0
         for sample in self.samples():
-            try:
-                if evaluate(e, sample) < 0:
-                    return False
-            except Undefined:
+            value = _value(e, sample)
+            if value is None:
                 continue
+            if value < 0:
+                return False
             found += 1
         if found < SAMPLES // 3:
             return False
@@ -943,7 +996,7 @@ class Facts:
         if depth == 0:
             return None
         for atom in sorted(e.atoms(), key=self._depth, reverse=True):
-            if atom.kind == "sym" and self._is_size(atom.args[0]):
+            if atom.kind == "sym" and self._is_open(atom.args[0]):
                 continue
             with_atom = {m: c for m, c in e.terms.items() if atom in m}
             if any(m.count(atom) > 1 for m in with_atom):
@@ -1008,7 +1061,7 @@ class Facts:
             return None if inner is None else Expr.atom(Atom("isqrt", self._rootless(inner)))
         if kind == "digit":
             if args[2] is not None:
-                return divide_terms(args[2], args[1])[0]
+                return self._rough(_digit_count(args[1], args[2]), depth)
             return self._rough(args[0], depth)
         if kind in ("select", "min", "max"):
             a, b = (self._rough(x, depth) for x in args[-2:])
@@ -1035,7 +1088,7 @@ class Facts:
 
     # -- sampling --------------------------------------------------------------------------
 
-    def samples(self) -> Iterator[dict[str, int]]:
+    def samples(self) -> Iterator[Evaluation]:
         """Values of all symbols that satisfy everything known; the same every time."""
         known = self._samples
         k = 0
@@ -1046,7 +1099,7 @@ class Facts:
                 sample = self._sample(known)
                 if sample is None:
                     continue
-                known.found.append(sample)
+                known.found.append(Evaluation(sample))
             yield known.found[k]
             k += 1
 
@@ -1108,34 +1161,33 @@ class Facts:
                         f"the assumptions contradict each other: {name} would be "
                         f">= {known.lo!r} and <= {known.hi!r}"
                     )
+        for e in self.constraints:
+            if (self.interval(e)[1] or 0) < 0:
+                from .symbolic import unsubstitute
+
+                raise AssumptionError(
+                    f"the assumptions contradict each other: {unsubstitute(e, self)!r} would be >= 0"
+                )
 
 
-def _tighter(choose, a: int | None, b: int | None) -> int | None:
-    return b if a is None else a if b is None else choose(a, b)
+def _degree(e: Expr) -> int:
+    """The most factors of a product in e, however deep."""
+    inner = [a for atom in e.deep_atoms() for a in atom.args if isinstance(a, Expr)]
+    return max((len(mono) for x in (e, *inner) for mono in x.terms), default=0)
 
 
-def _power(interval: Interval, power: int) -> Interval:
-    if power == 1:
-        return interval
-    lo, hi = interval
-    if power % 2 == 0:
-        if lo is not None and lo >= 0:
-            return lo**power, None if hi is None else hi**power
-        if hi is not None and hi <= 0:
-            return hi**power, None if lo is None else lo**power
-        top = None if lo is None or hi is None else max(lo**power, hi**power)
-        return 0, top
-    return (None if lo is None else lo**power), (None if hi is None else hi**power)
+def _value(e: Expr, sample: Evaluation) -> int | None:
+    """e at a sample, None where it has no value."""
+    try:
+        return sample.expr(e)
+    except (Undefined, KeyError):
+        return None
 
 
-def _product_interval(x: Interval, y: Interval) -> Interval:
-    (a, b), (c, d) = x, y
-    if a is not None and a >= 0 and c is not None and c >= 0:
-        return a * c, None if b is None or d is None else b * d
-    if None not in (a, b, c, d):
-        ends = [a * c, a * d, b * c, b * d]  # type: ignore[operator]
-        return min(ends), max(ends)
-    return None, None
+def _digit_count(lo: Expr, hi: Expr) -> Expr:
+    """hi / lo, or hi where it is not seen how often lo goes into it: more digits than there are."""
+    quotient, rest = divide_terms(hi, lo)
+    return hi if rest.terms else quotient
 
 
 __all__ = ["Facts", "Range", "holds"]

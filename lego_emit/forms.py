@@ -19,7 +19,7 @@ from .expr import RECORDER, Atom, Cond, Expr, Monomial, Terms, _times, divide_te
 from .facts import Facts
 from .graph import Graph
 from .program import INDEX_TYPES
-from .symbolic import rebuilt
+from .symbolic import rebuilt, unsubstitute
 from .widths import Ranges
 
 Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
@@ -66,7 +66,7 @@ class Lowering:
         self.types = types
         self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)
         self.bit_operations = bit_operations
-        self.sizes = facts.sizes | facts.substitutions.keys()
+        self.sizes = facts.sizes | {name for name in facts.substitutions if facts.is_size(name)}
         self.graph = Graph(cost, self.sizes)
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
@@ -78,6 +78,7 @@ class Lowering:
         self.plain: int | None = None  # operations of the first candidate
         self.ranges = Ranges(self)
         self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
+        self.divisors: dict[int, Expr] = {}  # of divisions by what may be 0
         self._naturals: dict[Expr, bool] = {}
         self._values: dict[int, Expr | None] = {}
         self._ratios: dict[tuple[Expr, Expr], Expr | None] = {}
@@ -114,12 +115,16 @@ class Lowering:
         constant = e.constant
         return constant >= 1 if constant is not None else self.natural(e - 1)
 
+    def negative(self, e: Expr) -> bool:
+        """Whether e <= -1 is proven."""
+        return self.natural(-e - 1)
+
     def ratio(self, a: Expr, b: Expr) -> Expr | None:
-        """a / b of two products, None where b does not divide a or is a."""
+        """a / b of two products in the user's symbols, None where b is not seen to divide a."""
         key = (a, b)
         if key not in self._ratios:
             quotient, rest = divide_terms(a, b)
-            self._ratios[key] = None if rest.terms or quotient.constant == 1 else quotient
+            self._ratios[key] = None if rest.terms else unsubstitute(quotient, self.facts)
         return self._ratios[key]
 
     def is_size(self, atom: Atom) -> bool:
@@ -234,7 +239,9 @@ class Form:
                 low = base.terms
             else:
                 low = self._flat(base)
-            ((mono, c),) = divide_terms(hi, lo)[0].terms.items()
+            ratio = self.lowering.ratio(hi, lo)
+            assert ratio is not None
+            ((mono, c),) = ratio.terms.items()
             known = dict(low)
             high = _times(mono, (Atom("digit", base, hi, None),))
             known[high] = known.get(high, 0) - c
@@ -408,9 +415,14 @@ class Form:
             return self.expr(args[0])
         graph, source = self.graph, Expr.atom(atom)
         if kind in ("fdiv", "fmod"):
-            known = self.lowering.natural(args[0]) and self.lowering.positive(args[1])
-            ops = ("div", "mod") if known else ("floordiv", "floormod")
-            return self._from(source, ops[kind == "fmod"], *map(self.expr, args))
+            a, b = map(self.expr, args)
+            natural, positive = self._natural(a, args[0]), self._positive(b, args[1])
+            ops = ("div", "mod") if natural and positive else ("floordiv", "floormod")
+            made = self._from(source, ops[kind == "fmod"], a, b)
+            if not positive and not self.lowering.negative(args[1]):
+                self.graph.partial[made] = False
+                self.lowering.divisors[made] = args[1]
+            return made
         if kind == "select":
             nodes = self.condition(args[0]), self.expr(args[1]), self.expr(args[2])
             return self._from(source, "select", *nodes)
@@ -442,8 +454,8 @@ class Form:
             return self._quotient(base, lo)
         if lo.constant == 1:
             return self._divided(self.expr(base), base, hi, "mod")
-        ratio, rest = divide_terms(hi, lo)
-        if rest.terms:  # the sizes' own symbols do not show that lo divides hi
+        ratio = self.lowering.ratio(hi, lo)
+        if ratio is None:  # the sizes' own symbols do not show that lo divides hi
             low = self._divided(self.expr(base), base, hi, "mod")
             return self._divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
         if self.style.rests and hi.constant and (base, hi) in self._starts:
@@ -461,7 +473,7 @@ class Form:
             for smaller in self._borders.get(base, ()):
                 if best is None or len(_only(smaller)) > len(_only(best[0])):
                     ratio = self.lowering.ratio(by, smaller)
-                    if ratio is not None:
+                    if ratio is not None and ratio.constant != 1:
                         best = smaller, ratio
             if best is not None:
                 value = Expr.atom(Atom("digit", base, best[0], None))
@@ -475,11 +487,24 @@ class Form:
             if op == "div":
                 return self.graph.op("shr", node, self.graph.const(size.bit_length() - 1))
             return self.graph.op("and", node, self.graph.const(size - 1))
+        divisor = self.expr(by)
+        natural, positive = self._natural(node, value), self._positive(divisor, by)
+        made = self.graph.op(op if natural and positive else f"floor{op}", node, divisor)
+        if not positive:  # it was, in the branch where the digit was made
+            self.graph.partial.setdefault(made, True)
+        return made
+
+    def _natural(self, node: int, value: Expr) -> bool:
+        """Whether a node's value is proven to be >= 0; the graph remembers it, for its range."""
         if not self.graph.natural[node] and self.lowering.natural(value):
             self.graph.natural[node] = True
-        if not (self.graph.natural[node] and self.lowering.positive(by)):
-            op = f"floor{op}"
-        return self.graph.op(op, node, self.expr(by))
+        return self.graph.natural[node]
+
+    def _positive(self, node: int, value: Expr) -> bool:
+        """Whether a node's value is proven to be >= 1."""
+        if node not in self.graph.positive and self.lowering.positive(value):
+            self.graph.positive.add(node)
+        return node in self.graph.positive
 
     def _in_place(self, mono: Monomial, c: int) -> int | None:
         """c * ((x mod hi) // lo), all powers of two: masked where it stands, shifted once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,16 +10,17 @@ from typing import Any
 from . import registry
 from .cost import Cost, cost_model
 from .emit import Emitted, emit_program
-from .errors import TargetError, TraceError, nearest
-from .expr import RECORDER, Cond, Expr, using
+from .errors import LegoWarning, TargetError, TraceError, nearest, shown
+from .expr import RECORDER, TOO_DEEP, Cond, Expr, using
 from .facts import Facts
 from .layout import Block, ExpandBy
 from .lower import lower
 from .printer import Printer
 from .program import INDEX_TYPES, Function, Param, Program
-from .sizes import is_sympy
+from .relations import pieces, reworded
+from .sizes import is_integer, is_sympy
 from .symbolic import _product, learn_layout, rebuilt, unsubstitute
-from .trace import AXIS_NAMES, Trace, call_user_function, follow, go_on
+from .trace import AXIS_NAMES, Trace, call_user_function, doubts, follow, go_on
 from .widths import choose_type
 
 WHOLES = 4  # ways to keep flat positions whole that are tried
@@ -35,6 +36,7 @@ def generate(
     index_type: str = "auto",
     base: int = 0,
     cost: str | Cost | None = None,
+    strict: bool = False,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -54,6 +56,8 @@ def generate(
         and a masked position is 0 then).
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
         fewest operations), or a Cost.
+    strict: refuse what may not be meant and is only warned of else (LegoWarning): a name that nobody
+        defined, and a variable of the module, not in capitals, that is taken as an index.
 
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.
@@ -64,7 +68,12 @@ def generate(
     make = partial(
         build_program, fn_or_layout, printer, name, sizes, assume, index_type, base, cost
     )
-    return emit_program(make(), target, subject=fn_or_layout, sizes=sizes, make=make)
+    program = make()
+    if program.doubts and strict:
+        raise TraceError("; ".join(program.doubts))
+    for text in program.doubts:
+        warnings.warn(text, LegoWarning, stacklevel=2)
+    return emit_program(program, target, subject=fn_or_layout, sizes=sizes, make=make)
 
 
 def build_program(
@@ -78,10 +87,10 @@ def build_program(
     cost: str | Cost | None = None,
 ) -> Program:
     """The lowered program that a printer spells."""
-    if base not in (0, 1):
-        raise TargetError(f"base is {base!r}; indices count from 0 or from 1")
+    if not is_integer(base) or base not in (0, 1):
+        raise TargetError(f"base is {shown(base)}; indices count from 0 or from 1")
     if name is not None and not isinstance(name, str):
-        raise TraceError(f"name must be text such as 'index', not {name!r}")
+        raise TraceError(f"name must be text such as 'index', not {shown(name)}")
     if isinstance(assume, (str, Cond)) or not isinstance(assume, Iterable):
         assume = [assume]
     assume = list(assume)
@@ -98,30 +107,34 @@ def build_program(
         title = _title(fn_or_layout, unit)
         trace, result = follow(lambda t: _called(fn_or_layout, t), sizes, assume, base)
     else:
-        raise TraceError(f"generate() takes a function or a layout, not {fn_or_layout!r}")
+        raise TraceError(f"generate() takes a function or a layout, not {shown(fn_or_layout)}")
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
     else:
         named = partial(_outputs, unit=unit)
-        functions = [(unit, trace, result, named, None, _doc(fn_or_layout, unit))]
+        functions = [(unit, trace, result, named, None, None, _doc(fn_or_layout, unit))]
     if sizes:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
-    lowered = tuple(
-        _lowered(*function, candidates, printer, assume, model) for function in functions
-    )
-    program = Program(unit, lowered, " ".join(title.split()))
+    try:
+        lowered = tuple(
+            _lowered(*function, candidates, printer, assume, model) for function in functions
+        )
+    except RecursionError:
+        raise TraceError(f"{unit}: {TOO_DEEP}") from None
+    told = () if isinstance(fn_or_layout, Block) else tuple(doubts(fn_or_layout, trace))
+    program = Program(unit, lowered, " ".join(title.split()), told)
     program.check()
     return program
 
 
 def _candidates(index_type: str, printer: Printer) -> tuple[str, ...]:
-    if index_type == "auto":
+    if isinstance(index_type, str) and index_type == "auto":
         return printer.default_index
-    if index_type not in INDEX_TYPES:
+    if not isinstance(index_type, str) or index_type not in INDEX_TYPES:
         known = [t for t in INDEX_TYPES if t in printer.types]
         raise TargetError(
-            f"no index type {index_type!r}; {printer.title} has auto, {', '.join(known)}."
-            f"{nearest(str(index_type), known)}"
+            f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
+            f"{nearest(shown(index_type), known)}"
         )
     if index_type not in printer.types:
         raise TargetError(f"{printer.title} has no {index_type}; it has {', '.join(printer.types)}")
@@ -163,8 +176,8 @@ def _declared(trace: Trace, layout: Block) -> Block:
 
 
 def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
-    """(name, trace, result, named, size, doc) of NAME_apply and NAME_inv; named(result) gives the
-    outputs with their names."""
+    """(name, trace, result, named, size, spans, doc) of NAME_apply and NAME_inv; named(result)
+    gives the outputs with their names, spans has (least, end) of each, counted from 0."""
     taken = {*trace.signature, *trace.free}
     coordinates = index_names(len(layout.dims), taken)
     position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
@@ -186,9 +199,11 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
     )
     with using(forward.facts):
         size = _product([layout.physical_size]) if layout.has_inverse else None
+    least = -1 if isinstance(layout, ExpandBy) else 0
+    spans = [(least, size)] if size is not None else None
     doc = f"Physical position of the logical index ({', '.join(coordinates)})"
     doc += f"; {trace.base - 1} where it is masked." if isinstance(layout, ExpandBy) else "."
-    found = [(f"{unit}_apply", forward, flat, lambda e: [("flat", Expr.of(e))], size, doc)]
+    found = [(f"{unit}_apply", forward, flat, lambda e: [("flat", Expr.of(e))], size, spans, doc)]
     if layout.has_inverse:
         back, values = go_on(
             trace,
@@ -198,11 +213,13 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[tuple]:
         doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
         with using(back.facts):
             size = _product([layout.physical_size])
+            least = -1 if getattr(layout, "guard", "") == "logical" else 0
+            spans = [(least, _product([n])) for n in layout.dims]
 
         def named(values: Sequence[Any]) -> list[tuple[str, Expr]]:
             return [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
 
-        found.append((f"{unit}_inv", back, values, named, size, doc))
+        found.append((f"{unit}_inv", back, values, named, size, spans, doc))
     return found
 
 
@@ -218,10 +235,10 @@ def index_names(count: int, taken: set[str]) -> list[str]:
 
 def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
     if isinstance(result, Mapping):
-        named = [(str(k), v) for k, v in result.items()]
+        named = list(result.items())
         for k, _ in named:
-            if not k.isidentifier():
-                raise TraceError(f"{unit} returns {k!r}, which is no name for a result")
+            if not isinstance(k, str) or not k.isidentifier():
+                raise TraceError(f"{unit} returns {shown(k)}, which is no name for a result")
     elif isinstance(result, (tuple, list)):
         named = (
             [(f"out{k}", v) for k, v in enumerate(result)]
@@ -238,7 +255,7 @@ def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
     for k, v in named:
         if v is None or isinstance(v, (str, bytes, bool)) or not _is_value(v):
             raise TraceError(
-                f"{unit} returns {v!r} as {k}; return an index, a tuple or dict of indices, or a layout"
+                f"{unit} returns {shown(v)} as {k}; return an index, a tuple or dict of indices, or a layout"
             )
         checked.append((k, Expr.of(v)))
     return checked
@@ -258,6 +275,7 @@ def _lowered(
     result: Any,
     named: Callable[[Any], list[tuple[str, Expr]]],
     size: Expr | None,
+    spans: Sequence[tuple[int, Expr]] | None,
     doc: str,
     candidates: Sequence[str],
     printer: Printer,
@@ -290,11 +308,8 @@ def _lowered(
         params = tuple(_param(n, facts, trace) for n in names)
         index_type, width, note = choose_type(name, lowered, candidates, size)
         index_type, width, note = _with_params(name, params, index_type, width, note, candidates)
-        for undefined in sorted(
-            {a.args[1] for _, e in outputs for a in e.deep_atoms() if a.kind in ("fdiv", "fmod")},
-            key=lambda e: e.key,
-        ):
-            trace.note(f"{unsubstitute(undefined, facts)!r} != 0")
+        for undefined in sorted(set(lowered.divisors), key=lambda e: e.key):
+            trace.note(f"{undefined!r} != 0")
         return Function(
             name=name,
             params=params,
@@ -307,10 +322,9 @@ def _lowered(
             axes=tuple(lowered.extents),
             base=trace.base,
             cost=lowered.cost,
-            result_range=_result_range(
-                outputs,
-                facts,
-                size + trace.base if size is not None and len(outputs) == 1 else None,
+            promises=tuple(
+                _promised(e, facts, span, trace.base)
+                for (_, e), span in zip(outputs, spans or [None] * len(outputs), strict=True)
             ),
         )
 
@@ -339,15 +353,17 @@ def _with_params(name, params, index_type, width, note, candidates):
     from .errors import WidthError
 
     for candidate in candidates[candidates.index(index_type) :]:
-        most = INDEX_TYPES[candidate][1]
-        if all((p.lo is None or p.lo <= most) and (p.hi is None or p.hi <= most) for p in params):
+        least, most = INDEX_TYPES[candidate]
+        ends = ((p, end) for p in params for end in (p.lo, p.hi) if end is not None)
+        culprit = next((p for p, end in ends if not least <= end <= most), None)
+        if culprit is None:
             if candidate != index_type:
                 note = f"{candidate} holds every argument and every value."
             return candidate, width, note
-    culprit = next(p for p in params if (p.hi or p.lo or 0) > INDEX_TYPES[candidates[-1]][1])
+    better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"
     raise WidthError(
         f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "
-        f"choose a wider index_type or smaller sizes"
+        f"choose a {better} index_type or smaller sizes"
     )
 
 
@@ -356,69 +372,71 @@ def _param(name: str, facts: Facts, trace: Trace) -> Param:
     known = facts.ranges.get(name)
     if known is None:
         text = f"{name} >= {lo}" if lo is not None else ""
-        return Param(name, text, lo, hi, name in trace.axes, facts.is_size(name))
-    low = None if known.lo is None else unsubstitute(known.lo, facts)
-    high = None if known.hi is None else unsubstitute(known.hi + 1, facts)
-    if low is not None and high is not None:
-        text = f"{low!r} <= {name} < {high!r}"
-    elif high is not None:
-        text = f"{name} < {high!r}"
     else:
-        text = f"{name} >= {low!r}" if low is not None else ""
-    return Param(name, text, lo, hi, name in trace.axes, facts.is_size(name))
+        low = None if known.lo is None else unsubstitute(known.lo, facts)
+        high = None if known.hi is None else unsubstitute(known.hi + 1, facts)
+        if low is not None and high is not None:
+            text = f"{low!r} <= {name} < {high!r}"
+        elif high is not None:
+            text = f"{name} < {high!r}"
+        else:
+            text = f"{name} >= {low!r}" if low is not None else ""
+    base = trace.base if name in trace.indices else 0
+    return Param(name, text, lo, hi, name in trace.axes, facts.is_size(name), base)
 
 
 def _assumptions(
-    facts: Facts, trace: Trace, assume: Any, width: list[str], params: Sequence[Param]
+    facts: Facts, trace: Trace, assume: Sequence[Any], width: list[str], params: Sequence[Param]
 ) -> tuple[str, ...]:
-    if isinstance(assume, (str, Cond)):
-        assume = [assume]
-    texts = [str(a) for a in assume]
+    texts = [text for a in assume for text in _stated(a, trace.sizes)]
     texts += [
         f"{_factor(unsubstitute(a, facts))} % {_factor(unsubstitute(b, facts))} == 0"
         for a, b in facts.quotients.values()
     ]
     texts += [*trace.preconditions, *width]
-    ranges = {piece for p in params for piece in _pieces(p.range_text)}
+    ranges = {piece for p in params for piece in pieces(p.range_text)}
     unique = {t.replace(" ", ""): t for t in reversed(texts)}
     return tuple(
         t
         for t in dict.fromkeys(texts)
-        if unique[t.replace(" ", "")] == t and not set(_pieces(t)) <= ranges
+        if unique[t.replace(" ", "")] == t and not pieces(t) <= ranges
     )
 
 
-def _pieces(relation: str) -> list[str]:
-    """The comparisons of a chain: what a parameter's range says already is not said twice."""
-    parts = re.split(r"(<=|>=|<|>|==)", relation.replace(" ", ""))
-    return ["".join(parts[k : k + 3]) for k in range(0, len(parts) - 2, 2)] or [relation]
+def _stated(assumption: Any, sizes: Mapping[str, int]) -> list[str]:
+    """An assumption as Python text, with the numbers of the sizes that are fixed."""
+    from .assume import parse
+
+    texts = [assumption] if isinstance(assumption, str) else [repr(c) for c in parse(assumption)]
+    numbers = {name: str(n) if n >= 0 else f"({n})" for name, n in sizes.items()}
+    return [reworded(text, numbers) for text in texts]
 
 
 def _factor(e: Expr) -> str:
-    return repr(e) if e.constant is not None or e.single is not None else f"({e!r})"
+    alone = e.constant is not None or (e.single is not None and e.single.kind == "sym")
+    return repr(e) if alone else f"({e!r})"
 
 
-def _result_range(outputs: list[tuple[str, Expr]], facts: Facts, size: Expr | None) -> str:
-    texts = []
-    for name, e in outputs:
-        shown = "the result" if len(outputs) == 1 else name
-        lo, hi = facts.interval(e)
-        if hi is not None and lo is not None and lo >= 0 and (size is None or size.constant):
-            most = hi if size is None else min(hi, size.constant - 1)
-            texts.append(f"{lo} <= {shown} < {most + 1}")
-            continue
-        for least in (0, 1):
-            if (lo is None or lo < least) and facts.nonneg(e - least):
-                lo = least
-        top = facts.upper(e)
-        if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
-            top = size - 1
-        if top is None and hi is not None:
-            top = Expr.of(hi)
-        if hi is not None and top is not None and top.constant is not None:
-            top = Expr.of(min(hi, top.constant))
-        if lo is not None and top is not None:
-            texts.append(f"{lo} <= {shown} < {unsubstitute(top + 1, facts)!r}")
-        elif lo is not None:
-            texts.append(f"{shown} >= {lo}")
-    return ", ".join(texts)
+def _promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) -> tuple[str, str]:
+    """(least, end) of a result as text: least <= e < end, "" where there is no bound. span: bounds
+    that are known to hold, counted from 0."""
+    lo, hi = facts.interval(e)
+    size = None
+    if span is not None:
+        least, size = span[0] + base, span[1] + base
+        lo = least if lo is None else max(lo, least)
+    if hi is not None and lo is not None and lo >= 0 and (size is None or size.constant):
+        most = hi if size is None else min(hi, size.constant - 1)
+        return str(lo), str(most + 1)
+    for least in (0, 1):
+        if (lo is None or lo < least) and facts.nonneg(e - least):
+            lo = least
+    top = facts.upper(e)
+    if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
+        top = size - 1
+    if top is None and hi is not None:
+        top = Expr.of(hi)
+    if hi is not None and top is not None and top.constant is not None:
+        top = Expr.of(min(hi, top.constant))
+    end = "" if top is None else repr(unsubstitute(top + 1, facts))
+    return "" if lo is None else str(lo), end

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product
+from math import prod
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -31,12 +32,13 @@ import numpy as np
 
 from . import registry
 from .emit import Emitted, emit_program
-from .errors import GoldenError, LegoError
+from .errors import GoldenError, LegoError, shown
 from .files import write_if_changed
 from .generator import build_program
 from .layout import Block
 from .loading import described, user_file
 from .program import Function, Program
+from .reference import TABLE_MOST
 from .reference import table as layout_table
 
 TARGETS = ("cuda", "cpp", "rust", "fortran", "julia", "glsl", "javascript")
@@ -171,7 +173,7 @@ class Case:
         printer = registry.printer(target)
         # Lowering asks the printer for these alone; languages that agree on them share its result.
         types = printer.default_index if self.index_type == "auto" else tuple(printer.types)
-        key = (types, printer.bit_operations, printer.lazy_select, printer.cost.name, numbers)
+        key = (types, printer.bit_operations, printer.lazy_select, printer.cost, numbers)
         try:
             make = partial(
                 build_program, self.subject, printer, self.unit, sizes, self.assume, self.index_type
@@ -221,11 +223,17 @@ class Case:
                 f"{described(error, self.folder / SOURCE)}; give its number in sizes, or how far "
                 f"the index runs in domain"
             ) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise GoldenError(f"{described(error, self.folder / SOURCE)}{where}") from error
 
     def _function_table(self) -> Table:
         axes = list(self.domain.items())
+        points = prod(self.domain.values())
+        if points > TABLE_MOST:
+            raise GoldenError(
+                f"{self.folder / SOURCE}: a table of {shown(points)} indices is too large, it has "
+                f"at most {TABLE_MOST}; choose a smaller domain"
+            )
         found: dict[str, list[np.ndarray]] = {}
         for position in product(*(range(n) for n in self.domain.values())):
             results = _named(self._call(dict(zip(self.domain, position, strict=True))))
@@ -324,7 +332,7 @@ class Difference:
     path: Path
     problem: str
     diff: str = ""
-    remedy: str = f"`{UPDATE}` mends it"
+    remedy: str = f"run `{UPDATE}` to fix it"
 
     def __str__(self) -> str:
         return f"{self.diff}{self.path}: {self.problem}; {self.remedy}"

@@ -29,6 +29,9 @@ class Graph:
         self.values: list[int | str | None] = []  # of const and var
         self.hoisted: list[bool] = []  # depends on sizes only
         self.natural: list[bool] = []  # seen at once to be >= 0
+        self.positive: set[int] = set()  # divisors that are proven to be >= 1
+        self.partial: dict[int, bool] = {}  # divisions by what may be 0: whether it is >= 1 where
+        # the value is used
         self.prices: list[float] = []
         self._free: list[bool] = []  # no operation
         self._known: dict[tuple, int] = {}
@@ -133,6 +136,19 @@ class Graph:
                 found.add(node)
                 stack.extend(args[node])
         return sorted(found)
+
+    def always(self, roots: Iterable[int], lazy: bool = True) -> set[int]:
+        """The nodes that are computed whichever branches the selects take; all of them where a
+        select is not lazy, which computes both of its branches."""
+        found: set[int] = set()
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                args = self.args[node]
+                stack.extend(args[:1] if lazy and self.ops[node] == "select" else args)
+        return found
 
     def price(self, roots: Iterable[int]) -> tuple[float, int]:
         """(the cost of computing the roots, the number of operations)."""

@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 from . import bijection
-from .errors import IndexRangeError, InverseError, LayoutError
+from .errors import IndexRangeError, InverseError, LayoutError, shown
 from .sizes import (
     check_perm,
     check_same_size,
@@ -25,6 +25,7 @@ from .sizes import (
     is_array,
     is_integer,
     is_symbolic,
+    is_sympy,
     listed,
     product,
     unwrapped,
@@ -43,6 +44,12 @@ __all__ = [
     "TileBy",
     "isqrt",
 ]
+
+
+ONE_WAY = (
+    "write the other blocks as a layout L and what the GenP does as a function f of L's position: "
+    "GroupBy(L.dims).OrderBy(GenP(L.dims, lambda *i: f(L.apply(*i))))"
+)
 
 
 class Block:
@@ -168,7 +175,7 @@ class Indexable(Block):
                 symbolic = check_index(self, axis, i) or symbolic
             elif i != slice(None):
                 parts = (i.start, i.stop) if i.step is None else (i.start, i.stop, i.step)
-                text = ":".join("" if part is None else str(part) for part in parts)
+                text = ":".join("" if part is None else shown(part) for part in parts)
                 raise IndexRangeError(
                     f"{self!r}: axis {axis} got the slice {text}; only a full ':' can be asked, "
                     "for a part of an axis give apply an array"
@@ -194,7 +201,7 @@ class RegP(Block):
     perm: tuple[int, ...]
 
     def __init__(self, dims: Sequence[Any], perm: Sequence[int]):
-        construct = f"RegP({dims!r}, {perm!r})"
+        construct = f"RegP({shown(dims)}, {shown(perm)})"
         object.__setattr__(self, "dims", check_sizes(dims, construct))
         object.__setattr__(self, "perm", check_perm(perm, len(self.dims), construct))
 
@@ -251,16 +258,16 @@ class GenP(Block):
         apply: Callable[..., Any],
         inv: Callable[[Any], Any] | None = None,
     ):
-        construct = f"GenP({dims!r}, ..)"
+        construct = f"GenP({shown(dims)}, ..)"
         object.__setattr__(self, "dims", check_sizes(dims, construct))
         for name, given in (("apply", apply), ("inv", inv)):
             if not callable(given) and not (name == "inv" and given is None):
-                raise LayoutError(f"{construct}: {name} is {given!r}; give a function")
+                raise LayoutError(f"{construct}: {name} is {shown(given)}; give a function")
             try:
                 hash(given)
             except TypeError:
                 raise LayoutError(
-                    f"{construct}: {name} is {given!r}, which cannot be hashed; blocks are "
+                    f"{construct}: {name} is {shown(given)}, which cannot be hashed; blocks are "
                     "values: give a function, or freeze the class (dataclass(frozen=True))"
                 ) from None
         object.__setattr__(self, "apply_function", apply)
@@ -323,12 +330,13 @@ class OrderBy(Block, PhysicalFirst):
         for perm in found:
             if not isinstance(perm, RegP | GenP):
                 raise LayoutError(
-                    f"OrderBy({listed(found)}): {perm!r} is a {type(perm).__name__}; OrderBy "
+                    f"OrderBy({listed(found)}): {shown(perm)} is a {type(perm).__name__}; OrderBy "
                     "takes RegP, Row, Col and GenP blocks, or one OrderBy"
                 )
         if len(found) > 1 and not all(perm.has_inverse for perm in found):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse must stand alone in its OrderBy (section III-D)"
+                f"; {ONE_WAY}"
             )
 
     @property
@@ -395,7 +403,7 @@ class Layout(Indexable):
         if not self.has_inverse and (self.tiled or not alone):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse needs exactly one GroupBy followed by one "
-                "OrderBy of the same shape, with that GenP alone (section III-D)"
+                f"OrderBy of the same shape, with that GenP alone (section III-D); {ONE_WAY}"
             )
 
     @property
@@ -510,12 +518,12 @@ class ExpandBy(Indexable):
     def __init__(
         self, n: Sequence[Any], n_prime: Sequence[Any], layout: Layout, guard: str = "physical"
     ):
-        construct = f"ExpandBy({n!r}, {n_prime!r}, {layout!r})"
+        construct = f"ExpandBy({shown(n)}, {shown(n_prime)}, {shown(layout)})"
         if not isinstance(layout, Layout):
             raise LayoutError(f"{construct}: the third argument must be a GroupBy or a TileBy")
-        if guard not in ("physical", "logical"):
+        if not isinstance(guard, str) or guard not in ("physical", "logical"):
             raise LayoutError(
-                f"{construct}: guard is {guard!r}; give guard='physical' (Fig. 9) or "
+                f"{construct}: guard is {shown(guard)}; give guard='physical' (Fig. 9) or "
                 "guard='logical'"
             )
         object.__setattr__(self, "n", check_sizes(n, construct))
@@ -535,7 +543,10 @@ class ExpandBy(Indexable):
                 )
         check_same_size(construct, "n_prime", self.n_prime, "the layout", self.layout.dims)
         if not self.layout.has_inverse:
-            raise LayoutError(f"{construct}: the layout must be a bijection, give its GenP an inv")
+            raise LayoutError(
+                f"{construct}: the layout must be a bijection, give its GenP an inv, or {ONE_WAY}, "
+                "which is -1 where this ExpandBy masks"
+            )
 
     @property
     def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
@@ -563,16 +574,21 @@ def isqrt(x: Any) -> Any:
     Raises LayoutError on a negative or non-integer x.
     """
     if is_symbolic(x):
-        return x.isqrt()
+        if hasattr(x, "isqrt"):
+            return x.isqrt()
+        from .expr import Expr
+
+        root = Expr.of(x).isqrt()
+        return root.to_sympy() if is_sympy(x) else root
     if is_integer(x):
         if x < 0:
-            raise LayoutError(f"isqrt({x}): only a non-negative integer has a square root")
+            raise LayoutError(f"isqrt({shown(x)}): only a non-negative integer has a square root")
         return math.isqrt(int(x))
     if is_array(x) and x.dtype.kind in "iu":
         from .reference import isqrt_array
 
         return isqrt_array(x)
-    raise LayoutError(f"isqrt({x!r}): give an integer, not a {type(x).__name__}")
+    raise LayoutError(f"isqrt({shown(x)}): give an integer, not a {type(x).__name__}")
 
 
 def sigma(d: int, q: int) -> tuple[int, ...]:
@@ -630,13 +646,18 @@ def check_count(block: Block, indices: tuple[Any, ...]) -> None:
 def check_index(block: Block, axis: int | None, index: Any) -> bool:
     """Whether index is symbolic; raises IndexRangeError if it is no index at all."""
     if is_integer(index) or (is_array(index) and index.dtype.kind in "iu"):
+        if type(index) is not int:  # maybe a variable that the function being followed captured
+            from .trace import running
+
+            if (trace := running()) is not None:
+                trace.indexed(block, axis, index)
         return False
     if is_symbolic(index):
         return True
     place = "the flat index" if axis is None else f"index {axis}"
     kind = f"an array of {index.dtype}" if is_array(index) else f"a {type(index).__name__}"
     raise IndexRangeError(
-        f"{block!r}: {place} is {index!r}, {kind}; give an integer, a NumPy integer array or a "
+        f"{block!r}: {place} is {shown(index)}, {kind}; give an integer, a NumPy integer array or a "
         "symbol"
     )
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .errors import LoadError, nearest
+from .errors import LegoWarning, LoadError, nearest
 from .layout import Block
 
 MODULE_NAME = "_lego_emit_user_file"
@@ -41,6 +42,25 @@ def user_file(path: str | Path) -> Iterator[dict[str, Any]]:
     finally:
         sys.path[:] = search
         _forget(before, folder)
+
+
+@contextmanager
+def telling(tell: Callable[[str], None]) -> Iterator[None]:
+    """While the block runs each warning of ours is told once, not shown as Python shows warnings."""
+    told: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LegoWarning, append=True)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *place: Any) -> None:
+            if not issubclass(category, LegoWarning):
+                usual(message, category, *place)
+            elif str(message) not in told:
+                told.add(str(message))
+                tell(str(message))
+
+        warnings.showwarning = show
+        yield
 
 
 def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .cost import Cost
-from .expr import RECORDER, Atom, Expr, divide_terms, expand_groups
+from .expr import RECORDER, Atom, Expr, expand_groups
 from .facts import Facts
 from .forms import Form, Found, Lowering, Style, price, standing
 from .program import INDEX_TYPES, OPS, Node
@@ -38,6 +38,7 @@ class Lowered:
     extents: list[tuple[str, Node]]
     nodes: dict[int, Node]
     roots: list[int]
+    divisors: list[Expr]  # which may be 0, and must not be: they divide whatever the branches
 
     @property
     def cost(self) -> float:
@@ -141,7 +142,7 @@ def _cheapest(
             start = lo.constant
             fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
             starts.add((base, lo))
-            if hi is not None and lowering.signed and not divide_terms(hi, lo)[1].terms:
+            if hi is not None and lowering.signed and lowering.ratio(hi, lo) is not None:
                 bases.setdefault(base, []).append(atom)
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes
@@ -197,31 +198,57 @@ def finish(
     extents: Sequence[int],
     taken: Iterable[str],
 ) -> Lowered:
-    """The program of chosen nodes: what stands more than once is named; every node has its range."""
+    """The program of chosen nodes: what stands more than once is named; every node has its range.
+    What is named is computed whether its branch is taken or not: where it is not, a division by
+    what may be 0 there is by 1 instead."""
     graph = lowering.graph
     reached = graph.reached([*roots, *extents])
     ranges = lowering.ranges.program([*roots, *extents])
-    nodes: dict[int, Node] = {}
-    uses = dict(graph.uses(roots))
     body: list[tuple[str, Node]] = []
     used = set(taken)
-    for k in reached:
-        op = graph.ops[k]
-        lo, hi = (None, None) if OPS.get(op, OPS["add"])[1] == "b" else ranges[k]
-        node = Node(op, tuple(nodes[a] for a in graph.args[k]), graph.values[k], lo, hi)
-        if uses.get(k, 0) > 1 and op not in ("const", "var") and not node.is_bool:
+    conditions = {k for k in reached if OPS.get(graph.ops[k], ("", "i"))[1] == "b"}
+    named = {k for k, uses in graph.uses(roots) if uses > 1 and graph.args[k]} - conditions
+    meant = graph.always([*roots, *extents])
+    guarded = graph.always([*roots, *extents, *named], lowering.lazy) - meant
+
+    def made(k: int, nodes: dict[int, Node]) -> Node:
+        op, args = graph.ops[k], [nodes[a] for a in graph.args[k]]
+        if k in guarded and k in graph.partial:
+            args[1] = _nonzero(args[1], graph.partial[k])
+        return Node(op, tuple(args), graph.values[k], *ranges.get(k, (None, None)))
+
+    nodes: dict[int, Node] = {}
+    for k in graph.reached(roots):
+        node = made(k, nodes)
+        if k in named:
             name = _fresh(_hint(node), used)
             body.append((name, node))
-            node = Node("var", (), name, lo, hi)
+            node = Node("var", (), name, node.lo, node.hi)
         nodes[k] = node
+    whole: dict[int, Node] = {}  # extents stand outside of the function, where nothing has a name
+    for k in graph.reached(extents):
+        whole[k] = made(k, whole)
     return Lowered(
         lowering,
         body,
         [(n, nodes[k]) for n, k in zip(names, roots, strict=True)],
-        [(n, nodes[k]) for n, k in zip(extent_names, extents, strict=True)],
-        {k: nodes[k] for k in reached},
+        [(n, whole[k]) for n, k in zip(extent_names, extents, strict=True)],
+        {k: nodes[k] if k in nodes else whole[k] for k in reached},
         [*roots],
+        [lowering.divisors[k] for k in reached if k in meant and k in lowering.divisors],
     )
+
+
+def _nonzero(divisor: Node, positive: bool) -> Node:
+    """A divisor where it is used, and 1 where it is 0; positive: it is >= 1 where it is used."""
+    one = Node("const", (), 1, 1, 1)
+    lo, hi = divisor.lo, divisor.hi
+    top = None if hi is None else max(hi, 1)
+    if positive:
+        return Node("max", (divisor, one), None, 1 if lo is None else max(lo, 1), top)
+    zero = Node("const", (), 0, 0, 0)
+    least = None if lo is None else min(lo, 1)
+    return Node("select", (Node("ne", (divisor, zero)), divisor, one), None, least, top)
 
 
 def _hint(node: Node) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import BuildError, LegoError
-from .loading import MODULE_NAME, subject, user_file
+from .loading import MODULE_NAME, subject, telling, user_file
 from .project import Unit
 
 BATCH = 28  # units that one process makes at a time: 4 layouts in 7 languages
@@ -28,10 +28,12 @@ def quiet(done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Texts:
-    """A unit's files; imported: the project's own modules that its layout file uses."""
+    """A unit's files; imported: the project's own modules that its layout file uses; told: what it
+    was warned of."""
 
     texts: tuple[str, ...]
     imported: tuple[str, ...]
+    told: tuple[str, ...] = ()
 
 
 Result = Texts | str  # or what is wrong
@@ -102,14 +104,16 @@ def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
     file = folder / units[0].file
     before, bytecode = set(sys.modules), sys.dont_write_bytecode
     sys.dont_write_bytecode = True  # a check writes nothing, and a source tree stays as it is
-    found: list[tuple[str, ...] | str] = []
+    found: list[tuple[tuple[str, ...], list[str]] | str] = []
     try:
         with redirect_stdout(sys.stderr), user_file(file) as defined:
             for unit in units:
                 try:
                     given = subject(defined, unit.subject, file)
-                    emitted = generate(given, unit.target, **unit.options)
-                    found.append(tuple(emitted.files(unit.outputs[0]).values()))
+                    told: list[str] = []
+                    with telling(told.append):
+                        emitted = generate(given, unit.target, **unit.options)
+                    found.append((tuple(emitted.files(unit.outputs[0]).values()), told))
                 except LegoError as error:
                     found.append(str(error))
             own = _imported(folder, file)
@@ -120,7 +124,7 @@ def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
     for name in own.keys() - before:  # the next file shall import it again, and be seen to
         sys.modules.pop(name, None)
     files = tuple(sorted(set(own.values())))
-    return [x if isinstance(x, str) else Texts(x, files) for x in found]
+    return [x if isinstance(x, str) else Texts(x[0], files, tuple(x[1])) for x in found]
 
 
 def _imported(folder: Path, file: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import VerifyError
+from .errors import LegoError, VerifyError, line_in
 from .layout import Block, GenP, Layout, OrderBy, RegP
 from .reference import _flatten, _gather, _scatter, _unflatten
 
@@ -258,6 +258,12 @@ def body(
             return
         except _Fork as fork:
             condition = str(fork)
+        except LegoError:
+            raise
+        except (Exception, SystemExit) as error:
+            name, line = getattr(function, "__name__", "a function"), line_in(function, error)
+            text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise VerifyError(f"{name}{line} cannot be spelled in the language: {text}") from error
         yield from (f"{pad}{line}" for line in pen.lines)
         yield pad + language.when.format(condition)
         yield from ways([*decided, True], depth + 1)

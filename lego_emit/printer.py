@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from .cost import LATENCY, Cost
 from .errors import TargetError
 from .program import INDEX_TYPES, Function, Node, Program
+from .relations import reworded
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -41,6 +42,51 @@ def infix(symbol: str, prec: int, left: int | None = None, right: int | None = N
 def call(text: str, arity: int, helper: str | None = None) -> Op:
     """A call or anything else that brackets its operands itself."""
     return Op(text, ATOM, (0,) * arity, helper)
+
+
+# What no line of a source file may hold: controls, line ends of any kind, marks that turn the
+# direction of writing or cannot be seen, halves of characters.
+UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\uffff\U000e0000-\U000e007f]"
+)
+
+
+def commented(text: str) -> str:
+    """A user's words as they may stand in any language's comment, on one line: a harmful character
+    as its number, U+202E; a blank within what would end a comment or carry it on."""
+
+    def shown(match: re.Match[str]) -> str:
+        char = match.group()
+        return " " if char.isspace() else f"U+{ord(char):04X}"
+
+    text = UNSEEN.sub(shown, text)
+    text = text.replace("*/", "* /").replace("??/", "?? /")  # ??/ is a backslash in C
+    return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
+
+
+def in_comments(program: Program) -> Program:
+    """The program with all that its file says in comments as commented() gives it."""
+    functions = tuple(
+        replace(
+            f,
+            summary=commented(f.summary),
+            params=tuple(replace(p, range_text=commented(p.range_text)) for p in f.params),
+            promises=tuple((commented(lo), commented(end)) for lo, end in f.promises),
+            assumptions=tuple(map(commented, f.assumptions)),
+            width_note=commented(f.width_note),
+            renamed=tuple((commented(old), new) for old, new in f.renamed),
+        )
+        for f in program.functions
+    )
+    return replace(program, title=commented(program.title), functions=functions)
+
+
+def guard(unit: str, extension: str) -> str:
+    """The macro that keeps a file from being included twice, in C's languages. Macros are in upper
+    case; a number tells units apart whose names differ in case only."""
+    capitals = sum(char.isupper() << k for k, char in enumerate(unit))
+    return f"LEGO_{unit}_{extension.removeprefix('.')}".upper() + f"_{capitals:X}" * bool(capitals)
 
 
 class Printer:
@@ -106,10 +152,19 @@ class Printer:
         if legal[0].isdigit():
             legal = f"v{legal}"
         if len(legal) > self.max_name:
-            digest = f"_{zlib.crc32(name.encode()):08x}"
+            code = name.encode(errors="surrogatepass")
+            digest = f"_{zlib.crc32(code):08x}"
             legal = legal[: self.max_name - len(digest)] + digest
         key = legal.lower() if self.case_insensitive else legal
         return f"{legal}_v" if key in self.reserved else legal
+
+    def unit_name(self, name: str) -> str:
+        """What the unit of that name is called: helpers would get two underscores in a row."""
+        return self.legal_name(name.rstrip("_"))
+
+    def unit_mark(self, unit: str) -> str:
+        """What only one unit of a program can have, as text ("the module TileA"); "" for nothing."""
+        return ""
 
     def unit_scope(self, unit: str) -> set[str]:
         """The names that the unit takes from its functions (a module's own name, for one),
@@ -233,6 +288,7 @@ class Printer:
     def emit(self, program: Program) -> str:
         """The complete file for a checked program whose names are legal here."""
         program.check()
+        program = in_comments(program)
         for function in program.functions:
             if function.index_type not in self.types:
                 raise TargetError(
@@ -322,12 +378,10 @@ class FunctionView:
         return separator.join(x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True))
 
     def reword(self, text: str, unused: str) -> str:
-        """A sentence with the parameters that the function does not read named as in
+        """A relation with the parameters that the function does not read named as in
         signature(); unused has {name}."""
-        for param in self._function.params:
-            if param.name not in self.used:
-                text = re.sub(rf"\b{param.name}\b", unused.format(name=param.name), text)
-        return text
+        names = (p.name for p in self._function.params if p.name not in self.used)
+        return reworded(text, {name: unused.format(name=name) for name in names})
 
     @cached_property
     def used(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ integers of the function's one index type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isqrt
 
@@ -88,7 +88,7 @@ class Node:
 class Param:
     """A parameter. range_text is what the header says ("0 <= i < BM"); lo and hi are its proven
     inclusive bounds where they are numbers. axis: a ':' or an index of a layout; size: a layout's
-    size, which a caller fixes once for many indices."""
+    size, which a caller fixes once for many indices; base: what an index of 0 is called."""
 
     name: str
     range_text: str = ""
@@ -96,6 +96,7 @@ class Param:
     hi: int | None = None
     axis: bool = False
     size: bool = False
+    base: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ class Function:
     width_note: str = ""  # why the index type is wide enough
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
-    result_range: str = ""
+    # of each output: (least, end), which the parameters' names and numbers make; "" is no bound
+    promises: tuple[tuple[str, str], ...] = ()
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
 
@@ -125,6 +127,25 @@ class Function:
     def ranges(self) -> dict[str, str]:
         """What is known of each parameter, as text: {"i": "0 <= i < BM"}."""
         return {p.name: p.range_text for p in self.params}
+
+    @property
+    def result_range(self) -> str:
+        """What is promised of the results, as text: "0 <= the result < M*N"."""
+        return self.result_text()
+
+    def result_text(
+        self, single: str = "the result", reword: Callable[[str], str] = lambda text: text
+    ) -> str:
+        """As result_range; single: what a lone result is called, reword: changes the bounds."""
+        texts = []
+        for (name, _), (least, end) in zip(self.outputs, self.promises, strict=False):
+            shown = single if len(self.outputs) == 1 else name
+            least, end = reword(least), reword(end)
+            if least and end:
+                texts.append(f"{least} <= {shown} < {end}")
+            elif least or end:
+                texts.append(f"{shown} >= {least}" if least else f"{shown} < {end}")
+        return ", ".join(texts)
 
     @property
     def op_count(self) -> int:
@@ -147,14 +168,14 @@ class Function:
 
     def evaluate(self, values: Mapping[str, int]) -> dict[str, int]:
         """The outputs for given parameter values, in exact Python integers."""
-        env = dict(values)
+        env, known = dict(values), {}
         for name, node in self.body:
-            env[name] = _evaluate(node, env)
-        return {name: int(_evaluate(node, env)) for name, node in self.outputs}
+            env[name] = _evaluate(node, env, known)
+        return {name: int(_evaluate(node, env, known)) for name, node in self.outputs}
 
     def extents(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """How far each ':' axis runs, for given values of the other parameters."""
-        return tuple(_evaluate(extent, values) for _, extent in self.axes)
+        return tuple(_evaluate(extent, values, {}) for _, extent in self.axes)
 
     def check(self) -> None:
         """Raise InternalError unless every node is well formed (STYLE: the tree is checked
@@ -201,13 +222,21 @@ class Function:
                     raise InternalError(f"{self.name}: {node}: the shift distance is not proven")
 
 
-def _evaluate(node: Node, env: Mapping[str, int]) -> int:
+def _evaluate(node: Node, env: Mapping[str, int], known: dict[int, int]) -> int:
+    """A node's value; known: those of the nodes that were evaluated, by identity. Of a select only
+    the branch that it takes is evaluated."""
     if node.op == "const":
         return node.value  # type: ignore[return-value]
     if node.op == "var":
         return env[node.value]  # type: ignore[index]
-    args = [_evaluate(arg, env) for arg in node.args]
-    return OPS[node.op][2](*args)
+    if id(node) not in known:
+        args = node.args
+        if node.op == "select":
+            taken = args[1] if _evaluate(args[0], env, known) else args[2]
+            known[id(node)] = _evaluate(taken, env, known)
+        else:
+            known[id(node)] = OPS[node.op][2](*(_evaluate(a, env, known) for a in args))
+    return known[id(node)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +247,7 @@ class Program:
     name: str
     functions: tuple[Function, ...]
     title: str = ""  # the layout or the user's function, as Python text
+    doubts: tuple[str, ...] = field(default=(), compare=False)  # what may not be meant in it
 
     def check(self) -> None:
         """Check every function."""

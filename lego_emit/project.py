@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import reprlib
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -119,6 +120,7 @@ def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Pr
     ]
     project = Project(config, base, tuple(units))
     _check_outputs(project, outside)
+    _check_marks(project)
     return project
 
 
@@ -132,7 +134,7 @@ def _parsed(file: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise BuildError(f"{file}, line {line}: not UTF-8; save the file as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise BuildError(f"{file}: no TOML: {error}") from None
 
 
@@ -192,6 +194,12 @@ def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
     return value
 
 
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("give true or false")
+    return value
+
+
 def _output(value: Any) -> str:
     template = _text(value, OUTPUT)
     for _, name, form, conversion in Formatter().parse(template):
@@ -224,10 +232,13 @@ SHARED: dict[str, _Check] = {
     "index-type": partial(_one_of, choices=("auto", *INDEX_TYPES)),
     "base": partial(_one_of, choices=(0, 1)),
     "cost": partial(_one_of, choices=tuple(COSTS)),
+    "strict": _flag,
     "depends": partial(_texts, example="sizes.json"),
 }
 OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
-OPTIONS = {"sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None}
+OPTIONS = {
+    "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
+}  # fmt: skip
 
 
 # -- units ---------------------------------------------------------------------------------------
@@ -265,10 +276,11 @@ def _below(base: Path, path: Path) -> str:
 
 
 def _check_outputs(project: Project, outside: bool) -> None:
-    makers: dict[str, Unit] = {}
-    inputs = {os.path.realpath(project.config)}
+    makers: dict[str, tuple[Unit, Path]] = {}
+    files = [project.config]
     for unit in project.units:
-        inputs |= {os.path.realpath(project.folder / f) for f in (unit.file, *unit.depends)}
+        files += [project.folder / f for f in (unit.file, *unit.depends)]
+    inputs = {_folded(os.path.realpath(file)) for file in files}
     base = os.path.realpath(project.base)
     resolved = cache(os.path.realpath)  # most outputs share their folder
     for unit in project.units:
@@ -280,15 +292,37 @@ def _check_outputs(project: Project, outside: bool) -> None:
                     f"{unit.place}: the output {path} lies outside of {base}; change output, or "
                     f"allow it with --allow-outside"
                 )
-            if real in inputs:
+            if _folded(real) in inputs:
                 raise BuildError(f"{unit.place}: {path} is an input; change output")
-            other = makers.setdefault(real, unit)
+            other, first = makers.setdefault(_folded(real), (unit, path))
             if other is not unit:
+                both = f"both write {path}"
+                if path != first:
+                    both = f"write {first} and {path}, which are one file where case is ignored"
                 raise BuildError(
-                    f"{other.place} and {unit.place} both write {path}; put {{name}}, {{target}} or "
-                    f"{{ext}} into output, or give one of them another name"
+                    f"{other.place} and {unit.place} {both}; put {{name}}, {{target}} or {{ext}} "
+                    f"into output, or give one of them another name"
                 )
             _check_file(path, unit)
+
+
+def _folded(path: str) -> str:
+    """What paths that are one file on some system have in common."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def _check_marks(project: Project) -> None:
+    """Refuse units of different names that could not be used in one program."""
+    owners: dict[tuple[str, str], Unit] = {}
+    for unit in project.units:
+        printer, name = registry.printer(unit.target), unit.options["name"]
+        mark = printer.unit_mark(printer.unit_name(name))
+        other = owners.setdefault((unit.target, mark), unit) if mark else unit
+        if other.options["name"] != name:
+            raise BuildError(
+                f"{other.place} and {unit.place}: {other.options['name']} and {name} would both be "
+                f"{mark}; give one of them another name"
+            )
 
 
 def _check_file(path: Path, unit: Unit) -> None:

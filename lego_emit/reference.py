@@ -6,7 +6,9 @@ come from here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache, reduce
 from itertools import product
 from operator import and_
@@ -14,13 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from .bijection import call_apply, call_inv
-from .errors import IndexRangeError, InternalError, LayoutError, WidthError
+from .bijection import call_apply, call_inv, reads
+from .errors import IndexRangeError, InternalError, LayoutError, WidthError, shown
 from .layout import Block, ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_array
 
 INT64_MAX = 2**63 - 1
-TABLE_LIMIT = 2**20
+TABLE_LIMIT = 2**20  # of a GenP
+TABLE_MOST = 2**24  # elements of a table: 128 MiB
+
+_axes: ContextVar[Iterator[Any] | None] = ContextVar("lego_emit_axes", default=None)
 
 
 def apply(block: Block, indices: Sequence[Any]) -> Any:
@@ -64,6 +69,13 @@ def getitem(layout: Block, indices: Sequence[Any]) -> Any:
     if not runs:
         return apply(layout, indices)
     found = list(indices)
+    given = _axes.get()
+    if given is not None:
+        for axis in runs:
+            found[axis] = next(given, None)
+        if any(i is None for i in found):
+            raise IndexRangeError(f"{layout!r}: there are more ':' than indices for them")
+        return apply(layout, found)
     for axis, i in enumerate(found):
         if is_array(i) and i.ndim:
             raise IndexRangeError(
@@ -77,14 +89,30 @@ def getitem(layout: Block, indices: Sequence[Any]) -> Any:
     return apply(layout, found)
 
 
+@contextmanager
+def axes_at(values: Sequence[Any]) -> Iterator[None]:
+    """While inside, each ':' of a layout is the next of these indices, or arrays of them."""
+    token = _axes.set(iter(values))
+    try:
+        yield
+    finally:
+        _axes.reset(token)
+
+
 def table(layout: Block) -> np.ndarray:
     """apply of every logical index in row-major order: an int64 array of layout.size.
 
-    Raises LayoutError if a size is a symbol, WidthError beyond int64.
+    Raises LayoutError if a size is a symbol or the table would fill the memory, WidthError beyond
+    int64.
     """
     if not layout.is_concrete:
         raise LayoutError(f"{layout!r}: a table needs integer sizes")
     _check_width(layout)
+    if layout.size > TABLE_MOST:
+        raise LayoutError(
+            f"{layout!r}: a table of {layout.size} positions is too large, it has at most "
+            f"{TABLE_MOST}; choose smaller sizes"
+        )
     return apply(layout, _unflatten(layout.dims, np.arange(layout.size)))
 
 
@@ -112,18 +140,20 @@ def _checked(block: Block, place: str, value: Any, n: int) -> Any:
             wrong = (value < 0) | (value >= n)
             at = tuple(map(int, np.argwhere(wrong)[0]))
             where = f"element {at[0] if len(at) == 1 else at} of {place}"
-            raise IndexRangeError(f"{block!r}: {where} is {int(value[at])}, outside 0..{n - 1}")
+            raise IndexRangeError(
+                f"{block!r}: {where} is {int(value[at])}, outside 0..{shown(n - 1)}"
+            )
         return value.astype(np.int64)
     number = int(value)
     if not 0 <= number < n:
-        raise IndexRangeError(f"{block!r}: {place} is {number}, outside 0..{n - 1}")
+        raise IndexRangeError(f"{block!r}: {place} is {shown(number)}, outside 0..{shown(n - 1)}")
     return number
 
 
 def _check_width(block: Block) -> None:
     if block.size > INT64_MAX:
         raise WidthError(
-            f"{block!r} has {block.size} elements, more than an int64 array can number; evaluate "
+            f"{block!r} has {shown(block.size)} elements, more than an int64 array can number; evaluate "
             "it on Python ints"
         )
 
@@ -232,7 +262,7 @@ def _genp_apply(genp: GenP, indices: tuple[Any, ...]) -> Any:
         return call_apply(genp, indices)
     flat = _flatten(genp.dims, indices)
     if genp.size <= TABLE_LIMIT:
-        return _apply_table(genp)[flat]
+        return _table(genp, reads(genp), inverse=False)[flat]
     return _each(lambda position: call_apply(genp, _unflatten(genp.dims, position)), flat, ())
 
 
@@ -240,21 +270,18 @@ def _genp_inv(genp: GenP, flat: Any) -> tuple[Any, ...]:
     if not is_array(flat):
         return call_inv(genp, flat)
     if genp.size <= TABLE_LIMIT:
-        found = _inv_table(genp)[flat]
+        found = _table(genp, reads(genp), inverse=True)[flat]
     else:
         found = _each(lambda position: call_inv(genp, position), flat, (len(genp.dims),))
     return tuple(np.moveaxis(found, -1, 0))
 
 
 # An `if` in a user's function cannot take an array, so arrays go through tables of plain calls.
-@lru_cache(maxsize=16)
-def _apply_table(genp: GenP) -> np.ndarray:
+@lru_cache(maxsize=32)
+def _table(genp: GenP, read: Hashable, inverse: bool) -> np.ndarray:
+    if inverse:
+        return _int64([call_inv(genp, flat) for flat in range(genp.size)], genp)
     return _int64([call_apply(genp, index) for index in product(*map(range, genp.dims))], genp)
-
-
-@lru_cache(maxsize=16)
-def _inv_table(genp: GenP) -> np.ndarray:
-    return _int64([call_inv(genp, flat) for flat in range(genp.size)], genp)
 
 
 def _each(function: Callable[[int], Any], flat: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from .errors import TargetError, ToolchainError, nearest
+from .errors import TargetError, ToolchainError, nearest, shown
 from .printer import Printer
 from .target import Target
 
@@ -50,11 +50,15 @@ def _load(group: str, name: str, base: type):
     raise TargetError(f"the {group} plug-in {name!r} ({entry.value}) is no {base.__name__} class")
 
 
-@cache
 def printer(target: str) -> Printer:
     """The printer of a target. Raises TargetError for an unknown name, with the nearest."""
     if not isinstance(target, str):
-        raise TargetError(f"target must be a name such as 'cuda', not {target!r}")
+        raise TargetError(f"target must be a name such as 'cuda', not {shown(target)}")
+    return _printer(target)
+
+
+@cache
+def _printer(target: str) -> Printer:
     names = targets()
     name = ALIASES.get(target.lower(), target.lower())
     if name not in names:
@@ -65,10 +69,13 @@ def printer(target: str) -> Printer:
     return _load("lego_emit.printers", name, Printer)
 
 
-@cache
 def toolchain(target: str) -> Target:
     """The toolchain of a target. Raises ToolchainError where no plug-in can run it."""
-    name = printer(target).name
+    return _toolchain(printer(target).name)
+
+
+@cache
+def _toolchain(name: str) -> Target:
     if name not in _entries("lego_emit.targets"):
         raise ToolchainError(
             f"no installed plug-in can compile {name!r}; the text can still be saved"

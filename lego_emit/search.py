@@ -227,10 +227,13 @@ def _one_base(e: Expr) -> Atom | None:
 def _bases(e: Expr) -> set[Atom]:
     """The symbols that e depends on; a sum of several that is kept whole stands for itself."""
     found: set[Atom] = set()
-    seen: set[Atom] = set()
     stack: list[Any] = [e]
+    seen: set[Any] = set()  # what is shared is looked at once
     while stack:
         value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
         if isinstance(value, Cond):
             stack.extend(value.args)
         elif isinstance(value, Expr):

@@ -12,7 +12,7 @@ from functools import cache, reduce
 from numbers import Integral
 from typing import Any
 
-from .errors import LayoutError
+from .errors import LONGEST, LayoutError, shown
 
 
 def product(sizes: Sequence[Any]) -> Any:
@@ -53,7 +53,7 @@ def comparable(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
     if not isinstance(sizes, list | tuple | range):
-        raise LayoutError(f"{construct}: the sizes are {sizes!r}; give a list, as in [6, 4]")
+        raise LayoutError(f"{construct}: the sizes are {shown(sizes)}; give a list, as in [6, 4]")
     if not sizes:
         raise LayoutError(f"{construct}: give at least one size")
     found = []
@@ -62,14 +62,18 @@ def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
         n = n if constant is None else constant
         if is_integer(n):
             if n < 1:
-                raise LayoutError(f"{construct}: size {axis} is {n}; a size is at least 1")
+                raise LayoutError(f"{construct}: size {axis} is {shown(n)}; a size is at least 1")
+            if int(n).bit_length() > LONGEST:
+                raise LayoutError(
+                    f"{construct}: size {axis} is {shown(int(n))}; a size is at most 2**{LONGEST}"
+                )
             found.append(int(n))
         elif is_symbolic(n):
             found.append(n)
         else:
             hint = "; write // for integer division" if isinstance(n, float) else ""
             raise LayoutError(
-                f"{construct}: size {axis} is {n!r}, a {type(n).__name__}; a size is an integer "
+                f"{construct}: size {axis} is {shown(n)}, a {type(n).__name__}; a size is an integer "
                 f"or a symbol{hint}"
             )
     return tuple(found)
@@ -91,7 +95,7 @@ def check_perm(perm: Any, rank: int, construct: str) -> tuple[int, ...]:
     if sorted(found) != list(range(rank)):
         outside = [k for k in found if not 0 <= k < rank]
         why = (
-            f"{outside[0]} is outside"
+            f"{shown(outside[0])} is outside"
             if outside
             else f"{next(k for k in found if found.count(k) > 1)} stands twice"
         )
@@ -112,12 +116,12 @@ def check_same_size(
 
 
 def listed(items: Any) -> str:
-    return ", ".join(map(repr, items))
+    return ", ".join(map(shown, items))
 
 
 def multiplied(sizes: tuple[int, ...]) -> str:
-    text = "*".join(map(str, sizes))
-    return text if len(sizes) == 1 else f"{text} = {product(sizes)}"
+    text = "*".join(map(shown, sizes))
+    return text if len(sizes) == 1 else f"{text} = {shown(product(sizes))}"
 
 
 def unwrapped(dims: tuple[Any, ...]) -> Any:

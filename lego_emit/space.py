@@ -6,17 +6,16 @@ was promised.
 
 from __future__ import annotations
 
-import ast
-import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isqrt, prod
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from .errors import AssumptionError, VerifyError, nearest
 from .program import INDEX_TYPES, Function
+from .relations import bounds, evaluate, has_end, names_in, pieces
 
 
 @dataclass(frozen=True)
@@ -33,11 +32,15 @@ class Space:
     """All argument tuples of a function, numbered from 0 with the last axis fastest.
 
     names: the function's parameters in order; fixed: those with one value; axes: those that run.
+    conditions: what the function assumes of those that run; readable: whether all that it assumes
+    can be judged at numbers.
     """
 
     names: tuple[str, ...]
     fixed: Mapping[str, int]
     axes: tuple[Axis, ...]
+    conditions: tuple[str, ...] = ()
+    readable: bool = True
 
     @property
     def total(self) -> int:
@@ -59,9 +62,30 @@ class Space:
         digits = np.unravel_index(numbers, [axis.count for axis in self.axes])
         return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
 
+    def kept(self, numbers: np.ndarray) -> np.ndarray:
+        """Those numbers whose indices meet the conditions."""
+        if not self.conditions:
+            return numbers
+        points = [p.astype(object) for p in self.points(numbers)]  # of any size
+        values = {**self.fixed, **self.named(points)}
+        good = np.ones(len(numbers), bool)
+        for text in self.conditions:
+            held = evaluate(text, values)
+            if held is None:  # somewhere it has no value
+                held = [
+                    evaluate(text, {**self.fixed, **self.named(self.point(n))}) is not False
+                    for n in numbers.tolist()
+                ]
+            good &= np.broadcast_to(np.asarray(held, bool), good.shape)
+        return numbers[good]
+
+    def named(self, point: Iterable[Any]) -> dict[str, Any]:
+        """An index by its axes' names."""
+        return dict(zip((a.name for a in self.axes), point, strict=True))
+
     def arguments(self, points: Iterable[Any]) -> list[Any]:
         """What to call the function with at indices, one for each axis."""
-        found = dict(zip((a.name for a in self.axes), points, strict=True))
+        found = self.named(points)
         return [found[n] if n in found else self.fixed[n] for n in self.names]
 
     def described(self, point: Iterable[int]) -> str:
@@ -110,9 +134,35 @@ def space_of(
                 f"domain"
             )
         axes.append(Axis(param.name, lo, max(0, hi - lo + 1)))
-    space = Space(tuple(p.name for p in function.params), fixed, tuple(axes))
+    running = {axis.name for axis in axes}
+    known = {a: set(names_in(a)) for a in function.assumptions}
+    space = Space(
+        tuple(p.name for p in function.params),
+        fixed,
+        tuple(axes),
+        tuple(
+            a
+            for a, names in known.items()
+            if names & running and names <= running | set(fixed) and not _implied(a, axes, fixed)
+        ),
+        all(names and names <= running | set(fixed) for names in known.values()),
+    )
     _check(function, space)
     return space
+
+
+def _implied(relation: str, axes: Iterable[Axis], fixed: Mapping[str, int]) -> bool:
+    """Whether an axis' own range says all that a relation says."""
+    for axis in axes:
+        found = [bounds(piece, axis.name, fixed) for piece in pieces(relation)]
+        if all(
+            (lo, hi) != (None, None)
+            and (lo is None or lo <= axis.lo)
+            and (hi is None or hi >= axis.lo + axis.count - 1)
+            for lo, hi in found
+        ):
+            return True
+    return False
 
 
 def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
@@ -136,13 +186,12 @@ def _is_size(name: str, function: Function) -> bool:
     if param.axis:
         return False
     others = [p.range_text for p in function.params if p.name != name]
-    if any(name in _names(text) for text in others if text):
+    if any(name in names_in(text) for text in others if text):
         return True
     extents = (part for _, extent in function.axes for part in extent.walk())
     if any(part.op == "var" and part.value == name for part in extents):
         return True
-    top = _relation(param.range_text, name)[1]
-    return top is None and param.hi is None
+    return param.hi is None and not has_end(param.range_text, name)
 
 
 def _check(function: Function, space: Space) -> None:
@@ -160,107 +209,11 @@ def _check(function: Function, space: Space) -> None:
             )
     texts = [*function.assumptions, *(p.range_text for p in function.params)]
     for text in texts:
-        if text and set(_names(text)) <= set(space.fixed):
+        if text and set(names_in(text)) <= set(space.fixed):
             if evaluate(text, space.fixed) is False:
-                numbers = ", ".join(f"{n} = {space.fixed[n]}" for n in dict.fromkeys(_names(text)))
-                raise AssumptionError(
-                    f"{function.name} assumes {text}, which {numbers} does not meet"
+                numbers = ", ".join(
+                    f"{n} = {space.fixed[n]}" for n in dict.fromkeys(names_in(text))
                 )
-
-
-# -- the header's relations ----------------------------------------------------------------------
-
-_BINARY = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-}
-_COMPARE = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-_CALLS = {"min": min, "max": max, "Min": min, "Max": max, "isqrt": isqrt, "abs": abs}
-
-
-def bounds(text: str, name: str, values: Mapping[str, int]) -> tuple[int | None, int | None]:
-    """The inclusive bounds that "0 <= i < M // BM" gives to i; None where it gives none."""
-    lo, hi = _relation(text, name)
-    try:
-        low = None if lo is None else _value(lo[0], values) + lo[1]
-        high = None if hi is None else _value(hi[0], values) + hi[1]
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
-        return None, None
-    return low, high
-
-
-def evaluate(text: str, values: Mapping[str, int]) -> Any:
-    """A relation or an expression of a header on numbers; None where it cannot be read so."""
-    try:
-        return _value(ast.parse(text, mode="eval").body, values)
-    except (SyntaxError, KeyError, TypeError, ValueError, ZeroDivisionError):
-        return None
-
-
-def _names(text: str) -> list[str]:
-    try:
-        tree = ast.parse(text, mode="eval")
-    except SyntaxError:
-        return []
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    found = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called)
-    return [node.id for node in found]
-
-
-def _relation(text: str, name: str) -> tuple[Any, Any]:
-    """((lower bound, what to add), (upper bound, what to add)) of a name in a chain."""
-    lo = hi = None
-    try:
-        tree = ast.parse(text or "0", mode="eval").body
-    except SyntaxError:
-        return lo, hi
-    if not isinstance(tree, ast.Compare):
-        return lo, hi
-    parts = [tree.left, *tree.comparators]
-    for left, sign, right in zip(parts, tree.ops, parts[1:], strict=False):
-        if isinstance(right, ast.Name) and right.id == name:
-            left, right = right, left
-            flipped = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-            sign = flipped.get(type(sign), type(sign))()
-        if not (isinstance(left, ast.Name) and left.id == name):
-            continue
-        if isinstance(sign, ast.Lt | ast.LtE):
-            hi = (right, -1 if isinstance(sign, ast.Lt) else 0)
-        elif isinstance(sign, ast.Gt | ast.GtE):
-            lo = (right, 1 if isinstance(sign, ast.Gt) else 0)
-    return lo, hi
-
-
-def _value(node: ast.AST, values: Mapping[str, int]) -> Any:
-    match node:
-        case ast.Constant(value=int() as number):
-            return number
-        case ast.Name(id=name):
-            return values[name]
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, values)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return _BINARY[type(op)](_value(left, values), _value(right, values))
-        case ast.Call(func=ast.Name(id=name), args=args) if name in _CALLS:
-            return _CALLS[name](*(_value(a, values) for a in args))
-        case ast.Compare(left=left, ops=ops, comparators=rest):
-            found = [_value(n, values) for n in (left, *rest)]
-            pairs = zip(found, ops, found[1:], strict=False)
-            return all(_COMPARE[type(op)](a, b) for a, op, b in pairs)
-    raise ValueError(f"not an expression of a header: {ast.dump(node)}")
+                raise AssumptionError(
+                    f"{function.name} assumes {text}, which is false for {numbers}"
+                )

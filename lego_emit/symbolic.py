@@ -6,18 +6,21 @@ what comes out is simplified already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from .errors import IndexRangeError, LayoutError
+from .bijection import positions
+from .errors import IndexRangeError, LayoutError, shown
 from .evaluate import Undefined, evaluate
 from .expr import RECORDER, Atom, Cond, Expr, current, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
-from .trace import alone, explore, in_a_branch, running
+from .trace import alone, called, explore, in_a_branch, running
 
 SMALL_SIZES = (1, 2, 3, 5)
+LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
+CHECKED_POINTS = 1024  # of a GenP over symbolic sizes
 
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
@@ -146,13 +149,20 @@ def learn_layout(block: Any) -> None:
     trace = running()
     if trace is not None and trace.knows(block):
         return
+    _learn_layout(block)
+    if trace is not None:
+        trace.learned(block)
+
+
+def _learn_layout(block: Any) -> None:
     facts = current()
     for n in block._sizes():
         e = Expr.of(n)
-        for name in sorted(e.symbols()):
-            if name not in facts.substitutions and name not in facts.quotients:
+        for name in sorted(e.symbols() | (rebuilt(e).symbols() & facts.quotients.keys())):
+            if name not in facts.substitutions:
                 facts.learn_size(name)
-                _parameter(name)
+                if name not in facts.quotients:
+                    _parameter(name)
         for atom in sorted(e.deep_atoms(), key=lambda a: a.key):
             if atom.kind in ("digit", "fdiv") and (atom.kind == "fdiv" or atom.args[2] is None):
                 dividend, divisor = rebuilt(atom.args[0]), rebuilt(atom.args[1])
@@ -188,6 +198,14 @@ def _learn_padding(block: ExpandBy) -> None:
             raise LayoutError(f"{block!r}: n is {n!r}, always more than n_prime, {padded!r}")
         if not facts.nonneg(gap):
             _note(f"{unsubstitute(_size(n), facts)!r} <= {unsubstitute(_size(padded), facts)!r}")
+
+
+def _said(value: Expr) -> str:
+    """An expression as a header says it: in the user's own symbols, without stand-ins."""
+    trace = running()
+    if trace is not None:
+        value = trace.put_back(value)
+    return repr(unsubstitute(value, current()))
 
 
 def _note(text: str) -> None:
@@ -261,36 +279,50 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
     that takes its place afterwards, with a precondition."""
     facts = current()
     if size.constant == 1 and (found := _index(value)) is not None:
-        facts.learn_range(found[0], Expr.of(found[1]), Expr.of(found[1]))
+        name, shift = found
+        known = facts.ranges.get(name)
+        if (known is None or known.hi is None) and _counts_from_base(name):
+            return Expr.of(0), None
+        if in_a_branch() and not (facts.nonneg(value) and facts.nonneg(-value)):
+            _note(f"0 <= {_said(value)} < 1")  # the range holds in this branch alone
+        facts.learn_range(name, Expr.of(shift), Expr.of(shift))
         return Expr.of(0), None
     inside_low, inside_high = facts.nonneg(value), facts.nonneg(size - value - 1)
     if inside_low and inside_high:
         return value, None
     where = "the position" if axis is None else f"index {axis}"
-    shown = unsubstitute(value, facts)
+    shown = _said(value)
     if facts.nonneg(-value - 1) or facts.nonneg(value - size):
-        raise IndexRangeError(
-            f"{block!r}: {where} is {shown!r}, never in 0..{unsubstitute(size - 1, facts)!r}"
-        )
+        raise IndexRangeError(f"{block!r}: {where} is {shown}, never in 0..{_said(size - 1)}")
     found = _index(value)
     if found is not None:
         name, shift = found
         known = facts.ranges.get(name)
         if known is None or known.hi is None:
-            trace = running()
-            if trace is not None and trace.base and name not in trace.indices:
-                trace.indices.add(name)  # it counts from trace.base in the next run
+            if _counts_from_base(name):
                 return value, None
             if in_a_branch():  # the range holds in this branch alone
-                _note(f"0 <= {shown!r} < {unsubstitute(size, facts)!r}")
+                _note(f"0 <= {shown} < {_said(size)}")
             facts.learn_range(name, Expr.of(shift), size - 1 + shift)
             return value, None
-    _note(f"0 <= {shown!r} < {unsubstitute(size, facts)!r}")
+    _note(f"0 <= {shown} < {_said(size)}")
     stand_in = Atom("sym", f"?{value.key}<{size.key}")
+    if (trace := running()) is not None:
+        trace.stand_ins[stand_in] = value
     facts.learn_range(stand_in.args[0], Expr.of(0), size - 1)
     if (recorder := RECORDER.get()) is not None:
         recorder.stands_in(stand_in.args[0], value)
     return Expr.atom(stand_in), value
+
+
+def _counts_from_base(name: str) -> bool:
+    """Whether a parameter turns out to be an index, which counts from the trace's base in the
+    next run."""
+    trace = running()
+    if trace is None or not trace.base or name in trace.indices:
+        return False
+    trace.indices.add(name)
+    return True
 
 
 def _index(value: Expr) -> tuple[str, int] | None:
@@ -393,7 +425,7 @@ def _kept(flat: Expr, sizes: Sequence[Expr]) -> Expr:
 
 def _apply_function(block: GenP, indices: Sequence[Expr], sizes: Sequence[Expr]) -> Expr:
 
-    result = Expr.of(explore(lambda: block.apply_function(*indices)))
+    result = Expr.of(explore(lambda: _called(block, "apply", *indices)))
     if block.inv_function is None:
         return result
     _check_small(block, sizes)
@@ -402,12 +434,17 @@ def _apply_function(block: GenP, indices: Sequence[Expr], sizes: Sequence[Expr])
 
 def _inv_function(block: GenP, flat: Expr, sizes: Sequence[Expr]) -> list[Expr]:
 
-    result = explore(lambda: block.inv_function(flat))
+    result = explore(lambda: _called(block, "inv", flat))
     values = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(values) != len(sizes):
         raise LayoutError(f"{block!r}: inv gives {len(values)} indices, not {len(sizes)}")
     _check_small(block, sizes)
     return [_bounded(Expr.of(v), n) for v, n in zip(values, sizes, strict=True)]
+
+
+def _called(block: GenP, method: str, *values: Expr) -> Any:
+    """One of the block's functions, called."""
+    return called(getattr(block, f"{method}_function"), f"{method} of {block!r}", *values)
 
 
 def _bounded(e: Expr, size: Expr) -> Expr:
@@ -418,70 +455,78 @@ def _bounded(e: Expr, size: Expr) -> Expr:
     return group(e, Expr.of(0), size - 1)
 
 
-_checked: set[tuple] = set()
+_checked: set[tuple[str, ...]] = set()  # what passed: apply, inv and sizes
 
 
 def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
-    """A GenP over symbolic sizes: a bijection for small ones? (Concrete ones are checked when the
-    block is made.)"""
-    if all(n.constant is not None for n in sizes):
+    """A GenP over symbolic sizes: a bijection for small ones? (One whose sizes are numbers is
+    checked when it is made.)"""
+    if block.is_concrete:
         return
-    key = (block, tuple(n.key for n in sizes))
-    if key in _checked:
-        return
-    _checked.add(key)
     from .facts import Facts
 
+    with using(Facts(use_z3=False)), alone():
+        parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(sizes))]
+        flat = Expr.atom(Atom("sym", "?flat"))
+        forward = Expr.of(explore(lambda: _called(block, "apply", *parameters)))
+        back = explore(lambda: _called(block, "inv", flat))
+        back = [Expr.of(v) for v in (back if isinstance(back, (tuple, list)) else [back])]
+    key = tuple(e.key for e in (forward, *back, *sizes))
+    used = forward.symbols().union(*(b.symbols() for b in back))
     names = sorted({name for n in sizes for name in n.symbols()})
-    for value in SMALL_SIZES:
-        facts = Facts(use_z3=False)
-        with using(facts), alone():
-            values = {name: value + (k if value > 2 else 0) for k, name in enumerate(names)}
-            try:
-                dims = [evaluate(n, values) for n in sizes]
-            except Undefined:
-                continue
-            total = reduce(lambda a, b: a * b, dims, 1)
-            if not 0 < total <= 4096:
-                continue
-            parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(dims))]
-            flat = Expr.atom(Atom("sym", "?flat"))
-            forward = Expr.of(explore(lambda p=parameters: block.apply_function(*p)))
-            back = explore(lambda f=flat: block.inv_function(f))
-            back = [Expr.of(v) for v in (back if isinstance(back, (tuple, list)) else [back])]
+    own = {"?flat", *(f"?{k}" for k in range(len(sizes)))}
+    if key in _checked or not used <= own.union(names):  # other symbols: nothing to check it with
+        return
+    for values, dims in _small(sizes, names):
         _check_table(block, dims, values, forward, back)
+    _checked.add(key)
 
 
-def _check_table(block, dims, values, forward, back) -> None:
-    import itertools
+def _small(sizes: Sequence[Expr], names: list[str]) -> Iterator[tuple[dict[str, int], list[int]]]:
+    """Small numbers for the symbols and the sizes that they give; larger ones where small ones
+    give none."""
+    found = False
+    for value in (*SMALL_SIZES, *LARGER_SIZES):
+        if found and (value not in SMALL_SIZES or not names):
+            return
+        values = {name: value + (k if value > 2 else 0) for k, name in enumerate(names)}
+        try:
+            dims = [evaluate(n, values) for n in sizes]
+        except Undefined:
+            continue
+        if min(dims) >= 1:
+            found = True
+            yield values, dims
 
-    if not (forward.symbols() | {n for b in back for n in b.symbols()}) - set(values) <= {
-        *(f"?{k}" for k in range(len(dims))),
-        "?flat",
-    }:
-        return  # it depends on other symbols too: nothing to check it with
+
+def _check_table(
+    block: GenP,
+    dims: Sequence[int],
+    values: Mapping[str, int],
+    forward: Expr,
+    back: Sequence[Expr],
+) -> None:
+    total = reduce(lambda a, b: a * b, dims, 1)
     seen: dict[int, tuple[int, ...]] = {}
-    where = ", ".join(f"{k}={v}" for k, v in values.items())
-    for index in itertools.product(*(range(n) for n in dims)):
+    where = f" for {', '.join(f'{k}={v}' for k, v in values.items())}" if values else ""
+    for index in positions(tuple(dims), total, CHECKED_POINTS, CHECKED_POINTS // 4):
         point = {**values, **{f"?{k}": i for k, i in enumerate(index)}}
         try:
             flat = evaluate(forward, point)
             again = [evaluate(b, {**values, "?flat": flat}) for b in back]
         except Undefined:
-            raise LayoutError(f"{block!r} is undefined at {list(index)} for {where}") from None
-        total = reduce(lambda a, b: a * b, dims, 1)
+            raise LayoutError(f"{block!r} is undefined at {list(index)}{where}") from None
         if not 0 <= flat < total:
             raise LayoutError(
-                f"{block!r} is no bijection for {where}: apply{index} is {flat}, outside 0..{total - 1}"
+                f"{block!r} is no bijection{where}: apply{index} is {shown(flat)}, outside 0..{total - 1}"
             )
-        if flat in seen:
+        if seen.setdefault(flat, index) != index:
             raise LayoutError(
-                f"{block!r} is no bijection for {where}: {seen[flat]} and {index} both go to {flat}"
+                f"{block!r} is no bijection{where}: {seen[flat]} and {index} both go to {flat}"
             )
-        seen[flat] = index
         if tuple(again) != index:
             raise LayoutError(
-                f"{block!r} for {where}: inv({flat}) is {tuple(again)}, but apply{index} is {flat}"
+                f"{block!r}{where}: inv({flat}) is {shown(tuple(again))}, but apply{index} is {flat}"
             )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from .errors import shown
 from .expr import Atom, Cond, Expr
 
 CUT = ".."
@@ -55,8 +56,8 @@ def _order(term: tuple[tuple[Atom, ...], int]) -> tuple:
 
 def _term(mono: tuple[Atom, ...], coefficient: int, need: int, left: Iterator[int]) -> str:
     if not mono:
-        return str(coefficient)
-    factors = [str(coefficient)] if coefficient != 1 else []
+        return shown(coefficient)
+    factors = [shown(coefficient)] if coefficient != 1 else []
     if len(mono) == 1 and not factors:
         return _atom(mono[0], need, left)
     for atom, same in groupby(sorted(mono, key=lambda a: (a.kind != "sym", a.key))):

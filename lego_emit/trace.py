@@ -8,16 +8,31 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import re
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from math import prod
+from numbers import Integral
 from typing import Any
 
-from .errors import AssumptionError, LegoError, TraceError, nearest
-from .expr import RECORDER, Atom, Cond, Expr, current, divide_terms, maximum, minimum, select, using
+from .bijection import names_in
+from .errors import LONGEST, AssumptionError, LegoError, TraceError, line_in, nearest, shown
+from .expr import (
+    RECORDER,
+    TOO_DEEP,
+    Atom,
+    Cond,
+    Expr,
+    current,
+    divide_terms,
+    maximum,
+    minimum,
+    select,
+    using,
+)
 from .facts import Facts, Interval
 from .points import MOST as MOST_POINTS
 from .points import Points
@@ -27,6 +42,7 @@ MAX_DEPTH = 64  # undecided conditions on one path
 MAX_ASKED = 4096  # conditions on one path, decided ones too
 MAX_SHOWN = 80  # characters of a condition in a message
 AXIS_NAMES = "ijklmn"
+ALIKE = 0.7  # names that are taken for one another
 
 _running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
 _path: ContextVar[_Path | None] = ContextVar("lego_emit_path", default=None)
@@ -44,7 +60,10 @@ class Trace:
     facts: Facts
     sizes: Mapping[str, int]
     signature: list[str] = field(default_factory=list)
-    free: list[str] = field(default_factory=list)  # names that nobody defined, by first use
+    free: list[str] = field(default_factory=list)  # parameters beside the signature's, by first use
+    undefined: list[str] = field(default_factory=list)  # those that are names nobody defined
+    captured: dict[int, tuple[str, Any]] = field(default_factory=dict)  # id -> a variable
+    misread: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (value, of what)
     axes: list[str] = field(default_factory=list)
     preconditions: list[str] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
@@ -53,16 +72,18 @@ class Trace:
     _axis: int = 0
     _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     function: Callable[[Trace], Any] | None = None
+    stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
     whole: frozenset[int] = frozenset()  # the flat positions that are kept as one value
     steps: int = 0  # flat positions that were taken apart
 
     def knows(self, layout: Any) -> bool:
         """Whether a layout's sizes were learned before, so that they hold on every path."""
-        if id(layout) in self._layouts:
-            return True
+        return id(layout) in self._layouts
+
+    def learned(self, layout: Any) -> None:
+        """A layout's sizes were learned, and nothing was wrong with them."""
         if not in_a_branch():
             self._layouts[id(layout)] = layout
-        return False
 
     def keeps(self) -> bool:
         """Whether the next flat position is kept as one value, not looked into."""
@@ -105,6 +126,22 @@ class Trace:
         if not known and name not in self.sizes and name not in self.facts.quotients:
             self.free.append(name)
 
+    def capture(self, name: str, value: Any) -> Any:
+        """The value of a variable around the function, to be known again where it is an index. What
+        is written in capitals is a constant."""
+        if not isinstance(value, Integral) or isinstance(value, bool) or name == name.upper():
+            return value
+        made = _Captured(value) if type(value) is int else value
+        self.captured[id(made)] = name, made
+        return made
+
+    def indexed(self, layout: Any, axis: int | None, index: Any) -> None:
+        """A layout was asked at a number: is that a variable around the function?"""
+        name, value = self.captured.get(id(index), ("", None))
+        if name and value is index:
+            place = "the position" if axis is None else f"index {axis}"
+            self.misread.setdefault(name, (int(index), f"{place} of {layout!r}"))
+
     def axis(self, size: Expr) -> Expr:
         """The parameter of the next ':'."""
         if self._axis == len(self.axes):
@@ -122,21 +159,37 @@ class Trace:
         """A precondition for the header; one of a branch says so."""
         path = _path.get()
         if path is not None and path.decided:
-            others = [repr(~c if value else c) for c, value in path.decided.items()]
-            text = " or ".join([*others, text])
+            conditions = (~c if value else c for c, value in path.decided.items())
+            text = " or ".join([*(repr(self.put_back(c)) for c in conditions), text])
         if text not in self.preconditions:
             self.preconditions.append(text)
+
+    def put_back(self, value: Any) -> Any:
+        """An expression or a condition with the values of the stand-ins that are in it."""
+        exprs = list(value.exprs()) if isinstance(value, Cond) else [value]
+        if not any(atom in self.stand_ins for e in exprs for atom in e.deep_atoms()):
+            return value
+        return self.put_back(
+            value.rebuild(lambda e: e.rebuild(self.stand_ins.get))
+            if isinstance(value, Cond)
+            else value.rebuild(self.stand_ins.get)
+        )
 
     def params(self) -> list[str]:
         """The parameters in order: signature, then free names by first use, then axes."""
         return [n for n in (*self.signature, *self.free, *self.axes) if n not in self.sizes]
 
 
+class _Captured(int):
+    """A number that is an object of its own: 5 is the same one everywhere."""
+
+
 class _Globals(dict):
     """A function's globals in which undefined names are parameters."""
 
-    def __init__(self, original: Mapping[str, Any], trace: Trace):
+    def __init__(self, original: Mapping[str, Any], trace: Trace, read: Iterable[str]):
         super().__init__(original)
+        self.update((n, trace.capture(n, original[n])) for n in read if n in original)
         self._trace = trace
         for name, value in (("min", _minimum), ("max", _maximum)):
             self.setdefault(name, value)
@@ -149,6 +202,8 @@ class _Globals(dict):
             if name in trace.axes:  # an axis took the name before it was known to be in use
                 trace.axes.remove(name)
             trace.free.append(name)
+        if name not in trace.undefined:
+            trace.undefined.append(name)
         return trace.symbol(name)
 
 
@@ -444,14 +499,17 @@ def check_sizes(sizes: Any) -> dict[str, int]:
 
     checked = {}
     if sizes is not None and not isinstance(sizes, Mapping):
-        raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {sizes!r}")
-    for name, value in dict(sizes or {}).items():
+        raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {shown(sizes)}")
+    for given, value in dict(sizes or {}).items():
+        name = given if isinstance(given, str) else shown(given)
         try:
             if isinstance(value, bool):
                 raise TypeError
-            checked[str(name)] = operator.index(value)
+            checked[name] = operator.index(value)
         except TypeError:
-            raise TraceError(f"sizes: {name} must be an integer, not {value!r}") from None
+            raise TraceError(f"sizes: {name} must be an integer, not {shown(value)}") from None
+        if checked[name].bit_length() > LONGEST:
+            raise TraceError(f"sizes: {name} is {shown(value)}; no index type holds it")
     return checked
 
 
@@ -462,10 +520,10 @@ def follow(
     base: int = 0,
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result."""
-    from .assume import learn, parse
+    from .assume import learn, parse, source_of
 
     fixed = check_sizes(sizes)
-    conditions = [(c, str(a)) for a in assume for c in parse(a)]
+    conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
     facts = Facts(use_z3=False)
     with using(facts):
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
@@ -582,36 +640,153 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
     trace.signature = signature
     target = fn
     if isinstance(fn, types.FunctionType):
-        target = types.FunctionType(
-            fn.__code__,
-            _Globals(fn.__globals__, trace),
-            fn.__name__,
-            fn.__defaults__,
-            fn.__closure__,
+        read = sorted(names_in(fn.__code__))
+        cells = _cells(fn, trace)
+        target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace, read), cells)
+    return called(target, name, *positional, **keywords)
+
+
+def _cells(fn: types.FunctionType, trace: Trace) -> tuple[types.CellType, ...] | None:
+    """What fn captured from the functions around it; what it changes itself stays its own."""
+    if fn.__closure__ is None:
+        return None
+    found = dict(zip(fn.__code__.co_freevars, fn.__closure__, strict=True))
+    for name, cell in found.items():
+        if cell != types.CellType():  # not empty
+            value = trace.capture(name, cell.cell_contents)
+            if value is not cell.cell_contents and not _changes(fn.__code__, name):
+                found[name] = types.CellType(value)
+    return tuple(found.values())
+
+
+def _changes(code: types.CodeType, name: str) -> bool:
+    import dis
+
+    return any(
+        i.argval == name and i.opname in ("STORE_DEREF", "DELETE_DEREF")
+        for i in dis.get_instructions(code)
+    ) or any(_changes(c, name) for c in code.co_consts if isinstance(c, types.CodeType))
+
+
+def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
+    """What fn may not mean: names that nobody defined, variables around it that are indices."""
+    free = [name for name in trace.undefined if name not in trace.sizes]
+    if not free and not trace.misread:
+        return
+    name = getattr(fn, "__name__", "the function")
+    own = [*inspect.signature(fn).parameters]
+    code = getattr(fn, "__code__", None)
+    known = {*own, *(code.co_varnames if code else ()), *getattr(fn, "__globals__", ())}
+    meant = [n for n in free if not nearest(n, known, ALIKE)]
+
+    def signature(more: Sequence[str]) -> str:
+        names = ", ".join([*own, *(n for n in more if n not in own)])
+        return f"lambda {names}: .." if name == "<lambda>" else f"def {name}({names})"
+
+    for n in free:
+        if n not in meant:
+            yield f"{name}: nobody defined {n}, which becomes a parameter.{nearest(n, known, ALIKE)}"
+    if meant:
+        one = len(meant) == 1
+        yield (
+            f"{name}: nobody defined {', '.join(meant)}, which {'becomes a' if one else 'become'} "
+            f"parameter{'s' * (not one)}; write {'it' if one else 'them'} in the signature, "
+            f"{signature(meant)}"
         )
-        target.__kwdefaults__ = fn.__kwdefaults__
+    for n, (value, place) in trace.misread.items():
+        yield (
+            f"{name}: {n} is {value}, a variable around the function, as {place}; for a parameter "
+            f"write it in the signature, {signature([n])}; where the number is meant, in capitals"
+        )
+
+
+def _copied(
+    function: types.FunctionType,
+    code: types.CodeType,
+    names: dict[str, Any],
+    cells: tuple[types.CellType, ...] | None,
+) -> types.FunctionType:
+    """A function with other code, that reads other globals and captured values."""
+    made = types.FunctionType(code, names, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _without_sets(code: types.CodeType) -> types.CodeType:
+    """The code with tuples for its constant sets: `i in {0, 2}` looks a hash up, and a symbol's is
+    no number's; in a tuple it is compared."""
+
+    def changed(constant: Any) -> Any:
+        if isinstance(constant, types.CodeType):
+            return _without_sets(constant)
+        if isinstance(constant, frozenset):
+            return tuple(sorted(constant, key=lambda x: (0, x) if type(x) is int else (1, repr(x))))
+        return constant
+
+    constants = tuple(map(changed, code.co_consts))
+    same = all(a is b for a, b in zip(constants, code.co_consts, strict=True))
+    return code if same else code.replace(co_consts=constants)
+
+
+def called(function: Callable[..., Any], name: str, *positional: Any, **keywords: Any) -> Any:
+    """function(..), a user's, on symbols; what it cannot do is an error that has its name and the
+    line."""
+    if isinstance(function, types.FunctionType):
+        code = _without_sets(function.__code__)
+        if code is not function.__code__:
+            function = _copied(function, code, function.__globals__, function.__closure__)
     try:
-        return target(*positional, **keywords)
+        return function(*positional, **keywords)
+    except TraceError as error:
+        if error.placed:
+            raise
+        raise _placed(f"{name}{line_in(function, error)}: {error}") from error
     except LegoError:
         raise
-    except RecursionError:
-        raise TraceError(f"{name} calls itself without end on symbols") from None
-    except Exception as error:
-        line = _line_in(fn, error)
-        raise TraceError(
-            f"{name} failed on symbols{line}: {type(error).__name__}: {error}"
-        ) from error
+    except RecursionError as error:
+        if _calls_itself(function, error):
+            raise _placed(f"{name} calls itself without end on symbols") from None
+        raise _placed(f"{name}: {TOO_DEEP}") from None
+    except (Exception, SystemExit) as error:
+        line = line_in(function, error)
+        raise _placed(f"{name} failed on symbols{line}: {_foreign(error)}") from error
 
 
-def _line_in(fn: Callable[..., Any], error: BaseException) -> str:
-    code = getattr(fn, "__code__", None)
-    where = error.__traceback__
-    line = None
+def _calls_itself(function: Callable[..., Any], error: BaseException) -> bool:
+    code, where, count = getattr(function, "__code__", None), error.__traceback__, 0
     while where is not None:
-        if where.tb_frame.f_code is code:
-            line = where.tb_lineno
+        count += where.tb_frame.f_code is code
         where = where.tb_next
-    return f" (line {line})" if line is not None else ""
+    return count > 1
 
 
-__all__ = ["Atom", "Trace", "call_user_function", "explore", "follow", "go_on", "running"]
+def _placed(message: str) -> TraceError:
+    error = TraceError(message)
+    error.placed = True
+    return error
+
+
+def _foreign(error: BaseException) -> str:
+    """An exception that is not ours, with the way out where symbols are its cause."""
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+    if isinstance(error, SystemExit):
+        return f"it ends the program ({text})"
+    if isinstance(error, KeyError) and any(isinstance(a, (Expr, Cond)) for a in error.args):
+        return (
+            f"{text} is a symbol, and no dict can look it up; write a chain of `a if i == 0 else b`"
+        )
+    if isinstance(error, IndexError) and text.startswith("IndexError: only integers, slices"):
+        return (
+            "a NumPy array cannot be indexed by a symbol; compute the number, or write a chain of "
+            "`a if i == 0 else b`"
+        )
+    named = re.sub(r"'(Expr|Cond)'( object)?", "a symbol", text)
+    if named == text:
+        return text
+    return (
+        f"{named}; what symbols take: + - * // % ** & | ^ ~ << >>, comparisons, min, max, abs, "
+        f"divmod, lego_emit.isqrt"
+    )
+
+
+__all__ = ["Atom", "Trace", "call_user_function", "called", "explore", "follow", "go_on", "running"]

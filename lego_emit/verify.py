@@ -3,9 +3,10 @@
 A layout with an inverse: inv(apply(i)) = i and 0 <= apply(i) < size for every index i, which on a
 finite set proves that apply is a bijection and inv its inverse (LEGO, section III-A); with masked
 positions the same the other way round. Everything else: the results' extremes, and a bitmap of the
-positions that are met, which shows the first collision and the first gap. All of it is compared
-with the reference evaluator, which shares nothing with what is emitted: on a golden table whole,
-else at the corners, the first and last indices and 2^20 random ones.
+results that are given, which shows the first repeated one and the first that is left out. All of it
+is compared with the reference evaluator or the user's own function on integers, which share nothing
+with what is emitted: on a golden table whole, else at the corners, the first and last indices and
+2^20 random ones. Indices that a header rules out are left alone.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import zip_longest
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from . import reference as evaluator
 from . import registry
-from .errors import LegoError, VerifyError
+from .errors import VerifyError
+from .expected import Expected, expected, number_of, numbers_of
 from .layout import Block
 from .program import Function
+from .relations import evaluate
 from .space import Space, check_names, space_of
 from .target import Compiled
 
@@ -38,10 +39,7 @@ if TYPE_CHECKING:
 
 CHUNK = 2**18  # indices at a time
 SAMPLES = 2**20
-EDGE = 1024  # first and last numbers that are always compared
-CORNERS = 2**16
 CLAIMS = ("", "injective", "bijective")
-CALLS = 4096  # of a user's function on plain integers
 MOST = 2**63 - 1
 
 Progress = Callable[[int, int], None]  # indices done, indices in all
@@ -53,7 +51,8 @@ Progress = Callable[[int, int], None]  # indices done, indices in all
 @dataclass(frozen=True)
 class Check:
     """One thing that was checked: what, at how many indices, how it came out; seconds of the
-    whole, kernel_ms of the GPU's kernels alone."""
+    whole, kernel_ms of the GPU's kernels alone. told: nothing was promised that could be wrong, or
+    nothing could be compared; found only says what there is."""
 
     what: str
     indices: int
@@ -61,6 +60,12 @@ class Check:
     found: str = ""
     seconds: float = 0.0
     kernel_ms: float | None = None
+    told: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """ok, WRONG, or note where nothing was at stake."""
+        return "WRONG" if not self.ok else "note" if self.told else "ok"
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class Verification:
         for check in self.checks:
             kernel = "" if check.kernel_ms is None else f", kernels {check.kernel_ms:.3f} ms"
             lines.append(
-                f"  {'ok   ' if check.ok else 'WRONG'} {check.what}: {check.found} "
+                f"  {check.verdict:5} {check.what}: {check.found} "
                 f"({check.indices:,} indices, {check.seconds:.2f} s{kernel})"
             )
         if self.counterexample:
@@ -135,8 +140,8 @@ class Marks:
 
 @dataclass(frozen=True)
 class Trip:
-    """A round trip to make: there over space, its results within target, back again; where masked,
-    a position of mask is allowed to have no way back."""
+    """A round trip to make: there over space, its results within ends and so within target, back
+    again; where masked, a position of mask is allowed to have no way back."""
 
     there: Function
     back: Function
@@ -144,6 +149,7 @@ class Trip:
     target: Space
     mask: int
     masked: bool
+    ends: tuple[tuple[int, int], ...]  # inclusive: what both headers promise of each result
 
 
 @dataclass(frozen=True)
@@ -201,11 +207,20 @@ class _Run:
     checks: list[Check] = field(default_factory=list)
     counterexample: str = ""
 
-    def add(self, what: str, indices: int, begun: float, kernels: float, wrong: str, ok: str):
+    def add(
+        self,
+        what: str,
+        indices: int,
+        begun: float,
+        kernels: float,
+        wrong: str,
+        ok: str,
+        told: bool = False,
+    ) -> None:
         now = self.checker.kernel_ms
         kernel_ms = None if now is None else now - kernels
         seconds = time.perf_counter() - begun
-        self.checks.append(Check(what, indices, not wrong, wrong or ok, seconds, kernel_ms))
+        self.checks.append(Check(what, indices, not wrong, wrong or ok, seconds, kernel_ms, told))
         self.counterexample = self.counterexample or wrong
 
     def begin(self) -> tuple[float, float]:
@@ -229,12 +244,18 @@ def verify(
     begun = time.perf_counter()
     functions = unit.functions
     case = reference if hasattr(reference, "table") else None
+    own = reference is None
+    reference = unit.subject if own else reference
     spaces, given = spaces_of(unit, sizes or {}, domain or {}, case, _taken(reference))
+    for name, space in spaces.items():
+        if space.conditions and not len(space.kept(numbers_of(space, SAMPLES))):
+            raise VerifyError(f"{name}: no index meets {' and '.join(space.conditions)}")
     with ThreadPoolExecutor(1) as pool:
         # The reference is evaluated while the compiler is at work.
-        expected = None
+        waiting = None
         if reference is not None and case is None:
-            expected = pool.submit(_expected, unit, spaces, reference, given, samples)
+            known = {**unit.fixed, **given}
+            waiting = pool.submit(expected, unit, spaces, reference, known, samples, own)
         checker = _checker(unit, on, spaces)
         run = _Run(checker)
         quiet = progress or (lambda done, total: None)
@@ -245,11 +266,11 @@ def verify(
                 _bitmap(run, function, spaces[function.name], claim, quiet)
         if case is not None:
             _compare_table(run, case, unit)
-        if expected is not None:
+        if waiting is not None:
             waited = time.perf_counter()
-            known = expected.result()
-            waited = (time.perf_counter() - waited) / len(known)
-            for function, part in zip(functions, known, strict=True):
+            parts = waiting.result()
+            waited = (time.perf_counter() - waited) / len(parts)
+            for function, part in zip(functions, parts, strict=True):
                 _compare(run, function, spaces[function.name], part, waited)
     return Verification(
         unit.program.name,
@@ -271,7 +292,12 @@ def spaces_of(
 ) -> tuple[dict[str, Space], dict[str, int]]:
     """What each function runs over, by its name, and the sizes' numbers; a golden case's own where
     none are given. Raises as verify() does."""
-    given = dict(sizes)
+    given = {}
+    for name, value in sizes.items():
+        if unit.fixed.get(name, value) != value:
+            raise VerifyError(f"{name} is {unit.fixed[name]} in this unit, and cannot be {value}")
+        if name not in unit.fixed or name in others:
+            given[name] = value
     if case is not None:
         known = {p.name for f in unit.functions for p in f.params}
         known |= {old for f in unit.functions for old, _ in f.renamed}
@@ -318,17 +344,30 @@ def round_trips(unit: Emitted, spaces: Mapping[str, Space]) -> list[Trip]:
     mask = apply.base - 1
     low = _promised(apply, a)[0][0]
     masked = low is not None and low <= mask
-    found = [Trip(apply, inv, a, b, mask, masked)]
+    found = [Trip(apply, inv, a, b, mask, masked, _ends(apply, a, b))]
     if masked or a.total != b.total:
-        found.append(Trip(inv, apply, b, a, mask, masked))
+        found.append(Trip(inv, apply, b, a, mask, masked, _ends(inv, b, a)))
     return found
+
+
+def _ends(there: Function, space: Space, target: Space) -> tuple[tuple[int, int], ...]:
+    """Where each result must lie: as the header promises, and where the way back begins."""
+    ends = []
+    for (least, most), axis in zip(_promised(there, space), target.axes, strict=True):
+        lo, hi = axis.lo, axis.lo + axis.count - 1
+        ends.append(
+            (lo if least is None else max(lo, least), hi if most is None else min(hi, most))
+        )
+    return tuple(ends)
 
 
 def _checker(unit: Emitted, on: str, spaces: Mapping[str, Space]) -> Checker:
     target = registry.toolchain(unit.printer.name)
     if on == "cpu":
         return CpuChecker(unit, target.find().version)
-    return target.checker(unit, on, spaces)
+    checker = target.checker(unit, on, spaces)
+    # Kernels run over whole spaces.
+    return HostChecker(checker) if any(s.conditions for s in spaces.values()) else checker
 
 
 def _round_trips(run: _Run, unit: Emitted, spaces: Mapping[str, Space], progress: Progress) -> None:
@@ -339,6 +378,8 @@ def _round_trips(run: _Run, unit: Emitted, spaces: Mapping[str, Space], progress
         tally = run.checker.round_trip(trip, progress)
         held[there.name] = space.total - tally.masked
         wrong = _broken(run.checker, trip, tally) if tally.first is not None else ""
+        if not wrong and not trip.masked:
+            wrong = _narrow(back, trip)
         ok = "every index comes back"
         if trip.masked:
             ok += f"; {tally.masked:,} are masked"
@@ -346,10 +387,22 @@ def _round_trips(run: _Run, unit: Emitted, spaces: Mapping[str, Space], progress
         run.add(what, space.total, begun, kernels, wrong, ok)
         if wrong:
             break
-    if len(held) == 2 and len(set(held.values())) != 1 and not run.counterexample:
+    whole = not any(spaces[name].conditions for name in held)
+    if whole and len(held) == 2 and len(set(held.values())) != 1 and not run.counterexample:
         counts = " and ".join(f"{n} holds {count:,}" for n, count in held.items())
         begun, kernels = run.begin()
         run.add("as many indices as positions", 0, begun, kernels, f"{counts}", "")
+
+
+def _narrow(back: Function, trip: Trip) -> str:
+    """A range that the way back promises, and leaves, since it gives every index."""
+    for (name, _), (least, most), axis in zip(
+        back.outputs, _promised(back, trip.target), trip.space.axes, strict=True
+    ):
+        lo, hi = axis.lo, axis.lo + axis.count - 1
+        if (least is not None and least > lo) or (most is not None and most < hi):
+            return f"{back.name} gives {lo}..{hi} as {name}; its range is {back.result_range}"
+    return ""
 
 
 def _broken(checker: Checker, trip: Trip, tally: Tally) -> str:
@@ -360,13 +413,13 @@ def _broken(checker: Checker, trip: Trip, tally: Tally) -> str:
     text = f"{trip.there.name}({trip.space.described(start)}) gives {_shown(outputs)}"
     text += f" (logical {start}, number {tally.first:,} of the index space)"
     outside = [
-        (value, axis)
-        for value, axis in zip(outputs, trip.target.axes, strict=True)
-        if not axis.lo <= value < axis.lo + axis.count
+        (value, lo, hi)
+        for value, (lo, hi) in zip(outputs, trip.ends, strict=True)
+        if not lo <= value <= hi
     ]
     if outside:
-        value, axis = outside[0]
-        text += f": {value} is outside {axis.lo}..{axis.lo + axis.count - 1}"
+        value, lo, hi = outside[0]
+        text += f": {value} is outside {lo}..{hi}"
     else:
         found = _at(checker, trip.back, trip.target, outputs)
         text += f", and {trip.back.name}({trip.target.described(outputs)}) gives {_shown(found)}"
@@ -387,15 +440,18 @@ def _shown(values: Sequence[int]) -> str:
 def _bitmap(run: _Run, function: Function, space: Space, claim: str, progress: Progress) -> None:
     begun, kernels = run.begin()
     found = run.checker.extremes(function, space, progress)
+    proven = _promised(function, space)
     wrong = _out_of_range(run.checker, function, space, found)
-    spans = ", ".join(
-        f"{name} in {lo}..{hi}" for (name, _), (lo, hi) in zip(function.outputs, found, strict=True)
+    names = [name for name, _ in function.outputs]
+    spans = ", ".join(f"{n} in {lo}..{hi}" for n, (lo, hi) in zip(names, found, strict=True))
+    only = f" where {' and '.join(space.conditions)}" if space.conditions else ""
+    promise = f", as the header promises: {function.result_range}" if function.result_range else ""
+    run.add(
+        f"the range of {function.name}", space.total, begun, kernels, wrong, spans + only + promise
     )
-    run.add(f"the range of {function.name}", space.total, begun, kernels, wrong, spans)
     if wrong:
         return
     begun, kernels = run.begin()
-    proven = _promised(function, space)
     lows, counts = [], []
     for (lo, hi), (least, most) in zip(found, proven, strict=True):
         # Onto is claimed of the promised range, which the extremes lie within.
@@ -404,32 +460,41 @@ def _bitmap(run: _Run, function: Function, space: Space, claim: str, progress: P
         lows.append(first)
         counts.append(last - first + 1)
     targets = Targets(tuple(lows), tuple(counts))
+    what = f"{function.name} is {claim}" if claim else f"the results of {function.name}"
     if not claim and targets.total > 64 * max(space.total, 2**20):
-        found_text = f"{targets.total:,} positions are too many for a bitmap; not asked for"
-        run.add(f"collisions of {function.name}", 0, begun, kernels, "", found_text)
+        text = f"{targets.total:,} possible results are too many to look for repeated ones"
+        run.add(what, 0, begun, kernels, "", f"{text}; nothing is claimed of them", told=True)
         return
     marks = run.checker.marks(function, space, targets, progress)
-    wrong, ok = "", f"{marks.distinct:,} positions, each met once"
+    twice = gap = ""
     if marks.twice is not None:
         first, second = run.checker.meets(function, space, targets, marks.twice)
         a, b = space.point(first), space.point(second)
-        value = _shown(_at(run.checker, function, space, a))
-        ok = (
-            f"not injective: {function.name} gives {value} at ({space.described(a)}) and at "
-            f"({space.described(b)}), numbers {first:,} and {second:,}; "
-            f"{marks.distinct:,} positions are met"
+        value = _named(names, _at(run.checker, function, space, a))
+        twice = (
+            f"({space.described(a)}) and ({space.described(b)}), numbers {first:,} and {second:,}, "
+            f"both give {value}"
         )
-        wrong = ok if claim else ""
-    elif marks.gap is not None:
-        gap = _shown(_unravel(targets, marks.gap))
-        ok += f"; the first that is not met is {gap}"
-        if claim == "bijective":
-            wrong = (
-                f"not onto: {gap} is met by no index; {marks.distinct:,} of {targets.total:,} are"
-            )
-    else:
-        ok += "; none is left out"
-    run.add(f"collisions of {function.name}", space.total, begun, kernels, wrong, ok)
+    if marks.gap is not None:
+        gap = f"no index gives {_named(names, _unravel(targets, marks.gap))}"
+    share = f"{marks.distinct:,} of the {targets.total:,} possible results are given"
+    if claim:
+        if twice or (gap and claim == "bijective"):
+            wrong = f"{'not one-to-one' if twice else 'not onto'}: {twice or gap}; {share}"
+        ok = "no result is given twice" + ("" if gap else ", and none is left out")
+        run.add(what, space.total, begun, kernels, wrong, ok)
+        return
+    ok = f"repeated: {twice}" if twice else "none is repeated"
+    ok += f"; left out: {gap}" if gap else "; none is left out"
+    ok += f"; {share}" if twice or gap else ""
+    run.add(what, space.total, begun, kernels, "", f"{ok} (allowed: no claim was made)", told=True)
+
+
+def _named(names: Sequence[str], values: Sequence[int]) -> str:
+    """Results with their names, where there are several."""
+    if len(values) == 1:
+        return str(values[0])
+    return f"({', '.join(f'{n}={v}' for n, v in zip(names, values, strict=True))})"
 
 
 def _unravel(targets: Targets, position: int) -> tuple[int, ...]:
@@ -441,20 +506,13 @@ def _unravel(targets: Targets, position: int) -> tuple[int, ...]:
 
 def _promised(function: Function, space: Space) -> list[tuple[int | None, int | None]]:
     """The inclusive range that the header gives each result, at these sizes."""
-    from .space import bounds
-
-    texts = [t.strip() for t in function.result_range.split(",")]
     found = []
-    for name, node in function.outputs:
-        shown = name if len(function.outputs) > 1 else "result"
-        lo, hi = node.lo, node.hi
-        for text in texts:
-            least, most = bounds(text.replace("the result", "result"), shown, space.fixed)
-            if least is not None:
-                lo = least if lo is None else max(lo, least)
-            if most is not None:
-                hi = most if hi is None else min(hi, most)
-        found.append((lo, hi))
+    for (_, node), promise in zip_longest(function.outputs, function.promises, fillvalue=("", "")):
+        least, end = (evaluate(text, space.fixed) if text else None for text in promise)
+        lows = [lo for lo in (node.lo, least) if lo is not None]
+        highs = [node.hi] if node.hi is not None else []
+        highs += [end - 1] if end is not None else []
+        found.append((max(lows, default=None), min(highs, default=None)))
     return found
 
 
@@ -477,10 +535,12 @@ def _out_of_range(
                     point = space.point(number)
                     where = f" at ({space.described(point)}), number {number:,} of the index space"
                 name = function.outputs[k][0]
-                return (
-                    f"{function.name} gives {value} as {name}{where}; its range is "
-                    f"{function.result_range or f'{least}..{most}'}"
+                ends = " and ".join(
+                    f"{sign} {end}"
+                    for sign, end in ((">=", least), ("<=", most))
+                    if end is not None
                 )
+                return f"{function.name} gives {value} as {name}{where}; it should be {ends}"
     return ""
 
 
@@ -507,57 +567,13 @@ def _compare_table(run: _Run, case: Case, unit: Emitted) -> None:
         run.add(f"{function.name} and the golden table", size, begun, kernels, wrong, "equal")
 
 
-@dataclass(frozen=True)
-class _Expected:
-    """What one function must give at some indices; a note instead where that is not known."""
-
-    points: Sequence[np.ndarray] = ()
-    wanted: Sequence[np.ndarray] = ()
-    note: str = ""
-
-
-def _expected(
-    unit: Emitted,
-    spaces: Mapping[str, Space],
-    subject: Any,
-    sizes: Mapping[str, int],
-    samples: int,
-) -> list[_Expected]:
-    """For each function of the unit, what the reference gives. Needs no device."""
-    base = unit.functions[0].base
-    layout = subject if isinstance(subject, Block) else None
-    if layout is None:
-        result = _called(subject, sizes, {}, quiet=True)
-        layout = result if isinstance(result, Block) else None
-    found = []
-    for position, function in enumerate(unit.functions):
-        space = spaces[function.name]
-        if layout is not None and not layout.is_concrete:
-            found.append(_Expected(note="not compared: the layout's sizes are symbols"))
-        elif layout is not None:
-            points = space.points(_numbers(space, samples))
-            zero = [p - base if base else p for p in points]
-            if position == 1:
-                wanted = list(evaluator.inv(layout, zero[0]))
-            else:
-                wanted = [evaluator.apply(layout, zero)]
-            found.append(_Expected(points, [np.asarray(w) + base if base else w for w in wanted]))
-        else:
-            points, wanted = _function_points(subject, function, space, sizes, samples)
-            note = "" if wanted else "not compared: its ':' axes are too long"
-            found.append(_Expected(points, wanted, note))
-    return found
-
-
-def _compare(
-    run: _Run, function: Function, space: Space, expected: _Expected, waited: float
-) -> None:
+def _compare(run: _Run, function: Function, space: Space, known: Expected, waited: float) -> None:
     begun, kernels = run.begin()
     begun -= waited
-    what = f"{function.name} and the reference evaluator"
-    points, wanted = expected.points, expected.wanted
-    if expected.note:
-        run.add(what, 0, begun, kernels, "", expected.note)
+    what = f"{function.name} and {known.by}"
+    points, wanted = known.points, known.wanted
+    if known.wrong or not wanted:
+        run.add(what, 0, begun, kernels, known.wrong, known.note, told=not known.wrong)
         return
     size = len(wanted[0])
     spread = [
@@ -575,175 +591,78 @@ def _compare(
         wants = _shown([int(w[at]) for w in wanted])
         wrong = (
             f"{function.name}({space.described(point)}) gives {gives}, the reference "
-            f"{wants} (logical {point}, number {_number(space, point):,} of the index space); "
+            f"{wants} (logical {point}, number {number_of(space, point):,} of the index space); "
             f"{int(differs.sum()):,} of {size:,} differ"
         )
-    run.add(what, size, begun, kernels, wrong, "equal")
+    wrong = wrong or _outside_promise(function, space, points, got)
+    run.add(what, size, begun, kernels, wrong, "; ".join(filter(None, ["equal", known.note])))
 
 
 def _first(space: Space, points: Sequence[np.ndarray], differs: np.ndarray) -> int:
     """The differing sample of the least number."""
     where = np.flatnonzero(differs)
-    return min(where.tolist(), key=lambda k: _number(space, [int(p[k]) for p in points]))
+    return min(where.tolist(), key=lambda k: number_of(space, [int(p[k]) for p in points]))
 
 
-def _number(space: Space, point: Sequence[int]) -> int:
-    number = 0
-    for axis, value in zip(space.axes, point, strict=True):
-        number = number * axis.count + value - axis.lo
-    return number
-
-
-def _numbers(space: Space, samples: int) -> np.ndarray:
-    """The numbers that are compared: all where they are few, else corners, both ends and random
-    ones, always the same."""
-    total = space.total
-    if total <= samples:
-        return np.arange(total)
-    ends = [[0, 1, a.count - 2, a.count - 1] for a in space.axes]
-    if 4 ** len(ends) > CORNERS:
-        ends = [[0, a.count - 1] for a in space.axes]
-    choices = (
-        sorted({e for e in end if 0 <= e < a.count})
-        for end, a in zip(ends, space.axes, strict=True)
-    )
-    corners = [
-        _number(space, [e + a.lo for e, a in zip(c, space.axes, strict=True)])
-        for c in islice(product(*choices), CORNERS)
-    ]
-    edges = np.concatenate([np.arange(min(EDGE, total)), np.arange(max(0, total - EDGE), total)])
-    drawn = np.random.default_rng(0).integers(0, total, samples)
-    return np.sort(np.concatenate([np.array(corners, np.int64), edges, drawn]))
-
-
-def _called(subject: Any, sizes: Mapping[str, int], point: Mapping[str, Any], quiet: bool = False):
-    """The user's function on integers or arrays; names that nobody defined are the point's."""
-    from .golden import Case
-
-    name = getattr(subject, "__name__", "the reference")
-    case = Case(Path(name), subject, sizes)
-    try:
-        return case._call(point)
-    except LegoError as error:
-        if quiet:
-            return None
-        place = str(Path(name) / "layout.py")
-        raise VerifyError(
-            f"the reference {name} fails: {str(error).replace(place, name)}"
-        ) from None
-
-
-def _function_points(
-    subject: Any, function: Function, space: Space, sizes: Mapping[str, int], samples: int
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Indices of an index function, and what the user's function gives there on integers."""
-    back = {new: old for old, new in function.renamed}
-    ranged = [name for name, _ in function.axes]
-    outer = Space(space.names, space.fixed, tuple(a for a in space.axes if a.name not in ranged))
-    inner = prod(a.count for a in space.axes if a.name in ranged)
-    if inner > 16 * SAMPLES:
-        return [], []
-    numbers = _numbers(outer, max(1, -(-samples // inner)))
-    base = function.base
-    if not ranged:
-        found = _by_arrays(subject, outer, numbers, sizes, back, base, len(function.outputs))
-        if found is not None:
-            return outer.points(numbers), found
-    if len(numbers) > CALLS:
-        numbers = numbers[np.linspace(0, len(numbers) - 1, CALLS).astype(np.int64)]
-    columns: list[list[np.ndarray]] = [[] for _ in function.outputs]
-    for number in numbers.tolist():
-        values = outer.point(number)
-        point = {
-            back.get(a.name, a.name): v - base for a, v in zip(outer.axes, values, strict=True)
-        }
-        results = [np.asarray(v) for v in _results(_called(subject, sizes, point))]
-        shape = tuple(n for r in results for n in r.shape)
-        before = 0
-        for column, result in zip(columns, results, strict=True):
-            after = len(shape) - before - result.ndim
-            column.append(
-                np.broadcast_to(
-                    result.reshape((1,) * before + result.shape + (1,) * after), shape
-                ).ravel()
-                + base
-            )
-            before += result.ndim
-    whole = (numbers[:, None] * inner + np.arange(inner)[None, :]).ravel()
-    return space.points(whole), [np.concatenate(c).astype(np.int64) for c in columns]
-
-
-def _by_arrays(
-    subject: Any,
-    space: Space,
-    numbers: np.ndarray,
-    sizes: Mapping[str, int],
-    back: Mapping[str, str],
-    base: int,
-    count: int,
-) -> list[np.ndarray] | None:
-    """The user's function on arrays, where it takes them: many times faster."""
-    points = [p - base for p in space.points(numbers)]
-    point = {back.get(a.name, a.name): p for a, p in zip(space.axes, points, strict=True)}
-    try:
-        results = [np.asarray(v) for v in _results(_called(subject, sizes, point))]
-        if len(results) != count or any(r.dtype.kind not in "iu" for r in results):
-            return None
-        return [np.broadcast_to(r, numbers.shape).astype(np.int64) + base for r in results]
-    except (VerifyError, ValueError, TypeError):
-        return None
-
-
-def _results(result: Any) -> list[Any]:
-    if isinstance(result, Mapping):
-        return list(result.values())
-    return list(result) if isinstance(result, tuple | list) else [result]
+def _outside_promise(
+    function: Function, space: Space, points: Sequence[np.ndarray], got: Sequence[np.ndarray]
+) -> str:
+    """A result outside the range that the header gives it at its own index."""
+    values = {**space.fixed, **space.named(p.astype(object) for p in points)}
+    for (name, _), promise, result in zip(function.outputs, function.promises, got, strict=False):
+        for text, sign in zip(promise, (1, -1), strict=True):
+            bound = evaluate(text, values) if text else None
+            if bound is None:
+                continue
+            room = sign * (result.astype(object) - bound) - (sign < 0)
+            if (room < 0).any():
+                at = _first(space, points, room < 0)
+                where = space.described([int(p[at]) for p in points])
+                return (
+                    f"{function.name}({where}) gives {int(result[at])} as {name}; the header "
+                    f"promises {function.result_range}"
+                )
+    return ""
 
 
 # -- the CPU -------------------------------------------------------------------------------------
 
 
-class CpuChecker:
-    """Checks in chunks of NumPy arrays through a target that runs on the CPU; several chunks at a
-    time where the compiled library allows it."""
+class HostChecker:
+    """Checks in chunks of NumPy arrays by another checker's calls, at those indices only that meet
+    the conditions of their space; several chunks at a time where there are workers."""
 
-    kernel_ms = None
+    def __init__(self, checker: Any, workers: int = 1):
+        self._checker, self._workers = checker, workers
+        self.what: str = checker.what
 
-    def __init__(self, unit: Emitted, version: str):
-        self.what = f"the CPU, {version}"
-        self._compiled: Compiled = unit.compile()
-        free = getattr(self._compiled._library, "takes_threads", False)
-        self._workers = os.cpu_count() or 1 if free else 1
+    @property
+    def kernel_ms(self) -> float | None:
+        return self._checker.kernel_ms
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
-        given = list(arguments) if function.params else []
-        if not given:
-            size = len(arguments[0]) if len(arguments) else 1
-            value = self._compiled[function.name]()
-            values = value if isinstance(value, tuple) else (value,)
-            return tuple(np.full(size, v, np.int64) for v in values)
-        found = self._compiled[function.name](*given)
-        return found if isinstance(found, tuple) else (found,)
+        return self._checker.call(function, arguments)
 
     def round_trip(self, trip: Trip, progress: Progress) -> Tally:
         def one(start: int, stop: int) -> Tally:
-            points = trip.space.points(np.arange(start, stop))
-            results = self._over(trip.there, trip.space, points, stop - start)
-            inside = np.ones(stop - start, bool)
-            hidden = np.full(stop - start, trip.masked)
-            for result, axis in zip(results, trip.target.axes, strict=True):
-                inside &= (result >= axis.lo) & (result < axis.lo + axis.count)
+            numbers = trip.space.kept(np.arange(start, stop))
+            points, count = trip.space.points(numbers), len(numbers)
+            results = self._over(trip.there, trip.space, points, count)
+            inside = np.ones(count, bool)
+            hidden = np.full(count, trip.masked)
+            for result, (lo, hi) in zip(results, trip.ends, strict=True):
+                inside &= (result >= lo) & (result <= hi)
                 hidden &= result == trip.mask
             kept = [
                 np.where(inside, r, a.lo) for r, a in zip(results, trip.target.axes, strict=True)
             ]
             good = inside
             for back, point in zip(
-                self._over(trip.back, trip.target, kept, stop - start), points, strict=True
+                self._over(trip.back, trip.target, kept, count), points, strict=True
             ):
                 good = good & (back == point)
             bad = np.flatnonzero(~(good | hidden))
-            first = start + int(bad[0]) if len(bad) else None
+            first = int(numbers[bad[0]]) if len(bad) else None
             return Tally(first, len(bad), int((hidden & ~good).sum()))
 
         whole = Tally()
@@ -757,11 +676,13 @@ class CpuChecker:
         self, function: Function, space: Space, progress: Progress
     ) -> list[tuple[int, int]]:
         def one(start: int, stop: int) -> list[tuple[int, int]]:
-            points = space.points(np.arange(start, stop))
-            results = self._over(function, space, points, stop - start)
+            numbers = space.kept(np.arange(start, stop))
+            if not len(numbers):
+                return []
+            results = self._over(function, space, space.points(numbers), len(numbers))
             return [(int(r.min()), int(r.max())) for r in results]
 
-        found = list(self._chunks(space.total, one, progress))
+        found = [x for x in self._chunks(space.total, one, progress) if x]
         return [(min(a for a, _ in x), max(b for _, b in x)) for x in zip(*found, strict=True)]
 
     def marks(
@@ -777,8 +698,8 @@ class CpuChecker:
         distinct = 0
 
         def one(start: int, stop: int) -> np.ndarray:
-            points = space.points(np.arange(start, stop))
-            return self._positions(function, space, targets, points, stop - start)
+            numbers = space.kept(np.arange(start, stop))
+            return self._positions(function, space, targets, numbers)
 
         for positions in self._chunks(space.total, one, progress):
             unique, counts = np.unique(positions, return_counts=True)
@@ -802,9 +723,9 @@ class CpuChecker:
 
     def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
         def one(start: int, stop: int) -> list[int]:
-            points = space.points(np.arange(start, stop))
-            found = self._positions(function, space, targets, points, stop - start)
-            return [start + int(k) for k in np.flatnonzero(found == position)[:2]]
+            run = space.kept(np.arange(start, stop))
+            found = self._positions(function, space, targets, run)
+            return run[found == position][:2].tolist()
 
         numbers: list[int] = []
         for some in self._chunks(space.total, one, lambda done, total: None):
@@ -818,11 +739,10 @@ class CpuChecker:
         function: Function,
         space: Space,
         targets: Targets,
-        points: list[np.ndarray],
-        count: int,
+        numbers: np.ndarray,
     ) -> np.ndarray:
-        results = self._over(function, space, points, count)
-        position = np.zeros(count, np.int64)
+        results = self._over(function, space, space.points(numbers), len(numbers))
+        position = np.zeros(len(numbers), np.int64)
         for result, lo, stride in zip(results, targets.lows, targets.strides, strict=True):
             position += (result - lo) * stride
         return position
@@ -861,6 +781,28 @@ class CpuChecker:
             finally:
                 for _, result in waiting:
                     result.cancel()
+
+
+class CpuChecker(HostChecker):
+    """Checks through a target that runs on the CPU."""
+
+    kernel_ms = None
+
+    def __init__(self, unit: Emitted, version: str):
+        self.what = f"the CPU, {version}"
+        self._compiled: Compiled = unit.compile()
+        free = getattr(self._compiled._library, "takes_threads", False)
+        self._workers = os.cpu_count() or 1 if free else 1
+
+    def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        given = list(arguments) if function.params else []
+        if not given:
+            size = len(arguments[0]) if len(arguments) else 1
+            value = self._compiled[function.name]()
+            values = value if isinstance(value, tuple) else (value,)
+            return tuple(np.full(size, v, np.int64) for v in values)
+        found = self._compiled[function.name](*given)
+        return found if isinstance(found, tuple) else (found,)
 
 
 def _free_memory() -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .errors import WidthError
+from .errors import WidthError, shown
 from .expr import Expr, _without
 from .graph import OPPOSITES
+from .intervals import ANY, Interval, both, interval, tighter
 from .program import INDEX_TYPES, OPS, Node
 from .symbolic import unsubstitute
 from .text import CUT
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 INT32 = INDEX_TYPES["int32"][1]
 MOST_SHOWN = 100  # characters of a value in a message
-Interval = tuple[int | None, int | None]
 
 
 class Ranges:
@@ -43,10 +43,9 @@ class Ranges:
         if key == self._last[0]:
             return self._last[1]
         facts, graph = self.facts, self.graph
-        asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
         reached = graph.reached(roots)
-        found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
-        facts.use_z3 = asked
+        with facts.quick():  # a weaker proof only costs a longer header
+            found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
         if self.lowering.lazy and any(graph.ops[k] == "select" for k in reached):
             uses = dict(graph.uses(roots))
             for k in reached:
@@ -61,27 +60,26 @@ class Ranges:
         """A node's bounds where those of limits hold; found keeps them where it stands once."""
         graph = self.graph
         op, args = graph.ops[node], graph.args[node]
-        known = limits.get(node) or found.get(node, (None, None))
+        known = limits.get(node) or found.get(node, ANY)
         if not args:
             return known
         if op == "select":
             self._inside(args[0], limits, uses, found)
             yes, no = (limits | self._limits(args[0], holds, found) for holds in (True, False))
-            bounds = [(None, None)]
+            bounds = [ANY]
             bounds += [self._inside(a, x, uses, found) for a, x in ((args[1], yes), (args[2], no))]
         else:
             bounds = [self._inside(a, limits, uses, found) for a in args]
         if OPS[op][1] == "b":
-            return None, None
-        lo, hi = _interval(op, bounds)
-        found[node] = known = _tighter(max, known[0], lo), _tighter(min, known[1], hi)
+            return ANY
+        found[node] = known = both(known, interval(op, bounds))
         return known
 
     def _inside(
         self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict
     ) -> Interval:
         if uses[node] > 1 or not self.graph.args[node]:  # computed before, wherever it stands
-            return limits.get(node) or found.get(node, (None, None))
+            return limits.get(node) or found.get(node, ANY)
         return self._under(node, limits, uses, found)
 
     def _limits(self, condition: int, holds: bool, found: dict) -> dict[int, Interval]:
@@ -97,16 +95,19 @@ class Ranges:
             return {}
         lo, hi = found[a]
         if op in ("le", "lt", "eq"):
-            hi = _tighter(min, hi, number - (op == "lt"))
+            hi = tighter(min, hi, number - (op == "lt"))
         if op in ("ge", "gt", "eq"):
-            lo = _tighter(max, lo, number + (op == "gt"))
+            lo = tighter(max, lo, number + (op == "gt"))
         return {a: (lo, hi)}
 
     def of(self, node: int) -> Interval:
         """The bounds of a node whose operands were asked for before."""
         known = self._known.get(node)
         if known is None:
-            known = self._known[node] = self._of(node)
+            known = self._of(node)
+            if node in self.graph.positive and (known[0] is None or known[0] < 1):
+                known = 1, known[1]
+            self._known[node] = known
         return known
 
     def _of(self, node: int) -> Interval:
@@ -118,10 +119,10 @@ class Ranges:
             assert isinstance(value, int)
             return value, value
         if op == "var":
-            return self._refined(node, (None, None))
-        lo, hi = _interval(op, [self.of(a) for a in graph.args[node]])
+            return self._refined(node, ANY)
         if OPS[op][1] == "b":
-            return None, None
+            return ANY
+        lo, hi = interval(op, [self.of(a) for a in graph.args[node]])
         if (lo is None or lo < 0) and graph.natural[node]:
             lo = 0
         if lo is None or lo < 0 or (INT32 < hi if hi is not None else self._numbers):
@@ -135,8 +136,7 @@ class Ranges:
         if value is None:
             return bounds
         facts = self.facts
-        low, high = facts.interval(value)
-        lo, hi = _tighter(max, bounds[0], low), _tighter(min, bounds[1], high)
+        lo, hi = both(bounds, facts.interval(value))
         if (lo is None or lo < 0) and facts.nonneg(value):
             lo = 0
         if lo == 0 and self.graph.hoisted[node] and facts.nonneg(value - 1):
@@ -144,74 +144,8 @@ class Ranges:
         if self._numbers and (hi is None or hi > INT32):
             top = facts.upper(value)
             if top is not None:
-                hi = _tighter(min, hi, facts.most(unsubstitute(top, facts)))
+                hi = tighter(min, hi, facts.most(unsubstitute(top, facts)))
         return lo, hi
-
-
-def _tighter(choose, a: int | None, b: int | None) -> int | None:
-    return b if a is None else a if b is None else choose(a, b)
-
-
-def _interval(op: str, args: list[Interval]) -> Interval:
-    """Bounds of an operation over bounded operands, None where there is none."""
-    if op == "int":
-        return 0, 1
-    if op == "select":
-        (a, b), (c, d) = args[1:]
-        return (
-            None if a is None or c is None else min(a, c),
-            None if b is None or d is None else max(b, d),
-        )
-    a, b = args[0]
-    if op == "neg":
-        return None if b is None else -b, None if a is None else -a
-    if op == "isqrt":
-        from math import isqrt
-
-        return isqrt(max(a or 0, 0)), None if b is None or b < 0 else isqrt(b)
-    if op == "not":
-        return None if b is None else ~b, None if a is None else ~a
-    if len(args) < 2:
-        return None, None
-    c, d = args[1]
-    if op == "add":
-        return None if a is None or c is None else a + c, None if b is None or d is None else b + d
-    if op == "sub":
-        return None if a is None or d is None else a - d, None if b is None or c is None else b - c
-    if op == "min":
-        return None if a is None or c is None else min(a, c), _tighter(min, b, d)
-    if op == "max":
-        return _tighter(max, a, c), None if b is None or d is None else max(b, d)
-    if op in ("mod", "floormod") and c is not None and c >= 1:
-        top = None if d is None else d - 1
-        return 0, _tighter(min, top, b) if a is not None and a >= 0 else top
-    if a is None or a < 0 or c is None or c < 0:
-        if op == "mul" and None not in (a, b, c, d):
-            ends = [a * c, a * d, b * c, b * d]  # type: ignore[operator]
-            return min(ends), max(ends)
-        if op in ("div", "floordiv") and c is not None and c >= 1:
-            lo = None if a is None else min(a // c, a // d if d is not None else -1)
-            return lo, None if b is None else max(b // c, b // d if d is not None else 0)
-        if op == "shr" and c is not None and c >= 0:
-            lo = None if a is None else min(a >> c, a >> d if d is not None else -1)
-            return lo, None if b is None else max(b >> c, b >> d if d is not None else 0)
-        if op == "and" and ((a is not None and a >= 0) or (c is not None and c >= 0)):
-            return 0, b if a is not None and a >= 0 else d
-        return None, None
-    if op == "mul":
-        return a * c, None if b is None or d is None else b * d
-    if op in ("div", "floordiv") and c >= 1:
-        return 0 if d is None else a // d, None if b is None else b // c
-    if op == "shl":
-        return a << c, None if b is None or d is None or d > 64 else b << d
-    if op == "shr":
-        return 0 if d is None else a >> d, None if b is None else b >> c
-    if op == "and":
-        return 0, _tighter(min, b, d)
-    if op in ("or", "xor"):
-        top = None if b is None or d is None else (1 << max(b.bit_length(), d.bit_length())) - 1
-        return max(a, c) if op == "or" else 0, top
-    return None, None
 
 
 def choose_type(
@@ -227,10 +161,13 @@ def choose_type(
     bounded = None not in lows and None not in highs
     for candidate in candidates:
         least, most = INDEX_TYPES[candidate]
-        shifts = [n.args[1].hi or 0 for n in nodes.values() if n.op in ("shl", "shr")]
-        if most <= 2**32 and max(shifts, default=0) >= 32:
+        shifts = [n.args[1].hi for n in nodes.values() if n.op in ("shl", "shr")]
+        farthest = None if None in shifts else max(shifts, default=0)
+        if farthest is None or farthest >= (32 if most <= 2**32 else 64):
             if candidate == candidates[-1]:
-                raise WidthError(f"{name}: a shift by up to {max(shifts)} does not fit {candidate}")
+                raise WidthError(
+                    f"{name}: a shift by up to {_shown(farthest)} does not fit {candidate}"
+                )
             continue
         fits = all(x is None or x >= least for x in lows) and all(
             x is None or x <= most for x in highs
@@ -256,9 +193,8 @@ def choose_type(
                     else "choose a wider index_type or smaller sizes"
                 )
             )
-        asked, facts.use_z3 = facts.use_z3, False  # a weaker proof only costs a longer header
-        needed = _preconditions(lowered, nodes, lowering, candidate, size)
-        facts.use_z3 = asked
+        with facts.quick():  # a weaker proof only costs a longer header
+            needed = _preconditions(lowered, nodes, lowering, candidate, size)
         return candidate, needed, f"{candidate} is enough under the assumptions."
     raise WidthError(f"{name}: no index type to choose from")
 
@@ -272,7 +208,7 @@ def _named(k: int, node: Node, lowering: Lowering) -> str:
 
 
 def _shown(bound: int | None) -> str:
-    return "?" if bound is None else str(bound)
+    return "?" if bound is None else shown(bound)
 
 
 def _preconditions(

@@ -45,10 +45,27 @@ def prove_nonneg(facts: Facts, e: Expr) -> bool | None:
 
 
 class _Translator:
+    """What is known of an atom is said to the solver on the way: in a branch of a select, only of
+    what takes that branch, for elsewhere the atom need not have a value."""
+
     def __init__(self, facts: Facts, solver: z3.Solver, context: z3.Context):
         self.facts, self.solver, self.context = facts, solver, context
         self.names: set[str] = set()
         self.memo: dict[Atom, z3.ArithRef] = {}
+        self.path: list[z3.BoolRef] = []
+
+    def _know(self, *facts: z3.BoolRef) -> None:
+        known = z3.And(*facts)
+        self.solver.add(z3.Implies(z3.And(*self.path), known) if self.path else known)
+
+    def _branch(self, condition: z3.BoolRef, e: Expr) -> z3.ArithRef:
+        """e where the condition holds."""
+        outside = dict(self.memo)
+        self.path.append(condition)
+        value = self(e)
+        self.path.pop()
+        self.memo = outside
+        return value
 
     def __call__(self, e: Expr) -> z3.ArithRef:
         total = z3.IntVal(0, self.context)
@@ -78,9 +95,9 @@ class _Translator:
         if kind == "group":
             value = self(args[0])
             if args[1] is not None:
-                self.solver.add(value >= self(args[1]))
+                self._know(value >= self(args[1]))
             if args[2] is not None:
-                self.solver.add(value <= self(args[2]))
+                self._know(value <= self(args[2]))
             return value
         if kind == "min":
             a, b = self(args[0]), self(args[1])
@@ -89,7 +106,9 @@ class _Translator:
             a, b = self(args[0]), self(args[1])
             return z3.If(a < b, b, a)
         if kind == "select":
-            return z3.If(self.condition(args[0]), self(args[1]), self(args[2]))
+            condition = self.condition(args[0])
+            yes = self._branch(condition, args[1])
+            return z3.If(condition, yes, self._branch(z3.Not(condition), args[2]))
         if kind == "bool":
             return z3.If(
                 self.condition(args[0]), z3.IntVal(1, self.context), z3.IntVal(0, self.context)
@@ -101,7 +120,7 @@ class _Translator:
         if z3.is_int_value(b):
             return a / b, a % b
         q, r = (z3.FreshConst(z3.IntSort(self.context), name) for name in "qr")
-        self.solver.add(a == b * q + r, r >= 0, r < b)
+        self._know(a == b * q + r, r >= 0, r < b)
         return q, r
 
     def condition(self, condition: Cond) -> z3.BoolRef:

@@ -46,6 +46,13 @@ def remainder(n: Node, by: Node) -> Node:
     return Node("mod", (n, by)) if value & (value - 1) else Node("and", (n, const(value - 1)))
 
 
+def from_base(n: Node, base: int) -> Node:
+    """n, counted from base."""
+    if n.op == "const":
+        return const(n.value + base)  # type: ignore[operator]
+    return Node("add", (n, const(base))) if base else n
+
+
 def const(value: int) -> Node:
     """A number."""
     return Node("const", (), value, value, value)
@@ -133,7 +140,8 @@ class ArrayForm:
         for extent in reversed(self._extents[1:]):
             coordinates.append(remainder(rest, extent))
             rest = quotient(rest, extent)
-        texts = [self._printer.expression(c, self._view) for c in (rest, *reversed(coordinates))]
+        coordinates = [from_base(c, self._view.base) for c in (rest, *reversed(coordinates))]
+        texts = [self._printer.expression(c, self._view) for c in coordinates]
         if self.wide:
             texts = [f"static_cast<{self._view.T}>({t})" for t in texts]
         arguments = f",{BREAK}".join([*self.scalars, *texts, *self._outputs])

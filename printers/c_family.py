@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lego_emit.printer import BREAK, FunctionView, Op, Printer, infix
+from lego_emit.printer import BREAK, FunctionView, Op, Printer, guard, infix
 from lego_emit.printers.c_lines import broken
 from lego_emit.program import INDEX_TYPES, Node
 
@@ -183,7 +183,10 @@ class HeaderPrinter(Printer):
 
     def guard(self, unit: str) -> str:
         """The macro that keeps a file from being included twice."""
-        return f"LEGO_{unit}_{self.extension[1:]}".upper()
+        return guard(unit, self.extension)
+
+    def unit_mark(self, unit):
+        return f"the include guard {self.guard(unit)}"
 
     def companions(self, name):
         return {f"{name}_result", self.array_name(name)}

@@ -8,7 +8,6 @@ import re
 import textwrap
 from dataclasses import replace
 
-from lego_emit.errors import TargetError
 from lego_emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.program import INDEX_TYPES
 
@@ -212,6 +211,9 @@ class FortranPrinter(Printer):
         """The unit's module: a module may not share its name with one of its procedures."""
         return f"{unit}_mod"
 
+    def unit_mark(self, unit):
+        return f"the module {self.module_name(unit).lower()}"
+
     def unit_scope(self, unit):
         return {self.module_name(unit).lower()}
 
@@ -252,8 +254,6 @@ class FortranPrinter(Printer):
         return f"{value}_{index_type}"
 
     def op(self, node, view):
-        if node.op == "select":
-            self._check_divisors(node, view)
         op = super().op(node, view)
         if op is MODULO and _may_trap(node, view.index_type):
             return CAREFUL_MODULO
@@ -261,20 +261,6 @@ class FortranPrinter(Printer):
             # The distance may have any kind.
             return replace(op, text=op.text.replace("{1}", str(node.args[1].value)))
         return op
-
-    def _check_divisors(self, node, view):
-        """merge evaluates both of its values: neither may divide by zero."""
-        for part in (part for branch in node.args[1:] for part in branch.walk()):
-            if part.op in ("div", "mod", "floordiv", "floormod"):
-                divisor = part.args[1]
-                value = divisor.value if divisor.op == "const" else None
-                lo = divisor.lo if value is None else value
-                hi = divisor.hi if value is None else value
-                if not ((lo is not None and lo > 0) or (hi is not None and hi < 0)):
-                    raise TargetError(
-                        f"{view.name}: Fortran evaluates both values of a selection, and one of "
-                        f"them divides by what may be zero; state the divisor's range (assume=...)"
-                    )
 
     # -- the array form --------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ so the helpers divide magnitudes; 4.1.3: + - and * wrap; >> extends the sign).
 
 from dataclasses import replace
 
-from lego_emit.printer import BREAK, Printer, call
+from lego_emit.printer import BREAK, Printer, call, guard
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, wrapped
 from lego_emit.printers.c_lines import broken
@@ -58,8 +58,8 @@ TEMPLATE = """
 //
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line{{ printer.extensions(functions) }}.
-#ifndef LEGO_{{ unit | upper }}_GLSL
-#define LEGO_{{ unit | upper }}_GLSL
+#ifndef {{ printer.guard(unit) }}
+#define {{ printer.guard(unit) }}
 {% for helper in helpers %}
 
 {{ helper }}
@@ -91,7 +91,7 @@ TEMPLATE = """
 {% endif %}
 {% endfor %}
 
-#endif  // LEGO_{{ unit | upper }}_GLSL
+#endif  // {{ printer.guard(unit) }}
 """
 
 KEYWORDS = """
@@ -199,7 +199,14 @@ class GlslPrinter(Printer):
         return broken(text, indent, self.line_width, self._looseness)
 
     def unit_scope(self, unit):
-        return {f"LEGO_{unit}_GLSL".upper()}
+        return {self.guard(unit)}
+
+    def guard(self, unit: str) -> str:
+        """The macro that keeps a file from being included twice."""
+        return guard(unit, self.extension)
+
+    def unit_mark(self, unit):
+        return f"the include guard {self.guard(unit)}"
 
     def head(self, function, array: ArrayForm | None = None) -> str:
         """The head of a function, or of its array form; several results are out parameters."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from lego_emit.errors import TargetError
-from lego_emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
+from lego_emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.printers.c_family import C_OPS, UNARY
 from lego_emit.program import INDEX_TYPES, Node, Program
 
@@ -372,11 +372,11 @@ class JavaScriptPrinter(Printer):
         kind = f"{{{view.T}}} " if typed else ""
         tags = [f"@param {kind}{reword(p.name)} {reword(p.range_text)}" for p in view.params]
         kind = f"{{{self.result_type(view)}}} " if typed else ""
-        tags.append(f"@returns {kind}{reword(view.result_range)}")
+        tags.append(f"@returns {kind}{view.result_text(reword=reword)}")
         tags = [tag.rstrip() for tag in tags if tag != "@returns "]
         paragraphs = [[view.summary] if view.summary else [], notes, renamed, tags]
         lines = [line for p in paragraphs if p for line in ("", *p)]
-        return [line.replace("*/", "* /") for line in lines[1:]]
+        return lines[1:]
 
     # -- the array form: a typed array over the ':' axes ---------------------------------------
     #
@@ -415,10 +415,13 @@ class JavaScriptPrinter(Printer):
             size = length
         lines += [f"const {array} = new {array_of}({size});" for array in arrays]
         lines.append(f"let {position} = 0;")
-        zero, one = self.literal(0, view.index_type), self.literal(1, view.index_type)
+        first, one = (self.literal(n, view.index_type) for n in (view.base, 1))
+        runs = "<=" if view.base else "<"
         for depth, ((axis, _), end) in enumerate(zip(view.axes, ends, strict=True)):
             pad = "  " * depth
-            lines.append(f"{pad}for (let {axis} = {zero}; {axis} < {end}; {axis} += {one}) {{")
+            lines.append(
+                f"{pad}for (let {axis} = {first}; {axis} {runs} {end}; {axis} += {one}) {{"
+            )
         pad = "  " * len(view.axes)
         call = f"{view.name}({f',{BREAK}'.join(p.name for p in view.params)})"
         elements = [f"{array}[{position}]" for array in arrays]
@@ -437,7 +440,7 @@ class JavaScriptPrinter(Printer):
         kind = f"{{{view.T}}} " if typed else ""
         tags = [f"@param {kind}{name} {ranges[name]}".rstrip() for name in _scalars(view)]
         tags += [f"@returns {{{self.array_type(view)}}}"] if typed else []
-        return [line.replace("*/", "* /") for line in (*lines, *([""] if tags else []), *tags)]
+        return [*lines, *([""] if tags else []), *tags]
 
     # -- TypeScript ----------------------------------------------------------------------------
 
@@ -446,6 +449,7 @@ class JavaScriptPrinter(Printer):
 
     def declarations(self, program: Program) -> str:
         """The module's TypeScript declarations."""
+        program = in_comments(program)
         views = [FunctionView(self, f, program.name) for f in program.functions]
         text = self._environment.from_string(DECLARATIONS).render(
             program=program, functions=views, printer=self

@@ -141,6 +141,9 @@ class JuliaPrinter(Printer):
         name = "".join(part[:1].upper() + part[1:] for part in unit.split("_"))
         return f"{name}Unit" if name in TAKEN_MODULES else name
 
+    def unit_mark(self, unit):
+        return f"the module {self.module_name(unit)}"
+
     def unit_scope(self, unit):
         return {self.module_name(unit)}
 
@@ -220,7 +223,9 @@ class JuliaPrinter(Printer):
         lines = [f"    {name}({arguments}){results}", "", *wrapped]
         while not lines[-1]:
             lines.pop()
-        return [x.replace("\\", "\\\\").replace("$", "\\$").replace('"""', '\\"""') for x in lines]
+        return [
+            x.replace("\\", "\\\\").replace("$", "\\$").replace('"""', '\\"' * 3) for x in lines
+        ]
 
     # -- the array form --------------------------------------------------------------------
 

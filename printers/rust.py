@@ -257,7 +257,8 @@ class RustPrinter(Printer):
         for (axis, _), end in zip(view.axes, ends, strict=True):
             last = axis == view.axes[-1][0]
             closure = f"{'move ' if outer else ''}|{axis}| "
-            loops.append((f"(0..{end})", f".{'map' if last else 'flat_map'}(", closure))
+            run = f"(1..={end})" if view.base else f"(0..{end})"
+            loops.append((run, f".{'map' if last else 'flat_map'}(", closure))
             outer = True
         arguments = BREAK.join(p.name for p in view.params)
         inner = rust_layout.parse(f"{view.name}({LIST}{arguments}{END})")
@@ -291,7 +292,7 @@ class RustPrinter(Printer):
         ranges = [
             f"- `{reword(p.name)}`: `{reword(p.range_text)}`" for p in view.params if p.range_text
         ]
-        result_range = reword(view.result_range.replace("the result", "result"))
+        result_range = view.result_text("result", reword)
         returned = [f"`{result_range}`"] if result_range else []
         if len(view.outputs) > 1:
             returned.insert(0, f"`({', '.join(name for name, _ in view.outputs)})`")

@@ -131,17 +131,15 @@ def round_trip_kernel(text: Text, name: str, trip: Trip) -> str:
     body = text.axes(there, trip.space, "n", "i")
     body.append(f"const auto r = {text.call(there, trip.space, starts)};")
     inside, hidden = [], []
-    for k, (result, axis) in enumerate(
-        zip(text.results(there, "r"), trip.target.axes, strict=True)
-    ):
+    for k, (result, ends) in enumerate(zip(text.results(there, "r"), trip.ends, strict=True)):
         body.append(f"const {T} r{k} = lego_opaque({result});")
-        low, most = (text.number(v, there) for v in (axis.lo, axis.lo + axis.count - 1))
+        low, most = (text.number(v, there) for v in ends)
         inside.append(f"r{k} >= {low} && r{k} <= {most}")
         hidden.append(f"r{k} == {text.number(trip.mask, there)}")
     body.append(f"bool good = {' && '.join(inside)};")
     body.append("if (good) {")
-    ends = [f"static_cast<{text.T(back)}>(r{k})" for k in range(len(trip.target.axes))]
-    body.append(f"  const auto s = {text.call(back, trip.target, ends)};")
+    places = [f"static_cast<{text.T(back)}>(r{k})" for k in range(len(trip.target.axes))]
+    body.append(f"  const auto s = {text.call(back, trip.target, places)};")
     same = [
         f"{result} == static_cast<{text.T(back)}>({start})"
         for result, start in zip(text.results(back, "s"), starts, strict=True)

@@ -65,19 +65,25 @@ ARRAYS = [
 
 def array_units(target, index_types):
     """(unit, scalars, results): every function above with its sizes as parameters and with their
-    numbers put in, in every index type; results as NumPy has them from the concrete layouts."""
+    numbers put in, in every index type and from both bases; results as NumPy has them from the
+    concrete layouts."""
     units = []
     for (function, sizes, others), index_type in itertools.product(ARRAYS, index_types):
         result = function(*sizes.values(), *others)
         if isinstance(result, dict):  # each ':' is an axis of its own
             a, b = result.values()
             result = tuple(np.broadcast_arrays(a[:, None], b))
-        for numbers in (False, True) if sizes else (False,):
+        for numbers, base in itertools.product((False, True) if sizes else (False,), (0, 1)):
             unit = generate(
-                function, target, sizes=sizes if numbers else None, index_type=index_type
+                function,
+                target,
+                sizes=sizes if numbers else None,
+                index_type=index_type,
+                base=base,
             )
             given = () if numbers else tuple(sizes.values())
-            units.append((unit, (*given, *others), result))
+            counted = tuple(r + base for r in result) if type(result) is tuple else result + base
+            units.append((unit, (*given, *(i + base for i in others)), counted))
     return units
 
 

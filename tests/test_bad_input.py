@@ -1,5 +1,9 @@
 """Bad input: one clear error of ours, naming the construct, the place and the way out."""
 
+import math
+import sys
+
+import numpy as np
 import pytest
 import sympy
 
@@ -26,6 +30,7 @@ from lego_emit.errors import (
     TargetError,
     TraceError,
     WidthError,
+    shown,
 )
 
 # ruff: noqa: F821
@@ -64,6 +69,14 @@ def refused_by_generate(kind, *words, fn, target="cpp", **options):
         (lambda: Row(2.0), ["2.0", "//"]),
         (lambda: Row("4"), ["'4'", "integer"]),
         (lambda: Row(True), ["True"]),
+        (lambda: Row(10**5000), ["Row(about 10**5000)", "at most 2**256"]),
+        (lambda: Row(-(10**5000)), ["about -10**5000", "at least 1"]),
+        (lambda: Row([2, [10**5000]]), ["[about 10**5000]", "integer"]),
+        (lambda: RegP([2, 10**5000], [0, 1]), ["RegP([2, about 10**5000], [0, 1])", "2**256"]),
+        (lambda: RegP([2, 3], [0, 10**5000]), ["about 10**5000 is outside"]),
+        (lambda: TileBy([2], [10**5000]), ["TileBy([2], [about 10**5000])"]),
+        (lambda: ExpandBy([2], [10**5000], GroupBy([2])), ["about 10**5000"]),
+        (lambda: GroupBy([2**254, 4]).OrderBy(Row(2)), ["*4 = about 10**77 elements"]),
         (lambda: GroupBy([]), ["at least one size"]),
         (lambda: GroupBy(), ["at least one tile"]),
         (lambda: GroupBy([2, 3]).OrderBy(Row(7)), ["6 elements", "7", "products equal"]),
@@ -143,6 +156,107 @@ def test_a_genp_over_symbols_that_is_no_bijection():
     refused_by_generate(
         LayoutError, "outside", fn=GroupBy([n, n]).OrderBy(GenP([n, n], too_far, unflatten))
     )
+
+
+def doubled(i):
+    return i * 2
+
+
+def halved(flat):
+    return flat // 2
+
+
+def test_a_genp_over_symbols_is_refused_every_time():
+    """What was refused once is not taken for checked the second time."""
+    n = symbols("n")
+    for _ in range(2):
+        refused_by_generate(
+            LayoutError,
+            "GenP([n], doubled, halved)",
+            "no bijection for n=2",
+            fn=lambda i: GroupBy([n]).OrderBy(GenP([n], doubled, halved))[i],
+        )
+
+
+@pytest.mark.parametrize(
+    ("size", "assume", "words"),
+    [
+        (lambda n: n, ["n == 5"], ["apply(3,) is 6", "0..4"]),
+        (lambda n: 5000 * n, [], ["for n=1", "apply(4999,) is 9998"]),
+        (lambda n: n - 100, [], ["for n=129"]),
+    ],
+)
+def test_a_genp_whose_sizes_are_never_small(size, assume, words):
+    """A symbol that is one number, a size that is always large, and one that starts at 101."""
+    n = size(symbols("n"))
+    layout = GroupBy([n]).OrderBy(GenP([n], doubled, halved))
+    refused_by_generate(LayoutError, "no bijection", *words, fn=layout, assume=assume)
+
+
+def test_a_genp_in_a_branch_is_checked_in_every_branch():
+    """One name for two maps: what passed on one path says nothing of the other."""
+    n = symbols("n")
+
+    def apply(i):
+        return i * 2 if n > 4 else i
+
+    def inv(flat):
+        return flat // 2 if n > 4 else flat
+
+    def chosen(i):
+        layout = GroupBy([n]).OrderBy(GenP([n], apply, inv))
+        return layout[i] if n > 4 else layout[i] + 1
+
+    refused_by_generate(LayoutError, "no bijection", fn=chosen)
+    refused_by_generate(LayoutError, "no bijection", fn=chosen, assume=["n > 4"])
+
+
+def test_a_layout_that_was_refused_is_refused_again_in_the_same_function():
+    def stubborn(M, i, j):
+        layout = GroupBy([M, 4]).OrderBy(Row(M, 5))
+        try:
+            return layout[i, j]
+        except LegoError:
+            return layout[i, j]
+
+    refused_by_generate(LayoutError, "4*M is not 5*M", fn=stubborn)
+
+
+step = 1
+
+
+def test_a_genp_whose_functions_read_something_else_now(monkeypatch):
+    """What was found out of a function holds while the variables that it reads stay."""
+    table = [1, 2, 3, 0]
+
+    def rotated(i):
+        return (i + step) % 4
+
+    def back(flat):
+        return (flat - step) % 4
+
+    def back_by_one(flat):
+        return (flat - 1) % 4
+
+    def looked_up(i):
+        return table[i]
+
+    def found(flat):
+        return table.index(flat)
+
+    def layout(*functions):
+        return GroupBy([4]).OrderBy(GenP([4], *functions))
+
+    assert layout(rotated, back)[:].tolist() == [1, 2, 3, 0]
+    assert layout(looked_up, found)[:].tolist() == [1, 2, 3, 0]
+    layout(rotated, back_by_one)
+    monkeypatch.setattr(sys.modules[__name__], "step", 3)
+    table[:] = [0, 2, 1, 3]
+    assert layout(rotated, back)[:].tolist() == [3, 0, 1, 2]
+    assert layout(looked_up, found)[:].tolist() == [0, 2, 1, 3]
+    refused(LayoutError, "inv must undo apply", call=lambda: layout(rotated, back_by_one))
+    table[:] = [0, 2, 2, 3]
+    refused(LayoutError, "not a bijection", call=lambda: layout(looked_up, found))
 
 
 @pytest.mark.parametrize(
@@ -240,10 +354,21 @@ def many_branches(a, b, c, d, e, f, g, h, k):
         (lambda i: 1.5, ["1.5", "return an index"]),
         (lambda i: i * 1.5, ["1.5", "integer"]),
         (lambda i: i + 0.5, ["0.5", "integer"]),
-        (lambda i: float(i), ["i", "symbol"]),
+        (lambda i: float(i), ["i is a symbol", "float", "write //"]),
+        (lambda i: math.sqrt(i), ["i is a symbol", "lego_emit.isqrt"]),
+        (lambda i: math.isqrt(i), ["i is a symbol", "lego_emit.isqrt"]),
         (lambda i: int(i), ["i is a symbol", "sizes="]),
+        (lambda i: f"{i:d}", ["i is a symbol", "'d'"]),
+        (lambda i: round(i, -1), ["round(i, -1)", "//"]),
         (lambda M: sum(range(M)), ["M is a symbol", "range", "sizes="]),
-        (lambda M: [1, 2, 3][M], ["M is a symbol", "sizes="]),
+        (lambda M: [1, 2, 3][M], ["M is a symbol", "list", "sizes=", "line"]),
+        (
+            lambda i: np.array([3, 1])[i],
+            ["NumPy array", "indexed by a symbol", "if i == 0", "line"],
+        ),
+        (lambda i: (np.array([3, 1]) + i)[0], ["array of shape (2,)", "one by one", "line"]),
+        (lambda i: np.minimum(i, 3), ["a symbol", "ufuncs", "min", "line"]),
+        (lambda i: {0: 5}[i], ["KeyError: i", "dict", "if i == 0", "line"]),
         (endless, ["64 undecided", "loop", "sizes="]),
         (recursive, ["recursive", "calls itself"]),
         (recursive_with_an_end, ["64 undecided"]),
@@ -257,18 +382,34 @@ def many_branches(a, b, c, d, e, f, g, h, k):
         (lambda i: {}, ["nothing"]),
         (lambda i: (i, None), ["out1"]),
         (lambda i: {"a b": i}, ["'a b'", "no name"]),
+        (lambda i: {3: i}, ["3", "no name"]),
+        (lambda i: {10**5000: i}, ["about 10**5000", "no name"]),
+        (lambda i: isqrt(i - i - 1), ["isqrt(-1)", "negative", "line"]),
         (lambda i: ((i, i), i), ["out0"]),
         (lambda i: i**-1, ["**", "exponent"]),
-        (lambda i: 2**i, ["line"]),
-        (lambda i: i.foo, ["foo", "line"]),
-        (lambda i: i(3), ["line"]),
+        (lambda i: 2**i, ["1 << i", "shift distance", "0 <= i < 32"]),
+        (lambda i: 3**i, ["(3) ** (i)", "1 << s", "sizes=", "line"]),
+        (lambda i, j: i**j, ["(i) ** (j)", "number", "sizes=", "line"]),
+        (lambda i, j: pow(i, j, 7), ["(i) ** (j)", "number", "sizes="]),
+        (lambda i: pow(2, i, 7), ["a symbol", "**", "line"]),
+        (lambda i: i.bit_length(), ["(i).bit_length()", "sum(x >= 1 << b", "line"]),
+        (lambda i: i.bit_count(), ["(i).bit_count()", "sum(x >> b & 1", "line"]),
+        (lambda i: i.foo, ["a symbol has no attribute 'foo'", "lego_emit.isqrt", "line"]),
+        (lambda i: i(3), ["a symbol is not callable", "line"]),
+        (lambda i: list(i), ["a symbol is not iterable", "line"]),
+        (lambda i: i + "a", ["a symbol and 'str'", "line"]),
+        (lambda i: i + 10**5000, ["about 10**5000", "too large", "line"]),
+        (lambda i: sys.exit(3), ["ends the program", "SystemExit: 3", "line"]),
         (lambda i: i // 0, ["division by zero"]),
         (lambda i: i % 0, ["division by zero"]),
         (lambda i: i // (i - i), ["division by zero"]),
         (lambda i: 1 // 0, ["ZeroDivisionError", "line"]),
         (lambda i: i << j, ["shift distance", "0 <= j < 32"]),
         (lambda i: i >> j, ["shift distance", "0 <= j < 32"]),
-        (lambda i: i << -1, ["shift"]),
+        (lambda i: i << -1, ["(i) << -1", "not negative", "line"]),
+        (lambda i: i >> -1, ["(i) >> -1", "not negative", "line"]),
+        (lambda i: i << 10**10, ["(i) << 10000000000", "so many bits", "line"]),
+        (lambda i: i >> 10**10, ["(i) >> 10000000000", "so many bits", "line"]),
         (lambda i: sympy.sin(sympy.Symbol("i")), ["sin"]),
         (lambda i: [x for x in GroupBy([4])], ["line"]),
     ],
@@ -284,6 +425,80 @@ def test_the_line_of_the_failure_is_named():
 
     first = fails.__code__.co_firstlineno
     refused_by_generate(TraceError, "fails failed", f"line {first + 2}", fn=fails)
+
+
+def half(i):
+    k = i + 1
+    return k / 2
+
+
+def ending(i):
+    k = i + 1
+    sys.exit(k)
+
+
+def same(i):
+    return i
+
+
+@pytest.mark.parametrize("subject", ["layout", "function"])
+@pytest.mark.parametrize(
+    ("apply", "inv", "method", "words"),
+    [
+        (half, same, "apply", ["apply of GenP([n], half, same)", "(?flat + 1) / (2)", "write //"]),
+        (same, half, "inv", ["inv of GenP([n], same, half)", "write //"]),
+        (ending, same, "apply", ["apply of GenP([n], ending, same)", "ends the program"]),
+        (same, ending, "inv", ["inv of GenP([n], same, ending)", "ends the program"]),
+    ],
+)
+def test_the_line_of_the_failure_in_a_genp_is_named(apply, inv, method, words, subject):
+    n = symbols("n")
+    layout = GroupBy([n]).OrderBy(GenP([n], apply, inv))
+    culprit = apply if method == "apply" else inv
+    line = f"(line {culprit.__code__.co_firstlineno + 2})"
+    words = [word for word in words if "?" not in word]
+    fn = layout if subject == "layout" else lambda i: getattr(layout, method)(i)
+    refused_by_generate(TraceError, line, *words, fn=fn)
+
+
+def test_a_genp_of_numbers_that_fails():
+    line = f"(line {ending.__code__.co_firstlineno + 2})"
+    words = ["GenP([4], ending, same)", f"apply(0) raised SystemExit {line}: 1"]
+    refused(LayoutError, *words, call=lambda: GenP([4], ending, same))
+
+
+def test_an_interrupt_is_no_error_of_ours():
+    def interrupted(i):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        generate(interrupted, "cpp")
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda i: 2**i,
+        lambda i: 4**i,
+        lambda i: pow(i, 3, 7),
+        lambda i: i ** np.int64(2),
+        lambda i: math.floor(i) + math.ceil(i) + math.trunc(i) + round(i) + round(i, 2),
+        lambda i: 1 if i in {0, 2, 7} else 0,
+        lambda i: sum(1 if i + k in {0, 2, 7} else 0 for k in range(3)),
+        lambda i: 1 if (i < 3) == (i < 9) else 0,
+        lambda i: 1 if (i < 3) != (i < 9) else 0,
+        lambda i: 1 if (i < 3) == True else 0,  # noqa: E712
+        lambda i: 1 if (i < 3) == 1 else 0,
+        lambda i: 1 if (i < 3) < (i < 9) else 0,
+        lambda i: ((i < 3) ^ (i < 9)) + ((i < 3) << 2) + (i < 3) // 1 + 7 % (1 + (i < 3)),
+        lambda i: int(i < 3) + [5, 7][i < 9] + abs(i < 3) + (i < 3) ** 2,
+        lambda i: i >> 64,
+    ],
+)
+def test_what_works_as_it_does_on_integers(fn):
+    unit = generate(fn, "cpp", assume=["0 <= i", "i < 16"])
+    for i in range(16):
+        assert unit.functions[0].evaluate({"i": i}) == {"result": int(fn(i))}, i
 
 
 def test_branches_that_give_different_things():
@@ -327,6 +542,8 @@ def tile(M, BM):
         ({"BN": 4}, ["BN", "no parameter", "M, BM"]),
         ({"BMM": 4}, ["BMM", "Did you mean 'BM'?"]),
         ({1: 2}, ["1", "no parameter"]),
+        ({"BM": 10**5000}, ["BM", "about 10**5000", "no index type"]),
+        ({"BM": [10**5000]}, ["BM", "[about 10**5000]", "integer"]),
     ],
 )
 def test_wrong_sizes(sizes, words):
@@ -352,6 +569,16 @@ def test_a_size_that_is_not_positive(size):
         ("f(M) > 1", ["'f(M)'"]),
         ("M == 1.5", ["'1.5'"]),
         ("M % 0 == 0", ["division by zero"]),
+        ("M << -1 < 4", ["'M << -1 < 4'", "(M) << -1", "not negative"]),
+        ("M >> -1 < 4", ["'M >> -1 < 4'", "(M) >> -1", "not negative"]),
+        ("M < 1 << 99999999999", ["(1) << 99999999999", "so many bits"]),
+        ("M < 1 << 600 << 600 << 600 << 9000", ["so many bits"]),
+        ("M < 10**5000", ["'M < 10**5000'", "no index type holds"]),
+        ("M < 1" + "0" * 5000, ["'M < 1000", "digits"]),
+        ("M < " + "-" * 5000 + "3", ["cannot read"]),
+        ("M < " + "(" * 300 + "3" + ")" * 300, ["cannot read", "parentheses"]),
+        ("M < 3\0", ["cannot read", "null"]),
+        ("M < \ud800", ["cannot read"]),
         ("M < 3 or M > 5", ["no relation"]),
         ("M != 3", ["only <"]),
         ("N < 3", ["names N", "no parameter", "M, BM"]),
@@ -363,6 +590,7 @@ def test_a_size_that_is_not_positive(size):
         (lambda: 1, ["no assumption"]),
         (sympy.sin(sympy.Symbol("M")) < 1, ["sin"]),
         (sympy.Symbol("M"), ["M"]),
+        (sympy.Symbol("M") < 10**5000, ["about 10**5000"]),
     ],
 )
 def test_an_assumption_that_cannot_be_read(assumption, words):
@@ -406,6 +634,7 @@ def test_an_assumption_that_contradicts_a_size():
         ("", ["''"]),
         (None, ["None", "'cuda'"]),
         (3, ["3"]),
+        (["cpp"], ["['cpp']", "'cuda'"]),
     ],
 )
 def test_an_unknown_target(target, words):
@@ -419,6 +648,9 @@ def test_an_unknown_target(target, words):
         ("INT", ["'INT'"]),
         (None, ["None"]),
         (32, ["32"]),
+        (["int32"], ["['int32']"]),
+        (np.array([1, 2]), ["array([1, 2])"]),
+        ([10**5000], ["[about 10**5000]"]),
     ],
 )
 def test_an_unknown_index_type(kind, words):
@@ -429,6 +661,36 @@ def test_an_index_type_that_the_language_lacks():
     refused_by_generate(
         TargetError, "Fortran", "uint64", fn=tile, target="fortran", index_type="uint64"
     )
+
+
+class Unprintable:
+    def __repr__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [3.5, ["x"], {"a": 1}, 10**5000, np.array([1, 2]), Unprintable(), symbols("z") < 3],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_things_that_are_none_of_what_is_wanted(thing):
+    """Whatever it is, the message is ours and shows it, if it can be shown."""
+    as_shown = shown(thing)
+    refused_by_generate(TargetError, as_shown, fn=tile, target=thing)
+    refused_by_generate(TargetError, as_shown, fn=tile, index_type=thing)
+    refused_by_generate(TargetError, as_shown, fn=tile, base=thing)
+    refused_by_generate(TargetError, as_shown, fn=tile, cost=thing)
+    refused_by_generate(TraceError, as_shown, fn=tile, name=thing)
+    refused_by_generate(TraceError, as_shown, fn=thing)
+    refused(TraceError, as_shown, call=lambda: symbols(thing))
+    refused(LayoutError, as_shown, call=lambda: OrderBy(thing))
+    refused(LayoutError, as_shown, call=lambda: GenP([4], thing))
+    refused(LayoutError, as_shown, call=lambda: ExpandBy([4], [4], GroupBy([4]), guard=thing))
+    refused(LayoutError, as_shown, call=lambda: GroupBy([symbols("M")]).check(M=thing))
+
+
+def test_more_indices_than_can_be_tried():
+    refused(LayoutError, str(2**70), "too many to try", call=GroupBy([2**70]).check)
 
 
 def test_a_name_that_is_no_text():
@@ -479,3 +741,56 @@ def test_a_good_call_after_a_bad_one():
     assert (
         generate(Col(2, 3) and GroupBy([2, 3]).OrderBy(Col(2, 3)), "cpp").functions[0].op_count == 2
     )
+
+
+# -- numbers that Python does not write out ------------------------------------------------------
+
+
+def long_function(flat):
+    return flat, 10**5000
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "call"),
+    [
+        (
+            IndexRangeError,
+            ["index 0 is about 10**5000", "0..3"],
+            lambda: GroupBy([4]).apply(10**5000),
+        ),
+        (IndexRangeError, ["about -10**5000"], lambda: GroupBy([4])[-(10**5000)]),
+        (IndexRangeError, ["the slice 1:about 10**5000"], lambda: GroupBy([4])[1 : 10**5000]),
+        (IndexRangeError, ["about 10**5000"], lambda: GroupBy([4]).inv(10**5000)),
+        (
+            IndexRangeError,
+            ["is -1", "0..about 10**1541"],
+            lambda: GroupBy(*[[2**256 - 1]] * 20).inv(-1),
+        ),
+        (LayoutError, ["isqrt(about -10**5000)"], lambda: isqrt(-(10**5000))),
+        (
+            LayoutError,
+            ["apply(0) gives about 10**5000", "0..3"],
+            lambda: GenP([4], lambda i: 10**5000, int),
+        ),
+        (
+            LayoutError,
+            ["inv(0) gives (0, about 10**5000)", "outside its sizes"],
+            lambda: GenP([4, 1], lambda i, j: i, long_function),
+        ),
+        (
+            WidthError,
+            ["lies in 0..about 10**91", "does not fit int64"],
+            lambda: generate(lambda M, i: GroupBy([M])[i], "cpp", assume=["M < 10**91"]),
+        ),
+        (
+            TraceError,
+            ["about 10**2408 is too large", "no index type"],
+            lambda: generate(lambda i: i * 2**4000 * 2**4000, "cpp"),
+        ),
+    ],
+)
+def test_a_number_of_thousands_of_digits(kind, words, call):
+    with pytest.raises(kind) as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value)

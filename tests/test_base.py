@@ -2,6 +2,7 @@
 
 import itertools
 
+import index_functions
 import pytest
 
 from lego_emit import Col, ExpandBy, GroupBy, OrderBy, RegP, Row, TileBy, generate
@@ -69,3 +70,9 @@ def test_compiled(toolchain):
         flat = run["layout_apply"](i, j)
         assert flat == layout.apply(i - 1, j - 1) + 1
         assert run["layout_inv"](flat) == (i, j)
+
+
+def test_every_array_form_counts_its_axes_from_the_base(toolchain):
+    index_functions.assert_arrays(
+        toolchain, index_functions.array_units(toolchain.name, ("int32",))
+    )

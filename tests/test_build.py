@@ -254,7 +254,7 @@ def big(layouts=200):
     lines = ["from lego_emit import OrderBy, Row, RegP, TileBy"]
     for k in range(layouts):
         lines.append(
-            f"def f{k}(M, N, BM, BN):\n    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))\n"
+            f"def f{k}(M, N, BM, BN, pid_m, pid_n):\n    L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))\n"
             f"    return L[pid_m, pid_n, :, :] + {k}"
             if k % 2
             else f"f{k} = TileBy([4, 3], [2, {k + 2}]).OrderBy(RegP([8, {3 * k + 6}], [1, 0]))"
@@ -312,11 +312,12 @@ def test_a_progress_bar_on_a_terminal_only():
 # -- check, diff, clean --------------------------------------------------------------------------
 
 
-def test_check_writes_nothing_and_says_what_mends_it():
+def test_check_writes_nothing_and_says_how_to_fix_it():
     result = run("--check")
     assert result.exit_code == 1 and files() == [] and not Path(FOLDER).exists()
     assert (
-        result.stderr.count("is missing") == 4 and "`lego-emit build` mends that" in result.stderr
+        result.stderr.count("is missing") == 4
+        and "run `lego-emit build` to fix that" in result.stderr
     )
     built()
     assert run("--check").exit_code == 0
@@ -326,7 +327,7 @@ def test_check_writes_nothing_and_says_what_mends_it():
     result = run("--check", "--out-dir", ".")
     assert result.exit_code == 1
     assert "generated/cpp/turned.hpp is out of date" in result.stderr
-    assert "`lego-emit build --out-dir .` mends that" in result.stderr
+    assert "run `lego-emit build --out-dir .` to fix that" in result.stderr
     assert state() == before
 
 
@@ -572,6 +573,29 @@ def test_depfile_for_one_name_and_where_nothing_is_stale():
     assert rest[:2] == ["lego-emit.toml:", "layouts.py:"]
 
 
+# -- what may not be meant -----------------------------------------------------------------------
+
+
+def test_free_names_are_told_when_their_layout_is_made(folder):
+    line = "warning: layouts.py: tile: nobody defined pid_m, pid_n"
+    done = process("--jobs", "1")
+    assert done.returncode == 0 and done.stderr.count("warning: ") == 1
+    assert done.stderr.startswith(line) and files() == MADE
+    assert "warning" not in process().stderr
+    change("def tile(M, N, BM, BN)", "def tile(M, N, BM, BN, pid_m, pid_n)")
+    done = process()
+    assert (done.returncode, done.stderr) == (0, "wrote 2 files\n")
+
+
+def test_strict_refuses_free_names(folder):
+    config("strict = true\n" + CONFIG)
+    result = run()
+    assert result.exit_code == 2 and "tile: nobody defined pid_m, pid_n" in result.stderr
+    assert files() == []
+    change("def tile(M, N, BM, BN)", "def tile(M, N, BM, BN, pid_m, pid_n)")
+    built()
+
+
 # -- bad input -----------------------------------------------------------------------------------
 
 LAYOUT = 'layouts = ["layouts.py:turned"]\n'
@@ -595,6 +619,7 @@ BAD = [
     (ONE + "base = 2", ["base is 2", "0, 1"]),
     (ONE + "base = true", ["base is True"]),
     (ONE + 'index-type = "i64"', ["index-type is 'i64'", "Did you mean 'int64'?"]),
+    (ONE + "strict = 1", ["strict is 1", "true or false"]),
     (ONE + 'cost = "op"', ["cost is 'op'", "Did you mean 'ops'?"]),
     (ONE + 'assume = "M < 3"', ["assume is 'M < 3'", "give a list"]),
     (ONE + 'output = "{nmae}.h"', ["{nmae}", "Did you mean 'name'?"]),
@@ -608,6 +633,22 @@ BAD = [
     (
         'targets = ["cpp"]\nlayouts = ["layouts.py:turned", "./layouts.py:turned"]',
         ["layout 1", "layout 2", "both write generated/cpp/turned.hpp"],
+    ),
+    (
+        'targets = ["rust"]\nlayouts = [{ source = "layouts.py:turned", name = "tile_a" }, '
+        '{ source = "layouts.py:turned", name = "tile_A" }]',
+        ["write generated/rust/tile_a.rs and generated/rust/tile_A.rs", "one file where case is"],
+    ),
+    (ONE + 'output = "Layouts.py"', ["Layouts.py is an input"]),
+    (
+        'targets = ["julia"]\noutput = "{name}_{target}.{ext}"\nlayouts = [{ source = '
+        '"layouts.py:turned", name = "tile2" }, { source = "layouts.py:turned", name = "tile_2" }]',
+        ["layout 1", "layout 2", "tile2 and tile_2 would both be the module Tile2"],
+    ),
+    (
+        'targets = ["cpp"]\nlayouts = [{ source = "layouts.py:turned", name = "a__b" }, '
+        '{ source = "layouts.py:turned", name = "a_b" }]',
+        ["a__b and a_b would both be the include guard LEGO_A_B_HPP"],
     ),
     (ONE + 'output = "full"', ["full is a folder"]),
     (ONE + 'output = "layouts.py/{name}"', ["layouts.py/turned", "Not a directory"]),
@@ -658,7 +699,7 @@ def test_outside_is_allowed_with_the_flag(folder):
     assert Path("out/turned.hpp").is_file()
     change()
     result = run("--check", *arguments)
-    assert "`lego-emit build --config in/lego-emit.toml --allow-outside` mends" in result.output
+    assert "`lego-emit build --config in/lego-emit.toml --allow-outside` to fix" in result.output
     built("--clean", *arguments)
     assert not Path("out/turned.hpp").exists()
 

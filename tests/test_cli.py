@@ -128,6 +128,48 @@ def test_modules_beside_the_file_are_found_and_forgotten(folder):
     assert not {n for n in new if "helper" in n or "user_file" in n}
 
 
+DOUBTFUL = "from lego_emit import GroupBy\ni = 2\ndef f(M, N):\n    return GroupBy([M, N])[i, j]\n"
+TOLD = ["warning: f: nobody defined j", "warning: f: i is 2, a variable around the function"]
+
+
+def test_what_may_not_be_meant_is_one_line_each():
+    """Once, however many languages; what is emitted is the same."""
+    Path("d.py").write_text(DOUBTFUL)
+    done = python("generate", "d.py:f", "-t", "cpp", "-t", "rust", "-o", "out")
+    assert (done.returncode, done.stdout) == (0, "")
+    lines = done.stderr.splitlines()
+    assert [line[: len(start)] for line, start in zip(lines, TOLD, strict=False)] == TOLD
+    assert lines[2:] == ["wrote out/f.hpp", "wrote out/f.rs"]
+    text = Path("out/f.hpp").read_text()
+    Path("d.py").write_text(DOUBTFUL.replace("i = 2\n", "").replace("[i, j]", "[2, j]"))
+    done = python("generate", "d.py:f", "-t", "cpp", "--name", "f")
+    assert done.stdout == text and done.stderr.count("warning: ") == 1
+
+
+def test_strict_refuses_it():
+    Path("d.py").write_text(DOUBTFUL)
+    done = python("generate", "d.py:f", "-t", "cpp", "--strict", "-o", "out/")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: f: nobody defined j") and "f: i is 2" in done.stderr
+    assert not Path("out").exists()
+    for command in ("verify", "bench"):
+        result = run(command, "d.py:f", "-t", "cpp", "--strict", "--size", "M=4", "--size", "N=3")
+        assert result.exit_code == 2 and "nobody defined j" in result.stderr
+    Path("d.py").write_text(DOUBTFUL.replace("(M, N)", "(M, N, i, j)"))
+    done = python("generate", "d.py:f", "-t", "cpp", "--strict")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_golden_cases_may_have_free_names(folder):
+    case = folder / "golden" / "f"
+    case.mkdir(parents=True)
+    sizes = "sizes = {'M': 4, 'N': 3}\ndomain = {'j': 3}\n"
+    (case / "layout.py").write_text(DOUBTFUL + sizes)
+    for command in ("update", "check"):
+        done = python("golden", command)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 # -- bad input -----------------------------------------------------------------------------------
 
 BAD_FILES = {
@@ -140,6 +182,7 @@ BAD_FILES = {
     "binary.py": "\0\n",
     "calls.py": "def f(M):\n    return M[3]\n",
     "nothing.py": "def f(M):\n    pass\n",
+    "leaves.py": "import sys\ndef f(M):\n    sys.exit(0)\n",
     "out.py": "from lego_emit import GroupBy\ndef f():\n    return GroupBy([4])[7]\n",
 }
 
@@ -172,11 +215,15 @@ BAD = [
     ("binary.py:f -t cuda", "binary.py", "null bytes"),
     ("calls.py:f -t cuda", "f failed on symbols (line 2): TypeError"),
     ("nothing.py:f -t cuda", "None"),
+    ("leaves.py:f -t cuda", "f failed on symbols (line 3)", "ends the program (SystemExit: 0)"),
+    (f"k.py:index_kernel -t cuda --size BM=1{'0' * 5000}", "...' is not of the form BM=32"),
+    (f"k.py:index_kernel -t cuda --size BM=0x1{'0' * 5000}", "sizes: BM is about 10**6020"),
+    (f"k.py:index_kernel -t cuda --assume M<1{'0' * 5000}", "'M<1000", "digits"),
     ("out.py:f -t cuda", "7"),
 ]
 
 
-@pytest.mark.parametrize("case", BAD, ids=[b[0] for b in BAD])
+@pytest.mark.parametrize("case", BAD, ids=[b[0][:60] for b in BAD])
 def test_bad_input_is_one_message_and_no_file(folder, case):
     arguments, *parts = case
     for name, text in BAD_FILES.items():
@@ -188,10 +235,71 @@ def test_bad_input_is_one_message_and_no_file(folder, case):
     assert result.stdout == ""
     assert len(re.findall("(?m)^Error: ", result.stderr)) == 1
     assert "Traceback" not in result.stderr
+    assert len(result.stderr) < 600
     for part in parts:
         assert part in result.stderr
     assert [f for f in files(folder) if "__pycache__" not in f] == before
     assert not (folder / "made").exists()
+
+
+OTHER = """
+import sys
+from lego_emit import GroupBy
+def leaves(M):
+    sys.exit(0)
+large = GroupBy([10**6, 10**6])
+small = GroupBy([4])
+small_by_hand = (lambda i: sys.exit(0), None)
+"""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("show o.py:leaves --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
+        ("compare o.py:leaves o.py:small --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
+        ("verify o.py:leaves -t cpp", "leaves failed on symbols (line 5)"),
+        ("bench o.py:small -t cpp", "<lambda> (line 8) cannot be spelled", "SystemExit: 0"),
+        ("show o.py:large", "a table of 1000000000000 positions is too large"),
+        ("compare o.py:large o.py:large", "a table of 1000000000000 positions is too large"),
+        ("golden update large", "a table of 1000000000000 positions is too large"),
+        ("golden update long", "a table of 1000000000000 indices is too large"),
+        ("golden update leaving", "line 4: the file ends the program (SystemExit: 0)"),
+        ("build -c digits.toml", "digits.toml: no TOML: ", "4300 digits"),
+        ("build -c deep.toml", "deep.toml: no TOML: ", "recursion"),
+        ("build -c leaves.toml", "leaves failed on symbols (line 5)"),
+        ("build -c shift.toml", "'M << -1 < 4'", "a shift distance is not negative"),
+    ],
+)
+def test_bad_input_of_the_other_commands(folder, case, need):
+    arguments, *parts = case
+    if "-t cpp" in arguments:
+        need("g++", "apt-get install g++")
+    (folder / "o.py").write_text(OTHER)
+    for name, text in {
+        "large": "from lego_emit import GroupBy\nlayout = GroupBy([10**6, 10**6])\n",
+        "long": "domain = {'i': 10**12}\ndef kernel(i):\n    return i\n",
+        "leaving": "domain = {'i': 4}\nimport sys\ndef kernel(i):\n    sys.exit(0)\n",
+    }.items():
+        (folder / name / "case").mkdir(parents=True)
+        (folder / name / "case" / "layout.py").write_text(text)
+    head = "targets = ['cpp']\n"
+    for name, text in {
+        "digits": f"sizes = {{ M = 1{'0' * 5000} }}",
+        "deep": f"layouts = {'[' * 5000}",
+        "leaves": "layouts = ['o.py:leaves']",
+        "shift": "layouts = ['k.py:index_kernel']\nassume = ['M << -1 < 4']",
+    }.items():
+        (folder / f"{name}.toml").write_text(head + text + "\n")
+    before = files(folder)
+    result = run(*arguments.split())
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert re.findall("(?m)^Error: ", result.stderr) == ["Error: "]
+    assert "Traceback" not in result.stderr and "itself failed" not in result.stderr
+    for part in parts:
+        assert part in result.stderr
+    kept = (".lego-emit", "__pycache__")
+    assert [f for f in files(folder) if not any(k in f for k in kept)] == before
 
 
 def test_all_or_nothing(folder):

@@ -309,3 +309,30 @@ def test_names_that_a_header_keeps_for_itself():
     compiled = unit.compile()
     assert compiled["f"](1, 2, 3, 4, 5) == (15, 15)
     assert compiled["f_result_2"](1, 2, 3, 4, 5) == 15
+
+
+# -- include guards ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["cpp", "cuda", "glsl"])
+def test_guards_of_names_that_differ_in_case_only(target):
+    names = ["tile_a", "tile_A", "Tile_a", "TILE_A", "tilea", "tileA"]
+    printer = registry.printer(target)
+    guards = [printer.guard(name) for name in names]
+    assert len(set(guards)) == len({g.lower() for g in guards}) == len(names)
+    end = printer.extension[1:].upper()
+    assert guards[0] == f"LEGO_TILE_A_{end}" and guards[1] == f"LEGO_TILE_A_{end}_20"
+    for name, guard in zip(names, guards, strict=True):
+        lines = generate(GroupBy([4]), target, name=name).source.splitlines()
+        assert [x for x in lines if guard in x.split()] == [
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            f"#endif  // {guard}",
+        ]
+
+
+@pytest.mark.parametrize("target", ["cpp", "cuda"])
+def test_two_headers_whose_names_differ_in_case_only(target):
+    units = [generate(GroupBy([n]), target, name=name) for n, name in ((4, "t_a"), (9, "t_A"))]
+    one, other = registry.toolchain(target).compile(units)
+    assert one["t_a_apply"](3) == 3 and other["t_A_apply"](8) == 8

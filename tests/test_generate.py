@@ -5,17 +5,22 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
-from random_layouts import assert_sound, holds, indices
+from net.judge import assert_sound
+from net.points import holds
+from net.words import indices
 
 from lego_emit import (
     Col,
     ExpandBy,
     GenP,
     GroupBy,
+    LegoWarning,
     OrderBy,
     RegP,
     Row,
@@ -24,7 +29,7 @@ from lego_emit import (
     reference,
     symbols,
 )
-from lego_emit.errors import IndexRangeError, TargetError, WidthError
+from lego_emit.errors import AssumptionError, IndexRangeError, TargetError, TraceError, WidthError
 
 
 def index_kernel(M, N, BM, BN):
@@ -285,6 +290,119 @@ def test_names_that_somebody_defined_are_not_parameters():
 
 
 SOME_GLOBAL = 40
+row, bm, HALO, lane = 2, 4, 1, np.int64(3)
+
+
+def told(fn, **options):
+    """What generate() warns of."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        generate(fn, "cpp", **options)
+    assert all(w.category is LegoWarning and w.filename == __file__ for w in found)
+    return [str(w.message) for w in found]
+
+
+def free(M, N, p):
+    return GroupBy([M, N])[p, q]  # noqa: F821
+
+
+def two():
+    return GroupBy([4, 6])[zeta, alpha]  # noqa: F821
+
+
+def slip(M, N, pid_m, pid_n):
+    return GroupBy([M, N])[pid_m, pdi_n]  # noqa: F821
+
+
+def captured(M, N, q):
+    return GroupBy([M, N])[row, q]
+
+
+def captured_position(M):
+    return GroupBy([M, 4]).inv(row)
+
+
+def around(row):
+    def inner(M, N, q):
+        return GroupBy([M, N]).apply(row, q)
+
+    return inner
+
+
+DOUBTS = {
+    "a free name": (free, ["free: nobody defined q", "write it in", "def free(M, N, p, q)"]),
+    "two": (two, ["two: nobody defined zeta, alpha", "parameters", "def two(zeta, alpha)"]),
+    "a slip": (slip, ["slip: nobody defined pdi_n", "Did you mean 'pid_n'?"]),
+    "a global": (
+        captured,
+        ["captured: row is 2", "index 0 of GroupBy([M, N])", "def captured(M, N, q, row)"],
+    ),
+    "a global position": (captured_position, ["row is 2", "the position of GroupBy([M, 4])"]),
+    "a closure": (around(1), ["inner: row is 1", "index 0", "def inner(M, N, q, row)"]),
+    "a NumPy integer": (lambda M: GroupBy([M, 4])[:, lane], ["lane is 3", "index 1"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DOUBTS)
+def test_what_may_not_be_meant_is_told(case):
+    fn, parts = DOUBTS[case]
+    (text,) = told(fn)
+    for part in parts:
+        assert part in text
+    assert len(text) < 300
+    with pytest.raises(TraceError) as refused:
+        generate(fn, "cpp", strict=True)
+    assert str(refused.value) == text
+
+
+def sized(M, N, p, q):
+    return TileBy([M // bm, N // bm], [bm, bm])[p, q, p % bm, 0]
+
+
+def counting():
+    calls = 0
+
+    def counted(M, p):
+        nonlocal calls
+        calls += 1
+        return GroupBy([M, 99])[p, calls]
+
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("fn", "options"),
+    [
+        (lambda M, N, i, j: GroupBy([M, N])[i, j], {}),
+        (lambda M, N: GroupBy([M, N])[:, :], {}),
+        (lambda M, N, p: GroupBy([M, N])[p, HALO], {}),
+        (lambda M, N, p: GroupBy([M, N])[p, 2], {}),
+        (lambda M, N, p: GroupBy([M, N])[p, int(row)], {}),
+        (lambda M, N, p: GroupBy([M, N])[p, q], {"sizes": {"q": 3}}),  # noqa: F821
+        (lambda M, N, p, row=3: GroupBy([M, N])[p, row], {}),
+        (lambda M, N, p: sum(GroupBy([M, N])[p, k] for k in range(row)), {}),
+        (lambda M: GroupBy([M, symbols("N")])[symbols("i"), symbols("j")], {}),
+        (GroupBy([symbols("M"), 4]), {}),
+        (sized, {}),
+        (counting(), {}),
+    ],
+)
+def test_what_is_meant_is_not_told(fn, options):
+    """Sizes, constants in capitals, numbers, parameters that are fixed, symbols."""
+    assert told(fn, **options) == []
+    generate(fn, "cpp", strict=True, **options)
+
+
+def test_a_name_in_the_signature_changes_no_code(target):
+    def signed(M, N, p, q):
+        return GroupBy([M, N])[p, q]
+
+    sources = [generate(fn, target, name="same").source for fn in (free, signed)]
+    assert sources[0].replace("same(M, N, p)", "same(M, N, p, q)") == sources[1]
+    assert (
+        generate(captured, target, name="same").functions
+        == generate(lambda M, N, q: GroupBy([M, N])[2, q], target, name="same").functions
+    )
 
 
 def test_defaults_are_values_and_sizes_replace_them():
@@ -392,6 +510,114 @@ def test_divisibility_is_used(relation):
     found = function(rest, assume=[relation])
     assert found.op_count == 0
     assert found.evaluate({"M": 16, "i": 3}) == {"result": 5}
+
+
+MULTIPLES = [*range(-48, 49, 4)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x", "x // 4", "x // 8", "x % 8", "max(x, 0)", "1 if x >= 1 else 0", "abs(x) + x % 3"],
+)
+@pytest.mark.parametrize(
+    ("assume", "least", "range_text"),
+    [
+        (["x % 4 == 0"], None, ""),
+        (["x % -4 == 0"], None, ""),
+        (["-x % 4 == 0"], None, ""),
+        (["x % 4 == 0", "x >= -10"], -10, ""),
+        (["x >= -10", "x % 4 == 0"], -10, ""),
+        (["x % 4 == 0", "x >= 0"], 0, "x >= 0"),
+        (["x >= 0", "x % 4 == 0"], 0, "x >= 0"),
+        (["x % 4 == 0", "x >= 1"], 1, "x >= 4"),
+        (["x >= 9", "x % 4 == 0"], 9, "x >= 12"),
+        (["x % 4 == 0", "0 <= x < 40"], 0, "x >= 0"),
+    ],
+)
+def test_what_is_divisible_may_be_0_and_negative(text, assume, least, range_text):
+    """It says no more than that: of what is no size of a layout the sign stays open."""
+    fn = eval(f"lambda x: {text}")
+    found = function(fn, assume=assume)
+    assert found.ranges["x"] == range_text
+    points = [x for x in MULTIPLES if least is None or x >= least]
+    points = [x for x in points if "< 40" not in assume[-1] or x < 40]
+    for x in points:
+        assert found.evaluate({"x": x}) == {"result": int(fn(x))}, x
+        assert_sound(found, {"x": x})
+
+
+def test_a_divisor_is_positive_and_the_header_says_so():
+    def quotient(x, d):
+        return x // d + min(x, 0)
+
+    for assume in (["x % d == 0"], ["x % d == 0", "d >= 0"], ["d >= -3", "x % d == 0"]):
+        found = function(quotient, assume=assume)
+        assert (found.ranges["x"], found.ranges["d"]) == ("", "d >= 1")
+        for x, d in [(-12, 3), (0, 5), (12, 4), (-7, 7), (6, 1)]:
+            assert found.evaluate({"x": x, "d": d}) == {"result": quotient(x, d)}
+    found = function(quotient, assume=["d < 0", "x % d == 0"])
+    assert found.ranges["d"] == "d < 0"
+    assert found.evaluate({"x": 6, "d": -3}) == {"result": -2}
+
+
+def test_divisors_that_are_divided():
+    def quotient(x, b):
+        return x // (2 * b)
+
+    for assume in (["b % 4 == 0", "x % b == 0"], ["x % b == 0", "b % 4 == 0"]):
+        found = function(quotient, assume=assume)
+        assert (found.ranges["x"], found.ranges["b"]) == ("", "b >= 4")
+        for x, b in [(-24, 8), (0, 4), (36, 12), (-4, 4)]:
+            assert found.evaluate({"x": x, "b": b}) == {"result": quotient(x, b)}
+
+
+@pytest.mark.parametrize(
+    "assume",
+    [["M % 4 == 0"], ["M % -4 == 0"], ["-M % 4 == 0"], ["M >= 0", "M % 4 == 0"], ["4*M % 16 == 0"]],
+)
+def test_a_size_is_positive_whatever_is_assumed_of_it(assume):
+    """That it is a layout's size is known after the assumption."""
+    unit = generate(lambda M: GroupBy([M, 4]).OrderBy(Row(M, 4)), "cpp", assume=assume)
+    least = 1 if "16" in assume[0] else 4
+    assert [f.ranges["M"] for f in unit.functions] == [f"M >= {least}"] * 2
+    found = function(lambda M, x: (GroupBy([M])[x], max(M, 1)), assume=assume)
+    assert found.op_count == 0
+
+
+@pytest.mark.parametrize("divides", ["M % 4 == 0", "M % B == 0"])
+def test_what_bounds_a_size_bounds_what_divides_it(divides):
+    """Also where it gets to be a size after the assumptions."""
+
+    def rows(M, N, B, i, j):
+        return GroupBy([M, N, B])[i, j, 0]
+
+    found = function(rows, assume=["M < 64", divides, "N < 64", "B < 64"])
+    assert found.index_type == "int32"
+    assert not any("<= 2**" in a for a in found.assumptions)
+
+
+def test_what_is_positive_in_a_branch_is_so_in_no_other():
+    def either(x, d):
+        return x * 1000 if x > 3 else x + d
+
+    for divides in ("x % 4 == 0", "x % d == 0"):
+        found = function(either, assume=["x < 4096", divides])
+        assert found.index_type == "int64" and found.ranges["x"] == ""
+        for x, d in [(-(2**40), 4), (0, 8), (8, 4)]:
+            assert found.evaluate({"x": x, "d": d}) == {"result": either(x, d)}
+
+
+def test_a_size_that_can_be_no_multiple():
+    for assume in (["M % 4 == 0", "M < 3"], ["M < 3", "M % 4 == 0"]):
+        with pytest.raises(AssumptionError, match="contradict"):
+            generate(tile_of, "cpp", assume=assume)
+        assert function(lambda M: M, assume=assume).evaluate({"M": -8}) == {"result": -8}
+
+
+def test_a_divisor_that_is_a_difference_stands_in_brackets():
+    found = function(lambda x, a, b: x // (a - b), assume=["x % (a - b) == 0"])
+    assert found.assumptions[:2] == ("x % (a - b) == 0", "a - b != 0")
+    assert found.ranges == {"x": "", "a": "", "b": ""}
 
 
 def test_ranges_are_used():
@@ -532,6 +758,27 @@ def test_unsigned_types_take_no_negative_value():
         generate(gap, "cpp", index_type="uint32", assume=["0 <= i < 9", "0 <= j < 9"])
 
 
+def test_an_argument_that_nothing_needs_fits_too():
+    """At its lower end as at its upper one."""
+
+    def first(i, j):
+        return i
+
+    for ends, chosen in (
+        ("-2**31 <= j < 9", "int32"),
+        ("-2**31 <= j + 1 < 9", "int64"),
+        ("0 <= j <= 2**31", "int64"),
+    ):
+        assert function(first, assume=["0 <= i < 9", ends]).index_type == chosen
+    for kind, ends, way in (
+        ("uint32", "-1 <= j < 9", "a signed"),
+        ("int32", "-2**31 <= j + 1 < 9", "a wider"),
+        ("auto", "-2**70 <= j < 9", "a wider"),
+    ):
+        with pytest.raises(WidthError, match=f"argument j .* choose {way} index_type"):
+            generate(first, "cpp", index_type=kind, assume=["0 <= i < 9", ends])
+
+
 @pytest.mark.parametrize("kind", ["int32", "int64", "uint32", "uint64"])
 def test_what_stays_open_is_a_precondition(kind):
     top = {"int32": 31, "int64": 63, "uint32": 32, "uint64": 64}[kind]
@@ -563,7 +810,7 @@ def test_every_language_lists_its_own_widths():
 SAMPLES = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from random_layouts import build
+from net.words import build
 from lego_emit import generate, symbols
 from lego_emit.registry import targets
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from lego_emit import bijection
 from lego_emit.errors import IndexRangeError, InverseError, LayoutError, WidthError
 from lego_emit.layout import (
+    ONE_WAY,
     Col,
     ExpandBy,
     GenP,
@@ -330,7 +331,7 @@ REFUSED = {
         lambda: GroupBy([4]).OrderBy(GenP([4], flip)).OrderBy(Row(4)),
         "GroupBy([4]).OrderBy(GenP([4], flip)).OrderBy(Row(4)): a GenP without inverse needs "
         "exactly one GroupBy followed by one OrderBy of the same shape, with that GenP alone "
-        "(section III-D)",
+        f"(section III-D); {ONE_WAY}",
     ),
     "GenP without inverse of another shape": (
         lambda: GroupBy([2, 2]).OrderBy(GenP([4], flip)),
@@ -344,7 +345,7 @@ REFUSED = {
     "GenP without inverse beside others": (
         lambda: OrderBy(Row(2), GenP([4], flip)),
         "OrderBy(Row(2), GenP([4], flip)): a GenP without inverse must stand alone in its OrderBy "
-        "(section III-D)",
+        f"(section III-D); {ONE_WAY}",
     ),
     "ExpandBy of no layout": (
         lambda: ExpandBy([5], [6], Row(6)),  # type: ignore[arg-type]
@@ -373,7 +374,7 @@ REFUSED = {
     "ExpandBy without inverse": (
         lambda: ExpandBy([3], [4], GroupBy([4]).OrderBy(GenP([4], flip))),
         "ExpandBy([3], [4], GroupBy([4]).OrderBy(GenP([4], flip))): the layout must be a "
-        "bijection, give its GenP an inv",
+        f"bijection, give its GenP an inv, or {ONE_WAY}, which is -1 where this ExpandBy masks",
     ),
 }
 
@@ -384,6 +385,21 @@ def test_a_layout_that_cannot_exist_is_refused(name):
     with pytest.raises(LayoutError) as caught:
         make()
     assert str(caught.value).startswith(message)
+
+
+def test_the_way_that_the_refusal_of_a_genp_without_inverse_names():
+    """It stands for what was refused: a pitch of 8 behind tiles, and behind an ExpandBy's mask."""
+
+    def f(position):
+        return position // 6 * 8 + position % 6
+
+    L = TileBy([2, 2], [2, 3]).OrderBy(Row(4, 6))
+    with pytest.raises(LayoutError):
+        L.OrderBy(GenP([24], f))
+    assert ONE_WAY.endswith("GroupBy(L.dims).OrderBy(GenP(L.dims, lambda *i: f(L.apply(*i))))")
+    pitched = eval(ONE_WAY.rpartition("position: ")[2], {**globals(), "L": L, "f": f})
+    assert table(pitched).tolist() == [f(int(p)) for p in table(L)]
+    assert pitched[1, 1, 1, 2] == 29
 
 
 OUT_OF_RANGE = {
@@ -480,16 +496,22 @@ def test_functions_must_be_values():
 # -- the check of GenP ---------------------------------------------------------------------------
 
 
-def test_a_genp_is_checked_once():
-    calls = []
+class Counted:
+    """The identity, which notes what it was called with."""
 
-    def counted(i):
-        calls.append(i)
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, i):
+        self.calls.append(i)
         return i
 
+
+def test_a_genp_is_checked_once():
+    counted = Counted()
     GenP([5], counted, int)
     GenP([5], counted, int)
-    assert calls == [0, 1, 2, 3, 4]
+    assert counted.calls == [0, 1, 2, 3, 4]
 
 
 def test_a_large_genp_is_checked_at_its_corners_and_elsewhere():

@@ -4,7 +4,7 @@ counted (questions, paths, terms, digits), so that the answer is the same on eve
 from itertools import product
 
 import pytest
-from random_layouts import assert_sound, node_values
+from net.judge import assert_sound
 from test_bad_input import refused_by_generate
 
 from lego_emit import GenP, GroupBy, expr, generate, symbols
@@ -31,19 +31,13 @@ def bounded(monkeypatch):
     monkeypatch.setattr(Facts, "interval", counted)
 
 
-def results(function, values):
-    """What the lowered function gives."""
-    nodes = node_values(function, values)
-    return tuple(next(v for n, v in reversed(nodes) if n is node) for _, node in function.outputs)
-
-
 def same_as_python(fn, sizes):
     """generate(fn) gives what fn gives, at every point; the unit."""
     unit = generate(fn, "cpp", assume=[f"0 <= {name} < {n}" for name, n in sizes.items()])
     (function,) = unit.functions
     for point in product(*map(range, sizes.values())):
         values = dict(zip(sizes, point, strict=True))
-        assert results(function, values) == (fn(**values),), values
+        assert tuple(function.evaluate(values).values()) == (fn(**values),), values
         assert_sound(function, values)
     return unit
 
@@ -203,7 +197,8 @@ def test_small_sizes_are_checked_whatever_was_decided():
     (function,) = generate(f, "cpp").functions
     for N in range(1, 7):
         for i in range(N):
-            assert results(function, {"N": N, "i": i}) == (place(N, i) if N >= 4 else 0,)
+            wanted = place(N, i) if N >= 4 else 0
+            assert function.evaluate({"N": N, "i": i}) == {"result": wanted}
 
 
 # -- powers, products, sums ----------------------------------------------------------------------
@@ -251,7 +246,7 @@ def test_a_power_is_no_more_terms():
 def test_products_share_what_they_have_in_common():
     """Each factor doubles what would be looked at without it."""
     (function,) = generate(lambda x: falling(x, 26), "cpp", assume=["0 <= x"]).functions
-    assert results(function, {"x": 3}) == (falling(3, 26),)
+    assert function.evaluate({"x": 3}) == {"result": falling(3, 26)}
 
 
 def squared(x):
@@ -319,7 +314,7 @@ def test_a_sum_of_many_quotients():
             lambda x: sum(x // k for k in range(1, 200)), "cpp", assume=["0 <= x < 9000"]
         ).functions
     assert looked_at < 200 * 200 * 10
-    assert results(function, {"x": 8999}) == (sum(8999 // k for k in range(1, 200)),)
+    assert function.evaluate({"x": 8999}) == {"result": sum(8999 // k for k in range(1, 200))}
 
 
 # -- text ----------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ import numpy as np
 import programs
 import pytest
 
-from lego_emit import registry
+from lego_emit import generate, registry
 from lego_emit.emit import Emitted, emit_program
+from lego_emit.program import Node
 
 CASES = {
     "operations32": programs.every_operation("int32"),
@@ -79,3 +80,66 @@ def test_a_mistake_in_the_printer_is_found(toolchain, mistake):
     for printer, equal in ((kind(), True), (broken, False)):
         run = toolchain.compile([Emitted(printer.emit(program), program, printer)])[0]
         assert (run["f"](*np.array(programs.POINTS).T).tolist() == want) is equal
+
+
+# -- evaluate() ----------------------------------------------------------------------------------
+
+
+def test_of_a_select_one_branch_is_evaluated():
+    a, b = programs.var("a", -50, 50), programs.var("b", -50, 50)
+    quotient = programs.node("floordiv", a, b)
+    guarded = programs.node("select", programs.node("ne", b, programs.const(0)), quotient, a)
+    function = programs.function("f", {"result": guarded})
+    assert function.evaluate({"a": 7, "b": 2}) == {"result": 3}
+    assert function.evaluate({"a": 7, "b": 0}) == {"result": 7}
+    with pytest.raises(ZeroDivisionError):
+        programs.function("f", {"result": quotient}).evaluate({"a": 7, "b": 0})
+
+
+class Counted(int):
+    """An integer that counts how often it, or what it was added to, is added."""
+
+    additions = 0
+
+    def __add__(self, other):
+        Counted.additions += 1
+        return Counted(int(self) + int(other))
+
+
+def test_what_stands_in_many_places_is_evaluated_once():
+    node = programs.var("a", -50, 50)
+    for _ in range(12):
+        node = Node("add", (node, node))
+    function = programs.function("f", {"result": node})
+    assert function.evaluate({"a": Counted(3)}) == {"result": 3 * 2**12}
+    assert Counted.additions == 12
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x // d if d != 0 else 0",
+        "x % d if d != 0 else 7",
+        "(x // d) * (x // d) + x % d if d != 0 else x",
+        "x // d if d > 0 else x // (-d) if d < 0 else 0",
+        "max(x // d, 3) if d > 0 else 3",
+        "1 if d != 0 and x // d > 2 else 0",
+    ],
+)
+@pytest.mark.parametrize(
+    "assume", [["0 <= x < 100", "0 <= d < 10"], ["-100 < x < 100", "-9 < d < 9"]]
+)
+def test_a_division_in_a_branch_that_is_not_taken_traps_nowhere(toolchain, text, assume):
+    """Fortran's merge computes both values, and what is shared is computed before."""
+    fn = eval(f"lambda x, d: {text}")
+    function = generate(fn, toolchain.name, assume=assume, name="f")
+    (made,) = function.functions
+    assert not any("!=" in a for a in made.assumptions)
+    least = 0 if assume[0].startswith("0") else -8
+    points = [(x, d) for x in (least, 0, 1, 7, 50, 99) for d in range(least, 9)]
+    want = [int(fn(*p)) for p in points]
+    assert [*map(int, function.compile()["f"](*np.array(points).T))] == want
+    names = [p.name for p in made.params]
+    assert [[*made.evaluate(dict(zip(names, p, strict=True))).values()] for p in points] == [
+        [w] for w in want
+    ]

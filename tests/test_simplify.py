@@ -8,27 +8,13 @@ from functools import partial
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive import naive_counts
-from random_functions import (
-    ASSUMED,
-    EVERY_OPERATION,
-    RANGES,
-    corners,
-    expressions,
-    function,
-)
-from random_layouts import (
-    assert_sound,
-    build,
-    divided,
-    holds,
-    indices,
-    layouts,
-    named,
-    perms,
-    small,
-)
+from net.functions import expressions
+from net.judge import assert_sound
+from net.layouts import texts
+from net.operations import ASSUMED, EVERY_OPERATION, RANGES, corners, function
+from net.points import holds
+from net.words import build, indices
 
 from lego_emit import isqrt, reference, registry, symbols
 from lego_emit.errors import LegoError
@@ -315,54 +301,11 @@ def agree(functions, layout, sizes):
             assert_sound(found, values)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
-@given(small.flatmap(layouts))
-def test_random_layouts(text):
-    layout = build(text)
-    agree(build_program(layout, CPP).functions, layout, {})
-
-
 @settings(max_examples=25, deadline=None, derandomize=True)
-@given(small.flatmap(layouts))
-def test_random_layouts_without_bit_operations(text):
-    layout = build(text)
+@given(texts(symbolic=False))
+def test_random_layouts_without_bit_operations(made):
+    layout = build(made[0])
     agree(build_program(layout, NoBits()).functions, layout, {})
-
-
-@st.composite
-def tiled_orders(draw):
-    """Table I's bricks: a TileBy with an OrderBy, or TileOrderBy, of several perms."""
-    sizes = [[draw(st.integers(1, 3)) for _ in range(2)] for _ in range(2)]
-    (outer, inner) = sizes
-    kinds = st.sampled_from(["Row", "Col", "Reversal"])
-    tiles = f"[{outer[0]}, {outer[1]}], [{inner[0]}, {inner[1]}]"
-    levels = f"{draw(kinds)}({outer[0]}, {outer[1]}), {draw(kinds)}({inner[0]}, {inner[1]})"
-    name = draw(st.sampled_from(["TileBy({}).OrderBy({})", "GroupBy({}).TileOrderBy({})"]))
-    return name.format(tiles, levels)
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(tiled_orders())
-def test_random_tile_orders(text):
-    layout = build(text)
-    agree(build_program(layout, CPP).functions, layout, {})
-
-
-@st.composite
-def expanded(draw):
-    padded = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
-    small_ones = [draw(st.integers(1, p)) for p in padded]
-    factors = [str(p) for p in padded]
-    inner = draw(layouts(factors))
-    guard = draw(st.sampled_from(["physical", "logical"]))
-    return f"ExpandBy({small_ones}, {padded}, {inner}, guard={guard!r})"
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(expanded())
-def test_random_expansions(text):
-    layout = build(text)
-    agree(build_program(layout, CPP).functions, layout, {})
 
 
 def symbolic_against_reference(text, names, points):
@@ -377,20 +320,6 @@ def symbolic_against_reference(text, names, points):
             agree(functions, layout, sizes)
 
 
-@settings(max_examples=35, deadline=None, derandomize=True)
-@given(named.flatmap(layouts))
-def test_random_layouts_over_symbolic_sizes(text):
-    symbolic_against_reference(text, [s for s in "abc" if s in text], 3)
-
-
-@settings(max_examples=25, deadline=None, derandomize=True)
-@given(divided.flatmap(layouts))
-def test_random_layouts_over_sizes_that_divide(text):
-    names = [s for s in "abcM" if s in text.replace("Row", "").replace("RegP", "")]
-    names = [s for s in names if s != "a" or "M//a" in text or "a" in names]
-    symbolic_against_reference(text, names, 3)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -403,36 +332,6 @@ def test_random_layouts_over_sizes_that_divide(text):
 )
 def test_branches_over_symbolic_sizes(text):
     symbolic_against_reference(text, [s for s in "ab" if f"{s}]" in text or f"{s}," in text], 6)
-
-
-@st.composite
-def pairs(draw):
-    """Two orders over one index space."""
-    factors = draw(st.one_of(small, named))
-    dims = f"GroupBy([{', '.join(factors)}])"
-    return f"{dims}.OrderBy({draw(perms(factors))})", f"{dims}.OrderBy({draw(perms(factors))})"
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(pairs())
-def test_one_layouts_inverse_into_anothers_apply(texts):
-    names = [s for s in "abc" if f"{s}" in texts[0].split(".OrderBy")[0]]
-    one, other = (build(t, **{s: symbols(s) for s in names}) for t in texts)
-    space = {"one": one, "other": other}
-    exec(f"def moved({', '.join(names)}):\n    return other.apply(*one.inv(at))", space)
-
-    def moved():
-        return other.apply(*one.inv(at))  # noqa: F821
-
-    fn = space["moved"] if names else moved
-    (found,) = build_program(fn, CPP).functions
-    sizes = {s: 2 + k for k, s in enumerate(names)}
-    first, second = (build(t, **sizes) for t in texts)
-    for flat in range(min(first.size, 300)):
-        values = {**sizes, "at": flat}
-        want = reference.apply(second, reference.inv(first, flat))
-        assert found.evaluate(values) == {"result": want}
-        assert_sound(found, values)
 
 
 def test_a_layout_and_its_own_inverse_cancel():
@@ -459,21 +358,18 @@ def operations(text, names=()):
     return tuple(f.op_count_hoisted for f in functions), naive_counts(partial(build, text), names)
 
 
-def is_regular(text):
-    return "Reversal" not in text and "Antidiagonal" not in text
-
-
 @settings(max_examples=80, deadline=None, derandomize=True)
-@given(small.flatmap(layouts).filter(is_regular))
-def test_no_more_operations_than_the_plain_nest(text):
-    ours, plain = operations(text)
+@given(texts(symbolic=False, calm=True))
+def test_no_more_operations_than_the_plain_nest(made):
+    ours, plain = operations(made[0])
     assert sum(ours) <= sum(plain)
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
-@given(named.flatmap(layouts).filter(is_regular))
-def test_no_more_operations_than_the_plain_nest_over_symbols(text):
-    ours, plain = operations(text, [s for s in "abc" if s in text.replace("RegP", "")])
+@given(texts(symbolic=True, calm=True))
+def test_no_more_operations_than_the_plain_nest_over_symbols(made):
+    text, names, _ = made
+    ours, plain = operations(text, names)
     assert sum(ours) <= sum(plain)
 
 

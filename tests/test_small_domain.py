@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_layouts import reverse, reverse_inv
+from net.words import reverse, reverse_inv
 
 from lego_emit import Col, GenP, GroupBy, RegP
 from lego_emit.small_domain import LARGEST, cost, evaluate, find

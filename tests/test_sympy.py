@@ -4,9 +4,12 @@ import random
 
 import pytest
 import sympy
-from hypothesis import given, settings
-from random_functions import EVERY_OPERATION, RANGES, corners, expressions, function, traced
-from random_layouts import build, indices, layouts, named, small
+from hypothesis import assume, given, settings
+from net.functions import expressions
+from net.layouts import texts
+from net.operations import EVERY_OPERATION, RANGES, corners, function, traced
+from net.points import Relations
+from net.words import build, indices
 from sympy import Max, Min, Mod, Piecewise, floor
 
 from lego_emit import Col, ExpandBy, GroupBy, RegP, TileBy, generate, ir, reference
@@ -108,8 +111,9 @@ def test_generate_takes_sympy_sizes():
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
-@given(small.flatmap(layouts))
-def test_random_layouts_over_symbols(text):
+@given(texts(symbolic=False))
+def test_random_layouts_over_symbols(made):
+    text, _, _ = made
     layout = build(text)
     parameters = sympy.symbols(f"x:{len(layout.dims)}", integer=True)
     flat, back = layout.apply(*parameters), layout.inv(k)
@@ -124,9 +128,11 @@ def test_random_layouts_over_symbols(text):
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
-@given(named.flatmap(layouts))
-def test_random_layouts_over_symbolic_sizes(text):
-    sizes = {n: 2 + p for p, n in enumerate("abc")}
+@given(texts(symbolic=True))
+def test_random_layouts_over_symbolic_sizes(made):
+    text, names, relations = made
+    sizes = Relations(relations, names, 1, 64).draw(random.Random(text))
+    assume(sizes is not None)
     layout, concrete = (
         build(text, **{n: sympy.Symbol(n, integer=True) for n in sizes}),
         build(text, **sizes),

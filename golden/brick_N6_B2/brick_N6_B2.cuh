@@ -2,8 +2,8 @@
 // Format 1.
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
-#ifndef LEGO_BRICK_N6_B2_CUH
-#define LEGO_BRICK_N6_B2_CUH
+#ifndef LEGO_BRICK_N6_B2_CUH_240
+#define LEGO_BRICK_N6_B2_CUH_240
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,4 +45,4 @@ struct brick_N6_B2_inv_result {
   return {flat / 72, flat % 72 / 24, flat % 24 >> 3, (flat & 7) >> 2, (flat & 3) >> 1, flat & 1};
 }
 
-#endif  // LEGO_BRICK_N6_B2_CUH
+#endif  // LEGO_BRICK_N6_B2_CUH_240

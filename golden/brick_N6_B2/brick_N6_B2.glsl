@@ -5,8 +5,8 @@
 //
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
-#ifndef LEGO_BRICK_N6_B2_GLSL
-#define LEGO_BRICK_N6_B2_GLSL
+#ifndef LEGO_BRICK_N6_B2_GLSL_240
+#define LEGO_BRICK_N6_B2_GLSL_240
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // Parameter i: 0 <= i < 3
@@ -35,4 +35,4 @@ void brick_N6_B2_inv(int flat_v, out int i, out int j, out int k, out int l, out
   n = flat_v & 1;
 }
 
-#endif  // LEGO_BRICK_N6_B2_GLSL
+#endif  // LEGO_BRICK_N6_B2_GLSL_240

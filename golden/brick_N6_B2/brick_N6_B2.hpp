@@ -2,8 +2,8 @@
 // Format 1.
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
-#ifndef LEGO_BRICK_N6_B2_HPP
-#define LEGO_BRICK_N6_B2_HPP
+#ifndef LEGO_BRICK_N6_B2_HPP_240
+#define LEGO_BRICK_N6_B2_HPP_240
 
 #include <cstdint>
 
@@ -44,4 +44,4 @@ struct brick_N6_B2_inv_result {
 
 }  // namespace lego
 
-#endif  // LEGO_BRICK_N6_B2_HPP
+#endif  // LEGO_BRICK_N6_B2_HPP_240

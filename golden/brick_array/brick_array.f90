@@ -32,7 +32,7 @@ contains
   !> Parameter N: N >= 1
   !> Parameter B: B >= 1
   !> Parameter flat: 0 <= flat < N*N*N
-  !> Result: 0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n < B
+  !> Result: 0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n_2 < B
   !> Assumes N % B == 0
   !> Assumes N*N*N <= 2**63 - 1
   !> int64 is enough under the assumptions.

@@ -16,7 +16,7 @@ contains
   !> Parameter pid: 0 <= pid < M
   !> Parameter lock_v: 0 <= lock_v < M
   !> Parameter column: 0 <= column < B
-  !> Result: 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
+  !> Result: 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block_v < B
   !> Assumes N % B == 0
   !> Assumes M*N + B - N <= 2**63 - 1
   !> int64 is enough under the assumptions.

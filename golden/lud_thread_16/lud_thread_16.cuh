@@ -25,7 +25,7 @@ struct lud_thread_16_result {
 /// @param ii ii < 2
 /// @param jj jj < 2
 /// @param tid 0 <= tid < 256
-/// @return 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
+/// @return out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
 /// @pre every intermediate value fits int64
 /// @note int64 is enough under the assumptions.

@@ -14,7 +14,7 @@ The index that lud_thread_16 computes.
 - Parameter ii: ii < 2
 - Parameter jj: jj < 2
 - Parameter tid: 0 <= tid < 256
-- Result: 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
+- Result: out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 - Assumes 0 <= 512*ii + 256*jj + tid < 1024
 - Assumes every intermediate value fits int64
 - int64 is enough under the assumptions.

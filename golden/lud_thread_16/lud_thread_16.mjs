@@ -13,7 +13,7 @@
  * @param {number} ii ii < 2
  * @param {number} jj jj < 2
  * @param {number} tid 0 <= tid < 256
- * @returns {[out0: number, out1: number, out2: number, out3: number]} 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
+ * @returns {[out0: number, out1: number, out2: number, out3: number]} out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
  */
 export function lud_thread_16(ii, jj, tid) {
   return [Math.floor(jj / 2) + ii, jj & 1, tid >> 4, tid & 15];

@@ -8,7 +8,7 @@
 /// - `ii`: `ii < 2`
 /// - `jj`: `jj < 2`
 /// - `tid`: `0 <= tid < 256`
-/// - result: `(out0, out1, out2, out3)`, `0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16`
+/// - result: `(out0, out1, out2, out3)`, `out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16`
 ///
 /// Assumes `0 <= 512*ii + 256*jj + tid < 1024`.
 /// Assumes every intermediate value fits `int64`.

@@ -36,7 +36,7 @@ contains
   !> Parameter BM: BM >= 1
   !> Parameter BK: BK >= 1
   !> Parameter flat: 0 <= flat < K*M
-  !> Result: 0 <= i < M // BM, 0 <= j < K // BK, 0 <= k < BM, 0 <= l < BK
+  !> Result: 0 <= i < M // BM, 0 <= j < K // BK, 0 <= k_2 < BM, 0 <= l < BK
   !> Assumes M % BM == 0
   !> Assumes K % BK == 0
   !> Assumes K*M <= 2**63 - 1

@@ -36,7 +36,7 @@ contains
   !> Parameter BK: BK >= 1
   !> Parameter BN: BN >= 1
   !> Parameter flat: 0 <= flat < K*N
-  !> Result: 0 <= i < K // BK, 0 <= j < N // BN, 0 <= k < BK, 0 <= l < BN
+  !> Result: 0 <= i < K // BK, 0 <= j < N // BN, 0 <= k_2 < BK, 0 <= l < BN
   !> Assumes K % BK == 0
   !> Assumes N % BN == 0
   !> Assumes K*N <= 2**63 - 1

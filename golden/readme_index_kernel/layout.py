@@ -3,9 +3,9 @@
 from lego_emit import OrderBy, Row
 
 
-def index_kernel(M, N, BM, BN):
+def index_kernel(M, N, BM, BN, pid_m, pid_n):
     L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
-    offset = L[pid_m, pid_n, :, :]  # noqa: F821
+    offset = L[pid_m, pid_n, :, :]
     return offset
 
 

@@ -14,7 +14,7 @@ contains
   !> Parameter block_v: 0 <= block_v < (N // 32)*(N // 32)
   !> Parameter thread: 0 <= thread < 256
   !> Parameter step: 0 <= step < 4
-  !> Result: 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
+  !> Result: 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target_v < N*N
   !> Assumes N % 32 == 0
   !> Assumes N*N <= 2**63 - 1
   !> int64 is enough under the assumptions.

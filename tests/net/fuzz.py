@@ -1,0 +1,390 @@
+"""ci/fuzz: many random cases, bounded in time and memory, and what was found in them.
+
+Case number k of a seed is the same in every run. Workers judge the numbers in turn; one that does
+not come back is ended, and its case is a finding. What looks alike is one finding, which hypothesis
+shrinks; it is printed as a file for tests/corpus.
+"""
+
+import argparse
+import contextlib
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from multiprocessing.connection import wait
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from net.settings import named
+
+STUCK = 60.0  # seconds for one case on the wall, after which its worker is ended
+COMPILING = 900.0  # the same for a batch of units
+MEMORY = 3 << 30
+DEEP = 4  # one case among so many is judged deeply
+VERIFIED = 25  # one unit among so many is verified, where C++ is asked for
+FRESH = 24  # cases that are generated once more in a process of their own
+FORK = multiprocessing.get_context("fork")
+
+
+def load():
+    """What takes a while to import, and bad usage does not need; once for all workers."""
+    global Case, Finding, case_of, judge, smallest, toolchains
+    import sympy  # noqa: F401
+    import z3  # noqa: F401
+
+    from net import toolchains
+    from net.case import Case
+    from net.judge import Finding, judge
+    from net.shrink import case_of, smallest
+
+    case_of(0, 0)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="ci/fuzz", description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, help="how long (default: 1, or until --cases)")
+    parser.add_argument("--seed", type=int, default=0, help="what decides all cases (default: 0)")
+    parser.add_argument("--cases", type=int, help="how many at most")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first case")
+    parser.add_argument("--processes", type=int, default=2, help="workers (default: 2)")
+    parser.add_argument(
+        "--targets", default="", help="all, or as cpp,rust: compile and run the units, too"
+    )
+    parser.add_argument("--batch", type=int, default=100, help="units compiled at a time")
+    parser.add_argument("--points", type=int, default=60, help="points of each kind in a function")
+    parser.add_argument("--keep", type=Path, help="a folder to write the findings to")
+    parser.add_argument("--bytes", type=int, nargs="*", help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    if given.minutes is not None and not 0 < given.minutes < 10**6:
+        parser.error("--minutes must be positive")
+    if given.cases is not None and given.cases < 1:
+        parser.error("--cases must be positive")
+    if not 1 <= given.processes <= 64:
+        parser.error("--processes must be in 1..64")
+    if given.minutes is None and given.cases is None:
+        given.minutes = 1.0
+    try:
+        given.targets = named(given.targets)
+    except ValueError as error:
+        parser.error(str(error))
+    return given
+
+
+# -- workers -------------------------------------------------------------------------------------
+
+
+def bounded():
+    """Bound this process' memory, and keep its words to itself."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    sys.setrecursionlimit(1000)
+
+
+def work(given, numbers, until, pipe):
+    """Judge the cases of these numbers in turn, until the time is over."""
+    bounded()
+    batch = []
+    try:
+        for number in numbers:
+            if until is not None and time.monotonic() > until:
+                break
+            pipe.send(("begin", number, STUCK))
+            case = case_of(given.seed, number)
+            if case is None:
+                pipe.send(("end", number, None, ""))
+                continue
+            verdict = judge(case, given.points, number % DEEP == 0, bool(given.targets))
+            if given.targets and verdict.expected and not verdict.findings:
+                batch.append((number, case, verdict.expected))
+            verdict.expected = []
+            pipe.send(("end", number, verdict, case.toml()))
+            if len(batch) >= given.batch:
+                compile_batch(given, batch, pipe)
+                batch = []
+        if batch:
+            compile_batch(given, batch, pipe)
+    except (BrokenPipeError, KeyboardInterrupt):
+        pass
+
+
+def compile_batch(given, batch, pipe):
+    for target in given.targets:
+        pipe.send(("begin", batch[-1][0], COMPILING))
+        units, compared, found = toolchains.compared(target, [b[1:] for b in batch])
+        for place in range(0, len(batch), VERIFIED) if target == "cpp" else ():
+            said = toolchains.verified(batch[place][1])
+            if said is not None and not said[0]:
+                found.append((place, f"verify() says {said[1]}"))
+        for place, text in found:
+            number, case, _ = batch[place]
+            pipe.send(("wrong", number, Finding(f"compiled {target}", text), case.toml()))
+        pipe.send(("compiled", target, units, compared))
+
+
+class Worker:
+    """A process that judges, and what it is at."""
+
+    def __init__(self, given, numbers, end):
+        self.numbers, self.end_at = numbers, end
+        self.number, self.until = None, None
+        self.pipe, child = FORK.Pipe(duplex=False)
+        self.process = FORK.Process(target=work, args=(given, numbers, end, child), daemon=True)
+        self.process.start()
+        child.close()
+
+    def end(self):
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+class Numbers:
+    """Every count-th number from the first on, below the last; goes on where it was left."""
+
+    def __init__(self, first, step, last):
+        self.next, self.step, self.last = first, step, last
+
+    def __iter__(self):
+        while self.last is None or self.next < self.last:
+            number = self.next
+            self.next += self.step
+            yield number
+
+
+# -- the run -------------------------------------------------------------------------------------
+
+
+class Run:
+    """All that is known so far."""
+
+    def __init__(self, given):
+        self.given = given
+        self.begun = time.monotonic()
+        self.cases = self.points = self.lost = 0
+        self.seconds = 0.0
+        self.refusals, self.notes, self.found = Counter(), Counter(), Counter()
+        self.units, self.compared = Counter(), Counter()
+        self.first = {}  # key: (number, finding, the case's text)
+        self.sources = {}
+
+    def elapsed(self):
+        return time.monotonic() - self.begun
+
+    def judged(self, number, verdict, text):
+        self.cases += 1
+        if verdict is None:
+            self.lost += 1
+            return
+        self.points += verdict.points
+        self.seconds += verdict.seconds
+        self.notes.update(verdict.notes)
+        if verdict.refusal:
+            self.refusals[verdict.refusal[:72]] += 1
+        for finding in verdict.findings:
+            self.add(number, finding, text)
+        if verdict.source and not verdict.findings and len(self.sources) < FRESH:
+            self.sources[number] = zlib.crc32(verdict.source.encode())
+
+    def add(self, number, finding, text):
+        family = Case.of(text).family if text else ""
+        key = finding.key, family
+        self.found[key] += 1
+        known = self.first.get(key)
+        if known is None or len(text) < len(known[2]):
+            self.first[key] = number, finding, text
+
+    def progress(self):
+        print(
+            f"{self.elapsed():.0f} s: {self.cases} cases, {self.points} points, "
+            f"{sum(self.found.values())} findings of {len(self.found)} kinds",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def search(run, until):
+    """Judge cases until the time is over or all are done."""
+    given = run.given
+    last = None if given.cases is None else given.first + given.cases
+    count = given.processes
+    workers = [Worker(given, Numbers(given.first + k, count, last), until) for k in range(count)]
+    said = time.monotonic()
+    try:
+        while workers:
+            now = time.monotonic()
+            # What was judged is still compiled.
+            if until is not None and now > until + (COMPILING if given.targets else 0):
+                break
+            if now - said > 30:
+                run.progress()
+                said = now
+            for pipe in wait([w.pipe for w in workers], timeout=0.2):
+                worker = next(w for w in workers if w.pipe is pipe)
+                workers = heard(run, worker, workers)
+            for worker in list(workers):
+                if worker.until is not None and time.monotonic() > worker.until:
+                    workers = lost(run, worker, workers, "stuck", "it never came back")
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def heard(run, worker, workers):
+    """Take what a worker says; the workers that go on."""
+    try:
+        kind, *said = worker.pipe.recv()
+    except (EOFError, OSError):
+        worker.process.join(5)
+        if worker.process.exitcode == 0:
+            worker.end()
+            return [w for w in workers if w is not worker]
+        return lost(run, worker, workers, "died", f"exit code {worker.process.exitcode}")
+    if kind == "begin":
+        worker.number, limit = said
+        worker.until = time.monotonic() + limit
+    elif kind == "end":
+        worker.numbers.next = said[0] + worker.numbers.step
+        run.judged(*said)
+    elif kind == "wrong":
+        run.add(*said)
+    elif kind == "compiled":
+        target, units, compared = said
+        run.units[target] += units
+        run.compared[target] += compared
+    return workers
+
+
+def lost(run, worker, workers, kind, text):
+    """A worker that is gone: a finding, and another in its place."""
+    worker.end()
+    number = worker.number
+    if number is not None:
+        case = case_of(run.given.seed, number)
+        run.cases += 1
+        run.add(number, Finding(kind, text), case.toml() if case else "")
+        worker.numbers.next = number + worker.numbers.step
+    return [
+        *(w for w in workers if w is not worker),
+        Worker(run.given, worker.numbers, worker.end_at),
+    ]
+
+
+def shrunk(run, until):
+    """The findings with the smallest cases that were found for them in time."""
+    best = {key: (finding, text) for key, (_, finding, text) in run.first.items()}
+    left = sorted(run.first, key=lambda key: (key[0].startswith(("slow", "endless")), key))
+    left = [k for k in left if not k[0].startswith(("stuck", "died", "compiled", "fresh"))]
+    going = []
+    seconds = max(4.0, (until - time.monotonic()) * run.given.processes / max(1, len(left)))
+    while (left or going) and time.monotonic() < until:
+        while left and len(going) < run.given.processes:
+            key = left.pop(0)
+            pipe, child = FORK.Pipe(duplex=False)
+            arguments = (run.given.seed, run.first[key][0], key[0], seconds, child)
+            process = FORK.Process(target=shrink, args=arguments, daemon=True)
+            process.start()
+            child.close()
+            going.append((key, pipe, process, time.monotonic() + seconds + 4))
+        for key, pipe, process, end in list(going):
+            over = time.monotonic() > end
+            while not over and pipe.poll(0.1):
+                try:
+                    text, finding = pipe.recv()
+                except (EOFError, OSError):
+                    over = True
+                else:
+                    if len(text) <= len(best[key][1]):
+                        best[key] = finding, text
+            if over:
+                process.kill()
+                process.join()
+                going.remove((key, pipe, process, end))
+    for _, _, process, _ in going:
+        process.kill()
+        process.join()
+    return best
+
+
+def shrink(seed, number, key, seconds, pipe):
+    bounded()
+    with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
+        smallest(seed, number, key, seconds, lambda case, f: pipe.send((case.toml(), f)))
+
+
+def fresh(run):
+    """Whether some cases come out as the same bytes in a new process, in another order, with
+    another hash seed."""
+    if not run.sources:
+        return
+    numbers = sorted(run.sources, reverse=True)
+    command = [sys.executable, __file__, "--seed", str(run.given.seed), "--cases", "1", "--bytes"]
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    done = subprocess.run(
+        [*command, *map(str, numbers)], env=environment, capture_output=True, text=True, timeout=120
+    )
+    got = dict(map(int, line.split()) for line in done.stdout.splitlines())
+    for number in numbers:
+        if got.get(number) != run.sources[number]:
+            case = case_of(run.given.seed, number)
+            run.add(number, Finding("fresh", "other bytes in a new process"), case.toml())
+
+
+def print_bytes(given):
+    for number in given.bytes:
+        case = case_of(given.seed, number)
+        unit = case.generate(case.subject())
+        print(number, zlib.crc32(unit.source.encode()), flush=True)
+
+
+def main(arguments=None):
+    given = parse(arguments)
+    load()
+    if given.bytes:
+        print_bytes(given)
+        return 0
+    run = Run(given)
+    end = None if given.minutes is None else run.begun + 60 * given.minutes
+    search(run, None if end is None else run.begun + 48 * given.minutes)
+    if end is None or end - time.monotonic() > 5:
+        fresh(run)
+    best = shrunk(run, time.monotonic() + 60 if end is None else end)
+    return report(run, best)
+
+
+def report(run, best):
+    """Print all; the exit code."""
+    for k, (key, (finding, text)) in enumerate(sorted(best.items())):
+        number = run.first[key][0]
+        print(
+            f"\n-- finding {k + 1}: {', '.join(key)}; {run.found[key]} times, first in case {number}"
+        )
+        about = f"{finding.kind}: {finding.text}"
+        shown = "".join(f"# {line}\n" for line in about.splitlines()) + text
+        print(shown, end="")
+        if run.given.keep:
+            run.given.keep.mkdir(parents=True, exist_ok=True)
+            (run.given.keep / f"{run.given.seed}_{number}_{k + 1}.toml").write_text(shown)
+    if run.refusals:
+        print("\nrefused:")
+        for text, count in run.refusals.most_common(40):
+            print(f"  {count:6} {text}")
+    for what, count in sorted(run.notes.items()):
+        print(f"  {count:8} {what}")
+    for target in run.units:
+        print(f"  {run.units[target]} units, {run.compared[target]} points compiled for {target}")
+    rate = run.cases / run.elapsed()
+    print(
+        f"\nseed {run.given.seed}: {run.cases} cases ({run.lost} without bytes, "
+        f"{sum(run.refusals.values())} refused), {run.points} points in {run.elapsed():.0f} s "
+        f"({rate:.1f} cases/s), {run.seconds:.0f} s of it in generate(); "
+        f"{sum(run.found.values())} findings of {len(run.found)} kinds"
+    )
+    return 1 if run.found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""What a case asks of generate() beside its text."""
+
+TYPES = {
+    "cuda": ("int32", "int64", "uint32", "uint64"),
+    "cpp": ("int32", "int64", "uint32", "uint64"),
+    "rust": ("int32", "int64", "uint32", "uint64"),
+    "julia": ("int32", "int64", "uint32", "uint64"),
+    "glsl": ("int32", "int64", "uint32", "uint64"),
+    "fortran": ("int32", "int64"),
+    "javascript": ("int32", "int53", "int64", "uint32", "uint64"),
+}
+
+
+def settings(c):
+    """What else generate() is given."""
+    target = c.weighted(
+        (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
+    )  # fmt: skip
+    return {
+        "target": target,
+        "index_type": "auto" if not c.chance(2, 5) else c.of(TYPES[target]),
+        "base": int(c.chance(1, 8)),
+        "cost": "ops" if c.chance(1, 3) else "latency",
+    }
+
+
+def named(text):
+    """Targets from "all" or "cpp,rust". Raises ValueError."""
+    if not text:
+        return ()
+    found = tuple(TYPES) if text == "all" else tuple(text.split(","))
+    for target in found:
+        if target not in TYPES:
+            raise ValueError(f"no target {target!r}; there are all, {', '.join(TYPES)}")
+    return found

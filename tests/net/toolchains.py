@@ -1,0 +1,123 @@
+"""Cases' units through the real toolchains, in batches, compared with what the judge expects."""
+
+import random
+import re
+
+import numpy as np
+
+from lego_emit import LegoError, registry
+from lego_emit.errors import ToolchainError, VerifyError
+from lego_emit.program import INDEX_TYPES
+
+from .points import Relations
+from .settings import TYPES
+
+POINTS = 100  # of one function
+
+
+def compared(target, batch):
+    """(units, points, [(place, text) of what is wrong]) of (case, expected) pairs."""
+    units, found = [], []
+    for place, (case, expected) in enumerate(batch):
+        own = case.index_type if case.index_type in TYPES[target] else "auto"
+        try:
+            units.append((place, case.generate(case.subject(), target, own), case, expected))
+        except LegoError:
+            pass  # a language may lack what another has
+        except Exception as error:
+            found.append((place, f"{type(error).__name__}: {error}"))
+    toolchain = registry.toolchain(target)
+    points = 0
+    for run, (place, unit, case, expected) in _compiled(toolchain, units, found):
+        for k, function in enumerate(unit.functions):
+            given = [(a, r) for f, a, r in expected if f == k]
+            count, wrong = _function(run, function, case, given)
+            points += count
+            if wrong:
+                found.append((place, wrong))
+                break
+    return len(units), points, found
+
+
+def verified(case):
+    """What unit.verify() says of a case's unit in C++: None where it cannot be asked, else whether
+    it holds, and its words."""
+    own = case.index_type if case.index_type in TYPES["cpp"] else "auto"
+    unit = case.generate(case.subject(), "cpp", own)
+    function = unit.functions[0]
+    names = [p.name for p in function.params]
+    ranges = function.ranges
+    given = {
+        n
+        for n in names
+        if ranges[n].count("<") < 2
+        or any(re.search(rf"\b{n}\b", text) for m, text in ranges.items() if m != n)
+    }
+    # What is assumed of an index that runs is not looked at there.
+    if any(
+        n not in given for a in function.assumptions for n in names if re.search(rf"\b{n}\b", a)
+    ):
+        return None
+    texts = [*ranges.values(), *function.assumptions]
+    header = Relations(texts, names, *INDEX_TYPES[function.index_type], case.sizes)
+    rng = random.Random(1)
+    for _ in range(10):
+        values = header.draw(rng)
+        if values is None:
+            return None
+        try:
+            found = unit.verify(sizes={n: values[n] for n in given}, samples=1000)
+        except VerifyError:
+            continue  # an index without an end, or too many of them
+        return bool(found), str(found)
+    return None
+
+
+def _compiled(toolchain, units, found):
+    """(compiled, unit) pairs; what does not compile is found by halves."""
+    if not units:
+        return []
+    try:
+        return list(zip(toolchain.compile([u[1] for u in units]), units, strict=True))
+    except ToolchainError as error:
+        if len(units) == 1:
+            found.append((units[0][0], f"it does not compile: {str(error)[-600:]}"))
+            return []
+    middle = len(units) // 2
+    return [
+        *_compiled(toolchain, units[:middle], found),
+        *_compiled(toolchain, units[middle:], found),
+    ]
+
+
+def _function(run, function, case, given):
+    """(points, what is wrong) of one compiled function."""
+    least, most = INDEX_TYPES[function.index_type]
+    names = [p.name for p in function.params]
+    texts = [*(p.range_text for p in function.params), *function.assumptions]
+    header = Relations(texts, names, least, most, case.sizes)
+    usable = [
+        (a, r)
+        for a, r in given
+        if all(least <= v <= most for v in (*a, *r))
+        and header.hold(dict(zip(names, a, strict=True)))
+    ][:POINTS]
+    if not usable:
+        return 0, ""
+    wide = np.uint64 if function.index_type == "uint64" else np.int64
+    columns = [
+        np.array([a[k] for a, _ in usable], object).astype(wide).view(np.int64)
+        for k in range(len(names))
+    ]
+    if not columns:
+        got = run[function.name]()
+        rows = [tuple(np.atleast_1d(got).tolist())] * len(usable)
+    else:
+        got = run[function.name](*columns)
+        outputs = got if isinstance(got, tuple) else (got,)
+        rows = list(zip(*(o.view(wide).tolist() for o in outputs), strict=True))
+    for (arguments, want), row in zip(usable, rows, strict=True):
+        if tuple(row) != tuple(want):
+            shown = ", ".join(f"{n}={v}" for n, v in zip(names, arguments, strict=True))
+            return len(usable), f"{function.name}({shown}): {row}, the reference says {want}"
+    return len(usable), ""

@@ -1,0 +1,276 @@
+"""What an expression is spelled as keeps its value, in every style: digits as differences of
+quotients, quotients of quotients, masks in place, comparisons, words of bits, small tables."""
+
+import random
+from itertools import chain, combinations, product
+
+import pytest
+from net.judge import assert_sound
+from small_worlds import World
+from test_provers import WINDOWS, worlds
+
+from lego_emit import isqrt, registry
+from lego_emit.cost import cost_model
+from lego_emit.evaluate import evaluate, holds
+from lego_emit.expr import Cond, using
+from lego_emit.forms import Form, Lowering, Style, standing
+from lego_emit.generator import build_program
+from lego_emit.program import OPS
+from lego_emit.symbolic import unsubstitute
+from lego_emit.trace import _mirrored
+from lego_emit.wiring import Wiring
+
+CPP = registry.printer("cpp")
+COST = cost_model(None, CPP.cost)
+
+
+class Computed:
+    """The nodes of a graph at one point, a select's taken branch only; the promises of each
+    operation that the languages lean on."""
+
+    def __init__(self, graph, values):
+        self.graph, self.values, self.known = graph, values, {}
+
+    def __call__(self, node):
+        if node not in self.known:
+            self.known[node] = self._of(node)
+        return self.known[node]
+
+    def _of(self, node):
+        op, args, value = self.graph.ops[node], self.graph.args[node], self.graph.values[node]
+        if op == "const":
+            return value
+        if op == "var":
+            return self.values[value]
+        if op == "select":
+            return self(args[1] if self(args[0]) else args[2])
+        numbers = [self(a) for a in args]
+        if op in ("div", "mod"):
+            assert numbers[0] >= 0 and numbers[1] > 0, (op, numbers, self.values)
+        if op in ("shl", "shr"):
+            assert 0 <= numbers[1] < 64, (op, numbers, self.values)
+        return OPS[op][2](*numbers)
+
+
+def spelled(world, e, styles):
+    """The styles in which e has another form than before; each has e's value at every point, and
+    every node lies in its range."""
+    own = unsubstitute(e, world.facts)
+    lowering = Lowering(world.facts, COST, True, ("int32", "int64"))
+    forms = {}
+    with using(world.facts):
+        for style in styles(own):
+            node = Form(lowering, style, [own]).expr(own)
+            if node not in forms:
+                forms[node] = style, lowering.ranges.program([node])
+    for want, values in world.everywhere(e):
+        for node, (style, ranges) in forms.items():
+            computed = Computed(lowering.graph, values)
+            assert computed(node) == want, (world.known, e, style, values)
+            for part, value in computed.known.items():
+                lo, hi = ranges.get(part, (None, None))
+                assert lo is None or lo <= value, (world.known, e, style, values, part)
+                assert hi is None or value <= hi, (world.known, e, style, values, part)
+    return len(forms)
+
+
+def every_style(e):
+    """All subsets of few digits as differences, with each of the other choices."""
+    digits = {a for a, _ in standing([e]) if a.kind == "digit" and a.args[2] is not None}
+    some = sorted(digits, key=lambda a: a.key)[:2]
+    sets = chain.from_iterable(combinations(some, k) for k in range(len(some) + 1))
+    for floors, collect, fuse, rests in product(sets, *[(False, True)] * 3):
+        yield Style(frozenset(floors), collect, fuse, rests)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_expression(seed):
+    forms = sum(spelled(world, made, every_style) for world, _, made, _ in worlds(seed))
+    assert forms > 48
+
+
+def scaled_digits(draw):
+    """Powers of two and others, at their places and elsewhere."""
+    parts = []
+    for name in draw.sample(["x", "y", "(x + y)", "(x + 5)"], draw.randint(1, 2)):
+        low, wide = 1 << draw.randint(0, 3), draw.choice([2, 4, 8, 3])
+        top = draw.choice([f" % {low * wide}", f" % {low * wide}", ""])
+        c = draw.choice([1, low, low, 2 * low, 16, 3, -low, -2])
+        parts.append(f"{c}*(({name}{top}) // {low})")
+    return draw.choice([["0 <= x", "0 <= y"], ["0 <= x <= 60"], ["y >= -3"], []]), " + ".join(parts)
+
+
+def symbolic_digits(draw):
+    """Quotients of one base by products of sizes, some of which divide others."""
+    base = draw.choice(["x", "(x + 3*y)", "(x*N + y)"])
+    parts = [
+        f"{draw.choice(['', '3*', 'N*', '-'])}({base}{draw.choice([' % (N*B*M)', ' % (N*B)', ''])}"
+        f" // {draw.choice(['N', '(N*B)', 'B', '(2*N)', '1'])}"
+        f"{draw.choice(['', ' % B', ' % N', ' % (B*M)'])})"
+        for _ in range(draw.randint(2, 4))
+    ]
+    known = draw.choice([["0 <= x", "0 <= y"], ["0 <= x < N*B*M"], []])
+    return [*known, "N >= 1", "B >= 1", "M >= 1"], " + ".join(parts)
+
+
+@pytest.mark.parametrize("write", [scaled_digits, symbolic_digits])
+def test_digits_in_every_style(write):
+    draw, forms = random.Random(write.__name__), 0
+    windows = WINDOWS | {"x": range(-9, 70), "N": range(1, 5), "M": range(1, 4), "B": range(1, 4)}
+    for _ in range(50):
+        known, text = write(draw)
+        world = World(known, text, limit=60, **windows)
+        forms += spelled(world, world.symbolic(text), every_style)
+    assert forms > 130
+
+
+SIDES = ["x", "-x", "2*x - y", "x + y + 3", "-y - 4", "5", "-3", "x % 3 - y", "N*x", "-N", "0"]
+
+
+def test_comparisons():
+    """Terms go to the side where they are positive, and the constant to where it costs least."""
+    world, seen = World(["N >= 1"], "x + y", limit=60, **WINDOWS), 0
+    lowering = Lowering(world.facts, COST, True, ("int32",))
+    draw = random.Random("comparisons")
+    for a, b, op in product(SIDES, SIDES, ["<", "<=", "==", "!=", ">", ">="]):
+        text = f"{a} {op} {b}"
+        if draw.random() < 0.3:
+            text = draw.choice(
+                ["both({}, x < y)", "one(y == 1, {})", "no(both({}, x != 2))"]
+            ).format(text)
+        condition = world.symbolic(text)
+        if isinstance(condition, Cond) and condition.op in (
+            "lt",
+            "le",
+            "eq",
+            "ne",
+            "and",
+            "or",
+            "not",
+        ):
+            node = Form(lowering, Style(), ()).condition(condition)
+            for values in world.points:
+                seen += 1
+                assert Computed(lowering.graph, values)(node) == holds(condition, values), text
+    assert seen > 20000
+
+
+# -- branches that mirror one another --------------------------------------------------------------
+
+
+def mirrored(draw):
+    """A root or the half of a square of p(x) in one branch and of p(s - x) in the other, and what
+    is nearly so."""
+    p, q, r, s = (
+        draw.choice([0, 0, 1, 2]),
+        draw.choice([1, 2, 8]),
+        draw.randint(0, 3),
+        draw.randint(3, 9),
+    )
+    other = f"({s} - x)"
+    if draw.random() < 0.3:
+        other = draw.choice([f"(x + {s})", f"({s} - 2*x)", f"({s} - y)"])
+    one = f"{p}*x*x + {q}*x + {r}"
+    two = f"{p}*{other}*{other} + {q}*{other} + {draw.choice([r, r, r + 1])}"
+    f = draw.choice(["isqrt(max({}, 0))", "({}) // 2", "isqrt(({}) * ({}))"])
+    return (
+        f"x <= {draw.randint(1, 5)}",
+        f.format(one, one),
+        f"{draw.randint(4, 9)} - {f.format(two, two)}",
+    )
+
+
+def test_mirrored_branches():
+    draw, seen, turned = random.Random("mirrored"), 0, 0
+    for _ in range(120):
+        condition, one, other = mirrored(draw)
+        text = f"pick({condition}, {one}, {other})"
+        world = World([], text, **WINDOWS)
+        c, a, b = (world.symbolic(t) for t in (condition, one, other))
+        with using(world.facts):
+            new_a, new_b = _mirrored(c, a, b)
+        turned += not (new_a.same(a) and new_b.same(b))
+        for want, values in world.cases(text):
+            seen += 1
+            assert evaluate(new_a if holds(c, values) else new_b, values) == want, (text, values)
+    assert seen > 1500 and turned > 12, turned
+
+
+# -- words of bits ---------------------------------------------------------------------------------
+
+
+def moved_bits(draw, depth=2):
+    """Sums of scaled digits and bit operations: places that meet, borrows and gaps among them."""
+    if depth == 0 or draw.random() < 0.2:
+        name = draw.choice(["i", "j", "(i + j)", "k"])
+        low = 1 << draw.randint(0, 2)
+        digit = f"({name}{draw.choice(['', f' % {low * 2}', f' % {low * 4}'])} // {low})"
+        return f"{draw.choice([1, 1, 2, 4, 8, 16, -1, -4, 3])}*{digit}"
+    one, other = moved_bits(draw, depth - 1), moved_bits(draw, depth - 1)
+    return draw.choice(
+        ["({} + {})", "({} + {})", "(({}) ^ ({}))", "(({}) | ({}))", "(({}) & ({}))", "(31 - {1})"]
+    ).format(one, other) + draw.choice(["", "", " + 1", " + 15", " + 48"])
+
+
+def test_wirings():
+    """Each bit of a wiring is that bit of the value; what is none is refused."""
+    draw, found, refused = random.Random("wirings"), 0, 0
+    windows = {"i": range(8), "j": range(8), "k": range(4)}
+    told = [f"0 <= {n} < {len(w)}" for n, w in windows.items()]
+    for _ in range(250):
+        text = moved_bits(draw)
+        world = World(told, text, limit=80, **windows)
+        made = world.symbolic(text)
+        wiring = Wiring(world.facts)
+        with using(world.facts):
+            bits = wiring.bits(made)
+        if bits is None:
+            refused += 1
+            continue
+        found += 1
+        for want, values in world.cases(text):
+            words = [evaluate(e, values) for e in wiring.inputs]
+            assert all(0 <= w < 1 << n for w, n in zip(words, wiring.widths, strict=True))
+            places = [
+                sum(1 if bit is None else words[bit[0]] >> bit[1] for bit in mix) & 1
+                for mix in bits
+            ]
+            assert want == sum(b << k for k, b in enumerate(places)), (text, made, values)
+    assert found > 50 and refused > 100, (found, refused)
+
+
+# -- sums of small tables --------------------------------------------------------------------------
+
+
+def small_function(draw, name):
+    n = draw.randint(2, 6)
+    return draw.choice(
+        [
+            f"({name} % {n})*{draw.randint(2, 5)} + {name} // {n}",
+            f"({name}*{n} + {draw.randint(0, 4)}) // {draw.randint(2, 7)} % {draw.randint(2, 5)}",
+            f"({name} if {name} < {n} else {draw.randint(-9, 20)} - {name})",
+            f"min({name} // 2, {n} - {name} % 3)",
+            f"({name} // {n} % 2)*{draw.randint(-3, 4)} - {name} % {n} // 2",
+            f"isqrt({name}*{n})",
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_of_functions_of_small_ranges(seed):
+    draw = random.Random(f"tables {seed}")
+    for _ in range(15):
+        text = (
+            f"{small_function(draw, 'x')} + {draw.choice([1, 3, -2])}*({small_function(draw, 'y')})"
+        )
+        text += f" + {draw.randint(-20, 20)}"
+        space = {"isqrt": isqrt}
+        exec(f"def f(x, y):\n    return {text}", space)
+        starts = draw.choice([(0, 0), (3, 1)])
+        assume = [
+            f"{lo} <= {n} < {lo + size}" for n, lo, size in zip("xy", starts, (23, 9), strict=True)
+        ]
+        (found,) = build_program(space["f"], CPP, assume=assume, cost="ops").functions
+        for x, y in product(range(starts[0], starts[0] + 23), range(starts[1], starts[1] + 9)):
+            assert found.evaluate({"x": x, "y": y}) == {"result": space["f"](x, y)}, (text, x, y)
+            assert_sound(found, {"x": x, "y": y})

@@ -1,0 +1,347 @@
+"""What a header promises is true: of results, of parameters, in every language and under every name."""
+
+import random
+import subprocess
+from functools import partial
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from net.choose import strategy
+from net.layouts import expanded, texts
+from net.points import Relations
+from net.words import WORDS, build
+
+import lego_emit
+from lego_emit import Col, ExpandBy, GenP, GroupBy, RegP, Row, generate, isqrt, reference, registry
+from lego_emit.errors import AssumptionError, WidthError
+from lego_emit.expr import Atom, Expr
+from lego_emit.generator import build_program
+from lego_emit.printer import UNSEEN
+from lego_emit.relations import names_in, pieces, reworded
+from lego_emit.space import space_of
+from lego_emit.targets.cpp import FLAGS
+from lego_emit.verify import _promised
+
+CPP = registry.printer("cpp")
+
+# -- the results' ranges -------------------------------------------------------------------------
+
+
+def results(layout, functions, base, numbers):
+    """(function, all its results) of a layout's functions, from the reference evaluator."""
+    every = list(product(*map(range, layout.dims)))
+    found = [[(reference.apply(layout, index) + base,) for index in every]]
+    if len(functions) > 1:
+        positions = range(layout.physical_size)
+        found.append([tuple(i + base for i in reference.inv(layout, p)) for p in positions])
+    return zip(functions, found, strict=True)
+
+
+def assert_promised(layout, functions, base, numbers, tight):
+    """Every result lies in the range that the header gives it; tight: no range is too wide."""
+    space = {**WORDS, **numbers}
+    for function, rows in results(layout, functions, base, numbers):
+        texts = function.result_range.split(", ")
+        assert len(texts) == len(function.promises) == len(function.outputs)
+        for text, (least, end), column in zip(
+            texts, function.promises, zip(*rows, strict=True), strict=True
+        ):
+            assert text.startswith(f"{least} <= ") and text.endswith(f" < {end}")
+            lo, hi = eval(least, space), eval(end, space) - 1
+            assert lo <= min(column) and max(column) <= hi, (function.name, text, numbers)
+            assert not tight or (lo, hi) == (min(column), max(column)), (function.name, text)
+
+
+@st.composite
+def one_way(draw):
+    """A strided, shifted or broadcast map without an inverse."""
+    dims = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3))
+    names = "ijk"[: len(dims)]
+    sum_ = " + ".join(f"{draw(st.sampled_from([-3, 0, 1, 2, 7]))}*{n}" for n in names)
+    start = draw(st.sampled_from([0, 3, -4]))
+    return f"GroupBy({dims}).OrderBy(GenP({dims}, lambda {', '.join(names)}: {sum_} + {start}))"
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(texts(symbolic=False).map(lambda made: made[0]) | one_way(), st.sampled_from([0, 1]))
+def test_ranges_of_layouts(text, base):
+    layout = build(text)
+    functions = build_program(layout, CPP, base=base).functions
+    assert_promised(layout, functions, base, {}, tight=True)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(strategy(expanded), st.sampled_from([0, 1]))
+def test_ranges_with_masked_positions(text, base):
+    """A mask may leave out the last positions: then the ends are the layout's all the same."""
+    layout = build(text)
+    functions = build_program(layout, CPP, base=base).functions
+    assert_promised(layout, functions, base, {}, tight=False)
+    (_, rows), *_ = results(layout, functions, base, {})
+    assert int(functions[0].promises[0][0]) == min(rows)[0]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(texts(symbolic=True), st.sampled_from([0, 1]))
+def test_ranges_of_symbolic_layouts(made, base):
+    """The stated ranges are the layout's sizes, whatever numbers those are."""
+    text, names, relations = made
+    symbols = {n: lego_emit.symbols(n) for n in names}
+    known = [r for r in relations if set(names_in(r)) <= set(names)]
+    functions = build_program(build(text, **symbols), CPP, base=base, assume=known).functions
+    draw = random.Random(text)
+    for _ in range(3):
+        numbers = Relations(relations, names, 1, 12).draw(draw) or {}
+        if len(numbers) < len(names) or build(text, **numbers).size > 3000:
+            continue
+        assert_promised(build(text, **numbers), functions, base, numbers, tight=True)
+
+
+@pytest.mark.parametrize("guard", ["physical", "logical"])
+@pytest.mark.parametrize("base", [0, 1])
+def test_ranges_of_symbolic_masks(guard, base):
+    def one(N, P):
+        return ExpandBy([N], [2 * P], GroupBy([2 * P]).OrderBy(RegP([2, P], [1, 0])), guard)
+
+    def two(N, P):
+        return ExpandBy(
+            [N, 3], [P, 4], GroupBy([2, 2 * P]).OrderBy(RegP([2, P, 2], [2, 0, 1])), guard
+        )
+
+    for make in (one, two):
+        functions = build_program(make, CPP, base=base, assume=["N <= P"]).functions
+        for n, p in ((1, 1), (1, 3), (2, 3), (5, 5)):
+            assert_promised(make(n, p), functions, base, {"N": n, "P": p}, tight=False)
+
+
+def test_the_inverse_of_a_mask_over_one_dimension():
+    layout = ExpandBy([5], [8], GroupBy([8]).OrderBy(RegP([2, 4], [1, 0])))
+    apply, inv = build_program(layout, CPP).functions
+    assert max(layout.inv(p)[0] for p in range(5)) == 5
+    assert inv.result_range == "0 <= the result < 7"
+    assert apply.result_range == "-1 <= the result < 5"
+    logical = ExpandBy([5], [8], GroupBy([8]).OrderBy(RegP([2, 4], [1, 0])), "logical")
+    assert [f.result_range for f in build_program(logical, CPP, base=1).functions] == [
+        "0 <= the result < 9",
+        "0 <= the result < 9",
+    ]
+
+
+# -- names that are changed ----------------------------------------------------------------------
+
+
+def lone(the, result, value):
+    """A lone result beside parameters that the sentences of a header are made of."""
+    return GroupBy([the, value])[result, value - 1]
+
+
+def several(end, loop, end_v, mod, i, function):
+    """Results and parameters whose names are taken in some language."""
+    flat = GroupBy([end, loop]).OrderBy(Col(end, loop))[i, function]
+    return {"result": flat, "in": i + end, "end": function - 5, "mod": flat + end_v + mod}
+
+
+def test_a_promise_outlives_new_names(target):
+    """What verify() checks does not depend on how the header's sentence reads."""
+    (found,) = generate(lone, target).functions
+    space = space_of(found, {"the": 4, "value": 3})
+    assert _promised(found, space) == [(0, 11)]
+    (found,) = generate(several, target, assume=["3 <= end_v < 7", "mod >= -2"]).functions
+    numbers = {"end": 4, "loop": 3, "mod": 10}
+    space = space_of(found, numbers)
+    assert _promised(found, space) == [(0, 11), (1, 7), (-5, -3), (1, 27)]
+    for (name, _), text in zip(found.outputs, found.result_range.split(", "), strict=True):
+        assert name in text.split()
+    stated = {name for promise in found.promises for text in promise for name in names_in(text)}
+    assert stated and stated <= {p.name for p in found.params}
+
+
+def test_a_sentence_is_no_relation():
+    assert reworded("every value lies in 0..5", {"value": "value_v"}) == "every value lies in 0..5"
+    assert reworded("min(min, in) <= lambda", {"min": "min_v", "in": "in_v", "lambda": "l"}) == (
+        "min(min_v, in_v) <= l"
+    )
+    assert reworded("a < 3 or b and not c", {"or": "x", "a": "b", "b": "a"}) == (
+        "b < 3 or a and not c"
+    )
+
+
+def test_sizes_that_are_keywords():
+    """A symbol may have any name; its relations are read all the same."""
+    n = Atom("sym", "in")
+    layout = GroupBy([Expr.atom(n), 4])
+    apply, _ = build_program(layout, CPP, assume=[Expr.atom(n) <= 20]).functions
+    space = space_of(apply, {"in": 3})
+    assert space.total == 12 and _promised(apply, space) == [(0, 11)]
+    with pytest.raises(AssumptionError, match="assumes in <= 20, which is false for in = 21"):
+        space_of(apply, {"in": 21})
+
+
+# -- a user's words in comments ------------------------------------------------------------------
+
+NASTY = (
+    "ends in \\",
+    "in a path C:\\ here",
+    "a trigraph ??/",
+    "*/ closes */",
+    "/* opens",
+    "turned \u202e round \u2066",
+    "two\u2028lines\u0085or\x0cmore\rof\x0bthem\ttoo",
+    "zero \x00 escape \x1b[2J half \ud800 mark \ufeff tag \U000e0041 \uffff",
+    'quotes """" and "\'\\"',
+    "$(rm) ${x} $x `tick ``` [link] {{ 7 }} {% if %} %d {0} #= =# --> <!-- //",
+)
+
+
+def shift(text):
+    """A unit in which a text stands wherever a user can put one."""
+
+    def forward(i):
+        return i * 3 % 8
+
+    def back(p):
+        return p * 3 % 8
+
+    def kernel(N, j):
+        return GroupBy([N]).OrderBy(Row(N))[j]
+
+    forward.__name__ = text
+    kernel.__doc__ = text
+    kernel.__name__ = text
+    layout = GroupBy([8]).OrderBy(GenP([8], forward, partial(back)))
+    words = " ".join(text.replace("\x00", "").replace("\ud800", "").split())  # as Python reads them
+    return layout, kernel, f"N < 100 # {words}"
+
+
+@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+def test_texts_in_comments(target, text):
+    """One line, no character that a compiler warns of, in the file and in its declarations."""
+    layout, kernel, relation = shift(text)
+    for unit in (generate(layout, target), generate(kernel, target, assume=[relation])):
+        for source in unit.files("x").values():
+            assert not UNSEEN.search(source.replace("\n", "")), source
+            assert "??/" not in source and "\\\n" not in source
+            comments = source.count("/**") if target == "javascript" else 0
+            assert source.count("*/") == comments
+            assert source.encode()
+
+
+def test_toolchains_take_any_text_in_comments(toolchain):
+    """All texts at once, under the flags that the targets are compiled with."""
+    units = []
+    for k, text in enumerate(NASTY):
+        layout, kernel, relation = shift(text)
+        units.append(generate(layout, toolchain.name, name=f"layout_{k}"))
+        units.append(generate(kernel, toolchain.name, name=f"kernel_{k}", assume=[relation]))
+    for unit, compiled in zip(units, toolchain.compile(units), strict=True):
+        name = unit.functions[0].name
+        assert compiled[name](*([9, 4] if name.startswith("kernel") else [3])) in (4, 1)
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize("name", ["cpp", "cuda"])
+def test_compilers_with_trigraphs(need, tmp_path, compiler, name):
+    """Where trigraphs count, a question mark can be a backslash."""
+    need(compiler, "apt-get install g++ clang")
+    for k, text in enumerate(NASTY):
+        layout, kernel, _ = shift(text)
+        for part, subject in (("a", layout), ("b", kernel)):
+            (tmp_path / f"{part}{k}.hpp").write_text(
+                generate(subject, name, name=f"{part}{k}").source
+            )
+    includes = "".join(f'#include "{p.name}"\n' for p in sorted(tmp_path.iterdir()))
+    (tmp_path / "all.cpp").write_text(includes)
+    command = [compiler, "-std=c++17", "-trigraphs", *FLAGS[1:], "-Wtrigraphs", "-Wcomment"]
+    done = subprocess.run(
+        [*command, "-fsyntax-only", "all.cpp"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# -- all that a result relies on -----------------------------------------------------------------
+
+
+def assumed(fn, **options):
+    """The assumptions of a function's header."""
+    (found,) = build_program(fn, CPP, **options).functions
+    return found.assumptions
+
+
+def test_an_axis_of_one_element_in_a_branch():
+    """x is dropped from the text where c > 3, so the header must say that it is 0 there."""
+
+    def kernel(x, j, c):
+        return GroupBy([1, 4])[x, j] if c > 3 else 7
+
+    assert "c <= 3 or 0 <= x < 1" in assumed(kernel)
+    (found,) = build_program(lambda x, j: GroupBy([1, 4])[x, j], CPP, base=1).functions
+    assert found.ranges == {"x": "1 <= x < 2", "j": "1 <= j < 5"}
+
+
+def test_only_a_users_names_are_said():
+    """What stands for a value of unknown range on the way is nobody's parameter."""
+
+    def kernel(x, y, N):
+        root = GenP([N], lambda i: GroupBy([N])[N - 1 - isqrt(i * i)] if i < y else i)
+        return GroupBy([N]).OrderBy(root)[x + y]
+
+    assert assumed(kernel)[:2] == (
+        "0 <= x + y < N",
+        "y <= x + y or 0 <= N - isqrt((x + y)*(x + y)) - 1 < N",
+    )
+    for text in assumed(kernel)[:2]:
+        assert set(names_in(text)) <= {"x", "y", "N"}
+
+
+def test_assumptions_are_said_of_the_parameters_that_are_left():
+    """With the numbers of fixed sizes, in Python's words, and each once."""
+    import sympy
+
+    def kernel(i, j, M, BM):
+        return GroupBy([M // BM, BM])[i, j]
+
+    relations = ["M % BM == 0", "M < BM * 100 - low", "low >= 0"]
+    found = assumed(
+        lambda i, j, M, BM, low: kernel(i, j, M, BM) + low,
+        assume=relations,
+        sizes={"BM": 32, "low": 3},
+    )
+    assert found[:2] == ("M % 32 == 0", "M < 32 * 100 - 3")
+    M, BM = sympy.symbols("M BM", integer=True)
+    found = assumed(kernel, assume=[sympy.Eq(sympy.Mod(M, BM), 0), sympy.And(M > 2, M < 100)])
+    assert found[0] == "M % BM == 0" and set(found[1:3]) == {"2 < M", "M < 100"}
+
+
+def test_the_pieces_of_a_chain():
+    assert pieces("0 <= i < N << 2") == {"0 <= i", "i < N << 2"}
+    assert pieces("N > i >= 0") == {"0 <= i", "i < N"}
+    assert pieces("x != 3") == {"x != 3"}
+    assert pieces("a < 3 or i < N") == {"a < 3 or i < N"}
+    assert pieces("every value fits") == {"every value fits"}
+
+
+def test_arguments_that_an_unsigned_type_cannot_hold():
+    """Unused, they are arguments all the same."""
+    with pytest.raises(WidthError, match=r"the argument x \(-5 <= x < 3\) does not fit uint32"):
+        build_program(lambda x, y: y, CPP, assume=["-5 <= x", "x < 3"], index_type="uint32")
+
+
+def test_a_quotient_of_two_branches_is_computed_before_them_and_divides_by_no_zero():
+    def kernel(x, d):
+        y = GroupBy([100])[x]
+        one = y // d if d > 0 else 0
+        other = (y // d) * (y // d) if d > 0 else 1
+        return one + 3 * other
+
+    for function in (kernel, lambda x, d: GroupBy([100])[x] // d if d > 0 else 0):
+        (found,) = build_program(function, CPP).functions
+        assert not any("!=" in text for text in found.assumptions)
+        for x, d in product((0, 7, 99), (-3, 0, 1, 5)):
+            assert found.evaluate({"x": x, "d": d}) == {"result": function(x, d)}
+
+
+def test_a_lone_upper_bound_is_said():
+    (found,) = build_program(lambda i, N: GroupBy([N])[i], CPP, assume=["i < N"]).functions
+    assert found.result_range == "the result < N" and "0 <= i" in found.assumptions[0]

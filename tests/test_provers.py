@@ -1,0 +1,286 @@
+"""What is proven of an expression is true, at every point of small worlds that are told at random:
+ranges, sizes, divisibility, constraints. And enough is proven: each prover has questions that it
+must answer."""
+
+import random
+from contextlib import suppress
+from functools import cache
+from operator import itemgetter
+
+import pytest
+from small_worlds import NO_VALUE, World
+
+from lego_emit import symbols, z3_prover
+from lego_emit.errors import AssumptionError, TraceError
+from lego_emit.evaluate import Undefined, evaluate, holds
+from lego_emit.expr import Atom, Cond, Expr, group, maximum, select, using
+from lego_emit.facts import Facts
+from lego_emit.symbolic import unsubstitute
+from lego_emit.z3_prover import prove_nonneg
+
+WINDOWS = {
+    "i": range(-3, 13),
+    "j": range(-3, 13),
+    "x": range(-9, 10),
+    "y": range(-4, 14),
+    "N": range(1, 9),
+    "M": range(1, 13),
+    "B": range(1, 7),
+}
+
+
+def known(draw):
+    """Texts such as layouts and assume= make: sizes, indices below them, divisors, relations."""
+    texts = ["N >= 1", "M >= 1", "B >= 1"]
+    texts += draw.choice(
+        [[], [], ["M % B == 0"], ["M % 3 == 0"], ["12 % B == 0"], ["M*N % B == 0"]]
+    )
+    texts += draw.choice([[], [], ["M <= 2*B"], ["N <= M"], ["B < N"], ["N <= 4"], ["M >= 3"]])
+    texts += draw.choice(
+        [["0 <= i < N"], ["0 <= i < M*N"], ["0 <= i < M // B"], ["0 <= i < 8"], []]
+    )
+    texts += draw.choice([["0 <= j < B"], ["0 <= j < 5"], ["i <= j"], ["-2 <= j"], []])
+    texts += draw.choice([["x < 0"], ["-5 <= x <= 7"], ["x <= i"], ["x + y == 4"], []])
+    texts += draw.choice([["0 <= y"], ["y <= 9"], ["y <= 2*x"], ["x <= y", "y <= 6"], []])
+    return texts
+
+
+def expression(draw, depth=3):
+    if depth == 0 or draw.random() < 0.2:
+        return draw.choice(["i", "j", "x", "y", "N", "M", "B", "i", "j", "0", "1", "7", "-2"])
+    one, other = expression(draw, depth - 1), expression(draw, depth - 1)
+    return draw.choice(
+        [
+            "({0} + {1})",
+            "({0} - {1})",
+            "({0} - {1})",
+            "({0} * {1})",
+            "N*({0}) + ({1})",
+            "({0}) // B",
+            "({0}) % B",
+            "({0}) // N % B",
+            "({0}) // 3",
+            "({0}) % 4",
+            "({0}) // M",
+            "({0}) // (B*N)",
+            "({0}) // ({1})",
+            "({0}) % ({1})",
+            "min({0}, {1})",
+            "max({0}, {1})",
+            "pick({0} < {1}, {0}, {1} - 1)",
+            "pick({0} <= 2, {1}, 3)",
+            "flag({0} < {1})",
+            "isqrt(max({0}, 0))",
+            "(({0}) & ({1}))",
+            "(({0}) | 5)",
+            "(({0}) ^ ({1}))",
+            "(({0}) >> 1)",
+            "(3 << flag({0} < {1}))",
+        ]
+    ).format(one, other)
+
+
+WORLDS, SEEDS = 40, range(8)
+
+
+@cache
+def worlds(seed):
+    """Random questions: (world, text, its symbolic form, its value at every point that has one)."""
+    draw, found = random.Random(f"worlds {seed}"), []
+    while len(found) < WORLDS:
+        text = expression(draw)
+        try:
+            world = World(known(draw), text, use_z3=seed == 0, limit=100, **WINDOWS)
+            made = world.symbolic(text)
+        except AssumptionError:  # what is told contradicts itself
+            continue
+        except (TraceError, *NO_VALUE) as error:  # of numbers
+            assert "zero" in str(error) or "nonneg" in str(error), error
+            continue
+        cases = list(world.cases(text))
+        if len(cases) > 4:
+            found.append((world, text, made, cases))
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_values_and_constant_bounds(seed):
+    """The form has the text's value, which lies in its interval."""
+    bounded = 0
+    for world, text, made, cases in worlds(seed):
+        world.agree(text, made)
+        with using(world.facts):
+            lo, hi = world.facts.interval(made)
+        for want, values in cases:
+            assert lo is None or lo <= want, (world.known, text, made, lo, want, values)
+            assert hi is None or want <= hi, (world.known, text, made, hi, want, values)
+        bounded += lo is not None or hi is not None
+    assert bounded > WORLDS / 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_not_negative(seed):
+    """Asked of the form itself, and of what is 0 or -1 where it is least and where it is most."""
+    proven = 0
+    for world, text, made, cases in worlds(seed):
+        least, most = min(cases, key=itemgetter(0))[0], max(cases, key=itemgetter(0))[0]
+        with using(world.facts):
+            asked = [
+                made,
+                made - least,
+                most - made,
+                made - least - 1,
+                most - made - 1,
+                made * made,
+            ]
+            asked += [made - e for e in map(world.symbolic, world.names)]
+            for e in asked:
+                if world.facts.nonneg(e):
+                    proven += 1
+                    for value, values in world.everywhere(e):
+                        assert value >= 0, (world.known, text, e, values)
+    assert proven > WORLDS
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bounds_in_sizes(seed):
+    """upper, lower, magnitude, and a constant bound of what they say."""
+    found = {"upper": 0, "lower": 0, "magnitude": 0, "most": 0}
+    for world, text, made, cases in worlds(seed):
+        facts = world.facts
+        with using(facts):
+            bounds = {name: getattr(facts, name)(made) for name in ("upper", "lower", "magnitude")}
+            top = bounds["upper"]
+            most = None if top is None else facts.most(unsubstitute(top, facts))
+        for name, bound in bounds.items():
+            if bound is not None:
+                found[name] += 1
+                assert all(facts._is_size(s) for s in bound.symbols()), (text, name, bound)
+        found["most"] += most is not None
+        for want, values in cases:
+            for name, bound in bounds.items():
+                with suppress(Undefined):
+                    value = want if bound is None else evaluate(bound, values)
+                    good = {"upper": value >= want, "lower": value <= want}
+                    assert bound is None or good.get(name, value >= abs(want)), (
+                        world.known, text, made, name, bound, values, want,
+                    )  # fmt: skip
+            assert most is None or most >= want, (world.known, text, top, most, values, want)
+    assert all(n > 3 for n in found.values()), found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_decisions(seed):
+    """A decided condition has that value everywhere; and, or, not too."""
+    draw, decided = random.Random(f"decisions {seed}"), 0
+    for world, text, _, _ in worlds(seed):
+        names = ["0", "7", f"{text} + 1", text, *world.names, *(f"{n} - 1" for n in world.names)]
+        for _ in range(4):
+            one, other, third = (draw.choice(names) for _ in range(3))
+            op = draw.choice(["<", "<=", "==", "!=", ">", ">="])
+            question = draw.choice(
+                [
+                    "{0}",
+                    "{0}",
+                    "no({0})",
+                    f"both({{0}}, {third} < {one})",
+                    f"one({{0}}, {one} <= {third})",
+                    f"no(one({{0}}, {third} != {other}))",
+                ]
+            ).format(f"{text} {op} {other}")
+            condition = world.symbolic(question)
+            if isinstance(condition, Cond):
+                world.agree(question, condition, find=holds)
+                with using(world.facts):
+                    answer = world.facts.decide(condition)
+            else:
+                answer = bool(condition.constant)
+            if answer is not None:
+                decided += 1
+                for want, values in world.cases(question):
+                    assert want == answer, (world.known, question, condition, values)
+    assert decided > WORLDS / 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_learned(seed):
+    """Ranges, constraints, exact quotients and substitutions hold wherever what was told holds, and
+    samples satisfy what was told. What contradicts itself holds nowhere."""
+    draw, ranges, refused = random.Random(f"learn {seed}"), 0, 0
+    for _ in range(30):
+        texts = known(draw)
+        try:
+            world = World(texts, limit=120, **WINDOWS)
+        except AssumptionError:
+            refused += 1
+            told = World([], *texts, limit=4000, **WINDOWS)
+            code = [compile(t, t, "eval") for t in texts]
+            for values in told.points:
+                with suppress(ZeroDivisionError):
+                    assert not all(eval(c, {}, values) for c in code), (texts, values)
+            continue
+        facts = world.facts
+        try:
+            with using(facts):
+                facts.check_consistent()
+        except AssumptionError:
+            assert not world.points, texts
+            continue
+        for values in map(world.all_values, world.points):
+            for name, bounds in facts.ranges.items():
+                ranges += 1
+                for lo, hi in (
+                    (bounds.lo, Expr.of(values[name])),
+                    (Expr.of(values[name]), bounds.hi),
+                ):
+                    if lo is not None and hi is not None:
+                        assert evaluate(lo, values) <= evaluate(hi, values), (texts, name, values)
+            for e in facts.constraints:
+                assert evaluate(e, values) >= 0, (texts, e, values)
+            for atom, (dividend, divisor) in facts.exact.items():
+                by = evaluate(divisor, values)
+                assert values[atom.args[0]] * by == evaluate(dividend, values), (texts, values)
+            for name, made in facts.substitutions.items():
+                assert evaluate(made, values) == values[name], (texts, name, made, values)
+        for sample in facts.samples():
+            values = sample if isinstance(sample, dict) else sample.values
+            space = {name: values[name] for name in WINDOWS if name in values}
+            for text in texts:
+                with suppress(NameError):
+                    assert eval(text, {}, space), (texts, text, space)
+    assert ranges > 2000
+
+
+# -- faults that were found ----------------------------------------------------------------------
+
+
+def test_a_symbol_that_may_be_negative_is_no_size():
+    """A product with it keeps no sign: max(i*j, 0) was i*j."""
+    world = World(["0 <= i < N", "-2 <= j"], **WINDOWS)
+    text = "max(i*j, 0)"
+    assert world.agree(text, world.symbolic(text)) > 50
+    with using(world.facts):
+        assert not world.facts.nonneg(world.symbolic("i*j"))
+        assert world.facts.magnitude(world.symbolic("j")) is None
+
+
+def test_what_is_known_in_a_branch_is_not_known_outside(monkeypatch):
+    """Z3 was told without a condition that a position that is only taken in a branch is in its
+    range, and that a divisor there is positive."""
+    facts = Facts()
+    for name in "xd":
+        facts.learn_range(name, Expr.of(0), Expr.of(999))
+    x, d = symbols("x d")
+    with using(facts):
+        swapped = group(select(x < 8, x + 8, x - 8), Expr.of(0), Expr.of(15))
+        e = select(x < 16, swapped, select(x < 400, x, select(x < 410, -1000, x)))
+        assert evaluate(e, {"x": 405}) == -1000
+        assert prove_nonneg(facts, e) is False and not facts.nonneg(e)
+        assert prove_nonneg(facts, select(x < 16, swapped, x)) is True
+        gap = group(maximum(d - 500, 500 - d) - 3)
+        quotient = Expr.atom(Atom("digit", Expr.of(7), gap, None))
+        e = select(gap >= 1, maximum(quotient, 3), -5)
+        assert evaluate(e, {"d": 500}) == -5
+        monkeypatch.setattr(z3_prover, "STEPS", 3_000_000)
+        assert prove_nonneg(facts, e) is False
+        assert prove_nonneg(facts, select(gap >= 1, maximum(quotient, 3), 5)) is True
