@@ -26,11 +26,12 @@ SAMPLES = 4096
 def call_apply(genp: GenP, index: tuple[int, ...]) -> int:
     """genp's position of an index. Raises LayoutError unless it is an integer, and in
     0 <= position < size where genp has an inverse."""
-    call = f"apply({_listed(index)})"
-    position = _integer(genp, call, _called(genp, call, genp.apply_function, index))
+    position = _called(genp, "apply", genp.apply_function, index)
+    if type(position) is not int:
+        position = _integer(genp, "apply", index, position)
     if genp.inv_function is not None and not 0 <= position < genp.size:
         raise LayoutError(
-            f"{genp!r}: {call} gives {shown(position)}, outside 0..{shown(genp.size - 1)}: not a bijection. "
+            f"{genp!r}: apply({_listed(index)}) gives {shown(position)}, outside 0..{shown(genp.size - 1)}: not a bijection. "
             "Mend it, or leave inv out if it is meant to leave its range (section III-D)"
         )
     return position
@@ -40,16 +41,15 @@ def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
     """genp's index of a position. Raises LayoutError unless it is one in-range integer for each
     dimension."""
     assert genp.inv_function is not None
-    call = f"inv({shown(flat)})"
-    found = _called(genp, call, genp.inv_function, (flat,))
+    found = _called(genp, "inv", genp.inv_function, (flat,))
     rank = len(genp.dims)
     if rank == 1 and not isinstance(found, list | tuple):
         found = (found,)
     if not isinstance(found, list | tuple) or len(found) != rank:
-        raise LayoutError(f"{genp!r}: {call} gives {shown(found)}; give a tuple of {rank} integers")
-    index = tuple(_integer(genp, call, i) for i in found)
+        raise LayoutError(f"{genp!r}: inv({shown(flat)}) gives {shown(found)}; give a tuple of {rank} integers")
+    index = tuple(i if type(i) is int else _integer(genp, "inv", (flat,), i) for i in found)
     if not all(0 <= i < n for i, n in zip(index, genp.dims, strict=True)):
-        raise LayoutError(f"{genp!r}: {call} gives {shown(index)}, outside its sizes")
+        raise LayoutError(f"{genp!r}: inv({shown(flat)}) gives {shown(index)}, outside its sizes")
     return index
 
 
@@ -137,24 +137,24 @@ def names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-def _called(genp: GenP, call: str, function: Any, arguments: tuple[int, ...]) -> Any:
+def _called(genp: GenP, name: str, function: Any, arguments: tuple[int, ...]) -> Any:
     try:
         return function(*arguments)
     except (Exception, SystemExit) as error:
         line, text = line_in(function, error), " ".join(str(error).split())
         raise LayoutError(
-            f"{genp!r}: {call} raised {type(error).__name__}{line}: {text}"
+            f"{genp!r}: {name}({_listed(arguments)}) raised {type(error).__name__}{line}: {text}"
         ) from error
 
 
-def _integer(genp: GenP, call: str, value: Any) -> int:
+def _integer(genp: GenP, name: str, arguments: tuple[int, ...], value: Any) -> int:
     try:
         return int(operator.index(value))
     except TypeError:
         hint = "; write // for integer division, / gives floats" * isinstance(value, float)
         raise LayoutError(
-            f"{genp!r}: {call} gives {shown(value)}, a {type(value).__name__}, where an integer is "
-            f"wanted{hint}"
+            f"{genp!r}: {name}({_listed(arguments)}) gives {shown(value)}, a {type(value).__name__}, "
+            f"where an integer is wanted{hint}"
         ) from None
 
 
