@@ -46,7 +46,9 @@ def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
     if rank == 1 and not isinstance(found, list | tuple):
         found = (found,)
     if not isinstance(found, list | tuple) or len(found) != rank:
-        raise LayoutError(f"{genp!r}: inv({shown(flat)}) gives {shown(found)}; give a tuple of {rank} integers")
+        raise LayoutError(
+            f"{genp!r}: inv({shown(flat)}) gives {shown(found)}; give a tuple of {rank} integers"
+        )
     index = tuple(i if type(i) is int else _integer(genp, "inv", (flat,), i) for i in found)
     if not all(0 <= i < n for i, n in zip(index, genp.dims, strict=True)):
         raise LayoutError(f"{genp!r}: inv({shown(flat)}) gives {shown(index)}, outside its sizes")

@@ -974,7 +974,7 @@ class Facts:
     # -- bounding --------------------------------------------------------------------------
 
     def upper(self, e: Expr) -> Expr | None:
-        """An upper bound in sizes only, None where there is none."""
+        """An upper bound in sizes (what no number bounds from above), None where there is none."""
         return self._bound(e, 1, 16)
 
     def most(self, e: Expr) -> int | None:
@@ -988,7 +988,7 @@ class Facts:
         return Facts({**self.ranges, **known}, use_z3=False).interval(e)[1]
 
     def lower(self, e: Expr) -> Expr | None:
-        """A lower bound in sizes only, None where there is none."""
+        """A lower bound in sizes (what no number bounds from above), None where there is none."""
         bound = self._bound(-e, 1, 16)
         return None if bound is None else -bound
 

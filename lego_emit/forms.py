@@ -78,7 +78,6 @@ class Lowering:
         self.plain: int | None = None  # operations of the first candidate
         self.ranges = Ranges(self)
         self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
-        self.divisors: dict[int, Expr] = {}  # of divisions by what may be 0
         self._naturals: dict[Expr, bool] = {}
         self._values: dict[int, Expr | None] = {}
         self._ratios: dict[tuple[Expr, Expr], Expr | None] = {}
@@ -421,7 +420,6 @@ class Form:
             made = self._from(source, ops[kind == "fmod"], a, b)
             if not positive and not self.lowering.negative(args[1]):
                 self.graph.partial[made] = False
-                self.lowering.divisors[made] = args[1]
             return made
         if kind == "select":
             nodes = self.condition(args[0]), self.expr(args[1]), self.expr(args[2])

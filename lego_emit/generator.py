@@ -14,7 +14,7 @@ from .errors import LegoWarning, TargetError, TraceError, nearest, shown
 from .expr import RECORDER, TOO_DEEP, Cond, Expr, using
 from .facts import Facts
 from .layout import Block, ExpandBy
-from .lower import lower
+from .lower import lower, nonzero
 from .printer import Printer
 from .program import INDEX_TYPES, Function, Param, Program
 from .relations import pieces, reworded
@@ -167,7 +167,7 @@ def _declared(trace: Trace, layout: Block) -> Block:
     names: list[str] = []
     if not layout.is_concrete:
         for n in layout._sizes():
-            e = Expr.of(n)
+            e = unsubstitute(Expr.of(n), trace.facts)
             ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
             names += [s for s in ordered if s not in names]
     trace.signature = names
@@ -308,8 +308,9 @@ def _lowered(
         params = tuple(_param(n, facts, trace) for n in names)
         index_type, width, note = choose_type(name, lowered, candidates, size)
         index_type, width, note = _with_params(name, params, index_type, width, note, candidates)
-        for undefined in sorted(set(lowered.divisors), key=lambda e: e.key):
-            trace.note(f"{undefined!r} != 0")
+        for divisor, branch in nonzero((e for _, e in outputs), facts):
+            there = [c.rebuild(lambda e: unsubstitute(e, facts)) for c in branch]
+            trace.note(f"{unsubstitute(divisor, facts)!r} != 0", there)
         return Function(
             name=name,
             params=params,

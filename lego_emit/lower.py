@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .cost import Cost
-from .expr import RECORDER, Atom, Expr, expand_groups
+from .expr import RECORDER, Atom, Cond, Expr, expand_groups
 from .facts import Facts
 from .forms import Form, Found, Lowering, Style, price, standing
 from .program import INDEX_TYPES, OPS, Node
@@ -17,6 +18,8 @@ from .symbolic import unsubstitute
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
 TRIES = 3  # functions stay quick
+GUARDS = 4  # conditions around a division that a header names
+VISITS = 4096  # of parts of the outputs, beyond which it names none
 WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 
 NAMES = {
@@ -38,7 +41,6 @@ class Lowered:
     extents: list[tuple[str, Node]]
     nodes: dict[int, Node]
     roots: list[int]
-    divisors: list[Expr]  # which may be 0, and must not be: they divide whatever the branches
 
     @property
     def cost(self) -> float:
@@ -187,6 +189,42 @@ def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:
         yield set(digits) - {digit}
 
 
+def nonzero(outputs: Iterable[Expr], facts: Facts) -> Iterator[tuple[Expr, tuple[Cond, ...]]]:
+    """(a divisor that may be 0 for all that is known, the conditions of the branch in which it
+    divides). Of many branches in one another, the outer ones."""
+    seen: set[tuple[Atom, tuple[str, ...]]] = set()
+    waiting: list[tuple[Expr, tuple[Cond, ...]]] = [(e, ()) for e in outputs]
+    while waiting:
+        e, branch = waiting.pop()
+        if len(branch) > GUARDS or len(seen) > VISITS:
+            branch = branch[:GUARDS] if len(seen) <= VISITS else ()
+        keys = tuple(c.key for c in branch)
+        for atom in e.atoms():
+            if (atom, keys) in seen:
+                continue
+            seen.add((atom, keys))
+            if atom.kind == "select":
+                condition, then, other = atom.args
+                waiting += [(e, branch) for e in condition.exprs()]
+                waiting += [(then, (*branch, condition)), (other, (*branch, ~condition))]
+                continue
+            for x in atom.args:
+                waiting += [(e, branch) for e in _within(x)]
+            if atom.kind in ("fdiv", "fmod") and _may_be_0(atom.args[1], branch, facts):
+                yield atom.args[1], branch
+
+
+def _within(x: Any) -> list[Expr]:
+    return [*x.exprs()] if isinstance(x, Cond) else [x] if isinstance(x, Expr) else []
+
+
+def _may_be_0(divisor: Expr, branch: Iterable[Cond], facts: Facts) -> bool:
+    with facts.scope():
+        for condition in branch:
+            facts.assume(condition)
+        return not (facts.nonneg(divisor - 1) or facts.nonneg(-divisor - 1))
+
+
 # -- names and ranges ------------------------------------------------------------------------------
 
 
@@ -235,7 +273,6 @@ def finish(
         [(n, whole[k]) for n, k in zip(extent_names, extents, strict=True)],
         {k: nodes[k] if k in nodes else whole[k] for k in reached},
         [*roots],
-        [lowering.divisors[k] for k in reached if k in meant and k in lowering.divisors],
     )
 
 

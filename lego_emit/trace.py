@@ -69,6 +69,7 @@ class Trace:
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
     base: int = 0  # what the first index is called: 0 or 1
     indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
+    turned: set[str] = field(default_factory=set)  # those that turned out to be in this run
     _axis: int = 0
     _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     function: Callable[[Trace], Any] | None = None
@@ -155,12 +156,12 @@ class Trace:
         self.indices.add(name)
         return self.symbol(name)
 
-    def note(self, text: str) -> None:
-        """A precondition for the header; one of a branch says so."""
+    def note(self, text: str, branch: Iterable[Cond] = ()) -> None:
+        """A precondition for the header; one of a branch, or of the path here, says so."""
         path = _path.get()
         if path is not None and path.decided:
-            conditions = (~c if value else c for c, value in path.decided.items())
-            text = " or ".join([*(repr(self.put_back(c)) for c in conditions), text])
+            branch = [*branch, *(c if value else ~c for c, value in path.decided.items())]
+        text = " or ".join([*(repr(self.put_back(~c)) for c in branch), text])
         if text not in self.preconditions:
             self.preconditions.append(text)
 
@@ -578,6 +579,7 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
             trace,
             preconditions=[*start.preconditions],
             extents={},
+            turned=set(),
             _layouts=dict(start._layouts),
             function=function,
         )
