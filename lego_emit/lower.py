@@ -11,6 +11,7 @@ from .cost import Cost
 from .expr import RECORDER, Atom, Cond, Expr, expand_groups
 from .facts import Facts
 from .forms import Form, Found, Lowering, Style, price, standing
+from .intervals import interval
 from .program import INDEX_TYPES, OPS, Node
 from .search import tabulated, wired
 from .symbolic import unsubstitute
@@ -20,6 +21,7 @@ BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain o
 TRIES = 3  # functions stay quick
 GUARDS = 4  # conditions around a division that a header names
 VISITS = 4096  # of parts of the outputs, beyond which it names none
+DIVIDES = {"div": "floordiv", "mod": "floormod", "floordiv": "floordiv", "floormod": "floormod"}
 WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 
 NAMES = {
@@ -238,7 +240,7 @@ def finish(
 ) -> Lowered:
     """The program of chosen nodes: what stands more than once is named; every node has its range.
     What is named is computed whether its branch is taken or not: where it is not, a division by
-    what may be 0 there is by 1 instead."""
+    what may be 0 there is by 1 instead, and what is known of its value does not hold."""
     graph = lowering.graph
     reached = graph.reached([*roots, *extents])
     ranges = lowering.ranges.program([*roots, *extents])
@@ -247,13 +249,16 @@ def finish(
     conditions = {k for k in reached if OPS.get(graph.ops[k], ("", "i"))[1] == "b"}
     named = {k for k, uses in graph.uses(roots) if uses > 1 and graph.args[k]} - conditions
     meant = graph.always([*roots, *extents])
-    guarded = graph.always([*roots, *extents, *named], lowering.lazy) - meant
+    loose: set[int] = set()  # computed where they may mean nothing
+    for k in sorted(graph.always([*roots, *extents, *named], lowering.lazy) - meant):
+        if k in graph.partial or not loose.isdisjoint(graph.args[k]):
+            loose.add(k)
 
     def made(k: int, nodes: dict[int, Node]) -> Node:
-        op, args = graph.ops[k], [nodes[a] for a in graph.args[k]]
-        if k in guarded and k in graph.partial:
-            args[1] = _nonzero(args[1], graph.partial[k])
-        return Node(op, tuple(args), graph.values[k], *ranges.get(k, (None, None)))
+        op, args = graph.ops[k], tuple(nodes[a] for a in graph.args[k])
+        if k in loose and OPS[op][1] == "i":
+            return _harmless(op, args, graph.partial.get(k, False))
+        return Node(op, args, graph.values[k], *ranges.get(k, (None, None)))
 
     nodes: dict[int, Node] = {}
     for k in graph.reached(roots):
@@ -276,16 +281,33 @@ def finish(
     )
 
 
-def _nonzero(divisor: Node, positive: bool) -> Node:
-    """A divisor where it is used, and 1 where it is 0; positive: it is >= 1 where it is used."""
-    one = Node("const", (), 1, 1, 1)
-    lo, hi = divisor.lo, divisor.hi
-    top = None if hi is None else max(hi, 1)
-    if positive:
-        return Node("max", (divisor, one), None, 1 if lo is None else max(lo, 1), top)
-    zero = Node("const", (), 0, 0, 0)
-    least = None if lo is None else min(lo, 1)
-    return Node("select", (Node("ne", (divisor, zero)), divisor, one), None, least, top)
+def _harmless(op: str, args: tuple[Node, ...], positive: bool) -> Node:
+    """An operation that has a value for all that its operands may be: a divisor is 1 where it is 0,
+    or below 1 and positive says that it is not where it is used."""
+    if op in DIVIDES:
+        a, b = args
+        if b.lo is None or b.lo < 1:
+            if positive:
+                b = _node("max", b, _number(1))
+            elif b.hi is None or b.hi >= 0:
+                b = _node("select", Node("ne", (b, _number(0))), b, _number(1))
+        if a.lo is None or a.lo < 0 or b.lo is None or b.lo < 1:
+            op = DIVIDES[op]
+        args = a, b
+    elif op == "isqrt" and (args[0].lo is None or args[0].lo < 0):
+        args = (_node("max", args[0], _number(0)),)
+    elif op in ("shl", "shr") and (args[1].lo is None or args[1].lo < 0):
+        args = args[0], _node("max", args[1], _number(0))
+    return _node(op, *args)
+
+
+def _number(value: int) -> Node:
+    return Node("const", (), value, value, value)
+
+
+def _node(op: str, *args: Node) -> Node:
+    """An operation of which no more is known than its operands' ranges say."""
+    return Node(op, args, None, *interval(op, [(a.lo, a.hi) for a in args]))
 
 
 def _hint(node: Node) -> str:

@@ -216,10 +216,10 @@ PLANTED = {
     "a shift too far": (SHIFT, far_shift, "shift"),
     "a result beyond what is promised": (
         LAYOUT,
-        lambda f: replace(f, result_range="0 <= the result < 23"),
+        lambda f: replace(f, promises=(("0", "23"),)),
         "result",
     ),
-    "a promise of no name": (LAYOUT, lambda f: replace(f, result_range="0 <= k < 99"), "result"),
+    "a promise of no name": (LAYOUT, lambda f: replace(f, promises=(("0", "99 - k"),)), "result"),
     "a header that excludes": (TILES, ranged("M >= 3"), "header"),
     "a header that admits": (TILES, lambda f: replace(f, assumptions=()), "header"),
     "a type that is too small": (MATRIX, lambda f: replace(f, index_type="int32"), "overflow"),
