@@ -41,6 +41,7 @@ CACHES = (
 )  # fmt: skip
 SHIFTED_DEGREE = 6
 Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
+Z3_UNKNOWN = 3  # queries that one counts for to which Z3 knows no answer
 Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
 
 
@@ -817,9 +818,9 @@ class Facts:
             return False
         from .z3_prover import prove_nonneg
 
-        self.z3_queries += 1
-        proven = prove_nonneg(self, e)
-        return bool(proven)
+        answer = prove_nonneg(self, e)
+        self.z3_queries += Z3_UNKNOWN if answer is None else 1
+        return bool(answer)
 
     def decide(self, condition: Cond) -> bool | None:
         """True or False where the condition is decided, else None."""

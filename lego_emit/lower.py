@@ -102,13 +102,13 @@ def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool
     own = [unsubstitute(e, lowering.facts) for e in outputs]
     atoms = [atom for atom, _ in standing(own)]
     kinds = {atom.kind for atom in atoms}
-    best = _tried(lowering, Style(), own)
+    begun, best = lowering.built, _tried(lowering, Style(), own)
     if kinds <= {"sym"} and not lowering.sizes:
         return best, True
     words = wired(lowering, own) if kinds & WIRED else None
     if words is not None:
         return min(best, words, key=price), True
-    best = _cheapest(lowering, own, atoms, best)
+    best = _cheapest(lowering, own, atoms, best, begun)
     flat = [expand_groups(e) for e in outputs] if "group" in kinds else []
     if flat and all(e is not None for e in flat):
         expanded = [unsubstitute(e, lowering.facts) for e in flat]
@@ -116,7 +116,8 @@ def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool
             recorder.context = ("products multiplied out",)
         atoms = [atom for atom, _ in standing(expanded)]
         if tuple(expanded) not in lowering.cheapest:
-            _cheapest(lowering, expanded, atoms, _tried(lowering, Style(), expanded))
+            begun, plain = lowering.built, _tried(lowering, Style(), expanded)
+            _cheapest(lowering, expanded, atoms, plain, begun)
         best = min(best, lowering.cheapest[tuple(expanded)], key=price)
         if recorder is not None:
             recorder.context = ()
@@ -133,9 +134,10 @@ def _tried(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Found:
 
 
 def _cheapest(
-    lowering: Lowering, outputs: Sequence[Expr], atoms: Iterable[Atom], best: Found
+    lowering: Lowering, outputs: Sequence[Expr], atoms: Iterable[Atom], best: Found, begun: int
 ) -> Found:
-    """The cheapest of the styles that are tried; best: that of the plain one."""
+    """The cheapest of the styles that are tried; best: that of the plain one; begun: atoms that
+    were built before that."""
     style = Style()
     bases: dict[Expr, list[Atom]] = {}
     symbolic = fusible = rests = False
@@ -152,7 +154,7 @@ def _cheapest(
             symbolic = symbolic or atom.args[0] in lowering.sizes
     for base, digits in bases.items():
         rests = rests or any((base, d.args[2]) in starts and d.args[2].constant for d in digits)
-    limit = BUDGET + TRIES * lowering.built
+    limit = begun + BUDGET + TRIES * (lowering.built - begun)
 
     def choose(made: Style) -> None:
         nonlocal best, style
