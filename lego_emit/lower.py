@@ -223,6 +223,8 @@ def _within(x: Any) -> list[Expr]:
 
 
 def _may_be_0(divisor: Expr, branch: Iterable[Cond], facts: Facts) -> bool:
+    if Cond("ne", divisor, Expr.of(0)).key in {c.key for c in branch}:
+        return False
     with facts.scope():
         for condition in branch:
             facts.assume(condition)

@@ -104,11 +104,10 @@ def pieces(text: str) -> set[str]:
     for a, op, b in zip((tree.left, *tree.comparators), tree.ops, tree.comparators, strict=False):
         if isinstance(op, ast.Gt | ast.GtE):
             op, a, b = (ast.Lt() if isinstance(op, ast.Gt) else ast.LtE()), b, a
-        if isinstance(op, ast.LtE):  # of integers
-            if (number := _number(b)) is not None:
-                op, b = ast.Lt(), ast.Constant(number + 1)
-            elif (number := _number(a)) is not None:
-                op, a = ast.Lt(), ast.Constant(number - 1)
+        if isinstance(op, ast.LtE) and (number := _number(b)) is not None:
+            op, b = ast.Lt(), ast.Constant(number + 1)
+        elif isinstance(op, ast.Lt) and (number := _number(a)) is not None:
+            op, a = ast.LtE(), ast.Constant(number + 1)
         found.add(f"{ast.unparse(a)} {_SIGNS.get(type(op), ast.dump(op))} {ast.unparse(b)}")
     return found
 

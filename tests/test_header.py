@@ -175,7 +175,7 @@ def test_sizes_that_are_keywords():
     apply, _ = build_program(layout, CPP, assume=[Expr.atom(n) <= 20]).functions
     space = space_of(apply, {"in": 3})
     assert space.total == 12 and _promised(apply, space) == [(0, 11)]
-    with pytest.raises(AssumptionError, match="assumes in <= 20, which is false for in = 21"):
+    with pytest.raises(AssumptionError, match="assumes 1 <= in < 21, which is false for in = 21"):
         space_of(apply, {"in": 21})
 
 

@@ -231,7 +231,9 @@ def _judge(case, verdict, count, deep, keep, seconds):
         again = Verdict()
         other = _generated(case, subject, again)
         second = again.refusal or (other and other.source)
-        if first != second:
+        if again.findings:
+            verdict.findings += again.findings
+        elif first != second:
             verdict.add("twice", f"first\n{first}\nthen\n{second}")
     if unit is None:
         return
