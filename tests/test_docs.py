@@ -37,7 +37,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 NAMES = [str(path.relative_to(DOCS)) for path in PAGES]
 UPDATE = os.environ.get("LEGO_UPDATE_DOCS", "") not in ("", "0")
-OPTIONAL = {"nvcc", "lua"}  # CI goes on without these: ci/setup does not install them
+OPTIONAL = {"nvcc"}  # CI goes on without: ci/setup does not install it
 HOW = "LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py writes it anew"
 
 BLOCK = re.compile(
