@@ -63,6 +63,7 @@ def test_another_base_is_refused():
         generate(index_kernel, "julia", base=2)
 
 
+@pytest.mark.slow
 def test_compiled(toolchain):
     layout = LAYOUTS[0]
     run = generate(layout, toolchain.name, base=1).compile()
@@ -72,6 +73,7 @@ def test_compiled(toolchain):
         assert run["layout_inv"](flat) == (i, j)
 
 
+@pytest.mark.slow
 def test_every_array_form_counts_its_axes_from_the_base(toolchain):
     index_functions.assert_arrays(
         toolchain, index_functions.array_units(toolchain.name, ("int32",))

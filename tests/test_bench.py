@@ -19,6 +19,8 @@ from lego_emit.targets import cpu_timing, gpu, gpu_timing
 from lego_emit.timing import BY_HAND, LOOP, NAIVE, OURS, TABLE, Cost, Quartiles, Rivals, Timing, Way
 from lego_emit.verify import spaces_of
 
+pytestmark = pytest.mark.slow
+
 GPU_BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks" / "gpu"
 
 LAYOUT = OrderBy(Row(64, 64)).TileBy((8, 8), (8, 8))

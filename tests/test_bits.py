@@ -193,6 +193,7 @@ def test_known_counts(wiring, most, width):
     assert check(*wiring, width=width) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", [{}, PRICES[1], {"mod": inf, "div": inf}])
 def test_five_twos(price):
     """Every permutation of five bits in ten operations, without remainders too."""
@@ -245,6 +246,7 @@ def field_wirings(draw):
     return widths, outputs
 
 
+@pytest.mark.slow
 @given(field_wirings(), st.sampled_from(PRICES), st.sampled_from([31, 53, 63]))
 @settings(deadline=None, max_examples=100)
 def test_random_fields(wiring, price, width):

@@ -266,6 +266,7 @@ def big(layouts=200):
     config(f'targets = "all"\nlayouts = [{names}]')
 
 
+@pytest.mark.slow
 def test_two_hundred_layouts_in_seven_languages(monkeypatch):
     """The second time each file is read once, no layout is made and nothing is written."""
     big()
@@ -286,6 +287,7 @@ def test_two_hundred_layouts_in_seven_languages(monkeypatch):
     assert own == [1] * 1601
 
 
+@pytest.mark.slow
 def test_processes_and_one_process_make_the_same():
     big(30)
     built("--jobs", 1)
@@ -474,6 +476,7 @@ def test_an_interrupted_build(monkeypatch):
     assert run("--check").exit_code == 0 and files() == MADE
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment():
     """No half-written file, no false alarm."""
     big(40)
@@ -792,6 +795,7 @@ def test_files_that_are_not_utf_8(folder):
     assert files() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [b"a b", b"$HOME", b"\xff\xfe", "é#ü".encode(), b"-x", b"a'b"])
 def test_odd_paths(folder, name):
     place = Path(os.fsdecode(os.path.join(os.fsencode(folder), name)))

@@ -26,7 +26,7 @@ INSTALL = {
 }
 both_compilers = pytest.mark.parametrize("compiler", ["g++", "clang++"])
 both_standards = pytest.mark.parametrize("standard", ["c++17", "c++20"])
-pytestmark = pytest.mark.usefixtures("gxx")
+pytestmark = [pytest.mark.usefixtures("gxx"), pytest.mark.slow]
 
 
 @pytest.fixture

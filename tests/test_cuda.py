@@ -14,6 +14,8 @@ from lego_emit import GroupBy, generate, golden, registry
 from lego_emit.emit import emit_program
 from lego_emit.targets.cuda import CudaTarget
 
+pytestmark = pytest.mark.slow
+
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on PATH")
 needs_gxx = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not on PATH")
 CUDA = CudaTarget()

@@ -32,6 +32,8 @@ import pytest
 from lego_emit.pictures import svg
 from lego_emit.show import sheet
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

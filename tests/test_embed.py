@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples" / "embed"
 TILED = "TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))"

@@ -123,6 +123,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cost", ["ops", "latency"])
 def test_proofs(cost):
     """Over every index at once, in both directions."""

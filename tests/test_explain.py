@@ -80,6 +80,7 @@ def draw(function, sizes, rng):
     return values if all(eval(a, {}, dict(values)) for a in function.assumptions) else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_every_step_is_true(name):
     make, sizes = UNITS[name]
@@ -105,6 +106,7 @@ def test_every_step_is_true(name):
         assert checked >= 20 * len(own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_its_text_is_for_readers(name):
     make, _ = UNITS[name]
@@ -292,6 +294,7 @@ def test_names_and_units_that_are_not_there():
         replace(unit, _make=None).explain()
 
 
+@pytest.mark.slow
 def test_verify_knows_what_was_emitted(need):
     need("g++", "apt-get install g++")
     tile = {"M": 6, "N": 8, "BM": 3, "BN": 4}

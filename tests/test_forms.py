@@ -83,6 +83,7 @@ def every_style(e):
         yield Style(frozenset(floors), collect, fuse, rests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_any_expression(seed):
     forms = sum(spelled(world, made, every_style) for world, _, made, _ in worlds(seed))
@@ -113,6 +114,7 @@ def symbolic_digits(draw):
     return [*known, "N >= 1", "B >= 1", "M >= 1"], " + ".join(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [scaled_digits, symbolic_digits])
 def test_digits_in_every_style(write):
     draw, forms = random.Random(write.__name__), 0

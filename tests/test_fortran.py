@@ -12,6 +12,8 @@ from lego_emit import GroupBy, generate, golden
 from lego_emit.emit import emit_program
 from lego_emit.program import INDEX_TYPES, Function, Param, Program
 
+pytestmark = pytest.mark.slow
+
 STRICT = ("-std=f2018", "-Wall", "-Wextra", "-Werror")
 gfortran = pytest.mark.parametrize("toolchain", ["fortran"], indirect=True)
 

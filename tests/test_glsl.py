@@ -17,6 +17,8 @@ from lego_emit.emit import emit_program
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.targets.glsl import GlslTarget, VulkanGlslTarget
 
+pytestmark = pytest.mark.slow
+
 LEAST, MOST = -(2**31), 2**31 - 1
 
 

@@ -56,6 +56,7 @@ def test_committed_files_are_what_is_made_now():
     assert not differences, "\n".join(map(str, differences))
 
 
+@pytest.mark.slow
 def test_every_case_over_every_index(toolchain, all_cases):
     result = golden.verify(all_cases, toolchain.name)
     assert result.cases == len(all_cases)
@@ -63,6 +64,7 @@ def test_every_case_over_every_index(toolchain, all_cases):
     assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@pytest.mark.slow
 def test_every_case_with_its_numbers_put_in(toolchain, all_cases):
     result = golden.verify(all_cases, toolchain.name, numbers=True)
     assert result.functions > 20

@@ -64,6 +64,7 @@ def one_way(draw):
     return f"GroupBy({dims}).OrderBy(GenP({dims}, lambda {', '.join(names)}: {sum_} + {start}))"
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(texts(symbolic=False).map(lambda made: made[0]) | one_way(), st.sampled_from([0, 1]))
 def test_ranges_of_layouts(text, base):
@@ -72,6 +73,7 @@ def test_ranges_of_layouts(text, base):
     assert_promised(layout, functions, base, {}, tight=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(strategy(expanded), st.sampled_from([0, 1]))
 def test_ranges_with_masked_positions(text, base):
@@ -83,6 +85,7 @@ def test_ranges_with_masked_positions(text, base):
     assert int(functions[0].promises[0][0]) == min(rows)[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(texts(symbolic=True), st.sampled_from([0, 1]))
 def test_ranges_of_symbolic_layouts(made, base):
@@ -228,6 +231,7 @@ def test_texts_in_comments(target, text):
             assert source.encode()
 
 
+@pytest.mark.slow
 def test_toolchains_take_any_text_in_comments(toolchain):
     """All texts at once, under the flags that the targets are compiled with."""
     units = []

@@ -22,6 +22,8 @@ from lego_emit.printers.javascript import JavaScriptPrinter
 from lego_emit.program import Function, Node, Param, Program
 from lego_emit.targets.javascript import JavaScriptTarget
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = ("int32", "uint32", "int53")
 BIGINTS = ("int64", "uint64")
 NODE = JavaScriptTarget()

@@ -13,6 +13,8 @@ from lego_emit.emit import emit_program
 from lego_emit.program import INDEX_TYPES, Function, Param, Program
 from lego_emit.targets import julia as julia_target
 
+pytestmark = pytest.mark.slow
+
 FLAGS = [*julia_target.FLAGS, "--check-bounds=yes"]
 TYPES = {"int32": ("Int32", "Int64"), "int64": ("Int64",), "uint32": ("UInt32", "UInt64")}
 julia = pytest.mark.parametrize("toolchain", ["julia"], indirect=True)

@@ -153,6 +153,7 @@ def bits(x):
     return sum(k if x >> k & 1 else 0 for k in range(10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fn", "assume", "words"),
     [

@@ -11,6 +11,8 @@ from lego_emit import generate, registry
 from lego_emit.emit import Emitted, emit_program
 from lego_emit.program import Node
 
+pytestmark = pytest.mark.slow
+
 CASES = {
     "operations32": programs.every_operation("int32"),
     "operations64": programs.every_operation("int64"),

@@ -103,6 +103,7 @@ def worlds(seed):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_values_and_constant_bounds(seed):
     """The form has the text's value, which lies in its interval."""
@@ -202,6 +203,7 @@ def test_decisions(seed):
     assert decided > WORLDS / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_learned(seed):
     """Ranges, constraints, exact quotients and substitutions hold wherever what was told holds, and

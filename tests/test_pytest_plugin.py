@@ -10,6 +10,8 @@ from lego_emit import Col, GroupBy
 from lego_emit.compact import differences, read_table, table_text
 from lego_emit.errors import GoldenError
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 
 SUITE = """
@@ -49,7 +51,13 @@ def suite(pytester, monkeypatch):
         module = pytester.path / "test_it.py"
 
         def run(self, *arguments):
-            return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+            plain = [
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:hypothesispytest",
+            ]  # which is slow to import
+            return pytester.runpytest_subprocess(*plain, *arguments)
 
         def files(self):
             return sorted(p.name for p in self.folder.iterdir()) if self.folder.exists() else []

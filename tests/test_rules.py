@@ -458,6 +458,7 @@ def any_shift(draw, broken):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "broken"), RULES, ids=lambda v: str(v).replace(" ", "_"))
 def test_values(name, broken):
     """Whatever the simplifier makes of it has the text's value, with products multiplied out too."""
@@ -474,6 +475,7 @@ def test_values(name, broken):
     assert seen > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({name for name, _ in RULES} - GENERAL))
 def test_a_rule_is_applied_where_its_conditions_hold(name):
     draw, applied = random.Random(name), 0

@@ -23,6 +23,8 @@ from lego_emit.printers.rust import RustPrinter
 from lego_emit.program import Function, Node, Param, Program
 from lego_emit.targets.rust import CheckedRustTarget, RustTarget
 
+pytestmark = pytest.mark.slow
+
 INDEX_TYPES = ("int32", "int64", "uint32", "uint64")
 EDITIONS = ("2021", "2024")
 RUST = RustTarget()

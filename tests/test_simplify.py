@@ -320,6 +320,7 @@ def symbolic_against_reference(text, names, points):
             agree(functions, layout, sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -407,6 +408,7 @@ def test_how_many_operations_well_known_layouts_take(text, names, most):
 # -- functions ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", EVERY_OPERATION)
 def test_every_operation_over_every_kind_of_operand(case):
     plain = function(EVERY_OPERATION[case])
@@ -434,6 +436,7 @@ def test_a_divisor_that_may_be_zero_is_a_precondition():
 # -- random functions ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printer", [CPP, Eager()], ids=["lazy", "eager"])
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(expressions)

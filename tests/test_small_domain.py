@@ -216,6 +216,7 @@ def chains(draw):
     return layout
 
 
+@pytest.mark.slow
 @given(chains(), PRICES, st.integers(1, 20))
 @settings(max_examples=150, deadline=None)
 def test_chains(layout, price, limit):

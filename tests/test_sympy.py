@@ -151,6 +151,7 @@ def test_random_layouts_over_symbolic_sizes(made):
 # -- there and back ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(expressions)
 def test_every_expression_goes_to_sympy_and_back(text):
@@ -173,6 +174,7 @@ def test_every_expression_goes_to_sympy_and_back(text):
         assert value(sympy.sympify(there), **values) == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", EVERY_OPERATION)
 def test_every_operation_goes_to_sympy_and_back(case):
     plain = function(EVERY_OPERATION[case])

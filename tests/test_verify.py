@@ -16,6 +16,8 @@ from lego_emit.program import Node
 from lego_emit.relations import bounds, evaluate
 from lego_emit.space import space_of
 
+pytestmark = pytest.mark.slow
+
 FILE = """
 from lego_emit import GenP, GroupBy, OrderBy, Row
 

@@ -28,7 +28,7 @@ from .points import Relations
 
 EAGER = {"fortran"}  # languages that compute both branches
 SECONDS = 1.0  # of CPU that one case may take
-PATIENCE = 3.0  # after which it is stopped
+PATIENCE = 3  # times that, after which it is stopped
 SMALL = 2**16  # a value of a user's point below which no header may exclude it
 
 
@@ -204,10 +204,10 @@ def judge(case, count=60, deep=True, keep=False, seconds=SECONDS):
     for toolchains; seconds: of CPU that generate() may take."""
     verdict = Verdict()
     try:
-        with alarm(PATIENCE * 4):
+        with alarm(4 * PATIENCE * seconds):
             _judge(case, verdict, count, deep, keep, seconds)
     except OutOfTime:
-        verdict.add("judge", f"not judged in {PATIENCE * 4:g} s")
+        verdict.add("judge", f"not judged in {4 * PATIENCE * seconds:g} s")
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         verdict.add("judge", f"{_prefix(error)} in {where.name}, line {where.lineno}")
@@ -215,21 +215,21 @@ def judge(case, count=60, deep=True, keep=False, seconds=SECONDS):
 
 
 def _judge(case, verdict, count, deep, keep, seconds):
-    begun = time.process_time()
+    begun, patience = time.process_time(), PATIENCE * seconds
     try:
         subject = case.subject()
     except LegoError as error:
         verdict.refusal = _prefix(error)
         _refused(case, error, verdict)
         return
-    unit = _generated(case, subject, verdict)
+    unit = _generated(case, subject, verdict, patience)
     verdict.seconds = time.process_time() - begun
     if verdict.seconds > seconds:
         verdict.add("slow", f"generate() took {verdict.seconds:.1f} s of CPU")
     if (deep or verdict.refusal) and not verdict.findings:
         first = verdict.refusal or (unit and unit.source)
         again = Verdict()
-        other = _generated(case, subject, again)
+        other = _generated(case, subject, again, patience)
         second = again.refusal or (other and other.source)
         if again.findings:
             verdict.findings += again.findings
@@ -246,21 +246,21 @@ def _judge(case, verdict, count, deep, keep, seconds):
     for k, function in enumerate(unit.functions):
         _Function(case, verdict, unit, k, function, rng, keep).judge(count)
     if deep:
-        _check(case, verdict, subject)
+        _check(case, verdict, subject, patience)
         try:
-            with alarm(PATIENCE * 2):
+            with alarm(2 * patience):
                 told.judge(case, verdict, unit, rng)
         except OutOfTime:
-            verdict.add("endless", f"explain() was stopped after {PATIENCE * 2:g} s of CPU")
+            verdict.add("endless", f"explain() was stopped after {2 * patience:g} s of CPU")
 
 
-def _generated(case, subject, verdict):
+def _generated(case, subject, verdict, patience):
     """The unit, or None where it was refused or is a finding."""
     try:
-        with alarm(PATIENCE):
+        with alarm(patience):
             return case.generate(subject)
     except OutOfTime:
-        verdict.add("endless", f"generate() was stopped after {PATIENCE:g} s of CPU")
+        verdict.add("endless", f"generate() was stopped after {patience:g} s of CPU")
     except InternalError as error:
         verdict.add("crash", _prefix(error))
     except LegoError as error:
@@ -541,7 +541,7 @@ def _plain(values):
 # -- check() -------------------------------------------------------------------------------------
 
 
-def _check(case, verdict, subject):
+def _check(case, verdict, subject, patience):
     """layout.check() where the case is a layout, or gives one."""
     if not isinstance(subject, Block):
         return
@@ -556,7 +556,7 @@ def _check(case, verdict, subject):
         block = case.reference(sizes)
         if block.size > 4096:
             return
-        with alarm(PATIENCE):
+        with alarm(patience):
             said = subject.check(**sizes)
     except TraceError:
         verdict.notes["check() of functions that hold symbols"] += 1
