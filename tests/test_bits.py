@@ -261,6 +261,7 @@ def linear_maps(draw):
     return widths, draw(st.lists(st.lists(some, max_size=8), min_size=1, max_size=3))
 
 
+@pytest.mark.slow
 @given(linear_maps(), st.sampled_from(PRICES))
 @settings(deadline=None, max_examples=100)
 def test_random_linear_maps(wiring, price):

@@ -298,6 +298,7 @@ def test_processes_and_one_process_make_the_same():
     assert {path: Path(path).read_bytes() for path in files()} == before
 
 
+@pytest.mark.slow
 def test_a_progress_bar_on_a_terminal_only():
     import pty
 
@@ -505,6 +506,7 @@ def test_a_second_build_waits(folder):
     assert "wrote 4 files" in child.stderr.read()
 
 
+@pytest.mark.slow
 def test_many_builds_at_once():
     big(10)
     command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build"]

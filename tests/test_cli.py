@@ -396,6 +396,7 @@ def test_golden_verify_says_what_it_skipped(folder, monkeypatch):
     assert "skipped: target 'cpp' needs g++" in result.stdout
 
 
+@pytest.mark.slow
 def test_golden_verify_fails_on_a_wrong_table(folder):
     case = golden_root(folder)
     assert "equal" in run("golden", "verify", "-t", "cpp").stdout

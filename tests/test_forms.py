@@ -214,6 +214,7 @@ def moved_bits(draw, depth=2):
     ).format(one, other) + draw.choice(["", "", " + 1", " + 15", " + 48"])
 
 
+@pytest.mark.slow
 def test_wirings():
     """Each bit of a wiring is that bit of the value; what is none is refused."""
     draw, found, refused = random.Random("wirings"), 0, 0

@@ -16,6 +16,8 @@ from lego_emit.space import space_of
 from lego_emit.targets import gpu, gpu_verify
 from lego_emit.verify import spaces_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = sorted(p.parent for p in (ROOT / "golden").glob("*/layout.py"))
 

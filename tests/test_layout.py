@@ -545,6 +545,7 @@ def test_what_the_samples_missed_is_refused_when_it_is_met():
         table(block)
 
 
+@pytest.mark.slow
 def test_corners_of_many_dimensions():
     dims = [2] * 20
 
@@ -875,6 +876,7 @@ def layouts(draw):
     return layout, np.argsort(memory)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(layouts())
 def test_random_layouts_are_the_bijections_that_numpy_makes(drawn):

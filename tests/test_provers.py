@@ -119,6 +119,7 @@ def test_values_and_constant_bounds(seed):
     assert bounded > WORLDS / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_not_negative(seed):
     """Asked of the form itself, and of what is 0 or -1 where it is least and where it is most."""

@@ -366,6 +366,7 @@ def test_no_more_operations_than_the_plain_nest(made):
     assert sum(ours) <= sum(plain)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(texts(symbolic=True, calm=True))
 def test_no_more_operations_than_the_plain_nest_over_symbols(made):

@@ -110,6 +110,7 @@ def test_generate_takes_sympy_sizes():
         assert tuple(back.evaluate({"M": 2, "N": 5, "flat": flat}).values()) == index
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(texts(symbolic=False))
 def test_random_layouts_over_symbols(made):
@@ -127,6 +128,7 @@ def test_random_layouts_over_symbols(made):
         assert tuple(value(e, k=position) for e in back) == index
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(texts(symbolic=True))
 def test_random_layouts_over_symbolic_sizes(made):
