@@ -38,7 +38,9 @@ def parse(assumption: Any) -> list[Cond]:
         try:
             tree = ast.parse(assumption.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            why = getattr(error, "msg", None) or f"{error}" or "it is too long"
+            why = getattr(error, "msg", None) or f"{error}"
+            if isinstance(error, RecursionError | MemoryError) or "int_max_str_digits" in why:
+                why = "it is too long"
             raise AssumptionError(
                 f"cannot read the assumption {_short(assumption)}: {why}"
             ) from None
@@ -112,8 +114,9 @@ def _value(tree: ast.expr, source: str) -> Expr:
 
 
 def learn(facts: Facts, conditions: Iterable[tuple[Cond, str]]) -> None:
-    """Put conditions (with their text, for messages) into facts."""
-    for condition, source in conditions:
+    """Put conditions (with their text, for messages) into facts: what divides what first, for the
+    others may be about the quotients."""
+    for condition, source in sorted(conditions, key=lambda c: _remainder(c[0]) is None):
         try:
             _learn(facts, condition)
         except LegoError as error:
@@ -131,22 +134,24 @@ def _short(source: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}.."
 
 
+def _remainder(condition: Cond) -> Atom | None:
+    """x % n of a condition x % n == 0."""
+    if condition.op == "eq":
+        for a, b in (condition.args, condition.args[::-1]):
+            found = a.single
+            if b.constant == 0 and found is not None:
+                lowest = found.kind == "digit" and found.args[1].constant == 1
+                if found.kind == "fmod" or (lowest and found.args[2] is not None):
+                    return found
+    return None
+
+
 def _learn(facts: Facts, condition: Cond) -> None:
     op, args = condition.op, condition.args
     if op == "eq":
-        for a, b in (args, args[::-1]):
-            divided = a.single
-            if b.constant == 0 and divided is not None:
-                if divided.kind == "fmod":
-                    _learn_divides(facts, divided.args[1], divided.args[0])
-                    return
-                if (
-                    divided.kind == "digit"
-                    and divided.args[2] is not None
-                    and divided.args[1].constant == 1
-                ):
-                    _learn_divides(facts, divided.args[2], divided.args[0])
-                    return
+        if (divided := _remainder(condition)) is not None:
+            _learn_divides(facts, divided.args[1 if divided.kind == "fmod" else 2], divided.args[0])
+            return
         for a, b in (args, args[::-1]):
             single, value = a.single, rebuilt(b)
             if (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 import random
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice, product
 from types import CellType, CodeType, FunctionType, NoneType
@@ -58,11 +59,20 @@ def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
 def check(genp: GenP) -> None:
     """Raises LayoutError with the first counterexample if genp, of integer sizes, is no bijection
     or its inv does not invert; without an inverse, only if apply gives no integers."""
-    _check(genp, reads(genp))
+    _checked(_Same((genp.dims, reads(genp)), genp))
 
 
-@lru_cache(maxsize=1024)
-def _check(genp: GenP, read: Hashable) -> None:
+@dataclass(frozen=True)
+class _Same:
+    """A GenP that stands for all that compute the same."""
+
+    key: Hashable
+    genp: GenP = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _checked(same: _Same) -> None:
+    genp = same.genp
     seen: dict[int, tuple[int, ...]] = {}
     for index in positions(genp.dims, genp.size):
         position = call_apply(genp, index)
@@ -119,7 +129,7 @@ def _read(value: Any, seen: dict[int, Any]) -> Hashable:
             if isinstance(found, FunctionType) and found.__globals__ is not around:
                 read[name] = id(found)
         parts = [cells, read, value.__defaults__, value.__kwdefaults__]
-        return (value, *(_read(x, seen) for x in parts))
+        return (value.__code__, *(_read(x, seen) for x in parts))
     if isinstance(value, partial):
         return tuple(_read(x, seen) for x in (value.func, value.args, value.keywords))
     if isinstance(value, list | tuple):

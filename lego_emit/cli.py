@@ -94,8 +94,9 @@ def _size(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
         except ValueError:
             value = None
         if not equals or not name.isidentifier() or value is None:
+            form = "is not of the form BM=32" if len(text) <= 60 else "is too long"
             text = text if len(text) <= 60 else f"{text[:57]}..."
-            raise click.BadParameter(f"{text!r} is not of the form BM=32", ctx, param)
+            raise click.BadParameter(f"{text!r} {form}", ctx, param)
         if sizes.setdefault(name, value) != value:
             raise click.BadParameter(f"{name} is given as {sizes[name]} and as {value}", ctx, param)
     return sizes

@@ -5,10 +5,16 @@ A message names the construct, the place and the way out.
 
 from __future__ import annotations
 
+import sys
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
+
+# While a user's function is followed: the TraceErrors that were made, for it may catch them.
+RAISED: ContextVar[list[TraceError] | None] = ContextVar("lego_emit_raised", default=None)
 
 
 class LegoError(Exception):
@@ -32,6 +38,17 @@ class TraceError(LegoError):
     """A user's function could not be followed with symbols."""
 
     placed = False  # whether the message names the function, and the line
+
+    def __init__(self, *arguments: object):
+        super().__init__(*arguments)
+        if (raised := RAISED.get()) is not None:
+            raised.append(self)
+
+    @property
+    def caught_outside(self) -> bool:
+        """Whether the last to catch it was a user's function."""
+        where = self.__traceback__
+        return where is not None and is_users(where.tb_frame)
 
 
 class AssumptionError(LegoError, ValueError):
@@ -78,6 +95,12 @@ class InternalError(LegoError):
 class LegoWarning(UserWarning):
     """Something that works and may not be meant: a name that nobody defined, a variable of the
     module that is taken as an index."""
+
+
+def is_users(frame: FrameType) -> bool:
+    """Whether a user's function runs in a frame, not one of ours, SymPy's or Python's own."""
+    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    return package not in ("lego_emit", "sympy") and package not in sys.stdlib_module_names
 
 
 LONGEST = 256  # bits of a number that a message writes out, and of a size

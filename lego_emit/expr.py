@@ -9,7 +9,8 @@ that polynomials do not have:
     fdiv(a, b), fmod(a, b)  floor division and modulo by a divisor of unknown sign
     min(a, b), max(a, b), select(cond, a, b), bool(cond), isqrt(a)
     and, or, xor, shl, shr  bit operations that are no digits
-    group(a, lo, hi)        a itself, kept as one factor; lo and hi are what is known of it or None
+    group(a, lo, hi, here)  a itself, kept as one factor; lo and hi are what is known of it or None,
+                            here: in a branch only
 
 A chain of reshapes and permutations is a sum of coefficient * digit in this form, so that applying
 a layout hardly leaves anything to simplify. What is provable depends on the Facts in force
@@ -19,6 +20,7 @@ a layout hardly leaves anything to simplify. What is provable depends on the Fac
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,7 +31,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from .errors import LONGEST, TraceError, shown
+from .errors import LONGEST, RAISED, TraceError, is_users, shown
 from .sizes import is_sympy
 
 if TYPE_CHECKING:
@@ -262,6 +264,8 @@ class Expr:
         return text(self)
 
     def __hash__(self) -> int:
+        if RAISED.get() is not None and is_users(sys._getframe(1)):
+            self._no_key()
         if self._hash is None:
             constant = self.constant
             # hash(-1) == hash(-2) in CPython, and a collision would make == ask a question
@@ -271,6 +275,14 @@ class Expr:
                 else frozenset((m, _spread(c)) for m, c in self.terms.items())
             )
         return self._hash
+
+    def _no_key(self) -> None:
+        """A user's function looks a symbol up: it is not there, whatever its value may be."""
+        if self.constant is None:
+            raise TraceError(
+                f"{self!r} is a symbol, which nothing can be looked up by: no key of a dict or a "
+                f"set, no argument of a cached function; write a chain of `a if i == 0 else b`"
+            )
 
     def same(self, other: Expr) -> bool:
         """Structural equality (== makes no condition here)."""
@@ -885,14 +897,16 @@ def make(kind: str, *args: Any) -> Expr:
     return Expr.atom(Atom(kind, *args))
 
 
-def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None) -> Expr:
+def group(
+    e: Expr, lo: Expr | None = None, hi: Expr | None = None, here: bool = False
+) -> Expr:
     """e as one factor, with what is known of its range. A single atom or a number stays itself
-    unless something new is known."""
+    unless something new is known. here: it is known in a branch, and elsewhere e may be anything."""
     if e.constant is not None or (e.single is not None and (lo is None and hi is None)):
         return e
     if e.single is not None and e.single.kind == "group":
         e = e.single.args[0]
-    return Expr.atom(Atom("group", e, lo, hi))
+    return Expr.atom(Atom("group", e, lo, hi, here))
 
 
 def expand_groups(e: Expr) -> Expr | None:

@@ -661,7 +661,7 @@ class Facts:
                 bounds.append((-1, [most], False))
             return bounds
         if kind == "group":
-            inner, lo, hi = args
+            inner, lo, hi, _ = args
             if hi is None:
                 return [(1, [inner], False), (-1, [inner], False)]
             return [(1, [lo if lo is not None else inner], False), (-1, [hi], False)]
@@ -796,10 +796,7 @@ class Facts:
         """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""
         if not self.use_z3 or not e.atoms() or self.z3_queries >= Z3_QUERIES:
             return False
-        if any(
-            a.kind in ("fdiv", "fmod", "isqrt", "and", "or", "xor", "shl", "shr")
-            for a in e.deep_atoms()
-        ):
+        if any(map(_beyond_z3, e.deep_atoms())):
             return False
         if _degree(e) > Z3_DEGREE:
             return False
@@ -1169,6 +1166,13 @@ class Facts:
                 raise AssumptionError(
                     f"the assumptions contradict each other: {unsubstitute(e, self)!r} would be >= 0"
                 )
+
+
+def _beyond_z3(atom: Atom) -> bool:
+    """Whether Z3 has no word for an atom, or hardly ever an answer: a division by a symbol."""
+    if atom.kind == "digit":
+        return any(n is not None and n.constant is None for n in atom.args[1:])
+    return atom.kind in ("fdiv", "fmod", "isqrt", "and", "or", "xor", "shl", "shr")
 
 
 def _degree(e: Expr) -> int:

@@ -233,7 +233,7 @@ class Form:
             if lo.constant != 1:
                 low = {(Atom("digit", base, lo, None),): 1}
             elif len(base.terms) > 1:
-                low = {(Atom("group", base, None, None),): 1}
+                low = {(Atom("group", base, None, None, False),): 1}
             elif base.single is not None and base.single.kind == "group":
                 low = base.terms
             else:
@@ -411,7 +411,8 @@ class Form:
         if kind == "node":
             return args[0]
         if kind == "group":
-            return self.expr(args[0])
+            node = self.expr(args[0])
+            return self._from(Expr.atom(atom), "within", node) if args[3] else node
         graph, source = self.graph, Expr.atom(atom)
         if kind in ("fdiv", "fmod"):
             a, b = map(self.expr, args)
@@ -442,7 +443,10 @@ class Form:
 
     def _from(self, source: Expr, op: str, *args: int) -> int:
         """An operation that stands for an atom."""
-        node = self.graph.op(op, *args)
+        if op == "within":
+            node = self.graph.within(args[0], source)
+        else:
+            node = self.graph.op(op, *args)
         if self.graph.args[node]:
             self.lowering.sources.setdefault(node, source)
         return node
@@ -620,7 +624,7 @@ def _census(
                 groups[whole] += 2  # the quotients share it
             if lo.constant is None:
                 borders.setdefault(base, {})[lo] = None
-    single = {a for a, n in groups.items() if n == 1 and a.kind == "group"}
+    single = {a for a, n in groups.items() if n == 1 and a.kind == "group" and not a.args[3]}
     return single, {b: list(f) for b, f in borders.items()}, starts
 
 

@@ -151,7 +151,8 @@ def _title(fn: Any, unit: str) -> str:
 
 
 def _doc(fn: Any, unit: str) -> str:
-    doc = (getattr(fn, "__doc__", None) or "").strip().splitlines()
+    doc = getattr(fn, "__doc__", None)
+    doc = doc.strip().splitlines() if isinstance(doc, str) else []
     return doc[0].strip() if doc else f"The index that {unit} computes."
 
 

@@ -52,6 +52,13 @@ class Graph:
             self.natural[found] = natural
         return found
 
+    def within(self, node: int, source: Expr) -> int:
+        """A node in a branch in which more is known of it than elsewhere: no operation, and what is
+        known of source, its value there, is known of this one alone."""
+        key = ("within", node, source)
+        found = self._known.get(key)
+        return self._add(key, None, self.hoisted[node], 0, (node,)) if found is None else found
+
     def known(self, op: str, a: int, b: int) -> int | None:
         """The node of a commutative operation that was made before."""
         found = self._known.get((op, a, b))
@@ -188,10 +195,20 @@ class Graph:
             known = leaves[key] = self.op(tree[0], *(self.tree(a, leaves) for a in args))
         return known
 
+    def plain(self, node: int) -> int:
+        """The node that is computed: what is known of it in a branch is no operation."""
+        while self.ops[node] == "within":
+            (node,) = self.args[node]
+        return node
+
     def uses(self, roots: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """(node, how often it stands in what the roots need)."""
+        """(node, how often it stands in what the roots need), those that are computed."""
         counts: dict[int, int] = {}
-        roots = list(roots)
-        for node in [a for n in self.reached(roots) for a in self.args[n]] + roots:
+        reached, roots = self.reached(roots), list(roots)
+        users = (n for n in reached if self.ops[n] != "within")
+        for node in map(self.plain, [a for n in users for a in self.args[n]] + roots):
             counts[node] = counts.get(node, 0) + 1
+        for node in reached:
+            if self.ops[node] == "within":
+                counts[node] = counts[self.plain(node)]
         return iter(counts.items())

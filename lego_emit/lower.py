@@ -19,8 +19,7 @@ from .symbolic import unsubstitute
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
 TRIES = 3  # functions stay quick
-GUARDS = 4  # conditions around a division that a header names
-VISITS = 4096  # of parts of the outputs, beyond which it names none
+VISITS = 4096  # of parts of the outputs, when it is asked in which branch a division stands
 DIVIDES = {"div": "floordiv", "mod": "floormod", "floordiv": "floordiv", "floormod": "floormod"}
 WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 
@@ -195,13 +194,13 @@ def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:
 
 def nonzero(outputs: Iterable[Expr], facts: Facts) -> Iterator[tuple[Expr, tuple[Cond, ...]]]:
     """(a divisor that may be 0 for all that is known, the conditions of the branch in which it
-    divides). Of many branches in one another, the outer ones."""
+    divides); no conditions where there is too much to look at."""
     seen: set[tuple[Atom, tuple[str, ...]]] = set()
     waiting: list[tuple[Expr, tuple[Cond, ...]]] = [(e, ()) for e in outputs]
     while waiting:
         e, branch = waiting.pop()
-        if len(branch) > GUARDS or len(seen) > VISITS:
-            branch = branch[:GUARDS] if len(seen) <= VISITS else ()
+        if len(seen) > VISITS:
+            branch = ()
         keys = tuple(c.key for c in branch)
         for atom in e.atoms():
             if (atom, keys) in seen:
@@ -251,18 +250,32 @@ def finish(
     body: list[tuple[str, Node]] = []
     used = set(taken)
     conditions = {k for k in reached if OPS.get(graph.ops[k], ("", "i"))[1] == "b"}
-    named = {k for k, uses in graph.uses(roots) if uses > 1 and graph.args[k]} - conditions
+    named = {graph.plain(k) for k, uses in graph.uses(roots) if uses > 1 and graph.args[k]}
+    named = {k for k in named - conditions if graph.args[k]}
     meant = graph.always([*roots, *extents])
-    loose: set[int] = set()  # computed where they may mean nothing
-    for k in sorted(graph.always([*roots, *extents, *named], lowering.lazy) - meant):
-        if k in graph.partial or not loose.isdisjoint(graph.args[k]):
+    outside = graph.always([*roots, *extents, *named], lowering.lazy) - meant
+    loose: set[int] = set()  # computed where they may mean nothing, or more is known than holds
+    for k in graph.reached(outside):
+        if k not in meant and (
+            k in graph.partial or graph.ops[k] == "within" or not loose.isdisjoint(graph.args[k])
+        ):
             loose.add(k)
 
     def made(k: int, nodes: dict[int, Node]) -> Node:
-        op, args = graph.ops[k], tuple(nodes[a] for a in graph.args[k])
-        if k in loose and OPS[op][1] == "i":
-            return _harmless(op, args, graph.partial.get(k, False))
-        return Node(op, args, graph.values[k], *ranges.get(k, (None, None)))
+        op, bounds = graph.ops[k], ranges.get(k, (None, None))
+        if op == "within":
+            (arg,) = graph.args[k]
+            return nodes[arg] if k in loose else _bounded(nodes[arg], *bounds)
+        if k not in loose:  # where it is computed, all that it needs means what it should
+            args = (
+                _bounded(nodes[a], *ranges[a]) if a in loose and a in ranges else nodes[a]
+                for a in graph.args[k]
+            )
+            return Node(op, tuple(args), graph.values[k], *bounds)
+        args = tuple(nodes[a] for a in graph.args[k])
+        if OPS[op][1] == "b":
+            return Node(op, args)
+        return _harmless(op, args, graph.partial.get(k, False))
 
     nodes: dict[int, Node] = {}
     for k in graph.reached(roots):
@@ -283,6 +296,11 @@ def finish(
         {k: nodes[k] if k in nodes else whole[k] for k in reached},
         [*roots],
     )
+
+
+def _bounded(node: Node, lo: int | None, hi: int | None) -> Node:
+    """A node of which more is known where it is used."""
+    return node if node.op == "const" else replace(node, lo=lo, hi=hi)
 
 
 def _harmless(op: str, args: tuple[Node, ...], positive: bool) -> Node:

@@ -56,7 +56,7 @@ OPS = {
 }
 
 
-FREE = frozenset({"const", "var", "int"})  # no operations
+FREE = frozenset({"const", "var", "int", "within"})  # no operations; within: of a graph alone
 
 
 @dataclass(frozen=True, slots=True)

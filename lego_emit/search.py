@@ -263,6 +263,9 @@ def _table(lowering: Lowering, node: int, leaf: int, domain: range) -> list[int]
             if graph.ops[k] == "const":
                 columns[k] = [graph.values[k]] * len(domain)  # type: ignore[list-item]
             elif all(a in columns for a in graph.args[k]):
+                if graph.ops[k] == "within":
+                    columns[k] = columns[graph.args[k][0]]
+                    continue
                 columns[k] = list(map(OPS[graph.ops[k]][2], *(columns[a] for a in graph.args[k])))
     except (ArithmeticError, ValueError):
         return None

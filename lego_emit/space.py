@@ -111,11 +111,11 @@ def space_of(
     needed = [p.name for p in function.params if _is_size(p.name, function) and p.name not in runs]
     missing = [n for n in needed if n not in given]
     if missing:
-        example = f"{missing[0]}=.."
-        raise VerifyError(
-            f"{function.name} needs a number for {', '.join(missing)}: "
-            f"sizes=dict({example}), on the command line --size {example}"
-        )
+        first = next(p for p in function.params if p.name == missing[0])
+        way = f"sizes=dict({first.name}=..), on the command line --size {first.name}=.."
+        if not first.size:
+            way = f"assume=['0 <= {first.name} < 8'] where it is made, or {way}"
+        raise VerifyError(f"{function.name} needs a number for {', '.join(missing)}: {way}")
     fixed = {p.name: int(given[p.name]) for p in function.params if p.name in given}
     axes = []
     for param in function.params:

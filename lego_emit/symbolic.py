@@ -13,7 +13,7 @@ from typing import Any
 from .bijection import positions
 from .errors import IndexRangeError, LayoutError, shown
 from .evaluate import Undefined, evaluate
-from .expr import RECORDER, Atom, Cond, Expr, current, group, select, using
+from .expr import RECORDER, Atom, Cond, Expr, current, expand_groups, group, select, using
 from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
 from .trace import alone, called, explore, in_a_branch, running
@@ -139,7 +139,7 @@ def _size(n: Any) -> Expr:
     if type(n) is int:
         return Expr.of(n)
     e = rebuilt(Expr.of(n))
-    return group(e, Expr.of(1)) if len(e.terms) > 1 else e
+    return group(e, Expr.of(1), here=in_a_branch()) if len(e.terms) > 1 else e
 
 
 def learn_layout(block: Any) -> None:
@@ -180,6 +180,7 @@ def _learn_layout(block: Any) -> None:
     for one, other in _size_equations(block):
         a, b = _product(one), _product(other)
         gap = a - b
+        gap = gap if (plain := expand_groups(gap)) is None else plain
         if not gap.terms:
             continue
         if facts.nonneg(gap - 1) or facts.nonneg(-gap - 1):
@@ -418,7 +419,8 @@ def _kept(flat: Expr, sizes: Sequence[Expr]) -> Expr:
     trace = running()
     if trace is None or not trace.keeps() or len(flat.terms) < 2:
         return flat
-    return group(flat, Expr.of(0), reduce(lambda a, b: a * b, sizes, Expr.of(1)) - 1)
+    size = reduce(lambda a, b: a * b, sizes, Expr.of(1))
+    return group(flat, Expr.of(0), size - 1, in_a_branch())
 
 
 # -- GenP ----------------------------------------------------------------------------------------
@@ -453,7 +455,7 @@ def _bounded(e: Expr, size: Expr) -> Expr:
     facts = current()
     if facts.nonneg(e) and facts.nonneg(size - 1 - e):
         return e
-    return group(e, Expr.of(0), size - 1)
+    return group(e, Expr.of(0), size - 1, in_a_branch())
 
 
 _checked: set[tuple[str, ...]] = set()  # what passed: apply, inv and sizes

@@ -19,7 +19,16 @@ from numbers import Integral
 from typing import Any
 
 from .bijection import names_in
-from .errors import LONGEST, AssumptionError, LegoError, TraceError, line_in, nearest, shown
+from .errors import (
+    LONGEST,
+    RAISED,
+    AssumptionError,
+    LegoError,
+    TraceError,
+    line_in,
+    nearest,
+    shown,
+)
 from .expr import (
     RECORDER,
     TOO_DEEP,
@@ -42,6 +51,7 @@ MAX_DEPTH = 64  # undecided conditions on one path
 MAX_ASKED = 4096  # conditions on one path, decided ones too
 MAX_SHOWN = 80  # characters of a condition in a message
 AXIS_NAMES = "ijklmn"
+INDEX_NAMES = frozenset("ijk")  # of variables that are hardly meant as constants
 ALIKE = 0.7  # names that are taken for one another
 
 _running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
@@ -121,6 +131,10 @@ class Trace:
         symbol = self.facts.symbol(name)
         return symbol - self.base if name in self.indices else symbol
 
+    def argument(self, name: str) -> Expr | int:
+        """What a user's function is given for a parameter: a number where sizes= fixes it."""
+        return self.sizes[name] if name in self.sizes else self.symbol(name)
+
     def add_parameter(self, name: str) -> None:
         """Take a symbol for a parameter, if it is none yet."""
         known = name in self.signature or name in self.free or name in self.axes
@@ -192,7 +206,7 @@ class _Globals(dict):
         super().__init__(original)
         self.update((n, trace.capture(n, original[n])) for n in read if n in original)
         self._trace = trace
-        for name, value in (("min", _minimum), ("max", _maximum)):
+        for name, value in _FOR_SYMBOLS.items():
             self.setdefault(name, value)
 
     def __missing__(self, name: str) -> Any:
@@ -205,7 +219,7 @@ class _Globals(dict):
             trace.free.append(name)
         if name not in trace.undefined:
             trace.undefined.append(name)
-        return trace.symbol(name)
+        return trace.argument(name)
 
 
 def _minimum(*values: Any, **options: Any) -> Any:
@@ -214,6 +228,14 @@ def _minimum(*values: Any, **options: Any) -> Any:
 
 def _maximum(*values: Any, **options: Any) -> Any:
     return _extreme(builtins.max, maximum, values, options)
+
+
+def _is_instance(value: Any, classes: Any) -> bool:
+    """A symbol stands for an int."""
+    return isinstance(value, classes) or (isinstance(value, Expr) and isinstance(0, classes))
+
+
+_FOR_SYMBOLS = {"min": _minimum, "max": _maximum, "isinstance": _is_instance}
 
 
 def _extreme(builtin, ours, values, options):
@@ -634,7 +656,7 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
         value = p.default
         if p.name in trace.sizes or value is p.empty:
             signature.append(p.name)
-            value = trace.symbol(p.name)
+            value = trace.argument(p.name)
         if p.kind is p.KEYWORD_ONLY:
             keywords[p.name] = value
         else:
@@ -673,7 +695,12 @@ def _changes(code: types.CodeType, name: str) -> bool:
 def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
     """What fn may not mean: names that nobody defined, variables around it that are indices."""
     free = [name for name in trace.undefined if name not in trace.sizes]
-    if not free and not trace.misread:
+    misread = {n: (value, f", as {place}") for n, (value, place) in trace.misread.items()}
+    if isinstance(fn, types.FunctionType):
+        for n in sorted(INDEX_NAMES & names_in(fn.__code__) - misread.keys()):
+            if isinstance(value := fn.__globals__.get(n), int):
+                misread[n] = value, ""  # somewhere in what it computes
+    if not free and not misread:
         return
     name = getattr(fn, "__name__", "the function")
     own = [*inspect.signature(fn).parameters]
@@ -695,10 +722,10 @@ def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
             f"parameter{'s' * (not one)}; write {'it' if one else 'them'} in the signature, "
             f"{signature(meant)}"
         )
-    for n, (value, place) in trace.misread.items():
+    for n, (value, place) in misread.items():
         yield (
-            f"{name}: {n} is {value}, a variable around the function, as {place}; for a parameter "
-            f"write it in the signature, {signature([n])}; where the number is meant, in capitals"
+            f"{name}: {n} is {value}, a variable around the function{place}; for a parameter "
+            f"write it in the signature, {signature([*misread])}; where the number is meant, in capitals"
         )
 
 
@@ -737,8 +764,14 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
         code = _without_sets(function.__code__)
         if code is not function.__code__:
             function = _copied(function, code, function.__globals__, function.__closure__)
+    raised: list[TraceError] = []
+    token = RAISED.set(raised)
     try:
-        return function(*positional, **keywords)
+        result = function(*positional, **keywords)
+        for error in raised:
+            if error.caught_outside:  # by the function, which would go on with what is not so
+                raise error
+        return result
     except TraceError as error:
         if error.placed:
             raise
@@ -752,6 +785,8 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
     except (Exception, SystemExit) as error:
         line = line_in(function, error)
         raise _placed(f"{name} failed on symbols{line}: {_foreign(error)}") from error
+    finally:
+        RAISED.reset(token)
 
 
 def _calls_itself(function: Callable[..., Any], error: BaseException) -> bool:
@@ -773,10 +808,8 @@ def _foreign(error: BaseException) -> str:
     text = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
     if isinstance(error, SystemExit):
         return f"it ends the program ({text})"
-    if isinstance(error, KeyError) and any(isinstance(a, (Expr, Cond)) for a in error.args):
-        return (
-            f"{text} is a symbol, and no dict can look it up; write a chain of `a if i == 0 else b`"
-        )
+    if isinstance(error, AssertionError):
+        return f"{text}: it does not hold for all values; say what holds with assume=['i < 4']"
     if isinstance(error, IndexError) and text.startswith("IndexError: only integers, slices"):
         return (
             "a NumPy array cannot be indexed by a symbol; compute the number, or write a chain of "

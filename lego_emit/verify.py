@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from . import registry
-from .errors import VerifyError
+from .errors import VerifyError, shown
 from .expected import Expected, expected, number_of, numbers_of
 from .layout import Block
 from .program import Function
 from .relations import evaluate
+from .sizes import is_integer
 from .space import Space, check_names, space_of
 from .target import Compiled
 
@@ -292,6 +293,11 @@ def spaces_of(
 ) -> tuple[dict[str, Space], dict[str, int]]:
     """What each function runs over, by its name, and the sizes' numbers; a golden case's own where
     none are given. Raises as verify() does."""
+    for what, numbers, example in (("sizes", sizes, "M"), ("domain", domain, "x")):
+        if not isinstance(numbers, Mapping) or not all(map(is_integer, numbers.values())):
+            raise VerifyError(
+                f"{what} is {shown(numbers)}; give a number for each name, as {what}={{'{example}': 8}}"
+            )
     given = {}
     for name, value in sizes.items():
         if unit.fixed.get(name, value) != value:

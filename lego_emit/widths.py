@@ -63,6 +63,9 @@ class Ranges:
         known = limits.get(node) or found.get(node, ANY)
         if not args:
             return known
+        if op == "within":
+            found[node] = known = both(known, self._inside(args[0], limits, uses, found))
+            return known
         if op == "select":
             self._inside(args[0], limits, uses, found)
             yes, no = (limits | self._limits(args[0], holds, found) for holds in (True, False))
@@ -120,6 +123,8 @@ class Ranges:
             return value, value
         if op == "var":
             return self._refined(node, ANY)
+        if op == "within":
+            return self._refined(node, self.of(graph.args[node][0]))
         if OPS[op][1] == "b":
             return ANY
         lo, hi = interval(op, [self.of(a) for a in graph.args[node]])
