@@ -39,8 +39,10 @@ def parse(assumption: Any) -> list[Cond]:
             tree = ast.parse(assumption.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             why = getattr(error, "msg", None) or f"{error}"
-            if isinstance(error, RecursionError | MemoryError) or "int_max_str_digits" in why:
+            if isinstance(error, RecursionError | MemoryError):
                 why = "it is too long"
+            elif "int_max_str_digits" in why:
+                why = "a number has too many digits"
             raise AssumptionError(
                 f"cannot read the assumption {_short(assumption)}: {why}"
             ) from None
@@ -114,9 +116,8 @@ def _value(tree: ast.expr, source: str) -> Expr:
 
 
 def learn(facts: Facts, conditions: Iterable[tuple[Cond, str]]) -> None:
-    """Put conditions (with their text, for messages) into facts: what divides what first, for the
-    others may be about the quotients."""
-    for condition, source in sorted(conditions, key=lambda c: _remainder(c[0]) is None):
+    """Put conditions (with their text, for messages) into facts."""
+    for condition, source in conditions:
         try:
             _learn(facts, condition)
         except LegoError as error:

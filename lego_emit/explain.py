@@ -317,7 +317,9 @@ def _replaced(e: Expr, values: dict[str, Expr]) -> Expr:
             if atom.kind == "sym":
                 value = values.get(atom.args[0])
                 memo[atom] = (
-                    atom if value is None else value.single or Atom("group", value, None, None, False)
+                    atom
+                    if value is None
+                    else value.single or Atom("group", value, None, None, False)
                 )
             else:
                 memo[atom] = Atom(atom.kind, *map(walk, atom.args))

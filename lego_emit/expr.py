@@ -897,9 +897,7 @@ def make(kind: str, *args: Any) -> Expr:
     return Expr.atom(Atom(kind, *args))
 
 
-def group(
-    e: Expr, lo: Expr | None = None, hi: Expr | None = None, here: bool = False
-) -> Expr:
+def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None, here: bool = False) -> Expr:
     """e as one factor, with what is known of its range. A single atom or a number stays itself
     unless something new is known. here: it is known in a branch, and elsewhere e may be anything."""
     if e.constant is not None or (e.single is not None and (lo is None and hi is None)):

@@ -91,6 +91,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         self._scopes = 0
+        self._divides: list[tuple[Expr, Expr, bool]] = []  # learned in the scope that is open
         self._assumed: tuple[Cond, ...] | None = ()
         self._forget()
 
@@ -276,6 +277,17 @@ class Facts:
                 stack += [b for b in (known.lo, known.hi) if b is not None]
         return False
 
+    def _put(self, atom: Atom, value: Expr) -> None:
+        """Say the bounds that an atom stands in with its value."""
+
+        def said(bound: Expr | None) -> Expr | None:
+            if bound is None or not any(a is atom for a in bound.deep_atoms()):
+                return bound
+            return bound.rebuild(lambda a: value if a is atom else None)
+
+        for known in self.ranges.values():
+            known.lo, known.hi = said(known.lo), said(known.hi)
+
     def learn_divides(self, divisor: Expr, dividend: Expr, positive: bool = True) -> bool:
         """divisor, which is positive, divides dividend, both products. positive: dividend is a size,
         else it may be 0 and negative. True where that was new."""
@@ -287,6 +299,8 @@ class Facts:
         name = f"{dividend!r}//{divisor!r}"
         if name in self.quotients or CUT in name:  # what is cut off is no name
             return False
+        if self._scopes:
+            self._divides.append((divisor, dividend, positive))
         atom = Atom("sym", name)
         self.quotients[name] = (dividend, divisor)
         least = 1 if positive else next((k for k in (1, 0) if self.nonneg(dividend - k)), None)
@@ -310,6 +324,7 @@ class Facts:
             self.substitutions[symbol] = made
             old = self.ranges.pop(symbol, None)
             self._forget()
+            self._put(single, made)
             if old is not None:
                 self.original.setdefault(symbol, old)
                 if least is not None:
@@ -334,12 +349,17 @@ class Facts:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """What is learned inside is forgotten at the end."""
+        """What is learned inside is forgotten at the end, but that something divides something, for
+        that gives symbols their meaning: it is learned again, with what is known outside."""
         saved = {f.name: getattr(self, f.name) for f in fields(self)}
         caches = {name: getattr(self, name) for name in CACHES}
-        assumed = self._assumed
+        assumed, divides = self._assumed, self._divides
+        self._divides = []
         self.ranges = {k: Range(r.lo, r.hi) for k, r in self.ranges.items()}
+        self.original = {k: Range(r.lo, r.hi) for k, r in self.original.items()}
         self.constraints = list(self.constraints)
+        for name in ("substitutions", "quotients", "exact"):
+            setattr(self, name, dict(getattr(self, name)))
         self._scopes += 1
         self._recall()
         try:
@@ -351,6 +371,9 @@ class Facts:
             for name, value in {**saved, **caches}.items():
                 setattr(self, name, value)
             self.z3_queries = asked
+            again, self._divides = self._divides, divides
+            for divisor, dividend, positive in again:
+                self.learn_divides(divisor, dividend, positive)
             for name in self.sizes:  # a size is one in every branch
                 self._at_least_one(name)
 

@@ -374,6 +374,7 @@ def _param(name: str, facts: Facts, trace: Trace) -> Param:
     known = facts.ranges.get(name)
     if known is None:
         text = f"{name} >= {lo}" if lo is not None else ""
+        text = text if lo is None or hi is None else f"{lo} <= {name} < {hi + 1}"
     else:
         low = None if known.lo is None else unsubstitute(known.lo, facts)
         high = None if known.hi is None else unsubstitute(known.hi + 1, facts)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from .cost import Cost
 from .program import FREE, OPS
+
+if TYPE_CHECKING:
+    from .expr import Expr
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
 REMAINDERS = {"mod": "div", "floormod": "floordiv"}

@@ -14,6 +14,7 @@ from typing import Any
 
 KEYWORD = "\u01c0"  # a letter; before a keyword that is a name here (a size may be called `in`)
 WORDS = frozenset({"and", "or", "not", "if", "else"})  # what Python's keywords mean in a relation
+FITS = "every intermediate value fits"  # an index type: what a header says where no relation does
 NAME = re.compile(r"[^\W\d]\w*")
 
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {

@@ -15,7 +15,7 @@ import numpy as np
 
 from .errors import AssumptionError, VerifyError, nearest
 from .program import INDEX_TYPES, Function
-from .relations import bounds, evaluate, has_end, names_in, pieces
+from .relations import FITS, bounds, evaluate, has_end, names_in, pieces
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,10 @@ def space_of(
             for a, names in known.items()
             if names & running and names <= running | set(fixed) and not _implied(a, axes, fixed)
         ),
-        all(names and names <= running | set(fixed) for names in known.values()),
+        all(
+            a.startswith(FITS) or (names and names <= running | set(fixed))
+            for a, names in known.items()
+        ),
     )
     _check(function, space)
     return space

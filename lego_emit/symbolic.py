@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from .bijection import positions
 from .errors import IndexRangeError, LayoutError, shown
@@ -18,9 +19,13 @@ from .layout import ExpandBy, GenP, Layout, OrderBy, RegP
 from .sizes import is_sympy
 from .trace import alone, called, explore, in_a_branch, running
 
+if TYPE_CHECKING:
+    from .facts import Facts
+
 SMALL_SIZES = (1, 2, 3, 5)
 LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
 CHECKED_POINTS = 1024  # of a GenP over symbolic sizes
+SAMPLED = 6  # numbers for the sizes and the other symbols of a GenP that has such
 
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
@@ -279,11 +284,11 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
     """(value, None) where 0 <= value < size is known; else a stand-in of that range and the value
     that takes its place afterwards, with a precondition."""
     facts = current()
-    if size.constant == 1 and (found := _index(value)) is not None:
+    found = _index(value)
+    if found is not None and _counts_from_base(found[0]):
+        return value if size.constant != 1 else Expr.of(0), None
+    if size.constant == 1 and found is not None:
         name, shift = found
-        known = facts.ranges.get(name)
-        if (known is None or known.hi is None) and _counts_from_base(name):
-            return Expr.of(0), None
         if in_a_branch() and not (facts.nonneg(value) and facts.nonneg(-value)):
             _note(f"0 <= {_said(value)} < 1")  # the range holds in this branch alone
         facts.learn_range(name, Expr.of(shift), Expr.of(shift))
@@ -295,13 +300,10 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
     shown = _said(value)
     if facts.nonneg(-value - 1) or facts.nonneg(value - size):
         raise IndexRangeError(f"{block!r}: {where} is {shown}, never in 0..{_said(size - 1)}")
-    found = _index(value)
     if found is not None:
         name, shift = found
         known = facts.ranges.get(name)
         if known is None or known.hi is None:
-            if _counts_from_base(name):
-                return value, None
             if in_a_branch():  # the range holds in this branch alone
                 _note(f"0 <= {shown} < {_said(size)}")
             facts.learn_range(name, Expr.of(shift), size - 1 + shift)
@@ -468,6 +470,7 @@ def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
         return
     from .facts import Facts
 
+    facts = current()
     with using(Facts(use_z3=False)), alone():
         parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(sizes))]
         flat = Expr.atom(Atom("sym", "?flat"))
@@ -478,11 +481,32 @@ def _check_small(block: GenP, sizes: Sequence[Expr]) -> None:
     used = forward.symbols().union(*(b.symbols() for b in back))
     names = sorted({name for n in sizes for name in n.symbols()})
     own = {"?flat", *(f"?{k}" for k in range(len(sizes)))}
-    if key in _checked or not used <= own.union(names):  # other symbols: nothing to check it with
+    others = sorted(used - own.union(names))
+    if key in _checked:
         return
-    for values, dims in _small(sizes, names):
+    for values, dims in _sampled(facts, sizes, names, others) if others else _small(sizes, names):
         _check_table(block, dims, values, forward, back)
-    _checked.add(key)
+    if not others:
+        _checked.add(key)
+
+
+def _sampled(
+    facts: Facts, sizes: Sequence[Expr], names: list[str], others: list[str]
+) -> Iterator[tuple[dict[str, int], list[int]]]:
+    """Numbers that the facts allow for the symbols, and the sizes that they give."""
+    for count, sample in enumerate(islice(facts.samples(), SAMPLED)):
+        values = {}
+        for name in (*names, *others):
+            try:
+                values[name] = sample.expr(facts.rebuilt(Expr.atom(Atom("sym", name))))
+            except (Undefined, KeyError):  # nothing is known of it
+                values[name] = count + 1
+        try:
+            dims = [evaluate(n, values) for n in sizes]
+        except Undefined:
+            continue
+        if min(dims) >= 1:
+            yield values, dims
 
 
 def _small(sizes: Sequence[Expr], names: list[str]) -> Iterator[tuple[dict[str, int], list[int]]]:

@@ -165,7 +165,12 @@ class Trace:
             self.axes.append(next(n for n in choices if n not in taken))
         name = self.axes[self._axis]
         self._axis += 1
-        self.extents[name] = size
+        before = self.extents.setdefault(name, size)
+        if (before - size).terms:
+            raise TraceError(
+                f"':' stands for an axis of {before!r} and, in another branch, for one of {size!r}: a "
+                f"caller runs over one extent; write the index as a parameter instead"
+            )
         self.facts.learn_range(name, Expr.of(self.base), size - 1 + self.base)
         self.indices.add(name)
         return self.symbol(name)
@@ -440,10 +445,11 @@ def _join(condition: Cond, a: Any, b: Any) -> Any:
     if a is _Impossible or b is _Impossible:
         return b if a is _Impossible else a
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
-        return type(a)(_join(condition, x, y) for x, y in zip(a, b, strict=True))
+        joined = [_join(condition, x, y) for x, y in zip(a, b, strict=True)]
+        return getattr(type(a), "_make", type(a))(joined)  # a named tuple, too
     if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
         return {k: _join(condition, a[k], b[k]) for k in a}
-    if a is b or (not isinstance(a, (Expr, Cond)) and type(a) is type(b) and a == b):
+    if a is b or (isinstance(a, int | str) and type(a) is type(b) and a == b):
         return a
     try:
         return select(condition, *_mirrored(condition, a, b))
@@ -606,6 +612,8 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
             function=function,
         )
         result = trace.run()
+        for name, size in trace.extents.items():  # an axis has one range, whatever the branch
+            trace.facts.learn_range(name, Expr.of(trace.base), size - 1 + trace.base)
         if trace.state() == state:
             break
         state = trace.state()

@@ -10,6 +10,7 @@ from .expr import Expr, _without
 from .graph import OPPOSITES
 from .intervals import ANY, Interval, both, interval, tighter
 from .program import INDEX_TYPES, OPS, Node
+from .relations import FITS
 from .symbolic import unsubstitute
 from .text import CUT
 
@@ -237,7 +238,7 @@ def _preconditions(
             continue  # an argument of the type fits the type
         value = lowering.value(k)
         if value is None:
-            texts.append(f"every intermediate value fits {index_type}")
+            texts.append(f"{FITS} {index_type}")
             continue
         if node.lo is None and least == 0:
             texts.append(f"{unsubstitute(value, facts)!r} >= 0")
@@ -250,7 +251,7 @@ def _preconditions(
         if None in found:
             found = [facts.magnitude(value)]
         if None in found:
-            texts.append(f"every intermediate value fits {index_type}")
+            texts.append(f"{FITS} {index_type}")
         else:
             tops += found  # type: ignore[arg-type]
     if size is not None and tops and all(_at_most(top, size, facts) for top in tops):

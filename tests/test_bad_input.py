@@ -368,7 +368,7 @@ def many_branches(a, b, c, d, e, f, g, h, k):
         ),
         (lambda i: (np.array([3, 1]) + i)[0], ["array of shape (2,)", "one by one", "line"]),
         (lambda i: np.minimum(i, 3), ["a symbol", "ufuncs", "min", "line"]),
-        (lambda i: {0: 5}[i], ["KeyError: i", "dict", "if i == 0", "line"]),
+        (lambda i: {0: 5}[i], ["i is a symbol", "dict", "if i == 0", "line"]),
         (endless, ["64 undecided", "loop", "sizes="]),
         (recursive, ["recursive", "calls itself"]),
         (recursive_with_an_end, ["64 undecided"]),

@@ -5,8 +5,9 @@ import itertools
 import index_functions
 import pytest
 
-from lego_emit import Col, ExpandBy, GroupBy, OrderBy, RegP, Row, TileBy, generate
+from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, registry
 from lego_emit.errors import TargetError
+from lego_emit.generator import build_program
 
 LAYOUTS = [
     GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])),
@@ -14,6 +15,9 @@ LAYOUTS = [
     GroupBy([1, 4]).OrderBy(Row(4)),
     GroupBy([7]),
 ]
+
+
+TURNED = GroupBy([10]).OrderBy(GenP([10], lambda i: 9 - i, lambda p: 9 - p))
 
 
 def from_one(index):
@@ -78,3 +82,22 @@ def test_every_array_form_counts_its_axes_from_the_base(toolchain):
     index_functions.assert_arrays(
         toolchain, index_functions.array_units(toolchain.name, ("int32",))
     )
+
+
+@pytest.mark.parametrize(
+    ("fn", "assume"),
+    [
+        (lambda i: TURNED[i], ["1 <= i <= 10"]),
+        (lambda i: TURNED[i], ["1 <= i", "i < 11"]),
+        (lambda i: TURNED[i] if i < 5 else -1, ["1 <= i <= 10"]),
+        (lambda i, n: TURNED[i] if i < n else -1, ["1 <= i <= 10", "n <= 10"]),
+    ],
+)
+def test_an_index_whose_bounds_are_known(fn, assume):
+    """It counts from the base like any other."""
+    (made,) = build_program(fn, registry.printer("cpp"), assume=assume, base=1).functions
+    for i in range(1, 11):
+        values = {"i": i, "n": 7}
+        given = {p.name: values[p.name] for p in made.params}
+        want = fn(*(v - (name == "i") for name, v in given.items())) + 1
+        assert made.evaluate(given) == {"result": want}

@@ -3,6 +3,8 @@ the user's own function, or the reference, at every point of a small domain."""
 
 import sys
 import threading
+from collections import namedtuple
+from functools import cache
 from itertools import product
 
 import pytest
@@ -11,8 +13,8 @@ from net.operations import function
 from net.points import holds
 from net.words import build, indices
 
-from lego_emit import Row, TileBy, registry, symbols
-from lego_emit.errors import TraceError
+from lego_emit import Col, ExpandBy, GenP, GroupBy, Row, TileBy, registry, symbols
+from lego_emit.errors import LayoutError, TraceError
 from lego_emit.evaluate import evaluate
 from lego_emit.expr import Atom, using
 from lego_emit.facts import Facts
@@ -277,3 +279,197 @@ def test_z3_is_allowed_again_after_an_error(monkeypatch):
         assert not facts.use_z3
         raise ZeroDivisionError
     assert facts.use_z3
+
+
+# -- what holds in a branch ----------------------------------------------------------------------
+
+TWO = GenP([2], lambda i: 2 * i - i * i, lambda p: p)
+
+
+def apart(i, N):
+    v = 2 * i - i * i
+    return TWO.apply(i) // N if 0 <= i < 2 else v // N
+
+
+def apart_again(i, N):
+    v = 2 * i - i * i
+    if 0 <= i < 2:
+        return TWO.apply(i) ^ N
+    return (v ^ N) + 1
+
+
+def difference(M, B, x, y):
+    if M > B:
+        return GroupBy([4, M - B]).OrderBy(Row(M - B, 4)).inv(x)[1] * x if x < 4 * (M - B) else 1
+    if M < B:
+        return y // (M - B)
+    return 0
+
+
+def differences(M, B, x):
+    if M > B:
+        if x >= 4 * (M - B):
+            return 3
+        a, b = GroupBy([4, M - B]).inv(x)
+        return b * b + a * a
+    return 0
+
+
+def guarded_pad(n, i, x):
+    if n > 0:
+        a = ExpandBy([5, 8], [8, 8], GroupBy([8, 8]), guard="logical").apply(i, (x % n) % 8)
+        return a * a
+    return 0
+
+
+def remainder(x, d):
+    if d > 0:
+        r = x % d
+        return r * r // 7 + r * r
+    return 0
+
+
+def rest_of(x, d):
+    if d > 0:
+        q = d - 1 - x % d
+        return q // 3 + q % 5 + q
+    return 0
+
+
+@pytest.mark.parametrize("printer", [CPP, FORTRAN], ids=["lazy", "eager"])
+@pytest.mark.parametrize(
+    ("fn", "assume", "spans"),
+    [
+        (apart, ["-50 <= i <= 50", "1 <= N <= 20"], [range(-50, 51), range(1, 21)]),
+        (
+            apart_again,
+            ["-100000 <= i <= 100000", "0 <= N <= 20"],
+            [(-100000, -3, 0, 1, 2, 9, 100000), range(0, 21, 4)],
+        ),
+        (
+            difference,
+            ["1 <= M <= 9", "1 <= B <= 9", "0 <= x <= 20", "0 <= y <= 20"],
+            [range(1, 10), range(1, 10), range(0, 21, 4), range(0, 21, 5)],
+        ),
+        (
+            differences,
+            ["1 <= M <= 9", "1 <= B <= 9", "0 <= x <= 20"],
+            [range(1, 10), range(1, 10), range(21)],
+        ),
+        (
+            guarded_pad,
+            ["0 <= n <= 8", "0 <= i < 8", "0 <= x <= 20"],
+            [range(9), range(8), range(0, 21, 3)],
+        ),
+        (remainder, ["0 <= x <= 99", "-3 <= d <= 9"], [range(0, 100, 7), range(-3, 10)]),
+        (rest_of, ["-50 <= x <= 99", "-3 <= d <= 9"], [range(-50, 100, 7), range(-3, 10)]),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_what_holds_in_a_branch_is_said_of_it_alone(fn, assume, spans, printer):
+    """A shared value has another range, sign or divisor in each of two branches, and outside."""
+    (made,) = build_program(fn, printer, assume=assume).functions
+    names = [p.name for p in made.params]
+    for point in product(*spans):
+        values = dict(zip(names, point, strict=True))
+        assert_sound(made, values, printer is CPP)
+        assert made.evaluate(values) == {"result": fn(*point)}, values
+
+
+def test_a_divisor_that_is_learned_in_a_branch_has_the_bounds_from_outside():
+    def f(M, i, k):
+        if M > 100:
+            return M * k
+        L = GroupBy([M // 10, 10]).OrderBy(Col(M // 10, 10))
+        return L[i % (M // 10), i % 10]
+
+    assume = ["1 <= M < 2**33", "0 <= i <= 1000", "0 <= k < 1000"]
+    (made,) = build_program(f, CPP, assume=assume).functions
+    assert made.index_type == "int64"
+    for values in ({"M": 10**7, "i": 0, "k": 999}, {"M": 50, "i": 999, "k": 1}):
+        assert_sound(made, values)
+        assert made.evaluate(values) == {"result": f(**values)}
+
+
+@pytest.mark.parametrize("guards", [4, 5, 9])
+def test_a_guard_behind_others_is_no_precondition(guards):
+    names = [f"g{k}" for k in range(guards)]
+    text = f"lambda x, {', '.join(names)}, d: x // d if {' and '.join(names)} and d else 0"
+    (made,) = build_program(eval(text), CPP).functions
+    assert not any("!= 0" in a for a in made.assumptions)
+
+
+def test_an_axis_in_a_branch():
+    L, K = GroupBy([4, 10]).OrderBy(Col(4, 10)), GroupBy([8, 10])
+    with pytest.raises(TraceError, match="an axis of 4 and, in another branch, for one of 8"):
+        build_program(lambda c: L[:, c] if c < 5 else K[:, c], CPP, assume=["0 <= c < 10"])
+    (made,) = build_program(
+        lambda c: L[:, c] if c < 5 else -1, CPP, assume=["0 <= c < 10"]
+    ).functions
+    assert made.ranges["i"] == "0 <= i < 4"
+
+
+# -- what a symbol is not ------------------------------------------------------------------------
+
+TABLE, MEMBERS = {0: 3, 1: 5, 2: 1}, {0, 2, 5}
+
+
+@cache
+def cached(i):
+    return i % 8
+
+
+def swallowed(i):
+    try:
+        return [3, 1, 2, 0][i]
+    except Exception:
+        return -1
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda i: TABLE.get(i, 0),
+        lambda i: TABLE[i],
+        lambda i: 7 if i in MEMBERS else 3,
+        lambda i, j: len({i, j}),
+        lambda i: {i: 1}[i],
+        lambda i: hash(i) % 8,
+        lambda i: cached(i),
+        swallowed,
+    ],
+)
+def test_what_needs_a_value_is_refused_not_guessed(fn):
+    with pytest.raises(TraceError, match="is a symbol"):
+        build_program(fn, CPP)
+
+
+def test_a_symbol_stands_for_an_int():
+    (made,) = build_program(lambda i: i * 2 if isinstance(i, int) else 0, CPP).functions
+    assert made.evaluate({"i": 21}) == {"result": 42}
+
+
+def test_a_genp_over_another_symbol_is_checked_too():
+    N, s = symbols("N s")
+
+    def shifted(forward, back):
+        return GroupBy([N]).OrderBy(GenP([N], forward, back))
+
+    with pytest.raises(LayoutError, match="is no bijection for N=2, s=1"):
+        build_program(shifted(lambda i: i + s, lambda p: p - s), CPP)
+    build_program(shifted(lambda i: (i + s) % N, lambda p: (p - s) % N), CPP)
+
+
+def test_sizes_that_are_sums_multiply_out():
+    def f(N, B):
+        T = (N + B - 1) // B
+        return ExpandBy([N, N], [T * B, T * B], TileBy([T, T], [B, B]))
+
+    apply, _ = build_program(f, CPP).functions
+    assert not any("==" in a for a in apply.assumptions)
+
+
+def test_branches_that_return_named_tuples():
+    Pair = namedtuple("Pair", "a b")
+    (made,) = build_program(lambda i: Pair(i, 1) if i < 3 else Pair(0, i), CPP).functions
+    assert [*made.evaluate({"i": 7}).values()] == [0, 7]
