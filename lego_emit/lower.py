@@ -266,13 +266,14 @@ def finish(
         if op == "within":
             (arg,) = graph.args[k]
             return nodes[arg] if k in loose else _bounded(nodes[arg], *bounds)
-        if k not in loose:  # where it is computed, all that it needs means what it should
-            args = (
-                _bounded(nodes[a], *ranges[a]) if a in loose and a in ranges else nodes[a]
-                for a in graph.args[k]
-            )
-            return Node(op, tuple(args), graph.values[k], *bounds)
         args = tuple(nodes[a] for a in graph.args[k])
+        if k not in loose:
+            if lowering.lazy:  # where it is computed, all that it needs means what it should
+                args = tuple(
+                    _bounded(node, *ranges[a]) if a in loose and a in ranges else node
+                    for a, node in zip(graph.args[k], args, strict=True)
+                )
+            return Node(op, args, graph.values[k], *bounds)
         if OPS[op][1] == "b":
             return Node(op, args)
         return _harmless(op, args, graph.partial.get(k, False))

@@ -49,7 +49,8 @@ class Case:
             return "index"
         if "one.inv" in self.text:
             return "moved"
-        return "sizes" if "By(" in self.text else "function"
+        whole = "By(" in self.text and ".apply(" not in self.text and ".inv(" not in self.text
+        return "sizes" if whole else "function"
 
     def subject(self):
         """The layout or the function, for lego_emit."""

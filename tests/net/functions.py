@@ -252,7 +252,7 @@ def case(c):
     e = Expressions(c, names)
     style = c.weighted(
         (5, "expression"), (6, "quotients"), (3, "statements"), (2, "several"), (2, "branches"), (2, "decided"),
-        (1, "loop"), (1, "layout"),
+        (1, "loop"), (1, "layout"), (2, "parted"),
     )  # fmt: skip
     if style == "expression":
         body = f"    return {e.whole(c.number(1, 4))}\n"
@@ -287,16 +287,53 @@ def case(c):
         body += f"    return {e.whole(c.number(0, 2))}\n"
     elif style == "loop":
         body = loop(c, names, e)
+    elif style == "parted":
+        body = parted(c, names, e)
     else:
         body = beside_layout(c, names, e)
     parameters = [n for n in dict.fromkeys(names.names) if n not in ("q", "n")]
     given = settings(c)
-    if style == "layout":
+    if style in ("layout", "parted"):
         given["base"] = 0
     return Case(
         f"def f({', '.join(parameters)}):\n{body}",
         assume=tuple(dict.fromkeys(names.assume)),
         **given,
+    )
+
+
+def parted(c, names, e):
+    """One value in two branches, in one of which more is known of it; and what is shared there."""
+    kind = c.weighted((2, "block"), (3, "guard"), (2, "difference"), (1, "guards"))
+    op, by = c.of(("//", "%", "^", "*", "-")), c.of(("//", "%"))
+    if kind == "block":
+        n = c.of((2, 4, 6))
+        block = f"GroupBy([{n}]).OrderBy(Reversal({n}))"
+        d, value = e.divisor() if op in "//%" else e.leaf(), e.whole(c.number(1, 2))
+        other = f"        q = v {op} {d}\n" if c.chance(2, 3) else f"        q = {e.whole(1)}\n"
+        body = f"    v = {value}\n    if 0 <= v < {n}:\n        q = {block}.apply(v) {op} {d}\n"
+        return f"{body}    else:\n{other}    return q\n"
+    if kind == "difference":
+        a, b = "P", "Q"
+        names.names += [n for n in (a, b) if n not in names.names]
+        names.assume += [f"1 <= {n} <= 9" for n in (a, b)]
+        x, y, n = e.leaf(), e.leaf(), c.of((2, 4))
+        square = c.of(("r*r + s*s", f"s * {y}", "r", "r - s"))
+        return (
+            f"    q = 0\n    if {a} > {b}:\n        if 0 <= {x} < {n}*({a} - {b}):\n"
+            f"            r, s = GroupBy([{n}, {a} - {b}]).inv({x})\n            q = {square}\n"
+            f"    elif {a} < {b}:\n        q = {y} {by} ({a} - {b})\n    return q\n"
+        )
+    d, x = e.leaf(), e.whole(1)
+    test = c.of((f"{d} > 0", f"{d} != 0", f"{d} < 0", f"{d} >= 2"))
+    if kind == "guards":
+        others = [e.condition(e.leaf()) for _ in range(c.number(2, 5))]
+        test = " and ".join(f"({t})" for t in c.shuffled([*others, test]))
+    shared = c.of(("r*r", "r + 1", f"{d} - 1 - r", f"r {by} 3", f"r if r > 2 else r {by} {d}"))
+    result = c.of(("s // 7 + s", "s * s", "s % 5 + r", f"s {op} {c.of(NUMBERS)} - s"))
+    return (
+        f"    if {test}:\n        r = {x} {by} {d}\n        s = {shared}\n"
+        f"        return {result}\n    return {e.leaf()}\n"
     )
 
 
