@@ -201,7 +201,8 @@ def choose_type(
             )
         with facts.quick():  # a weaker proof only costs a longer header
             needed = _preconditions(lowered, nodes, lowering, candidate, size)
-        return candidate, needed, f"{candidate} is enough under the assumptions."
+        whom = "under the assumptions" if needed else "for every argument"
+        return candidate, needed, f"{candidate} is enough {whom}."
     raise WidthError(f"{name}: no index type to choose from")
 
 
@@ -263,9 +264,9 @@ def _preconditions(
             top = top - constant
         if not any(_at_most(top, other, facts) for other in kept):
             kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
-    return list(
-        dict.fromkeys([*(f"{unsubstitute(top, facts)!r} <= {limit}" for top in kept), *texts])
-    )
+    said = [unsubstitute(top, facts) for top in kept]
+    said = [e for e in said if e.single is None or e.single.kind != "sym"]  # an argument fits
+    return list(dict.fromkeys([*(f"{e!r} <= {limit}" for e in said), *texts]))
 
 
 def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:

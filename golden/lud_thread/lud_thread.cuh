@@ -28,8 +28,7 @@ struct lud_thread_result {
 /// @param jj 0 <= jj < R
 /// @param tid 0 <= tid < T*T
 /// @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-/// @pre T <= 2**63 - 1
-/// @note int64 is enough under the assumptions.
+/// @note int64 is enough for every argument.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr lud_thread_result lud_thread(
     [[maybe_unused]] long long R, long long T, long long ii, long long jj, long long tid) noexcept {
   return {ii, jj, tid / T, tid % T};

@@ -16,8 +16,7 @@ contains
   !> Parameter jj: 0 <= jj < R
   !> Parameter tid: 0 <= tid < T*T
   !> Result: 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-  !> Assumes T <= 2**63 - 1
-  !> int64 is enough under the assumptions.
+  !> int64 is enough for every argument.
   pure elemental subroutine lud_thread(R, T, ii, jj, tid, out0, out1, out2, out3)
     integer(int64), intent(in) :: R, T, ii, jj, tid
     integer(int64), intent(out) :: out0, out1, out2, out3

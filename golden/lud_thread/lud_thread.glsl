@@ -15,8 +15,7 @@
 // Parameter jj: 0 <= jj < R
 // Parameter tid: 0 <= tid < T*T
 // Result: 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-// Assumes T <= 2**31 - 1
-// int32 is enough under the assumptions.
+// int32 is enough for every argument.
 void lud_thread(
     int R, int T, int ii, int jj, int tid, out int out0, out int out1, out int out2, out int out3) {
   out0 = ii;

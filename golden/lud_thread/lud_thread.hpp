@@ -24,8 +24,7 @@ struct lud_thread_result {
 /// @param jj 0 <= jj < R
 /// @param tid 0 <= tid < T*T
 /// @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-/// @pre T <= 2**63 - 1
-/// @note int64 is enough under the assumptions.
+/// @note int64 is enough for every argument.
 [[nodiscard]] constexpr lud_thread_result lud_thread(
     [[maybe_unused]] std::int64_t R, std::int64_t T, std::int64_t ii, std::int64_t jj,
     std::int64_t tid) noexcept {

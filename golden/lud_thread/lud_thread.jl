@@ -17,8 +17,7 @@ The index that lud_thread computes.
 - Parameter jj: 0 <= jj < R
 - Parameter tid: 0 <= tid < T*T
 - Result: 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-- Assumes T <= 2**63 - 1
-- int64 is enough under the assumptions.
+- int64 is enough for every argument.
 """
 @inline function lud_thread(R::Int64, T::Int64, ii::Int64, jj::Int64,
     tid::Int64)::NTuple{4, Int64}

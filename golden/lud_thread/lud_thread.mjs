@@ -8,8 +8,7 @@
 /**
  * The index that lud_thread computes.
  *
- * Assumes T <= 2**53 - 1.
- * int53 is enough under the assumptions.
+ * int53 is enough for every argument.
  *
  * @param {number} _R _R >= 1
  * @param {number} T T >= 1

@@ -12,8 +12,7 @@
 /// - `tid`: `0 <= tid < T*T`
 /// - result: `(out0, out1, out2, out3)`, `0 <= out0 < _R, 0 <= out1 < _R, 0 <= out2 < T, 0 <= out3 < T`
 ///
-/// Assumes `T <= 2**63 - 1`.
-/// `int64` is enough under the assumptions.
+/// `int64` is enough for every argument.
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]

@@ -28,6 +28,7 @@ MEMORY = 3 << 30
 DEEP = 4  # one case among so many is judged deeply
 VERIFIED = 25  # one unit among so many is verified, where C++ is asked for
 FRESH = 24  # cases that are generated once more in a process of their own
+EXITS = "Exit code: 0 where nothing was found, 1 where something was, 2 for bad usage."
 FORK = multiprocessing.get_context("fork")
 
 
@@ -46,7 +47,9 @@ def load():
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(prog="ci/fuzz", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="ci/fuzz", description=__doc__.partition("\n")[2], epilog=EXITS
+    )
     parser.add_argument("--minutes", type=float, help="how long (default: 1, or until --cases)")
     parser.add_argument("--seed", type=int, default=0, help="what decides all cases (default: 0)")
     parser.add_argument("--cases", type=int, help="how many at most")
@@ -62,8 +65,11 @@ def parse(arguments):
     given = parser.parse_args(arguments)
     if given.minutes is not None and not 0 < given.minutes < 10**6:
         parser.error("--minutes must be positive")
-    if given.cases is not None and given.cases < 1:
-        parser.error("--cases must be positive")
+    for name in ("cases", "batch", "points"):
+        if (value := getattr(given, name)) is not None and value < 1:
+            parser.error(f"--{name} must be positive")
+    if given.first < 0:
+        parser.error("--first must not be negative")
     if not 1 <= given.processes <= 64:
         parser.error("--processes must be in 1..64")
     if given.minutes is None and given.cases is None:
