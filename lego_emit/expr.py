@@ -264,8 +264,11 @@ class Expr:
         return text(self)
 
     def __hash__(self) -> int:
-        if RAISED.get() is not None and is_users(sys._getframe(1)):
-            self._no_key()
+        if RAISED.get() is not None:
+            frame = sys._getframe(1)
+            name = frame.f_globals.get("__name__", "")
+            if not name.startswith("lego_emit.") and is_users(frame):
+                self._no_key()
         if self._hash is None:
             constant = self.constant
             # hash(-1) == hash(-2) in CPython, and a collision would make == ask a question

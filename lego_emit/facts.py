@@ -42,6 +42,7 @@ CACHES = (
 SHIFTED_DEGREE = 6
 Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
 Z3_UNKNOWN = 3  # queries that one counts for to which Z3 knows no answer
+TRIES = 1000  # of proofs by a constraint, for one trace
 Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
 
 
@@ -90,7 +91,7 @@ class Facts:
     z3_queries: int = 0  # asked so far
 
     def __post_init__(self) -> None:
-        self._scopes = 0
+        self._scopes = self._tries = 0
         self._divides: list[tuple[Expr, Expr, bool]] = []  # learned in the scope that is open
         self._assumed: tuple[Cond, ...] | None = ()
         self._forget()
@@ -792,9 +793,15 @@ class Facts:
                 v is None or w is None or v >= w
                 for v, w in zip(found, self._sampled(k), strict=True)
             )
+            and self._tried()
             and self._prove(e - k, 6)
             for k in self.constraints
         )
+
+    def _tried(self) -> bool:
+        """Whether one more proof by a constraint may be tried: a long path has many."""
+        self._tries += 1
+        return self._tries <= TRIES
 
     def _concerned(self, e: Expr) -> set[str]:
         """The symbols in e, in their bounds, and so on."""
