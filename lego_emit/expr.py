@@ -130,7 +130,7 @@ def _bounded_key(text: str) -> str:
 
 MOST_TERMS = 512  # of a sum
 MOST_EXPANDED = 64  # terms of a product of sums that is multiplied out
-MOST_DEGREE = 64  # factors of a product
+MOST_DEGREE = 256  # factors of a product
 MOST_BITS = 4096  # of a number
 _PRIME = 2**61 - 1
 _HALF = 2**60

@@ -259,10 +259,10 @@ def squared(x):
 @pytest.mark.parametrize(
     ("fn", "words"),
     [
-        (lambda x: x**10**6, ["1000000 factors", "64", "%"]),
+        (lambda x: x**10**6, ["1000000 factors", "256", "%"]),
         (lambda x: (x + 1) ** 300, ["300 factors"]),
-        (lambda x: (x // 3 * x) ** 40, ["80 factors"]),
-        (squared, ["128 factors"]),
+        (lambda x: (x // 3 * x) ** 140, ["280 factors"]),
+        (squared, ["512 factors"]),
         (lambda x: x + Expr.of(9) ** 10**9, ["bits", "4096"]),
         (lambda x: sum(x // k for k in range(1, 2000)), ["512 terms"]),
     ],

@@ -275,7 +275,7 @@ def test_what_never_ends_is_found(monkeypatch):
             pass
 
     monkeypatch.setattr(Case, "generate", generated)
-    assert [f.kind for f in judge(LAYOUT, seconds=0.1).findings] == ["endless"]
+    assert judge(LAYOUT, seconds=0.1).findings[0].kind == "endless"
 
 
 @pytest.mark.parametrize(
