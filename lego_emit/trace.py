@@ -79,6 +79,7 @@ class Trace:
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
     base: int = 0  # what the first index is called: 0 or 1
     indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
+    asked: dict[str, Cond] = field(default_factory=dict)  # whether two are equal, undecided then
     turned: set[str] = field(default_factory=set)  # those that turned out to be in this run
     _axis: int = 0
     _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
@@ -373,6 +374,8 @@ def ask(condition: Cond) -> bool:
         path.taken.append(condition)
     value = path.chosen.get(condition, True)
     path.decide(condition, value, facts)
+    if condition.op in ("eq", "ne") and (trace := running()) is not None:
+        trace.asked[condition.key] = condition
     return value
 
 
@@ -701,14 +704,16 @@ def _changes(code: types.CodeType, name: str) -> bool:
 
 
 def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
-    """What fn may not mean: names that nobody defined, variables around it that are indices."""
+    """What fn may not mean: names that nobody defined, variables around it that are indices, a
+    branch that its layouts rule out."""
     free = [name for name in trace.undefined if name not in trace.sizes]
     misread = {n: (value, f", as {place}") for n, (value, place) in trace.misread.items()}
     if isinstance(fn, types.FunctionType):
         for n in sorted(INDEX_NAMES & names_in(fn.__code__) - misread.keys()):
             if isinstance(value := fn.__globals__.get(n), int):
                 misread[n] = value, ""  # somewhere in what it computes
-    if not free and not misread:
+    divides = [c for c in trace.asked.values() if _divides(c, trace.facts)]
+    if not free and not misread and not divides:
         return
     name = getattr(fn, "__name__", "the function")
     own = [*inspect.signature(fn).parameters]
@@ -730,11 +735,27 @@ def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
             f"parameter{'s' * (not one)}; write {'it' if one else 'them'} in the signature, "
             f"{signature(meant)}"
         )
+    for c in divides:
+        yield (
+            f"{name}: it asks whether {c!r}, and a layout in it has a size that says so: the function "
+            f"is made for that alone; emit the other branch as a function of its own"
+        )
     for n, (value, place) in misread.items():
         yield (
             f"{name}: {n} is {value}, a variable around the function{place}; for a parameter "
             f"write it in the signature, {signature([*misread])}; where the number is meant, in capitals"
         )
+
+
+def _divides(condition: Cond, facts: Facts) -> bool:
+    """Whether a condition asks for a remainder, which is 0 by now."""
+    a, b = condition.args
+    return (
+        b.constant == 0
+        and a.single is not None
+        and a.single.kind in ("digit", "fmod")
+        and facts.rebuilt(a).constant == 0
+    )
 
 
 def _copied(

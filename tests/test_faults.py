@@ -13,8 +13,8 @@ from net.operations import function
 from net.points import holds
 from net.words import build, indices
 
-from lego_emit import Col, ExpandBy, GenP, GroupBy, Row, TileBy, registry, symbols
-from lego_emit.errors import LayoutError, TraceError
+from lego_emit import Col, ExpandBy, GenP, GroupBy, Row, TileBy, generate, registry, symbols
+from lego_emit.errors import LayoutError, LegoWarning, TraceError
 from lego_emit.evaluate import evaluate
 from lego_emit.expr import Atom, using
 from lego_emit.facts import Facts
@@ -473,3 +473,15 @@ def test_branches_that_return_named_tuples():
     Pair = namedtuple("Pair", "a b")
     (made,) = build_program(lambda i: Pair(i, 1) if i < 3 else Pair(0, i), CPP).functions
     assert [*made.evaluate({"i": 7}).values()] == [0, 7]
+
+
+def test_a_branch_that_a_layout_rules_out_is_told():
+    def f(M, B, x):
+        if M % B:
+            return x + 1
+        return GroupBy([M // B, B]).OrderBy(Col(M // B, B))[x // B, x % B]
+
+    with pytest.warns(LegoWarning, match="f: it asks whether M % B == 0, and a layout in it"):
+        generate(f, "cpp", assume=["0 <= x < M"])
+    with pytest.raises(TraceError, match="emit the other branch as a function of its own"):
+        generate(f, "cpp", assume=["0 <= x < M"], strict=True)
