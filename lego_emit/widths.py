@@ -175,27 +175,28 @@ def choose_type(
                     f"{name}: a shift by up to {_shown(farthest)} does not fit {candidate}"
                 )
             continue
-        fits = all(x is None or x >= least for x in lows) and all(
-            x is None or x <= most for x in highs
-        )
+        outside = {
+            k: n
+            for k, n in nodes.items()
+            if (n.lo is not None and n.lo < least)
+            or (n.hi is not None and n.hi > most)
+            or (n.op == "neg" and least == 0)  # of 0 at best, and no operation there
+        }
+        fits = not outside
         if fits and bounded:
             low, high = min(lows, default=0), max(highs, default=0)
             return candidate, [], f"{candidate} is enough: every value lies in {low}..{high}."
         if candidate != candidates[-1]:
             continue
         if not fits:
-            k, culprit = next(
-                (k, n)
-                for k, n in nodes.items()
-                if (n.lo is not None and n.lo < least) or (n.hi is not None and n.hi > most)
-            )
+            k, culprit = next(iter(outside.items()))
             raise WidthError(
                 f"{name}: {_named(k, culprit, lowering)} lies in "
                 f"{_shown(culprit.lo)}..{_shown(culprit.hi)}, which does not fit {candidate} "
                 f"({least}..{most}); "
                 + (
                     "choose a signed index_type"
-                    if culprit.lo is not None and culprit.lo < 0 and least == 0
+                    if least == 0 and (culprit.op == "neg" or (culprit.lo or 0) < 0)
                     else "choose a wider index_type or smaller sizes"
                 )
             )
