@@ -20,6 +20,8 @@ from lego_emit.making import emit_all
 from lego_emit.manifest import FOLDER, file_digest, locked
 from lego_emit.project import load
 
+pytestmark = pytest.mark.slow
+
 LAYOUTS = """
 from lego_emit import Col, GroupBy, OrderBy, Row
 
@@ -266,7 +268,6 @@ def big(layouts=200):
     config(f'targets = "all"\nlayouts = [{names}]')
 
 
-@pytest.mark.slow
 def test_two_hundred_layouts_in_seven_languages(monkeypatch):
     """The second time each file is read once, no layout is made and nothing is written."""
     big()
@@ -287,7 +288,6 @@ def test_two_hundred_layouts_in_seven_languages(monkeypatch):
     assert own == [1] * 1601
 
 
-@pytest.mark.slow
 def test_processes_and_one_process_make_the_same():
     big(30)
     built("--jobs", 1)
@@ -298,7 +298,6 @@ def test_processes_and_one_process_make_the_same():
     assert {path: Path(path).read_bytes() for path in files()} == before
 
 
-@pytest.mark.slow
 def test_a_progress_bar_on_a_terminal_only():
     import pty
 
@@ -477,7 +476,6 @@ def test_an_interrupted_build(monkeypatch):
     assert run("--check").exit_code == 0 and files() == MADE
 
 
-@pytest.mark.slow
 def test_killed_at_any_moment():
     """No half-written file, no false alarm."""
     big(40)
@@ -506,7 +504,6 @@ def test_a_second_build_waits(folder):
     assert "wrote 4 files" in child.stderr.read()
 
 
-@pytest.mark.slow
 def test_many_builds_at_once():
     big(10)
     command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build"]
@@ -797,7 +794,6 @@ def test_files_that_are_not_utf_8(folder):
     assert files() == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [b"a b", b"$HOME", b"\xff\xfe", "é#ü".encode(), b"-x", b"a'b"])
 def test_odd_paths(folder, name):
     place = Path(os.fsdecode(os.path.join(os.fsencode(folder), name)))

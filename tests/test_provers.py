@@ -18,6 +18,8 @@ from lego_emit.facts import Facts
 from lego_emit.symbolic import unsubstitute
 from lego_emit.z3_prover import prove_nonneg
 
+pytestmark = pytest.mark.slow
+
 WINDOWS = {
     "i": range(-3, 13),
     "j": range(-3, 13),
@@ -103,7 +105,6 @@ def worlds(seed):
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_values_and_constant_bounds(seed):
     """The form has the text's value, which lies in its interval."""
@@ -119,7 +120,6 @@ def test_values_and_constant_bounds(seed):
     assert bounded > WORLDS / 3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_not_negative(seed):
     """Asked of the form itself, and of what is 0 or -1 where it is least and where it is most."""
@@ -204,7 +204,6 @@ def test_decisions(seed):
     assert decided > WORLDS / 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_learned(seed):
     """Ranges, constraints, exact quotients and substitutions hold wherever what was told holds, and
