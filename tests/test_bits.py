@@ -205,6 +205,7 @@ def test_five_twos(price):
             assert evaluate(trees, values, 31) == expected(outputs, values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("width", [31, 63])
 @pytest.mark.parametrize("sizes", [(2, 2), (3, 3), (3, 6), (7, 2), (2, 2, 2), (5, 5, 5), (10, 10)])
@@ -374,6 +375,7 @@ def test_a_mask_serves_several_groups():
     assert tree == ("and", ("add", ("shl", ("in", 0), 4), ("shr", ("in", 0), 5)), 0xF6)
 
 
+@pytest.mark.slow
 def test_deterministic():
     code = (
         "from test_bits import *\n"

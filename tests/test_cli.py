@@ -160,6 +160,7 @@ def test_strict_refuses_it():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_golden_cases_may_have_free_names(folder):
     case = folder / "golden" / "f"
     case.mkdir(parents=True)

@@ -120,6 +120,7 @@ def test_its_text_is_for_readers(name):
         assert f"Emitted: {function.op_count} operation" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_telling_changes_nothing(name):
     make, _ = UNITS[name]

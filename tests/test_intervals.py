@@ -320,6 +320,7 @@ NODES += [f"{f}({a}, {b})" for f in ("min", "max") for a, b in PAIRS]
 NODES += [f"{op}{a}" for op in "-~" for a in RANGES] + ["isqrt(z)", "isqrt(max(x, 0))"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(10))
 def test_nodes(start):
     """Each lowered operation alone: every node's range at every point, and the header's."""
