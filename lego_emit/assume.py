@@ -135,22 +135,10 @@ def _short(source: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}.."
 
 
-def _remainder(condition: Cond) -> Atom | None:
-    """x % n of a condition x % n == 0."""
-    if condition.op == "eq":
-        for a, b in (condition.args, condition.args[::-1]):
-            found = a.single
-            if b.constant == 0 and found is not None:
-                lowest = found.kind == "digit" and found.args[1].constant == 1
-                if found.kind == "fmod" or (lowest and found.args[2] is not None):
-                    return found
-    return None
-
-
 def _learn(facts: Facts, condition: Cond) -> None:
     op, args = condition.op, condition.args
     if op == "eq":
-        if (divided := _remainder(condition)) is not None:
+        if (divided := condition.remainder) is not None:
             _learn_divides(facts, divided.args[1 if divided.kind == "fmod" else 2], divided.args[0])
             return
         for a, b in (args, args[::-1]):

@@ -1124,6 +1124,18 @@ class Cond:
             self.op, *(a.rebuild(walk) if isinstance(a, Cond) else walk(a) for a in self.args)
         )
 
+    @property
+    def remainder(self) -> Atom | None:
+        """x % n of a condition x % n == 0 or x % n != 0."""
+        if self.op in ("eq", "ne"):
+            for a, b in (self.args, self.args[::-1]):
+                found = a.single
+                if b.constant == 0 and found is not None:
+                    lowest = found.kind == "digit" and found.args[1].constant == 1
+                    if found.kind == "fmod" or (lowest and found.args[2] is not None):
+                        return found
+        return None
+
     def exprs(self) -> Iterable[Expr]:
         """The integer operands, in order."""
         for arg in self.args:

@@ -373,8 +373,8 @@ def _param(name: str, facts: Facts, trace: Trace) -> Param:
     lo, hi = facts.interval(facts.symbol(name))
     known = facts.ranges.get(name)
     if known is None:
-        text = f"{name} >= {lo}" if lo is not None else ""
-        text = text if lo is None or hi is None else f"{lo} <= {name} < {hi + 1}"
+        text = f"{lo} <= {name} < {hi + 1}" if lo is not None and hi is not None else ""
+        text = text or (f"{name} >= {lo}" if lo is not None else "")
     else:
         low = None if known.lo is None else unsubstitute(known.lo, facts)
         high = None if known.hi is None else unsubstitute(known.hi + 1, facts)

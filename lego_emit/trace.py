@@ -79,7 +79,7 @@ class Trace:
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
     base: int = 0  # what the first index is called: 0 or 1
     indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
-    asked: dict[str, Cond] = field(default_factory=dict)  # whether two are equal, undecided then
+    asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
     turned: set[str] = field(default_factory=set)  # those that turned out to be in this run
     _axis: int = 0
     _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
@@ -374,7 +374,7 @@ def ask(condition: Cond) -> bool:
         path.taken.append(condition)
     value = path.chosen.get(condition, True)
     path.decide(condition, value, facts)
-    if condition.op in ("eq", "ne") and (trace := running()) is not None:
+    if condition.remainder is not None and (trace := running()) is not None:
         trace.asked[condition.key] = condition
     return value
 
@@ -712,7 +712,8 @@ def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
         for n in sorted(INDEX_NAMES & names_in(fn.__code__) - misread.keys()):
             if isinstance(value := fn.__globals__.get(n), int):
                 misread[n] = value, ""  # somewhere in what it computes
-    divides = [c for c in trace.asked.values() if _divides(c, trace.facts)]
+    rebuilt = trace.facts.rebuilt
+    divides = [c for c in trace.asked.values() if rebuilt(Expr.atom(c.remainder)).constant == 0]
     if not free and not misread and not divides:
         return
     name = getattr(fn, "__name__", "the function")
@@ -745,17 +746,6 @@ def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
             f"{name}: {n} is {value}, a variable around the function{place}; for a parameter "
             f"write it in the signature, {signature([*misread])}; where the number is meant, in capitals"
         )
-
-
-def _divides(condition: Cond, facts: Facts) -> bool:
-    """Whether a condition asks for a remainder, which is 0 by now."""
-    a, b = condition.args
-    return (
-        b.constant == 0
-        and a.single is not None
-        and a.single.kind in ("digit", "fmod")
-        and facts.rebuilt(a).constant == 0
-    )
 
 
 def _copied(
