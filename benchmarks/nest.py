@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lego_emit.layout import Block, GenP, Layout, OrderBy, RegP
+from lego_emit.algebra.block import Block
+from lego_emit.algebra.layout import Layout, OrderBy
+from lego_emit.algebra.perms import GenP, RegP
 
 
 def apply(layout: Layout, indices: Sequence[Any]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from rows import Case
 from tree import Tree, constant, function, variable
 
-from lego_emit import reference
+from lego_emit.algebra import reference
 
 RANDOM_SIZES = 2
 

@@ -3,21 +3,61 @@
 The algebra is that of LEGO (CGO 2026): GroupBy, OrderBy, RegP, GenP, TileBy, ExpandBy.
 """
 
+import sys
+from typing import Any
+
+from .algebra.block import provide
+from .algebra.expand import ExpandBy
+from .algebra.layout import GroupBy, OrderBy, TileBy
+from .algebra.perms import Col, GenP, RegP, Row, isqrt
 from .errors import LegoError, LegoWarning
-from .layout import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, isqrt
 
 __version__ = "0.1.0"
 
-_LAZY = {"generate": "generator", "symbols": "expr", "Emitted": "emit", "Cost": "cost"}
+
+def __getattr__(name: str) -> Any:
+    # What needs more than the algebra is loaded when it is first used.
+    match name:
+        case "generate":
+            from .pipeline import generate as found
+        case "symbols":
+            from .arith.expr import symbols as found
+        case "Emitted":
+            from .emitted import Emitted as found
+        case "Cost":
+            from .ir.cost import Cost as found
+        case _:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
 
 
-def __getattr__(name: str):
-    if name in _LAZY:
-        from importlib import import_module
+def _symbols() -> Any:
+    from .trace import layouts
 
-        return getattr(import_module(f".{_LAZY[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return layouts
 
+
+def _tracing() -> Any:
+    trace = sys.modules.get("lego_emit.trace.trace")  # where it is not loaded, nothing is traced
+    return None if trace is None else trace.running()
+
+
+def _check() -> Any:
+    from .check.exhaustive import check
+
+    return check
+
+
+def _picture() -> Any:
+    from .show.pictures import notebook
+
+    return notebook
+
+
+provide("symbols", _symbols)
+provide("tracing", _tracing)
+provide("check", _check)
+provide("picture", _picture)
 
 __all__ = [
     "Col",

@@ -183,8 +183,8 @@ class Golden:
 
 def _texts(made: Any, base: Path, extension: str) -> dict[Path, str]:
     """The golden files of something, with their texts."""
-    from .layout import Block
-    from .sizes import is_array
+    from .algebra.block import Block
+    from .kinds import is_array
 
     def at(suffix: str) -> Path:
         return base.with_name(base.name + suffix)
@@ -204,10 +204,10 @@ def _texts(made: Any, base: Path, extension: str) -> dict[Path, str]:
             f"lego_golden takes an emitted unit, a layout, an array of integers or text, not a "
             f"{type(made).__name__}"
         )
-    from .compact import table_text
+    from .show.compact import table_text
 
     if isinstance(made, Block):
-        from .reference import table as layout_table
+        from .algebra.reference import table as layout_table
 
         return {at(".table.txt"): table_text("apply", layout_table(made).reshape(made.dims))}
     return {at(".table.txt"): table_text("at", made.reshape(made.shape or (1,)))}
@@ -219,8 +219,8 @@ def _lines(text: str) -> str:
 
 def _diff(old: str, new: str, path: str) -> str:
     if path.endswith(".table.txt"):
-        from .compact import differences, read_table
         from .errors import GoldenError
+        from .show.compact import differences, read_table
 
         try:
             (name, before), (_, after) = read_table(old, path), read_table(new, path)

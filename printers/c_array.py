@@ -4,8 +4,8 @@ elements there are, and the call that gives element n of them in row-major order
 from dataclasses import replace
 from functools import reduce
 
-from lego_emit.printer import BREAK, FunctionView, Printer
-from lego_emit.program import Function, Node, Param
+from lego_emit.emit.printer import BREAK, FunctionView, Printer
+from lego_emit.ir.program import Function, Node, Param
 
 
 def product(a: Node, b: Node) -> Node:

@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lego_emit.printer import BREAK, FunctionView, Op, Printer, guard, infix
+from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, guard, infix
+from lego_emit.ir.program import INDEX_TYPES, Node
 from lego_emit.printers.c_lines import broken
-from lego_emit.program import INDEX_TYPES, Node
 
 UNARY = 14
 

@@ -4,7 +4,7 @@ other."""
 
 from collections.abc import Mapping
 
-from lego_emit.printer import BREAK
+from lego_emit.emit.printer import BREAK
 
 
 def broken(text: str, indent: int, width: int, looseness: Mapping[str, int]) -> str:

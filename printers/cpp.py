@@ -3,10 +3,10 @@
 Reference: ISO C++20, https://en.cppreference.com/w/cpp/language/expressions
 """
 
-from lego_emit.printer import call
+from lego_emit.emit.printer import call
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter, header
-from lego_emit.program import INDEX_TYPES
 
 VIEWS = "#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)"
 
@@ -49,6 +49,7 @@ FAST_ISQRT = {
 
 class CppPrinter(HeaderPrinter):
     name = "cpp"
+    aliases = ("c++", "cxx")
     title = "C++"
     extension = ".hpp"
     types = {

@@ -5,10 +5,10 @@ C++'s operators. The file includes nothing, so that NVRTC takes it too; hence in
 and helpers of its own for min and max, which the host does not have.
 """
 
-from lego_emit.printer import call
+from lego_emit.emit.printer import call
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter, header
-from lego_emit.program import INDEX_TYPES
 
 EXTREME = """
 {{ printer.helper_head("NAME", unit, T, T ~ " a,\v" ~ T ~ " b") }}
@@ -85,6 +85,7 @@ DEVICE_ISQRT = {
 
 class CudaPrinter(HeaderPrinter):
     name = "cuda"
+    aliases = ("cu",)
     title = "CUDA C"
     extension = ".cuh"
     types = {

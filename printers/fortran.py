@@ -8,8 +8,8 @@ import re
 import textwrap
 from dataclasses import replace
 
-from lego_emit.printer import BREAK, Op, Printer, call, infix
-from lego_emit.program import INDEX_TYPES
+from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
+from lego_emit.ir.program import INDEX_TYPES
 
 SIGN = 12  # a sign may only stand before the first term: it binds as + and - do
 
@@ -160,6 +160,7 @@ CAREFUL_MODULO = call(f"floor_mod_{{T}}({{0}},{BREAK}{{1}})", 2, "floor_mod")
 
 class FortranPrinter(Printer):
     name = "fortran"
+    aliases = ("f90",)
     title = "Fortran"
     extension = ".f90"
     lazy_select = False

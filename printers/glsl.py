@@ -7,11 +7,11 @@ so the helpers divide magnitudes; 4.1.3: + - and * wrap; >> extends the sign).
 
 from dataclasses import replace
 
-from lego_emit.printer import BREAK, Printer, call, guard
+from lego_emit.emit.printer import BREAK, Printer, call, guard
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, wrapped
 from lego_emit.printers.c_lines import broken
-from lego_emit.program import INDEX_TYPES
 
 FLOOR_DIV = """
 // The quotient rounded down.

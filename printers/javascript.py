@@ -16,10 +16,10 @@ from math import prod
 from pathlib import Path
 from textwrap import wrap
 
+from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.errors import TargetError
-from lego_emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
+from lego_emit.ir.program import INDEX_TYPES, Node, Program
 from lego_emit.printers.c_family import C_OPS, UNARY
-from lego_emit.program import INDEX_TYPES, Node, Program
 
 # https://tc39.es/ecma262/#prod-ReservedWord, the words reserved in modules, and the globals that
 # the emitted text uses.
@@ -226,6 +226,7 @@ NARROW = {
 
 class JavaScriptPrinter(Printer):
     name = "javascript"
+    aliases = ("js",)
     title = "JavaScript"
     extension = ".mjs"
     hexadecimal = True

@@ -10,7 +10,7 @@ SparseArrays, and its literals are made of that type, since `i + 4` would widen 
 import textwrap
 from dataclasses import replace
 
-from lego_emit.printer import BREAK, Op, Printer, call, infix
+from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 
 UNARY = 15
 
@@ -95,6 +95,7 @@ WIDER = {"int32": ("Int32", "Int64"), "uint32": ("UInt32", "UInt64")}
 
 class JuliaPrinter(Printer):
     name = "julia"
+    aliases = ("jl",)
     title = "Julia"
     extension = ".jl"
     types = {"int32": "Ti", "int64": "Int64", "uint32": "Ti", "uint64": "UInt64"}

@@ -10,10 +10,10 @@ from functools import partial
 from itertools import combinations, count
 from textwrap import wrap
 
-from lego_emit.printer import BREAK, FunctionView, Op, Printer
+from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer
+from lego_emit.ir.program import Node
 from lego_emit.printers import rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
-from lego_emit.program import Node
 
 UNARY, CAST, COMPARISON = 13, 12, 5
 
@@ -145,6 +145,7 @@ TEMPLATE = """
 
 class RustPrinter(Printer):
     name = "rust"
+    aliases = ("rs",)
     title = "Rust"
     extension = ".rs"
     hexadecimal = True

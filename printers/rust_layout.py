@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from lego_emit.printer import BREAK
+from lego_emit.emit.printer import BREAK
 
 PAIR, LIST, IF, END = "\x01", "\x02", "\x03", "\x04"
 WIDTH, LIST_WIDTH, IF_WIDTH, SHORT, STEP = 100, 60, 50, 10, 4

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lego_emit.emit import Emitted
+from lego_emit.emit.unit import Unit
+from lego_emit.ir.program import Function
 from lego_emit.printers.cpp import VIEWS
-from lego_emit.program import Function
-from lego_emit.target import NativeTarget, c_array_declaration, c_declaration
+from lego_emit.run.devices import Rivals, Timer
+from lego_emit.run.target import NativeTarget, c_array_declaration, c_declaration
 
 FLAGS = (
     "-std=c++20",
@@ -57,7 +58,7 @@ def c_scalars(function: Function, type_name: str) -> list[str]:
     return [f"static_cast<{type_name}>(s{k})" for k in range(count)]
 
 
-def grouped(units: Sequence[Emitted]) -> list[list[int]]:
+def grouped(units: Sequence[Unit]) -> list[list[int]]:
     """The units' numbers by the namespace that they can share: units of one name have one include
     guard, and functions of one name would be one to the linker, too."""
     groups: list[tuple[set[str], list[int]]] = []
@@ -77,7 +78,7 @@ class CppTarget(NativeTarget):
     install = "apt-get install g++"
     flags = FLAGS
 
-    def link(self, units: Sequence[Emitted], folder: Path, library: Path) -> None:
+    def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
         text = INCLUDES
@@ -89,7 +90,7 @@ class CppTarget(NativeTarget):
         command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), "units.cpp"]
         self.execute([self.find().path, *command], cwd=folder)
 
-    def wrapped(self, unit: Emitted, u: int, scope: str) -> str:
+    def wrapped(self, unit: Unit, u: int, scope: str) -> str:
         """The include of a unit and the wrappers of its functions; scope: the namespace, with its
         colons, that keeps units of one name apart."""
         guard, namespace = unit.printer.guard(unit.program.name), scope.rstrip(":")
@@ -122,3 +123,10 @@ class CppTarget(NativeTarget):
             f"  for (const auto r : view) {{ {c_stores(function, 'r')} ++i; }}\n"
             f"#else\n  (void)n; {unused}\n#endif\n"
         )
+
+    def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        if device != "cpu":
+            return super().timer(unit, device, rivals)
+        from lego_emit.targets.cpu_timing import CppProgram, CpuTimer
+
+        return CpuTimer(self, unit, rivals, CppProgram())

@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from lego_emit import nest
-from lego_emit.emit import Emitted
+from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, VerifyError
-from lego_emit.nest import Language, body
-from lego_emit.program import Function
-from lego_emit.space import Space
-from lego_emit.target import Target
-from lego_emit.timing import LOOP, OURS, TABLE, Cost, Progress, Quartiles, Rivals, Timing
-from lego_emit.verify import is_layout_pair
+from lego_emit.ir.program import Function
+from lego_emit.measure import nest
+from lego_emit.measure.nest import Language, body
+from lego_emit.measure.timing import LOOP, OURS, TABLE, Cost, Quartiles, Timing
+from lego_emit.run.devices import Progress, Rivals
+from lego_emit.run.space import Space
+from lego_emit.run.target import Target
 
 ROUNDS = 2**17  # indices of one run
 TABLE_LIMIT = 2**25  # entries; a longer table is not made
@@ -61,12 +61,12 @@ class CpuProgram:
         """Statements that return the values, put together to one."""
         return [f"return {' ^ '.join(values)};"]
 
-    def ours(self, unit: Emitted, side: _Side, arguments: Sequence[str]) -> list[str]:
+    def ours(self, unit: Unit, side: _Side, arguments: Sequence[str]) -> list[str]:
         """The same of the emitted function's results."""
         raise NotImplementedError
 
     def text(
-        self, unit: Emitted, sides: Sequence[tuple[_Side, list[_Way]]], repeat: int
+        self, unit: Unit, sides: Sequence[tuple[_Side, list[_Way]]], repeat: int
     ) -> dict[str, str]:
         """The files of the program; the first one is its own."""
         raise NotImplementedError
@@ -437,29 +437,14 @@ class JavaScriptProgram(CpuProgram):
         return [target.find().path, str(folder / "program.mjs")]
 
 
-PROGRAMS: dict[str, type[CpuProgram]] = {
-    "cpp": CppProgram,
-    "cuda": CudaHostProgram,
-    "rust": RustProgram,
-    "fortran": FortranProgram,
-    "julia": JuliaProgram,
-    "javascript": JavaScriptProgram,
-}
-
-
 # -- the timer -----------------------------------------------------------------------------------
 
 
 class CpuTimer:
-    """Times one unit on the CPU (lego_emit.timing.Timer)."""
+    """Times one unit on the CPU (lego_emit.measure.timing.Timer)."""
 
-    def __init__(self, target: Target, unit: Emitted, rivals: Rivals):
-        if unit.printer.name not in PROGRAMS:
-            raise VerifyError(
-                f"{unit.printer.name} is not timed on the CPU; {', '.join(PROGRAMS)} are"
-            )
-        self.target, self.unit, self.rivals = target, unit, rivals
-        self.program = PROGRAMS[unit.printer.name]()
+    def __init__(self, target: Target, unit: Unit, rivals: Rivals, program: CpuProgram):
+        self.target, self.unit, self.rivals, self.program = target, unit, rivals, program
         self.version = target.find().version
 
     def run(self, progress: Progress) -> Timing:
@@ -502,7 +487,7 @@ class CpuTimer:
     def _sides(self) -> list[_Side]:
         functions = self.unit.functions
         spaces = self.rivals.spaces
-        if not is_layout_pair(self.unit):
+        if not self.unit.is_pair:
             return [_Side("apply", functions[0], spaces[functions[0].name], None)]
         apply, inv = functions
         a, b = spaces[apply.name], spaces[inv.name]

@@ -7,16 +7,15 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
-from lego_emit.emit import Emitted
+from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
-from lego_emit.program import Function
-from lego_emit.target import Compiled
+from lego_emit.ir.program import Function
+from lego_emit.run.target import Compiled
 from lego_emit.targets.cpp import FLAGS, CppTarget, c_scalars, c_stores, grouped
 
 if TYPE_CHECKING:
-    from lego_emit.space import Space
-    from lego_emit.timing import Rivals, Timer
-    from lego_emit.verify import Checker
+    from lego_emit.run.devices import Checker, Rivals, Timer
+    from lego_emit.run.space import Space
 
 NVCC_FLAGS = ("-std=c++17", "-Werror", "all-warnings")
 
@@ -75,7 +74,7 @@ class CudaTarget(CppTarget):
 
     # The GPU's side is imported when it is asked for: the host never needs it.
 
-    def compile_for(self, device: str, units: Sequence[Emitted]) -> list[Compiled]:
+    def compile_for(self, device: str, units: Sequence[Unit]) -> list[Compiled]:
         """On "cpu" as everywhere, on "gpu" (or "gpu:1") through PyCUDA. Raises DeviceError where
         there is no GPU or something that it needs."""
         if device == "cpu":
@@ -84,14 +83,16 @@ class CudaTarget(CppTarget):
 
         return compile_units(device, units)
 
-    def checker(self, unit: Emitted, device: str, spaces: Mapping[str, Space]) -> Checker:
+    def checker(self, unit: Unit, device: str, spaces: Mapping[str, Space]) -> Checker:
         from lego_emit.targets.gpu_verify import GpuChecker
 
         return GpuChecker(unit, device, spaces)
 
-    def timer(self, unit: Emitted, device: str, rivals: Rivals) -> Timer:
+    def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         if device == "cpu":
-            return super().timer(unit, device, rivals)
+            from lego_emit.targets.cpu_timing import CpuTimer, CudaHostProgram
+
+            return CpuTimer(self, unit, rivals, CudaHostProgram())
         from lego_emit.targets.gpu_timing import GpuTimer
 
         return GpuTimer(unit, device, rivals)
@@ -101,7 +102,7 @@ class CudaTarget(CppTarget):
 
         return all_devices()
 
-    def cubin(self, units: Sequence[Emitted], folder: Path, arch: str = "sm_90") -> list[Path]:
+    def cubin(self, units: Sequence[Unit], folder: Path, arch: str = "sm_90") -> list[Path]:
         """Compile every function of the units for a device; one .cubin in folder for each set of
         units that share no name. Raises ToolchainError where nvcc is missing or refuses the
         text."""

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from lego_emit.emit import Emitted
-from lego_emit.program import Function
-from lego_emit.target import Library, NativeTarget, array_symbol, symbol
+from lego_emit.emit.unit import Unit
+from lego_emit.ir.program import Function
+from lego_emit.run.devices import Rivals, Timer
+from lego_emit.run.target import Library, NativeTarget, array_symbol, symbol
 
 FLAGS = ("-std=f2018", "-Wall", "-Wextra", "-Werror", "-fcheck=all")
 
@@ -89,10 +90,10 @@ class FortranTarget(NativeTarget):
     install = "apt-get install gfortran"
     flags = FLAGS
 
-    def build(self, units: Sequence[Emitted], folder: Path) -> Library:
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
         return _RowMajor(super().build(units, folder))
 
-    def link(self, units: Sequence[Emitted], folder: Path, library: Path) -> None:
+    def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         texts, wrappers, taken = [], [], set()
         for u, unit in enumerate(units):
             module = unit.printer.module_name(unit.program.name)
@@ -114,3 +115,10 @@ class FortranTarget(NativeTarget):
         toolchain = self.find()
         command = [toolchain.path, *self.flags, "-O1", "-fPIC", "-shared", "-o", str(library)]
         self.execute([*command, source.name], cwd=folder)
+
+    def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        if device != "cpu":
+            return super().timer(unit, device, rivals)
+        from lego_emit.targets.cpu_timing import CpuTimer, FortranProgram
+
+        return CpuTimer(self, unit, rivals, FortranProgram())

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lego_emit.emit import Emitted
+from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, WidthError
+from lego_emit.ir.program import INDEX_TYPES, Function
 from lego_emit.printers.c_array import array_function
-from lego_emit.program import INDEX_TYPES, Function
-from lego_emit.target import Library, Target, Toolchain
+from lego_emit.run.target import Library, Target, Toolchain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ class _Shader:
     wide: bool
     path: Path
     names: set[str] = field(default_factory=set)
-    units: list[Emitted] = field(default_factory=list)
+    units: list[Unit] = field(default_factory=list)
     calls: list[tuple[Function, str]] = field(default_factory=list)  # (function, its type)
 
     def text(self) -> str:
@@ -91,12 +91,12 @@ def case(number: int, function: Function, T: str, word: str) -> str:
     return "\n".join(f"      {line}" for line in lines)
 
 
-def array_form(unit: Emitted, function: Function) -> Function:
+def array_form(unit: Unit, function: Function) -> Function:
     """The array form as a function over columns."""
     return array_function(function, unit.printer.array_name(function.name))
 
 
-def shaders(units: Sequence[Emitted], folder: Path) -> dict[tuple[int, str], tuple[Path, int]]:
+def shaders(units: Sequence[Unit], folder: Path) -> dict[tuple[int, str], tuple[Path, int]]:
     """Write compute shaders that call every function of the units, and every array form; where
     to find each by its unit's number and its name: the shader and the branch."""
     made: list[_Shader] = []
@@ -130,7 +130,7 @@ class _Shaders(Library):
 
     def __init__(
         self,
-        units: Sequence[Emitted],
+        units: Sequence[Unit],
         device: _Device,
         places: dict[tuple[int, str], tuple[Path, int]],
     ):
@@ -286,7 +286,7 @@ class GlslTarget(Target):
         found = super().find()
         return Toolchain(found.path, f"{found.version}; {self._device(found.path).name}")
 
-    def build(self, units: Sequence[Emitted], folder: Path) -> Library:
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
         validator = super().find().path
         device = self._device(validator)
         places = shaders(units, folder)
@@ -294,7 +294,7 @@ class GlslTarget(Target):
         self.execute([validator, *names], folder)
         return _Shaders(units, device, places)
 
-    def spirv(self, units: Sequence[Emitted], folder: Path) -> list[Path]:
+    def spirv(self, units: Sequence[Unit], folder: Path) -> list[Path]:
         """Compile the units for Vulkan; the .spv files in folder, one for some units each. Raises
         ToolchainError where glslangValidator is missing or refuses the text."""
         validator = super().find().path

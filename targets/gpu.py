@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from lego_emit.emit import Emitted
+from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, LegoError, TargetError
-from lego_emit.program import Function
-from lego_emit.target import Compiled, Toolchain
+from lego_emit.ir.program import Function
+from lego_emit.run.target import Compiled, Toolchain
 
 EXTRA = 'pip install "lego-emit[cuda]"'
 OPTIONS = ("-O3", "--std=c++17")
@@ -338,7 +338,7 @@ extern "C" __global__ void lego_fill_{position}({", ".join(parameters)}) {{
 """
 
 
-def call_text(unit: Emitted) -> str:
+def call_text(unit: Unit) -> str:
     """A unit with the kernels that run its functions over arrays."""
     types = unit.printer.types
     text = unit.source
@@ -350,7 +350,7 @@ def call_text(unit: Emitted) -> str:
     return text
 
 
-def compile_units(name: str, units: Sequence[Emitted]) -> list[Compiled]:
+def compile_units(name: str, units: Sequence[Unit]) -> list[Compiled]:
     """The units on a GPU; one module for each, several at a time. Raises as ready() and Module
     do."""
     found = ready(name)
@@ -365,7 +365,7 @@ class GpuCompiled(Compiled):
     (pycuda.gpuarray) the results are int64 GPU arrays and nothing is copied to the host; those
     arguments have one shape, and the others broadcast to it."""
 
-    def __init__(self, unit: Emitted, device: Device, text: str):
+    def __init__(self, unit: Unit, device: Device, text: str):
         positions = {f.name: k for k, f in enumerate(unit.functions)}
         self.device = device
         library = _GpuLibrary(Module(device, text, f"{unit.program.name}.cuh"), positions)

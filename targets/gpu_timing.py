@@ -20,27 +20,25 @@ from typing import Any
 
 import numpy as np
 
-from lego_emit.emit import Emitted
+from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError
-from lego_emit.nest import C, body
-from lego_emit.program import Function
-from lego_emit.space import Space
-from lego_emit.targets.gpu import THREADS, Device, Module, describe, ready
-from lego_emit.targets.gpu_verify import OPAQUE, Text
-from lego_emit.timing import (
+from lego_emit.ir.program import Function
+from lego_emit.measure.nest import C, body
+from lego_emit.measure.timing import (
     BY_HAND,
     LOOP,
     NAIVE,
     OURS,
     TABLE,
     Cost,
-    Progress,
     Quartiles,
-    Rivals,
     Timing,
     Traffic,
 )
-from lego_emit.verify import is_layout_pair
+from lego_emit.run.devices import Progress, Rivals
+from lego_emit.run.space import Space
+from lego_emit.targets.gpu import THREADS, Device, Module, describe, ready
+from lego_emit.targets.gpu_verify import OPAQUE, Text
 
 ROUNDS = 512  # indices of one thread
 BLOCKS = 64  # for each multiprocessor: many short ones, so that the last wave costs little
@@ -85,9 +83,9 @@ class _Side:
     results: Space | None  # what a table's entry is taken apart into
 
 
-def _sides(unit: Emitted, rivals: Rivals) -> list[_Side]:
+def _sides(unit: Unit, rivals: Rivals) -> list[_Side]:
     functions = unit.functions
-    if not is_layout_pair(unit):
+    if not unit.is_pair:
         (function,) = functions
         return [_Side("apply", function, rivals.spaces[function.name], None)]
     apply, inv = functions
@@ -95,7 +93,7 @@ def _sides(unit: Emitted, rivals: Rivals) -> list[_Side]:
     return [_Side("apply", apply, a, b), _Side("inv", inv, b, a)]
 
 
-def timing_text(unit: Emitted, rivals: Rivals, table: bool = True) -> str:
+def timing_text(unit: Unit, rivals: Rivals, table: bool = True) -> str:
     """A unit with the kernels that time it and its rivals; table: with a look-up table."""
     text = Text(unit)
     sides = _sides(unit, rivals)
@@ -404,9 +402,9 @@ extern "C" __global__ void lego_check_{kind}(
 
 
 class GpuTimer:
-    """Times one unit on a GPU (lego_emit.timing.Timer)."""
+    """Times one unit on a GPU (lego_emit.measure.timing.Timer)."""
 
-    def __init__(self, unit: Emitted, device: str, rivals: Rivals):
+    def __init__(self, unit: Unit, device: str, rivals: Rivals):
         self.unit, self.rivals = unit, rivals
         self.device: Device = ready(device)
         self.what, self.on = describe(device), device

@@ -11,21 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from lego_emit.emit import Emitted
+from lego_emit.check.verify import round_trips
+from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, InternalError
-from lego_emit.program import Function
-from lego_emit.space import Space
-from lego_emit.target import Compiled
+from lego_emit.ir.program import Function
+from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip
+from lego_emit.run.space import Space
+from lego_emit.run.target import Compiled
 from lego_emit.targets.gpu import GpuCompiled, Module, call_text, describe, ready
-from lego_emit.verify import (
-    Marks,
-    Progress,
-    Tally,
-    Targets,
-    Trip,
-    is_layout_pair,
-    round_trips,
-)
 
 AT_ONCE = 2**32  # indices of one launch: short enough to be interrupted
 NONE = 2**64 - 1
@@ -66,7 +59,7 @@ __device__ __forceinline__ unsigned long long lego_opaque(unsigned long long v) 
 class Text:
     """How the functions and index spaces of a unit are spelled in a kernel."""
 
-    def __init__(self, unit: Emitted):
+    def __init__(self, unit: Unit):
         self.types, self.suffixes = unit.printer.types, unit.printer.suffixes
 
     def T(self, function: Function) -> str:
@@ -265,11 +258,11 @@ extern "C" __global__ void lego_gap(
 """
 
 
-def verify_text(unit: Emitted, spaces: Mapping[str, Space]) -> str:
+def verify_text(unit: Unit, spaces: Mapping[str, Space]) -> str:
     """A unit with the kernels that verify it."""
     text = Text(unit)
     source = call_text(unit) + OPAQUE
-    if is_layout_pair(unit):
+    if unit.is_pair:
         for k, trip in enumerate(round_trips(unit, spaces)):
             source += round_trip_kernel(text, f"lego_round_trip_{k}", trip)
         return source
@@ -282,9 +275,9 @@ def verify_text(unit: Emitted, spaces: Mapping[str, Space]) -> str:
 
 
 class GpuChecker:
-    """Verifies one unit on a GPU (lego_emit.verify.Checker)."""
+    """Verifies one unit on a GPU (lego_emit.check.verify.Checker)."""
 
-    def __init__(self, unit: Emitted, device: str, spaces: Mapping[str, Space]):
+    def __init__(self, unit: Unit, device: str, spaces: Mapping[str, Space]):
         self.device = ready(device)
         self.what = describe(device)
         self.kernel_ms: float | None = 0.0

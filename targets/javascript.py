@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from lego_emit.emit import Emitted
+from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
-from lego_emit.program import Function
-from lego_emit.target import Target
+from lego_emit.ir.program import Function
+from lego_emit.run.devices import Rivals, Timer
+from lego_emit.run.target import Target
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +115,7 @@ class JavaScriptTarget(Target):
     program = "node"
     install = "apt-get install nodejs"
 
-    def build(self, units: Sequence[Emitted], folder: Path) -> _NodeLibrary:
+    def build(self, units: Sequence[Unit], folder: Path) -> _NodeLibrary:
         paths = []
         for k, unit in enumerate(units):
             path = folder / f"unit_{k}{unit.printer.extension}"
@@ -123,9 +124,16 @@ class JavaScriptTarget(Target):
         (folder / "runner.mjs").write_text(RUNNER)
         return _NodeLibrary([self.find().path, "runner.mjs", json.dumps(paths)], folder, units)
 
+    def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        if device != "cpu":
+            return super().timer(unit, device, rivals)
+        from lego_emit.targets.cpu_timing import CpuTimer, JavaScriptProgram
+
+        return CpuTimer(self, unit, rivals, JavaScriptProgram())
+
 
 class _NodeLibrary:
-    def __init__(self, command: list[str], folder: Path, units: Sequence[Emitted]):
+    def __init__(self, command: list[str], folder: Path, units: Sequence[Unit]):
         self._types = [unit.printer.types for unit in units]
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -11,10 +11,11 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
-from lego_emit.emit import Emitted
+from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
-from lego_emit.program import Function
-from lego_emit.target import Library, Target
+from lego_emit.ir.program import Function
+from lego_emit.run.devices import Rivals, Timer
+from lego_emit.run.target import Library, Target
 
 FLAGS = ("--startup-file=no", "--color=no", "--depwarn=error", "--warn-overwrite=yes", "-O1")
 INDEX_TYPES = {"int32": "Int32", "int64": "Int64", "uint32": "UInt32", "uint64": "UInt64"}
@@ -105,7 +106,7 @@ class JuliaTarget(Target):
     program = "julia"
     install = "apt-get install julia (bookworm has none: with bullseye as a second apt source)"
 
-    def build(self, units: Sequence[Emitted], folder: Path) -> Library:
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
         # Two units may have one name: each is loaded inside a module of its own.
         modules, runners, names, positions = [], [], [], []
         for u, unit in enumerate(units):
@@ -137,6 +138,13 @@ class JuliaTarget(Target):
                 self.execute([toolchain.path, *FLAGS, "--compile=min", str(path)])
             raise
         return _JuliaLibrary(process, number, positions)
+
+    def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        if device != "cpu":
+            return super().timer(unit, device, rivals)
+        from lego_emit.targets.cpu_timing import CpuTimer, JuliaProgram
+
+        return CpuTimer(self, unit, rivals, JuliaProgram())
 
 
 class _JuliaLibrary:

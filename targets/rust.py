@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lego_emit.emit import Emitted
-from lego_emit.program import Function
-from lego_emit.target import (
+from lego_emit.emit.unit import Unit
+from lego_emit.ir.program import Function
+from lego_emit.run.devices import Rivals, Timer
+from lego_emit.run.target import (
     NativeTarget,
     array_symbol,
     c_array_declaration,
@@ -69,7 +70,7 @@ class RustTarget(NativeTarget):
     edition = "2021"
     flags: tuple[str, ...] = FLAGS
 
-    def link(self, units: Sequence[Emitted], folder: Path, library: Path) -> None:
+    def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         parts = []
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
@@ -86,6 +87,13 @@ class RustTarget(NativeTarget):
         (folder / "units.rs").write_text(text)
         command = [self.find().path, "--edition", self.edition, *self.flags]
         self.execute([*command, "--crate-type=cdylib", "-o", str(library), "units.rs"], cwd=folder)
+
+    def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        if device != "cpu":
+            return super().timer(unit, device, rivals)
+        from lego_emit.targets.cpu_timing import CpuTimer, RustProgram
+
+        return CpuTimer(self, unit, rivals, RustProgram())
 
 
 class CheckedRustTarget(RustTarget):

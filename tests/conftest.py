@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from lego_emit import registry
 from lego_emit.errors import LegoError, ToolchainError
+from lego_emit.run import registry
 
 
 def pytest_collection_modifyitems(config, items):

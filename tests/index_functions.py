@@ -13,7 +13,7 @@ import pytest
 
 from lego_emit import Col, GroupBy, OrderBy, Row, generate, golden
 from lego_emit.errors import GoldenError, WidthError
-from lego_emit.program import INDEX_TYPES
+from lego_emit.ir.program import INDEX_TYPES
 
 ROOT = Path(__file__).parent.parent / "golden"
 

@@ -1,6 +1,6 @@
 """How many operations a reader's transcription of Figs. 4 and 5 takes, every equal part made once."""
 
-from lego_emit import reference
+from lego_emit.algebra.plain import PLAIN
 
 
 class Counting:
@@ -44,6 +44,9 @@ class Counting:
 
     __radd__, __rmul__ = __add__, __mul__
 
+    def __divmod__(self, other):
+        return self // other, self % other
+
 
 def is_number(value, number):
     return isinstance(value, int) and value == number
@@ -63,5 +66,5 @@ def naive_counts(make, names):
     """(operations of apply, of inv) of the layout that make(**sizes) gives."""
     layout = make(**{n: Counting(n) for n in names})
     indices = tuple(0 if is_number(n, 1) else Counting(f"i{k}") for k, n in enumerate(layout.dims))
-    forward = count(reference._apply(layout, indices))
-    return forward, count(*reference._inv(layout, Counting("flat")))
+    forward = count(layout.forward(PLAIN, indices))
+    return forward, count(*layout.backward(PLAIN, Counting("flat")))

@@ -3,7 +3,7 @@
 import itertools
 import random
 
-from lego_emit.program import OPS, Function, Node, Param, Program
+from lego_emit.ir.program import OPS, Function, Node, Param, Program
 
 
 def var(name, lo=None, hi=None):

@@ -8,10 +8,11 @@ from contextlib import suppress
 from itertools import product
 from math import isqrt, prod
 
-from lego_emit.assume import learn, parse
-from lego_emit.evaluate import Undefined, evaluate
-from lego_emit.expr import Cond, Expr, maximum, minimum, select, using
-from lego_emit.facts import Facts
+from lego_emit.arith.assume import learn, parse
+from lego_emit.arith.evaluate import Undefined, evaluate
+from lego_emit.arith.expr import Cond, Expr, maximum, minimum, select
+from lego_emit.arith.facts import Facts
+from lego_emit.arith.knowledge import using
 
 NO_VALUE = (ZeroDivisionError, ValueError)  # a divisor of 0; a negative distance, or its root
 

@@ -5,9 +5,10 @@ import itertools
 import index_functions
 import pytest
 
-from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, registry
+from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate
 from lego_emit.errors import TargetError
-from lego_emit.generator import build_program
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
 
 LAYOUTS = [
     GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])),

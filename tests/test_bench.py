@@ -11,13 +11,25 @@ import fake_cuda
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import GenP, GroupBy, OrderBy, Row, generate, registry
-from lego_emit.cli import main
+from lego_emit import GenP, GroupBy, OrderBy, Row, generate
+from lego_emit.check.verify import spaces_of
+from lego_emit.cli.app import main
 from lego_emit.errors import DeviceError, ToolchainError, VerifyError
-from lego_emit.nest import C, body, naive
+from lego_emit.measure.nest import C, body, naive
+from lego_emit.measure.timing import (
+    BY_HAND,
+    LOOP,
+    NAIVE,
+    OURS,
+    TABLE,
+    Cost,
+    Quartiles,
+    Rivals,
+    Timing,
+    Way,
+)
+from lego_emit.run import registry
 from lego_emit.targets import cpu_timing, gpu, gpu_timing
-from lego_emit.timing import BY_HAND, LOOP, NAIVE, OURS, TABLE, Cost, Quartiles, Rivals, Timing, Way
-from lego_emit.verify import spaces_of
 
 pytestmark = pytest.mark.slow
 

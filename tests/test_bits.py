@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lego_emit.bits import Assembler, Word, cost, meaning, wire
+from lego_emit.lower.bits import Assembler, Word, cost, meaning, wire
 
 PRICES = (
     {},

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import registry
-from lego_emit.build import build
-from lego_emit.cli import main
-from lego_emit.making import emit_all
-from lego_emit.manifest import FOLDER, file_digest, locked
-from lego_emit.project import load
+from lego_emit.cli.app import main
+from lego_emit.project.build import build
+from lego_emit.project.config import load
+from lego_emit.project.making import emit_all
+from lego_emit.project.manifest import FOLDER, file_digest, locked
+from lego_emit.run import registry
 
 pytestmark = pytest.mark.slow
 
@@ -176,7 +176,7 @@ def test_nothing_changed():
 
 def test_nothing_is_generated_twice(monkeypatch):
     built()
-    monkeypatch.setattr("lego_emit.generator.generate", lambda *a, **k: pytest.fail("generated"))
+    monkeypatch.setattr("lego_emit.pipeline.generate", lambda *a, **k: pytest.fail("generated"))
     built()
     built("--check")
 
@@ -240,7 +240,7 @@ def test_a_changed_option_and_a_new_lego_emit(monkeypatch):
     config('index-type = "int64"\n' + CONFIG)
     assert run("--check").exit_code == 1
     built()
-    monkeypatch.setattr("lego_emit.build._generator", lambda target: "another")
+    monkeypatch.setattr("lego_emit.project.build._generator", lambda target: "another")
     monkeypatch.setattr("lego_emit.printers.rust.RustPrinter.emit", lambda *a: "// new\n")
     assert "wrote 2 files" in built().stderr
 
@@ -276,10 +276,10 @@ def test_two_hundred_layouts_in_seven_languages(monkeypatch):
     assert first.stderr.strip() == "wrote 1600 files"  # no progress bar: this is no terminal
     before, read, made = state(), Counter(), []
     monkeypatch.setattr(
-        "lego_emit.build.file_digest", lambda path: read.update([path]) or file_digest(path)
+        "lego_emit.project.build.file_digest", lambda path: read.update([path]) or file_digest(path)
     )
     monkeypatch.setattr(
-        "lego_emit.build.emit_all", lambda *given: made.extend(given[1]) or emit_all(*given)
+        "lego_emit.project.build.emit_all", lambda *given: made.extend(given[1]) or emit_all(*given)
     )
     assert "up to date" in built().stderr
     assert state() == before and not made

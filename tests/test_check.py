@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, Row, TileBy, symbols
-from lego_emit.compare import compare
 from lego_emit.errors import LayoutError
+from lego_emit.show.compare import compare
 
 M, N, BM, BN = symbols("M N BM BN")
 

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from lego_emit import __version__, generate
-from lego_emit.cli import main
+from lego_emit.cli.app import main
+from lego_emit.emit.registry import targets
 from lego_emit.errors import ToolchainError
-from lego_emit.registry import targets
 
 KERNEL = """
 from lego_emit import Col, GroupBy, OrderBy, Row
@@ -314,12 +314,12 @@ def test_all_or_nothing(folder):
 
 
 def test_an_unforeseen_error_is_no_traceback(monkeypatch):
-    import lego_emit.generator
+    import lego_emit.pipeline
 
     def fail(*_, **__):
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(lego_emit.generator, "generate", fail)
+    monkeypatch.setattr(lego_emit.pipeline, "generate", fail)
     result = run("generate", "k.py:turned", "-t", "cpp")
     assert result.exit_code == 2
     assert "RuntimeError: boom" in result.stderr and "Traceback" not in result.stderr
@@ -426,5 +426,5 @@ def test_version_and_help():
 
 
 def test_click_is_loaded_by_the_command_line_alone():
-    code = "import sys, lego_emit, lego_emit.generator; sys.exit('click' in sys.modules)"
+    code = "import sys, lego_emit, lego_emit.pipeline; sys.exit('click' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,9 +10,10 @@ import index_functions
 import programs
 import pytest
 
-from lego_emit import GroupBy, generate, golden, registry
-from lego_emit.emit import emit_program
-from lego_emit.program import Program
+from lego_emit import GroupBy, generate, golden
+from lego_emit.emitted import emit_program
+from lego_emit.ir.program import Program
+from lego_emit.run import registry
 from lego_emit.targets.cpp import FLAGS, CppTarget
 
 ROOT = Path(__file__).parent.parent
@@ -80,7 +81,7 @@ sys.path.insert(0, sys.argv[1])
 import index_functions
 import programs
 from lego_emit import golden, registry
-from lego_emit.emit import emit_program
+from lego_emit.emitted import emit_program
 from lego_emit.targets.cpp import CppTarget
 from lego_emit.targets.cuda import CudaTarget
 

@@ -10,8 +10,9 @@ import programs
 import pytest
 from test_programs import CASES
 
-from lego_emit import GroupBy, generate, golden, registry
-from lego_emit.emit import emit_program
+from lego_emit import GroupBy, generate, golden
+from lego_emit.emitted import emit_program
+from lego_emit.run import registry
 from lego_emit.targets.cuda import CudaTarget
 
 pytestmark = pytest.mark.slow

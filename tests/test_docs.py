@@ -29,8 +29,8 @@ from pathlib import Path
 
 import pytest
 
-from lego_emit.pictures import svg
-from lego_emit.show import sheet
+from lego_emit.show.pictures import svg
+from lego_emit.show.sheet import sheet
 
 pytestmark = pytest.mark.slow
 

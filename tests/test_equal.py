@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import z3
 
-from lego_emit import reference, registry, symbols
-from lego_emit.generator import build_program
+from lego_emit import symbols
+from lego_emit.algebra import reference
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 

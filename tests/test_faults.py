@@ -13,13 +13,15 @@ from net.operations import function
 from net.points import holds
 from net.words import build, indices
 
-from lego_emit import Col, ExpandBy, GenP, GroupBy, Row, TileBy, generate, registry, symbols
+from lego_emit import Col, ExpandBy, GenP, GroupBy, Row, TileBy, generate, symbols
+from lego_emit.algebra.layout import OrderBy
+from lego_emit.arith.evaluate import evaluate
+from lego_emit.arith.facts import Facts
+from lego_emit.arith.knowledge import using
+from lego_emit.arith.terms import Atom
 from lego_emit.errors import LayoutError, LegoWarning, TraceError
-from lego_emit.evaluate import evaluate
-from lego_emit.expr import Atom, using
-from lego_emit.facts import Facts
-from lego_emit.generator import build_program
-from lego_emit.layout import OrderBy
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
 
 CPP = registry.printer("cpp")
 FORTRAN = registry.printer("fortran")

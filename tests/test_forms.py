@@ -9,16 +9,19 @@ from net.judge import assert_sound
 from small_worlds import World
 from test_provers import WINDOWS, worlds
 
-from lego_emit import isqrt, registry
-from lego_emit.cost import cost_model
-from lego_emit.evaluate import evaluate, holds
-from lego_emit.expr import Cond, using
-from lego_emit.forms import Form, Lowering, Style, standing
-from lego_emit.generator import build_program
-from lego_emit.program import OPS
-from lego_emit.symbolic import unsubstitute
-from lego_emit.trace import _mirrored
-from lego_emit.wiring import Wiring
+from lego_emit import isqrt
+from lego_emit.arith.evaluate import evaluate, holds
+from lego_emit.arith.expr import Cond
+from lego_emit.arith.knowledge import using
+from lego_emit.arith.rebuild import unsubstitute
+from lego_emit.ir.cost import cost_model
+from lego_emit.ir.program import OPS
+from lego_emit.lower.forms import Form, Style, standing
+from lego_emit.lower.lowering import Lowering
+from lego_emit.lower.wiring import Wiring
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
+from lego_emit.trace.paths import _mirrored
 
 CPP = registry.printer("cpp")
 COST = cost_model(None, CPP.cost)

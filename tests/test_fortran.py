@@ -9,8 +9,8 @@ import programs
 import pytest
 
 from lego_emit import GroupBy, generate, golden
-from lego_emit.emit import emit_program
-from lego_emit.program import INDEX_TYPES, Function, Param, Program
+from lego_emit.emitted import emit_program
+from lego_emit.ir.program import INDEX_TYPES, Function, Param, Program
 
 pytestmark = pytest.mark.slow
 

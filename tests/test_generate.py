@@ -26,9 +26,9 @@ from lego_emit import (
     Row,
     TileBy,
     generate,
-    reference,
     symbols,
 )
+from lego_emit.algebra import reference
 from lego_emit.errors import AssumptionError, IndexRangeError, TargetError, TraceError, WidthError
 
 
@@ -812,7 +812,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from net.words import build
 from lego_emit import generate, symbols
-from lego_emit.registry import targets
+from lego_emit.emit.registry import targets
 
 def index_kernel(M, N, BM, BN):
     L = build("OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))", M=M, N=N, BM=BM, BN=BN)

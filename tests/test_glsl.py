@@ -12,9 +12,10 @@ import programs
 import pytest
 from test_programs import CASES
 
-from lego_emit import golden, registry
-from lego_emit.emit import emit_program
+from lego_emit import golden
+from lego_emit.emitted import emit_program
 from lego_emit.errors import ToolchainError, WidthError
+from lego_emit.run import registry
 from lego_emit.targets.glsl import GlslTarget, VulkanGlslTarget
 
 pytestmark = pytest.mark.slow

@@ -14,15 +14,18 @@ from net.points import Relations
 from net.words import WORDS, build
 
 import lego_emit
-from lego_emit import Col, ExpandBy, GenP, GroupBy, RegP, Row, generate, isqrt, reference, registry
+from lego_emit import Col, ExpandBy, GenP, GroupBy, RegP, Row, generate, isqrt
+from lego_emit.algebra import reference
+from lego_emit.arith.expr import Expr
+from lego_emit.arith.terms import Atom
+from lego_emit.check.verify import _promised
+from lego_emit.emit.printer import UNSEEN
 from lego_emit.errors import AssumptionError, WidthError
-from lego_emit.expr import Atom, Expr
-from lego_emit.generator import build_program
-from lego_emit.printer import UNSEEN
-from lego_emit.relations import names_in, pieces, reworded
-from lego_emit.space import space_of
+from lego_emit.ir.relations import names_in, pieces, reworded
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
+from lego_emit.run.space import space_of
 from lego_emit.targets.cpp import FLAGS
-from lego_emit.verify import _promised
 
 CPP = registry.printer("cpp")
 

@@ -10,13 +10,16 @@ import pytest
 from net.judge import assert_sound
 from net.points import holds
 
-from lego_emit import GroupBy, intervals, isqrt, registry
-from lego_emit.evaluate import Undefined, evaluate
-from lego_emit.expr import Atom, Cond, Expr, _distribute
-from lego_emit.facts import Facts
-from lego_emit.generator import build_program
-from lego_emit.intervals import ANY, LONGEST
-from lego_emit.program import OPS
+from lego_emit import GroupBy, isqrt
+from lego_emit.arith import intervals
+from lego_emit.arith.evaluate import Undefined, evaluate
+from lego_emit.arith.expr import Cond, Expr, distribute
+from lego_emit.arith.facts import Facts
+from lego_emit.arith.intervals import ANY, LONGEST
+from lego_emit.arith.terms import Atom
+from lego_emit.ir.program import OPS
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
 
 CPP = registry.printer("cpp")
 
@@ -308,7 +311,7 @@ def test_products_and_powers():
     """A monomial's factors are taken for independent, equal ones for one."""
     facts = bounded()
     for a, b, c in product(RANGES, repeat=3):
-        e = _distribute(_distribute(sym(a), sym(b)), sym(c))
+        e = distribute(distribute(sym(a), sym(b)), sym(c))
         lo, hi, _ = hull_of(e)
         assert facts.interval(e) == (lo, hi), e
         assert facts.interval(-2 * e + 1) == (1 - 2 * hi, 1 - 2 * lo), e

@@ -7,11 +7,12 @@ import pytest
 from net.judge import assert_sound
 from test_bad_input import refused_by_generate
 
-from lego_emit import GenP, GroupBy, expr, generate, symbols
+from lego_emit import GenP, GroupBy, generate, symbols
+from lego_emit.arith import digits
+from lego_emit.arith.expr import Expr
+from lego_emit.arith.facts import Facts
+from lego_emit.arith.text import CUT
 from lego_emit.errors import AssumptionError, TraceError
-from lego_emit.expr import Expr
-from lego_emit.facts import Facts
-from lego_emit.text import CUT
 
 QUESTIONS = 300_000  # several times what the cases here ask
 
@@ -302,7 +303,7 @@ def test_an_assumption_of_too_much_is_refused(assumption, words):
 def test_a_sum_of_many_quotients():
     """Neighbouring digits are put together by what they have in common, not pair by pair."""
     looked_at = 0
-    without = expr._without
+    without = digits.without
 
     def counted(*monomials):
         nonlocal looked_at
@@ -310,7 +311,7 @@ def test_a_sum_of_many_quotients():
         return without(*monomials)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expr, "_without", counted)
+        patch.setattr(digits, "without", counted)
         (function,) = generate(
             lambda x: sum(x // k for k in range(1, 200)), "cpp", assume=["0 <= x < 9000"]
         ).functions

@@ -21,8 +21,8 @@ from net.shrink import case_of, smallest
 from net.told import Explanation
 
 from lego_emit import generate
-from lego_emit.emit import Emitted
-from lego_emit.program import Node
+from lego_emit.emitted import Emitted
+from lego_emit.ir.program import Node
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 LUA = '''
 """Lua: one module."""
 
-from lego_emit.printer import Op, Printer, call, infix
+from lego_emit.emit.printer import Op, Printer, call, infix
 
 
 class LuaPrinter(Printer):
@@ -153,7 +153,7 @@ def test_a_third_partys_printer_is_found_and_used(lua):
     status, out, err = python(
         """
         from lego_emit import OrderBy, Row, generate
-        from lego_emit.registry import targets
+        from lego_emit.emit.registry import targets
 
         def index_kernel(M, N, BM, BN):
             L = OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
@@ -232,8 +232,8 @@ def test_importing_and_using_other_targets_loads_no_plugin(lua):
         import lego_emit
         assert "lego_lua" not in sys.modules
         assert not [m for m in sys.modules if m.startswith(("lego_emit.printers.", "lego_emit.targets."))]
-        import lego_emit.registry
-        lego_emit.registry.targets()
+        import lego_emit.emit.registry
+        lego_emit.emit.registry.targets()
         assert "lego_lua" not in sys.modules
         lego_emit.generate(lego_emit.GroupBy([4]), "cpp")
         loaded = [m for m in sys.modules if m.startswith(("lego_emit.printers.", "lego_emit.targets."))]
@@ -279,7 +279,7 @@ BROKEN = {
     "is no class": ("LuaPrinter = 3", "no Printer class"),
     "is another class": ("class LuaPrinter: pass", "no Printer class"),
     "does not start": (
-        "from lego_emit.printer import Printer\n"
+        "from lego_emit.emit.printer import Printer\n"
         "class LuaPrinter(Printer):\n"
         "    def __init__(self): raise OSError('no disk')\n",
         "no disk",
@@ -307,7 +307,7 @@ def test_a_plugin_that_does_not_load_gives_one_error(case, tmp_path):
 def test_the_seven_are_entry_points():
     from conftest import TARGETS
 
-    from lego_emit import registry
+    from lego_emit.run import registry
 
     assert set(TARGETS) <= set(registry.targets())
     for name in TARGETS:
@@ -321,4 +321,4 @@ def test_the_seven_are_entry_points():
 def test_a_printer_does_not_touch_the_core():
     """What the Lua printer imports is all that a language needs."""
     imports = [line for line in LUA.splitlines() if "import" in line]
-    assert imports == ["from lego_emit.printer import Op, Printer, call, infix"]
+    assert imports == ["from lego_emit.emit.printer import Op, Printer, call, infix"]

@@ -7,9 +7,10 @@ import numpy as np
 import programs
 import pytest
 
-from lego_emit import generate, registry
-from lego_emit.emit import Emitted, emit_program
-from lego_emit.program import Node
+from lego_emit import generate
+from lego_emit.emitted import Emitted, emit_program
+from lego_emit.ir.program import Node
+from lego_emit.run import registry
 
 pytestmark = pytest.mark.slow
 

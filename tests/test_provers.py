@@ -10,13 +10,16 @@ from operator import itemgetter
 import pytest
 from small_worlds import NO_VALUE, World
 
-from lego_emit import symbols, z3_prover
+from lego_emit import symbols
+from lego_emit.arith import z3_prover
+from lego_emit.arith.evaluate import Undefined, evaluate, holds
+from lego_emit.arith.expr import Cond, Expr, group, maximum, select
+from lego_emit.arith.facts import Facts
+from lego_emit.arith.knowledge import using
+from lego_emit.arith.rebuild import unsubstitute
+from lego_emit.arith.terms import Atom
+from lego_emit.arith.z3_prover import prove_nonneg
 from lego_emit.errors import AssumptionError, TraceError
-from lego_emit.evaluate import Undefined, evaluate, holds
-from lego_emit.expr import Atom, Cond, Expr, group, maximum, select, using
-from lego_emit.facts import Facts
-from lego_emit.symbolic import unsubstitute
-from lego_emit.z3_prover import prove_nonneg
 
 pytestmark = pytest.mark.slow
 

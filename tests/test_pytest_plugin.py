@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from lego_emit import Col, GroupBy
-from lego_emit.compact import differences, read_table, table_text
 from lego_emit.errors import GoldenError
+from lego_emit.show.compact import differences, read_table, table_text
 
 pytestmark = pytest.mark.slow
 
@@ -254,8 +254,8 @@ def test_loading_the_plugin_is_quick():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = done.stdout.split()
     assert {n for n in names if n.startswith("lego_emit")} <= {
-        "lego_emit", "lego_emit.bijection", "lego_emit.errors", "lego_emit.layout",
-        "lego_emit.pytest_plugin", "lego_emit.sizes",
+        "lego_emit", "lego_emit.algebra.bijection", "lego_emit.errors", "lego_emit.algebra.layout",
+        "lego_emit.pytest_plugin", "lego_emit.algebra.sizes",
     }  # fmt: skip
     assert not {n.partition(".")[0] for n in names} & {"numpy", "sympy", "z3", "click", "jinja2"}
 

@@ -10,7 +10,8 @@ from itertools import product
 import pytest
 from small_worlds import World
 
-from lego_emit.expr import expand_groups, using
+from lego_emit.arith.knowledge import using
+from lego_emit.arith.rebuild import expand_groups
 
 INSTANCES = 40
 RULES = {}  # (name, broken condition) -> what writes (known, before, after)

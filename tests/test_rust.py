@@ -16,11 +16,12 @@ import pytest
 from index_functions import ROOT
 from test_programs import CASES
 
-from lego_emit import GroupBy, generate, golden, registry
-from lego_emit.emit import Emitted, emit_program
+from lego_emit import GroupBy, generate, golden
+from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError
+from lego_emit.ir.program import Function, Node, Param, Program
 from lego_emit.printers.rust import RustPrinter
-from lego_emit.program import Function, Node, Param, Program
+from lego_emit.run import registry
 from lego_emit.targets.rust import CheckedRustTarget, RustTarget
 
 pytestmark = pytest.mark.slow

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, symbols
-from lego_emit.cli import main
+from lego_emit.cli.app import main
 from lego_emit.errors import InverseError, LayoutError, LegoError
-from lego_emit.pictures import picture, svg
-from lego_emit.show import MASKED, PLAIN, kept, sheet, terminal
+from lego_emit.show.pictures import picture, svg
+from lego_emit.show.sheet import MASKED, PLAIN, kept, sheet, terminal
 
 COL = GroupBy([4, 3]).OrderBy(Col(4, 3))
 

@@ -16,13 +16,16 @@ from net.operations import ASSUMED, EVERY_OPERATION, RANGES, corners, function
 from net.points import holds
 from net.words import build, indices
 
-from lego_emit import isqrt, reference, registry, symbols
+from lego_emit import isqrt, symbols
+from lego_emit.algebra import reference
+from lego_emit.arith.evaluate import evaluate
+from lego_emit.arith.expr import Expr, maximum, minimum, select
+from lego_emit.arith.facts import Facts
+from lego_emit.arith.knowledge import using
+from lego_emit.arith.rebuild import unsubstitute
 from lego_emit.errors import LegoError
-from lego_emit.evaluate import evaluate
-from lego_emit.expr import Expr, maximum, minimum, select, using
-from lego_emit.facts import Facts
-from lego_emit.generator import build_program
-from lego_emit.symbolic import rebuilt, unsubstitute
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
 
 CPP = registry.printer("cpp")
 a, b, d, i, j, n, q, r, x, y, M = symbols("a b d i j n q r x y M")
@@ -164,21 +167,21 @@ def divides(divisor, dividend, **ranges):
 def test_divisibility_of_symbols():
     facts = divides(a, M, a=POSITIVE, M=POSITIVE)
     with using(facts):
-        assert rebuilt(M % a).same(Expr.of(0))
-        assert rebuilt((M * x + 3 * a) % a).same(Expr.of(0))
-        assert unsubstitute(rebuilt(M // a * a), facts).same(M)
-        assert unsubstitute(rebuilt(x % M % a), facts).same(x % a)
-        assert unsubstitute(rebuilt((M * x + y) // a), facts).same(M // a * x + y // a)
-        assert not rebuilt((M + 1) % a).same(Expr.of(0))
+        assert facts.rebuilt(M % a).same(Expr.of(0))
+        assert facts.rebuilt((M * x + 3 * a) % a).same(Expr.of(0))
+        assert unsubstitute(facts.rebuilt(M // a * a), facts).same(M)
+        assert unsubstitute(facts.rebuilt(x % M % a), facts).same(x % a)
+        assert unsubstitute(facts.rebuilt((M * x + y) // a), facts).same(M // a * x + y // a)
+        assert not facts.rebuilt((M + 1) % a).same(Expr.of(0))
 
 
 def test_divisibility_by_a_number():
     facts = divides(Expr.of(8), M, M=POSITIVE)
     with using(facts):
-        assert rebuilt(M % 4).same(Expr.of(0))
-        assert rebuilt((M + 5) % 8).same(Expr.of(5))
-        assert rebuilt((M * x + 12) // 8 % 1).same(Expr.of(0))
-        assert not rebuilt(M % 16).same(Expr.of(0))
+        assert facts.rebuilt(M % 4).same(Expr.of(0))
+        assert facts.rebuilt((M + 5) % 8).same(Expr.of(5))
+        assert facts.rebuilt((M * x + 12) // 8 % 1).same(Expr.of(0))
+        assert not facts.rebuilt(M % 16).same(Expr.of(0))
 
 
 def test_a_tile_makes_its_divisibility_known():
@@ -207,7 +210,7 @@ COMMON = dict(n=POSITIVE, a=POSITIVE, b=POSITIVE, i=(0, n - 1), j=(0, n - 1))
 
 
 def counting_z3(monkeypatch):
-    from lego_emit import z3_prover
+    from lego_emit.arith import z3_prover
 
     asked = []
     real = z3_prover.prove_nonneg

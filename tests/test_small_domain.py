@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from net.words import reverse, reverse_inv
 
 from lego_emit import Col, GenP, GroupBy, RegP
-from lego_emit.small_domain import LARGEST, cost, evaluate, find
+from lego_emit.lower.small_domain import LARGEST, cost, evaluate, find
 
 OPS = {}
 LATENCY = {"mul": 1.5, "div": 4, "mod": 4, "floordiv": 5, "floormod": 5}

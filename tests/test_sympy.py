@@ -12,10 +12,13 @@ from net.points import Relations
 from net.words import build, indices
 from sympy import Max, Min, Mod, Piecewise, floor
 
-from lego_emit import Col, ExpandBy, GroupBy, RegP, TileBy, generate, ir, reference
+from lego_emit import Col, ExpandBy, GroupBy, RegP, TileBy, generate
+from lego_emit.algebra import reference
+from lego_emit.arith import sympy_nodes as ir
+from lego_emit.arith.evaluate import Undefined, evaluate
+from lego_emit.arith.from_sympy import from_sympy
+from lego_emit.arith.knowledge import using
 from lego_emit.errors import LegoError, TraceError
-from lego_emit.evaluate import Undefined, evaluate
-from lego_emit.expr import using
 
 M, N, i, j, k = sympy.symbols("M N i j k", integer=True)
 
@@ -30,7 +33,7 @@ def value(expression, **values):
 
 
 def assert_ours(expression):
-    """Only sums, products, symbols, integers and the nodes of lego_emit.ir."""
+    """Only sums, products, symbols, integers and the nodes of lego_emit.arith.sympy_nodes."""
     for part in sympy.preorder_traversal(expression):
         assert not isinstance(part, FORBIDDEN) or part.is_Integer, part
         assert (
@@ -164,7 +167,7 @@ def test_every_expression_goes_to_sympy_and_back(text):
     (e,) = outputs
     with using(trace.facts):
         there = e.to_sympy()
-        back = ir.from_sympy(there)
+        back = from_sympy(there)
     draw = random.Random(text)
     for _ in range(6):
         values = {n: draw.randint(lo, hi) for n, (lo, hi) in RANGES.items()}
@@ -183,7 +186,7 @@ def test_every_operation_goes_to_sympy_and_back(case):
     trace, outputs = traced(EVERY_OPERATION[case])
     with using(trace.facts):
         there = [sympy.sympify(e.to_sympy()) for e in outputs]
-        back = [ir.from_sympy(e) for e in there]
+        back = [from_sympy(e) for e in there]
     for values in corners(random.Random(case), 8):
         if not values["x"]:  # x divides in some of them
             continue

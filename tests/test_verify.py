@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, golden, verify
-from lego_emit.cli import main
-from lego_emit.emit import emit_program
+from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, golden
+from lego_emit.check import verify
+from lego_emit.check.expected import numbers_of
+from lego_emit.cli.app import main
+from lego_emit.emitted import emit_program
 from lego_emit.errors import AssumptionError, TargetError, VerifyError
-from lego_emit.expected import numbers_of
-from lego_emit.program import Node
-from lego_emit.relations import bounds, evaluate
-from lego_emit.space import space_of
+from lego_emit.ir.program import Node
+from lego_emit.ir.relations import bounds, evaluate
+from lego_emit.run.space import space_of
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from lego_emit.timing import BY_HAND, NAIVE, OURS, TABLE, Timing
+from lego_emit.measure.timing import BY_HAND, NAIVE, OURS, TABLE, Timing
 
 COLOURS = {OURS: "#1b7f5c", BY_HAND: "#8fb8de", NAIVE: "#d98f4e", TABLE: "#9a8fb5"}
 LABELS, WIDTH, BAR, GAP, TOP = 230, 560, 11, 16, 76

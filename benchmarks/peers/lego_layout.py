@@ -18,7 +18,7 @@ from typing import Any
 from timing import TooLong
 from tree import Tree, Unsupported, parsed, text, variable
 
-from lego_emit.layout import GenP, RegP
+from lego_emit.algebra.perms import GenP, RegP
 
 TITLE = "lego-layout"
 VERSION = "from importlib.metadata import version; import lego; print(version('lego-layout'))"

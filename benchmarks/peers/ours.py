@@ -11,9 +11,9 @@ from time import perf_counter
 from tree import Tree, constant, made
 
 import lego_emit
-from lego_emit import registry
-from lego_emit.generator import build_program
-from lego_emit.program import Function, Node
+from lego_emit.ir.program import Function, Node
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
 
 from . import Attempt
 

@@ -17,11 +17,11 @@ from itertools import product
 from math import isqrt, prod
 
 from lego_emit import LegoError
+from lego_emit.algebra.block import Block
 
 # The only internals: the IR of what is emitted.
 from lego_emit.errors import InternalError, TraceError
-from lego_emit.layout import Block
-from lego_emit.program import INDEX_TYPES
+from lego_emit.ir.program import INDEX_TYPES
 
 from . import told
 from .points import Relations

@@ -1,7 +1,8 @@
 """Every operation over every kind of operand, as texts of many functions at once."""
 
 from lego_emit import isqrt
-from lego_emit.trace import call_user_function, follow
+from lego_emit.trace.calls import call_user_function
+from lego_emit.trace.follow import follow
 
 RANGES = {"x": (0, 30), "y": (-20, 20), "z": (-9, -1), "u": (1, 7), "v": (-3, 3)}
 ASSUMED = {n: f"{lo} <= {n} <= {hi}" for n, (lo, hi) in RANGES.items()}
@@ -13,7 +14,7 @@ def number(n):
 
 def pick(condition, a, b):
     """a if condition else b, without a branch in the trace."""
-    from lego_emit.expr import select
+    from lego_emit.arith.expr import select
 
     return (a if condition else b) if isinstance(condition, bool) else select(condition, a, b)
 
@@ -31,7 +32,7 @@ def function(text):
 
 def traced(text):
     """(trace, results) of the function, before it is lowered."""
-    from lego_emit.expr import Expr
+    from lego_emit.arith.expr import Expr
 
     trace, result = follow(
         lambda t: call_user_function(function(text), t), None, list(ASSUMED.values())

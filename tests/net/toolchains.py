@@ -5,9 +5,10 @@ import re
 
 import numpy as np
 
-from lego_emit import LegoError, registry
+from lego_emit import LegoError
 from lego_emit.errors import ToolchainError, VerifyError
-from lego_emit.program import INDEX_TYPES
+from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.run import registry
 
 from .points import Relations
 from .settings import TYPES

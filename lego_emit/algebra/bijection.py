@@ -1,0 +1,187 @@
+"""Calls of GenP's functions on Python ints, and the check that they are a bijection.
+
+The check is ours to make: the paper leaves it to the user (section III-B, Correctness).
+"""
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import islice, product
+from types import CellType, CodeType, FunctionType, NoneType
+from typing import Any, Protocol
+
+from ..errors import LayoutError, line_in, shown
+from ..kinds import is_array
+
+EXHAUSTIVE = 65536
+SAMPLES = 4096
+
+
+class GenP(Protocol):
+    """What a GenP block is here."""
+
+    @property
+    def dims(self) -> tuple[int, ...]: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def apply_function(self) -> Any: ...
+
+    @property
+    def inv_function(self) -> Any: ...
+
+
+def call_apply(genp: GenP, index: tuple[int, ...]) -> int:
+    """genp's position of an index. Raises LayoutError unless it is an integer, and in
+    0 <= position < size where genp has an inverse."""
+    position = _called(genp, "apply", genp.apply_function, index)
+    if type(position) is not int:
+        position = _integer(genp, "apply", index, position)
+    if genp.inv_function is not None and not 0 <= position < genp.size:
+        raise LayoutError(
+            f"{genp!r}: apply({_listed(index)}) gives {shown(position)}, outside 0..{shown(genp.size - 1)}: not a bijection. "
+            "Mend it, or leave inv out if it is meant to leave its range (section III-D)"
+        )
+    return position
+
+
+def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
+    """genp's index of a position. Raises LayoutError unless it is one in-range integer for each
+    dimension."""
+    assert genp.inv_function is not None
+    found = _called(genp, "inv", genp.inv_function, (flat,))
+    rank = len(genp.dims)
+    if rank == 1 and not isinstance(found, list | tuple):
+        found = (found,)
+    if not isinstance(found, list | tuple) or len(found) != rank:
+        raise LayoutError(
+            f"{genp!r}: inv({shown(flat)}) gives {shown(found)}; give a tuple of {rank} integers"
+        )
+    index = tuple(i if type(i) is int else _integer(genp, "inv", (flat,), i) for i in found)
+    if not all(0 <= i < n for i, n in zip(index, genp.dims, strict=True)):
+        raise LayoutError(f"{genp!r}: inv({shown(flat)}) gives {shown(index)}, outside its sizes")
+    return index
+
+
+def check(genp: GenP) -> None:
+    """Raises LayoutError with the first counterexample if genp, of integer sizes, is no bijection
+    or its inv does not invert; without an inverse, only if apply gives no integers."""
+    _checked(_Same((genp.dims, reads(genp)), genp))
+
+
+@dataclass(frozen=True)
+class _Same:
+    """A GenP that stands for all that compute the same."""
+
+    key: Hashable
+    genp: GenP = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _checked(same: _Same) -> None:
+    genp = same.genp
+    seen: dict[int, tuple[int, ...]] = {}
+    for index in positions(genp.dims, genp.size):
+        position = call_apply(genp, index)
+        if genp.inv_function is None:
+            continue
+        if seen.setdefault(position, index) != index:
+            raise LayoutError(
+                f"{genp!r}: apply({_listed(seen[position])}) and apply({_listed(index)}) both "
+                f"give {shown(position)}: not a bijection. Mend it, or leave inv out if it is meant to "
+                "be many-to-one (section III-D)"
+            )
+        back = call_inv(genp, position)
+        if back != index:
+            raise LayoutError(
+                f"{genp!r}: apply({_listed(index)}) gives {shown(position)} but inv({shown(position)}) gives "
+                f"({_listed(back)}): inv must undo apply"
+            )
+
+
+def positions(
+    dims: tuple[int, ...], size: int, exhaustive: int = EXHAUSTIVE, samples: int = SAMPLES
+) -> Iterator[tuple[int, ...]]:
+    """Every index of dims, whose product is size; of more than `exhaustive`, the corners and so
+    many samples, the same every time."""
+    if size <= exhaustive:
+        yield from product(*map(range, dims))
+        return
+    corners = product(*(sorted({0, n - 1}) for n in dims))
+    yield from islice(corners, exhaustive)
+    draw = random.Random(0)
+    for _ in range(samples):
+        yield tuple(draw.randrange(n) for n in dims)
+
+
+def reads(genp: GenP) -> Hashable:
+    """What genp's functions read beside their arguments, as far as it shows: what they captured
+    and their module's variables. What was found out about them holds while that stays the same."""
+    seen: dict[int, Any] = {}
+    return _read(genp.apply_function, seen), _read(genp.inv_function, seen)
+
+
+def _read(value: Any, seen: dict[int, Any]) -> Hashable:
+    """A value that can be compared later with what it is then."""
+    if isinstance(value, bool | int | str | NoneType):
+        return type(value), value
+    if id(value) in seen:
+        return None
+    seen[id(value)] = value
+    if isinstance(value, FunctionType):
+        cells = [c.cell_contents for c in value.__closure__ or () if c != CellType()]  # not empty
+        around = value.__globals__
+        read = {n: around[n] for n in sorted(names_in(value.__code__)) if n in around}
+        for name, found in read.items():  # another module's functions stay as they are
+            if isinstance(found, FunctionType) and found.__globals__ is not around:
+                read[name] = id(found)
+        parts = [cells, read, value.__defaults__, value.__kwdefaults__]
+        return (value.__code__, *(_read(x, seen) for x in parts))
+    if isinstance(value, partial):
+        return tuple(_read(x, seen) for x in (value.func, value.args, value.keywords))
+    if isinstance(value, list | tuple):
+        return tuple(_read(x, seen) for x in value)
+    if isinstance(value, dict):
+        return tuple((_read(k, seen), _read(x, seen)) for k, x in value.items())
+    if is_array(value):
+        return value.shape, value.dtype.str, value.tobytes()
+    if hasattr(value, "__lego_symbolic__"):
+        return value.key
+    return value if isinstance(value, Hashable) else object()
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The names that code reads, its inner functions' too."""
+    inner = [names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def _called(genp: GenP, name: str, function: Any, arguments: tuple[int, ...]) -> Any:
+    try:
+        return function(*arguments)
+    except (Exception, SystemExit) as error:
+        line, text = line_in(function, error), " ".join(str(error).split())
+        raise LayoutError(
+            f"{genp!r}: {name}({_listed(arguments)}) raised {type(error).__name__}{line}: {text}"
+        ) from error
+
+
+def _integer(genp: GenP, name: str, arguments: tuple[int, ...], value: Any) -> int:
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        hint = "; write // for integer division, / gives floats" * isinstance(value, float)
+        raise LayoutError(
+            f"{genp!r}: {name}({_listed(arguments)}) gives {shown(value)}, a {type(value).__name__}, "
+            f"where an integer is wanted{hint}"
+        ) from None
+
+
+def _listed(items: tuple[int, ...]) -> str:
+    return ", ".join(map(shown, items))

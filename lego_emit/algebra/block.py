@@ -1,0 +1,273 @@
+"""What all blocks of the layout algebra share, and what each kind says of itself.
+
+A new kind of block is one class that has Block's methods; it is evaluated over symbols, spelled in
+other languages and checked by what it says there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+from ..errors import IndexRangeError, InverseError, shown
+from ..kinds import is_array, is_integer, is_symbolic
+from .sizes import product
+
+# What blocks offer and others do: "symbols" (evaluation on symbols), "tracing" (the function that is
+# being followed, or None), "check" (at every index), "picture" (for a notebook).
+_outside: dict[str, Callable[[], Any]] = {}
+
+
+def provide(name: str, load: Callable[[], Any]) -> None:
+    """Let blocks use what load() gives, from outside of the algebra, when it is first asked for."""
+    _outside[name] = load
+
+
+def outside(name: str) -> Any:
+    """What was provided under a name."""
+    return _outside[name]()
+
+
+class Numbers(Protocol):
+    """One kind of number that layouts are evaluated over; it has Python's operators."""
+
+    def size(self, n: Any) -> Any:
+        """A size as such a number."""
+        ...
+
+    def whole(self, flat: Any, sizes: Sequence[Any]) -> Any:
+        """A flat position below the product of sizes, about to be taken apart."""
+        ...
+
+    def called(self, block: Any, index: Sequence[Any]) -> Any:
+        """A GenP's position of an index."""
+        ...
+
+    def called_back(self, block: Any, flat: Any) -> list[Any]:
+        """A GenP's index of a position."""
+        ...
+
+    def masked(self, block: Any, coordinates: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+        """The values where the coordinates lie within an ExpandBy's n, else -1."""
+        ...
+
+
+def whole_size(numbers: Numbers, dims: Sequence[Any]) -> Any:
+    """The product of sizes, as such a number."""
+    return product([numbers.size(n) for n in dims])
+
+
+class Change(Protocol):
+    """Other sizes for a block."""
+
+    def size(self, n: Any) -> Any:
+        """What takes the place of a size."""
+        ...
+
+    def function(self, f: Any) -> Any:
+        """What takes the place of a GenP's function."""
+        ...
+
+
+class Block:
+    """What all blocks share.
+
+    dims are the sizes of the logical index that apply takes. size is their product.
+    physical_size is the number of flat indices that inv takes.
+    """
+
+    dims: tuple[Any, ...]
+
+    @property
+    def size(self) -> Any:
+        return product(self.dims)
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """Sizes whose product is physical_size."""
+        return self.dims
+
+    @property
+    def physical_size(self) -> Any:
+        return product(self.physical_dims)
+
+    @property
+    def masks(self) -> bool:
+        """Whether apply gives -1 for some indices."""
+        return False
+
+    @property
+    def masks_inverse(self) -> bool:
+        """Whether inv gives -1 for some positions."""
+        return False
+
+    @property
+    def has_inverse(self) -> bool:
+        """Whether inv may be asked: not for a GenP without inverse or a layout built on one."""
+        return True
+
+    # -- what a kind of block says of itself ---------------------------------------------------
+
+    def sizes(self) -> tuple[Any, ...]:
+        """All sizes in this block, however deep."""
+        return self.dims
+
+    def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+        """Pairs of sizes whose products must be equal."""
+        return iter(())
+
+    def inequalities(self) -> Iterator[tuple[Any, Any]]:
+        """Pairs of sizes of which the first must be at most the second."""
+        return iter(())
+
+    def with_sizes(self, new: Change) -> Any:
+        """The same block with other sizes."""
+        raise NotImplementedError
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The flat position of an index over any kind of number."""
+        raise NotImplementedError
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The index of a flat position over any kind of number."""
+        raise NotImplementedError
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """As forward on ints and int64 arrays, written from the paper's figure and for the golden
+        tables alone."""
+        raise NotImplementedError
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """As backward on ints and int64 arrays, written from the paper's figure and for the golden
+        tables alone."""
+        raise NotImplementedError
+
+    def _value(self) -> tuple[Any, ...]:
+        """What equality and the hash look at."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self._value() == other._value()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._value()))
+
+    @cached_property
+    def is_concrete(self) -> bool:
+        """Whether every size in this block, however deep, is an integer."""
+        return all(isinstance(n, int) for n in self.sizes())
+
+    def apply(self, *indices: Any) -> Any:
+        """The flat physical index of a logical index (Figs. 4, 5 and 9).
+
+        indices: one per entry of dims, or one list or tuple of them; each an integer in
+        0 <= i < n, a NumPy integer array of such (arrays broadcast together and give an int64
+        array), or a symbol. ExpandBy gives -1 where it masks.
+
+        Raises IndexRangeError on a wrong number of indices, an index that is no integer, or one
+        out of range; WidthError when an array cannot hold the result.
+        """
+        if len(indices) == 1 and isinstance(indices[0], list | tuple):
+            indices = tuple(indices[0])
+        check_count(self, indices)
+        symbolic = [check_index(self, axis, i) for axis, i in enumerate(indices)]
+        if any(symbolic) or not self.is_concrete:
+            return outside("symbols").apply(self, indices)
+        from . import reference
+
+        return reference.apply(self, indices)
+
+    def inv(self, flat: Any) -> tuple[Any, ...]:
+        """The logical index of a flat physical index, as a tuple (Figs. 4, 5 and 9).
+
+        flat: an integer in 0 <= flat < physical_size, a NumPy integer array (the tuple then holds
+        int64 arrays of its shape), or a symbol.
+
+        Raises InverseError where there is no inverse, and IndexRangeError as apply does.
+        """
+        if not self.has_inverse:
+            raise InverseError(
+                f"{self!r} has no inverse: its GenP was given without inv. Give GenP an inv if "
+                "the map is a bijection"
+            )
+        if check_index(self, None, flat) or not self.is_concrete:
+            return outside("symbols").inv(self, flat)
+        from . import reference
+
+        return reference.inv(self, flat)
+
+    def check(self, **sizes: int) -> str:
+        """Check at every index that apply is a bijection, stays in its range, and that inv undoes
+        it; a line that says so.
+
+        Masked positions of an ExpandBy are left out. Of a map without inverse (section III-D) the
+        line says whether it is injective. sizes: a number for each size that is a symbol, as
+        check(M=12, N=20).
+
+        Raises LayoutError with the first counterexample, or where a size has no number.
+        """
+        return outside("check")(self, sizes)
+
+
+class Indexable(Block):
+    """A block that takes [] (Layout and ExpandBy)."""
+
+    __iter__ = None  # or Python would try [0], [1], ... and stop at the first IndexRangeError
+
+    def _repr_html_(self) -> str:
+        """A picture, for notebooks; the expression where sizes are symbols or there are many."""
+        return outside("picture")(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        """layout[i, j] is layout.apply(i, j). A full ':' runs over its whole axis: on concrete
+        sizes and integers the result is an int64 array shaped by the ':' axes in order.
+
+        Raises IndexRangeError as apply does, and on any slice other than ':'.
+        """
+        indices = key if isinstance(key, tuple) else (key,)
+        check_count(self, indices)
+        symbolic = any(isinstance(i, slice) for i in indices) and outside("tracing") is not None
+        for axis, i in enumerate(indices):
+            if not isinstance(i, slice):
+                symbolic = check_index(self, axis, i) or symbolic
+            elif i != slice(None):
+                parts = (i.start, i.stop) if i.step is None else (i.start, i.stop, i.step)
+                text = ":".join("" if part is None else shown(part) for part in parts)
+                raise IndexRangeError(
+                    f"{self!r}: axis {axis} got the slice {text}; only a full ':' can be asked, "
+                    "for a part of an axis give apply an array"
+                )
+        if symbolic or not self.is_concrete:
+            return outside("symbols").getitem(self, indices)
+        from . import reference
+
+        return reference.getitem(self, indices)
+
+
+def check_count(block: Block, indices: tuple[Any, ...]) -> None:
+    wanted = len(block.dims)
+    if len(indices) != wanted:
+        raise IndexRangeError(
+            f"{block!r}: {wanted} {'index' if wanted == 1 else 'indices'} wanted, "
+            f"{len(indices)} given"
+        )
+
+
+def check_index(block: Block, axis: int | None, index: Any) -> bool:
+    """Whether index is symbolic; raises IndexRangeError if it is no index at all."""
+    if is_integer(index) or (is_array(index) and index.dtype.kind in "iu"):
+        if type(index) is not int:  # maybe a variable that the function being followed captured
+            if (trace := outside("tracing")) is not None:
+                trace.indexed(block, axis, index)
+        return False
+    if is_symbolic(index):
+        return True
+    place = "the flat index" if axis is None else f"index {axis}"
+    kind = f"an array of {index.dtype}" if is_array(index) else f"a {type(index).__name__}"
+    raise IndexRangeError(
+        f"{block!r}: {place} is {shown(index)}, {kind}; give an integer, a NumPy integer array or a "
+        "symbol"
+    )

@@ -1,0 +1,62 @@
+"""A GenP's functions over arrays: an `if` in them cannot take one, so that arrays go through tables of
+plain calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..errors import WidthError
+from .bijection import call_apply, call_inv, reads
+
+LIMIT = 2**20  # elements of a GenP whose tables are kept
+
+
+def apply_each(genp: Any, flat: np.ndarray) -> np.ndarray:
+    """The positions of indices that are given by their row-major positions."""
+    if genp.size <= LIMIT:
+        return _table(genp, reads(genp), inverse=False)[flat]
+    return _each(lambda k: call_apply(genp, _index(genp, k)), flat, ())
+
+
+def inv_each(genp: Any, flat: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The indices of positions."""
+    if genp.size <= LIMIT:
+        found = _table(genp, reads(genp), inverse=True)[flat]
+    else:
+        found = _each(lambda position: call_inv(genp, position), flat, (len(genp.dims),))
+    return tuple(np.moveaxis(found, -1, 0))
+
+
+def _index(genp: Any, position: int) -> tuple[int, ...]:
+    digits = []
+    for n in reversed(genp.dims):
+        position, digit = divmod(position, n)
+        digits.append(digit)
+    return tuple(reversed(digits))
+
+
+@lru_cache(maxsize=32)
+def _table(genp: Any, read: Hashable, inverse: bool) -> np.ndarray:
+    if inverse:
+        return _int64([call_inv(genp, flat) for flat in range(genp.size)], genp)
+    return _int64([call_apply(genp, index) for index in product(*map(range, genp.dims))], genp)
+
+
+def _each(function: Callable[[int], Any], flat: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    unique, where = np.unique(flat, return_inverse=True)
+    found = _int64([function(int(position)) for position in unique], function)
+    return found.reshape(len(unique), *shape)[where.reshape(flat.shape)]
+
+
+def _int64(values: list[Any], source: Any) -> np.ndarray:
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        raise WidthError(
+            f"{source!r} gives values beyond int64; evaluate it on Python ints"
+        ) from None

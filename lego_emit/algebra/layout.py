@@ -1,0 +1,339 @@
+"""Views and the reorderings below them: OrderBy, GroupBy and TileBy (Figs. 3 to 5, section III-B).
+
+Blocks are immutable values: they compare, hash and print as the expression that makes them.
+
+Indices and permutations are 0-based, as in NumPy; the paper's sigma is 1-based.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from ..errors import LayoutError, shown
+from .block import Block, Change, Indexable, Numbers, whole_size
+from .digits import flattened, taken_apart
+from .figures import flatten, unflatten
+from .perms import GenP, RegP
+from .sizes import check_same_size, check_sizes, comparable, listed
+
+ONE_WAY = (
+    "write the other blocks as a layout L and what the GenP does as a function f of L's position: "
+    "GroupBy(L.dims).OrderBy(GenP(L.dims, lambda *i: f(L.apply(*i))))"
+)
+
+
+class PhysicalFirst:
+    """The spelling that starts at the memory: OrderBy(O1).OrderBy(O2).GroupBy([6, 6]) is
+    GroupBy([6, 6]).OrderBy(O2).OrderBy(O1)."""
+
+    def _physical_first(self) -> tuple[Ordering, ...]:
+        raise NotImplementedError
+
+    def OrderBy(self, *perms: RegP | GenP | Ordering) -> OrderByChain:
+        return OrderByChain((*self._physical_first(), OrderBy(*perms)))
+
+    def GroupBy(self, *tiles: Any) -> Layout:
+        return self._over(GroupBy(*tiles))
+
+    def TileBy(self, *tiles: Any) -> Layout:
+        return self._over(TileBy(*tiles))
+
+    def _over(self, layout: Layout) -> Layout:
+        for order in reversed(self._physical_first()):
+            layout = layout.OrderBy(order)
+        return layout
+
+
+@dataclass(frozen=True, repr=False, eq=False, init=False)
+class OrderBy(Block, PhysicalFirst):
+    """One reordering: a hierarchy of tiles, outermost first, each with its permutation (Fig. 4).
+
+    perms: RegP and GenP blocks, or a single OrderBy, whose perms are taken.
+
+    Raises LayoutError on anything else, and on a GenP without inverse beside other perms.
+    """
+
+    perms: tuple[RegP | GenP, ...]
+
+    def __init__(self, *perms: RegP | GenP | OrderBy):
+        found = perms[0].perms if len(perms) == 1 and isinstance(perms[0], OrderBy) else perms
+        if not found:
+            raise LayoutError("OrderBy(): give at least one RegP, Row, Col or GenP")
+        object.__setattr__(self, "perms", found)
+        for perm in found:
+            if not isinstance(perm, RegP | GenP):
+                raise LayoutError(
+                    f"OrderBy({listed(found)}): {shown(perm)} is a {type(perm).__name__}; OrderBy "
+                    "takes RegP, Row, Col and GenP blocks, or one OrderBy"
+                )
+        if len(found) > 1 and not all(perm.has_inverse for perm in found):
+            raise LayoutError(
+                f"{self!r}: a GenP without inverse must stand alone in its OrderBy (section III-D)"
+                f"; {ONE_WAY}"
+            )
+
+    @property
+    def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return tuple(n for perm in self.perms for n in perm.dims)
+
+    @property
+    def has_inverse(self) -> bool:
+        return all(perm.has_inverse for perm in self.perms)
+
+    def with_sizes(self, new: Change) -> OrderBy:
+        return OrderBy(*(perm.with_sizes(new) for perm in self.perms))
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        flat, start = 0, 0
+        for perm in self.perms:
+            stop = start + len(perm.dims)
+            flat = flat * whole_size(numbers, perm.dims) + perm.forward(numbers, index[start:stop])
+            start = stop
+        return flat
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        index: list[Any] = []
+        for k, perm in reversed([*enumerate(self.perms)]):
+            part = flat
+            if k:
+                flat, part = divmod(flat, whole_size(numbers, perm.dims))
+            index = perm.backward(numbers, part) + index
+        return index
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        flat, start = 0, 0
+        for perm in self.perms:
+            stop = start + len(perm.dims)
+            flat = perm.reference_apply(index[start:stop]) + flat * perm.size
+            start = stop
+        return flat
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        index: tuple[Any, ...] = ()
+        for perm in reversed(self.perms):
+            index = perm.reference_inv(flat % perm.size) + index
+            flat = flat // perm.size
+        return index
+
+    def _value(self) -> tuple[Any, ...]:
+        return self.perms
+
+    def _physical_first(self) -> tuple[Ordering, ...]:
+        return (self,)
+
+    def __repr__(self) -> str:
+        return f"OrderBy({listed(self.perms)})"
+
+
+# The classes below have a method OrderBy, which hides the class in their own annotations.
+Ordering: TypeAlias = OrderBy
+
+
+@dataclass(frozen=True, repr=False)
+class OrderByChain(PhysicalFirst):
+    """Several OrderBys, the one next to the memory first, still waiting for their GroupBy or
+    TileBy."""
+
+    orders: tuple[Ordering, ...]
+
+    def _physical_first(self) -> tuple[Ordering, ...]:
+        return self.orders
+
+    def __repr__(self) -> str:
+        return ".".join(map(repr, self.orders))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Layout(Indexable):
+    """A logical view and the reorderings below it; GroupBy and TileBy make them (Fig. 5).
+
+    tiled: whether it is a TileBy. tiles: the tiles' sizes, outermost first. chain: every OrderBy
+    in the order of application, a TileBy's own included. steps: what was chained, as written.
+    """
+
+    tiled: bool
+    tiles: tuple[tuple[Any, ...], ...]
+    steps: tuple[tuple[str, Ordering], ...] = ()
+    chain: tuple[Ordering, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        chain = () if self.untiling is None else (self.untiling,)
+        for name, order in self.steps:
+            by_tile = self.tiled and len(order.perms) > 1
+            if name == "TileOrderBy" or by_tile:
+                chain += tile_order(order, self)
+            else:
+                chain += (order,)
+        object.__setattr__(self, "chain", chain)
+        for order in chain:
+            check_same_size(self, f"the {self._name}", self.dims, order, order.dims)
+        alone = len(chain) == 1 and comparable(chain[0].dims) == comparable(self.dims)
+        if not self.has_inverse and (self.tiled or not alone):
+            raise LayoutError(
+                f"{self!r}: a GenP without inverse needs exactly one GroupBy followed by one "
+                f"OrderBy of the same shape, with that GenP alone (section III-D); {ONE_WAY}"
+            )
+
+    @property
+    def _name(self) -> str:
+        return "TileBy" if self.tiled else "GroupBy"
+
+    @property
+    def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return tuple(n for tile in self.tiles for n in tile)
+
+    @cached_property
+    def untiling(self) -> Ordering | None:
+        """A TileBy's own OrderBy, from tile coordinates to the untiled array; None on a GroupBy."""
+        if not self.tiled:
+            return None
+        return OrderBy(RegP(self.dims, sigma(len(self.tiles[0]), len(self.tiles))))
+
+    @property
+    def has_inverse(self) -> bool:
+        return all(order.has_inverse for order in self.chain)
+
+    def sizes(self) -> tuple[Any, ...]:
+        return self.dims + tuple(n for order in self.chain for n in order.dims)
+
+    def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+        return ((self.dims, order.dims) for order in self.chain)
+
+    def with_sizes(self, new: Change) -> Layout:
+        tiles = tuple(tuple(new.size(n) for n in tile) for tile in self.tiles)
+        steps = tuple((name, order.with_sizes(new)) for name, order in self.steps)
+        return Layout(self.tiled, tiles, steps)
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        sizes = [numbers.size(n) for n in self.dims]
+        flat = flattened(sizes, index)
+        for order in self.chain:
+            flat = numbers.whole(flat, sizes)
+            inner = [numbers.size(n) for n in order.dims]
+            flat = order.forward(numbers, taken_apart(inner, flat))
+        return flat
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        for order in reversed(self.chain):
+            inner = [numbers.size(n) for n in order.dims]
+            flat = numbers.whole(flattened(inner, order.backward(numbers, flat)), inner)
+        return taken_apart([numbers.size(n) for n in self.dims], flat)
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        flat = flatten(self.dims, index)
+        for order in self.chain:
+            flat = order.reference_apply(unflatten(order.dims, flat))
+        return flat
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        for order in reversed(self.chain):
+            flat = flatten(order.dims, order.reference_inv(flat))
+        return unflatten(self.dims, flat)
+
+    def _value(self) -> tuple[Any, ...]:
+        return self.tiled, tuple(map(comparable, self.tiles)), self.chain
+
+    def OrderBy(self, *perms: RegP | GenP | Ordering) -> Layout:
+        """This layout, then one more reordering; the dots are in the order of application.
+
+        perms: RegP and GenP blocks, or one OrderBy. On a GroupBy this is Fig. 5's OrderBy. Under a
+        TileBy several perms order tile by tile, as TileOrderBy does.
+
+        Raises LayoutError when the sizes do not multiply out.
+        """
+        return Layout(self.tiled, self.tiles, (*self.steps, ("OrderBy", OrderBy(*perms))))
+
+    def TileOrderBy(self, *perms: RegP | GenP | Ordering) -> Layout:
+        """This layout, then a reordering tile by tile: perms are the levels of a spatial tiling,
+        outermost first, all of the same rank (section III-B).
+
+        It stands for OrderBy(RegP(sigma(dims), sigma^-1)).OrderBy(*perms).
+        """
+        return Layout(self.tiled, self.tiles, (*self.steps, ("TileOrderBy", OrderBy(*perms))))
+
+    def __repr__(self) -> str:
+        tiles = ", ".join(f"[{listed(tile)}]" for tile in self.tiles)
+        steps = "".join(f".{name}({listed(order.perms)})" for name, order in self.steps)
+        return f"{self._name}({tiles}){steps}"
+
+
+def GroupBy(*tiles: Any) -> Layout:
+    """The logical view of an index space: tiles of sizes, outermost first (Figs. 3 and 5).
+
+    tiles: lists or tuples of sizes, or plain sizes for a single tile. The hierarchy is a reshape
+    of the flat index, not a spatial tiling: that is TileBy. OrderBys may follow the tiles, one by
+    one or in a list, as in the paper's nested form, which applies the last of them first.
+
+    Raises LayoutError on wrong sizes.
+    """
+    rest = list(tiles)
+    if rest and isinstance(rest[-1], list | tuple) and any(is_order(o) for o in rest[-1]):
+        rest[-1:] = rest[-1]
+    orders: list[OrderBy] = []
+    while rest and is_order(rest[-1]):
+        orders[:0] = rest.pop()._physical_first()
+    return OrderByChain(tuple(orders))._over(Layout(False, check_tiles(rest, "GroupBy")))
+
+
+def TileBy(*tiles: Any) -> Layout:
+    """Spatial tiling on several levels, outermost first, all of the same rank (section III-B).
+
+    It stands for GroupBy(*tiles).OrderBy(RegP(dims, sigma)): tile coordinates go to the row-major
+    offset in the untiled array.
+
+    Raises LayoutError on wrong sizes or on tiles of different ranks.
+    """
+    found = check_tiles(tiles, "TileBy")
+    if len({len(tile) for tile in found}) > 1:
+        raise LayoutError(
+            f"TileBy({listed(map(list, found))}): the tiles have {listed(map(len, found))} "
+            "dimensions; all tiles of a TileBy have the same number, write a size of 1 where a "
+            "level does not tile (or use GroupBy for a mere reshape)"
+        )
+    return Layout(True, found)
+
+
+def sigma(d: int, q: int) -> tuple[int, ...]:
+    """sigma_dxq of section III-B, 0-based: from q levels of d dimensions to d dimensions of q
+    levels."""
+    return tuple(k + d * h for k in range(d) for h in range(q))
+
+
+def tile_order(order: OrderBy, construct: object) -> tuple[OrderBy, ...]:
+    """TileOrderBy's chain. The paper's text drops the perms; this is what its examples mean."""
+    ranks = [len(perm.dims) for perm in order.perms]
+    if len(set(ranks)) > 1:
+        raise LayoutError(
+            f"{construct}: the perms have {listed(ranks)} dimensions; ordering tile by tile needs "
+            "the same number in each, write a size of 1 where a level does not tile (or use "
+            "GroupBy and OrderBy)"
+        )
+    if len(ranks) == 1:
+        return (order,)
+    gather = sigma(ranks[0], len(ranks))
+    back = [gather.index(k) for k in range(len(gather))]
+    return (OrderBy(RegP([order.dims[k] for k in gather], back)), order)
+
+
+def check_tiles(tiles: Sequence[Any], name: str) -> tuple[tuple[Any, ...], ...]:
+    nested = [isinstance(tile, list | tuple) for tile in tiles]
+    construct = f"{name}({listed(tiles)})"
+    for tile in tiles:
+        if isinstance(tile, RegP | GenP | OrderBy | OrderByChain):
+            raise LayoutError(
+                f"{construct}: {tile!r} is no tile; give reorderings with {name}(..).OrderBy(..)"
+            )
+    if not tiles:
+        raise LayoutError(f"{construct}: give at least one tile, as in {name}([6, 4])")
+    if all(nested):
+        return tuple(check_sizes(tile, construct) for tile in tiles)
+    if any(nested):
+        raise LayoutError(f"{construct}: some tiles are lists and some are not; make all lists")
+    return (check_sizes(tuple(tiles), construct),)
+
+
+def is_order(x: Any) -> bool:
+    return isinstance(x, OrderBy | OrderByChain)

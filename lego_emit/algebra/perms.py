@@ -1,0 +1,184 @@
+"""The blocks that reorder one tile: RegP, Row, Col and GenP (Figs. 3 and 4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..errors import LayoutError, shown
+from ..kinds import is_array, is_integer, is_symbolic
+from . import bijection
+from .block import Block, Change, Numbers, outside
+from .digits import flattened, taken_apart
+from .figures import flatten, gather, genp_apply, genp_inv, scatter, unflatten
+from .sizes import check_perm, check_sizes, comparable, listed, unwrapped
+
+
+@dataclass(frozen=True, repr=False, eq=False, init=False)
+class RegP(Block):
+    """Regular permutation of a tile's dimensions (Figs. 3 and 4).
+
+    dims: the tile's sizes. perm: a permutation of 0..d-1; a gather, so that dimension k of the
+    permuted tile is dimension perm[k] of dims.
+
+    Raises LayoutError on a wrong size or permutation.
+    """
+
+    dims: tuple[Any, ...]
+    perm: tuple[int, ...]
+
+    def __init__(self, dims: Sequence[Any], perm: Sequence[int]):
+        construct = f"RegP({shown(dims)}, {shown(perm)})"
+        object.__setattr__(self, "dims", check_sizes(dims, construct))
+        object.__setattr__(self, "perm", check_perm(perm, len(self.dims), construct))
+
+    def with_sizes(self, new: Change) -> RegP:
+        return RegP([new.size(n) for n in self.dims], self.perm)
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        sizes = [numbers.size(n) for n in self.dims]
+        return flattened([sizes[k] for k in self.perm], [index[k] for k in self.perm])
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        sizes = [numbers.size(n) for n in self.dims]
+        found: list[Any] = [None] * len(sizes)
+        for k, digit in zip(
+            self.perm, taken_apart([sizes[k] for k in self.perm], flat), strict=True
+        ):
+            found[k] = digit
+        return found
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        return flatten(gather(self.perm, self.dims), gather(self.perm, index))
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        return scatter(self.perm, unflatten(gather(self.perm, self.dims), flat))
+
+    def _value(self) -> tuple[Any, ...]:
+        return comparable(self.dims), self.perm
+
+    def __repr__(self) -> str:
+        identity = tuple(range(len(self.dims)))
+        if self.perm == identity:
+            return f"Row({listed(self.dims)})"
+        if self.perm == identity[::-1]:
+            return f"Col({listed(self.dims)})"
+        return f"RegP([{listed(self.dims)}], [{listed(self.perm)}])"
+
+
+def Row(*dims: Any) -> RegP:
+    """Row-major order of a tile of these sizes: RegP with the identity. Also Row([n1, .., nd])."""
+    sizes = check_sizes(unwrapped(dims), f"Row({listed(dims)})")
+    return RegP(sizes, range(len(sizes)))
+
+
+def Col(*dims: Any) -> RegP:
+    """Column-major order of a tile of these sizes: RegP with the reversal. Also Col([n1, .., nd]).
+
+    The paper prints the sizes reversed too, which gives the inverse permutation; this is the
+    column-major order that its text and its examples mean.
+    """
+    sizes = check_sizes(unwrapped(dims), f"Col({listed(dims)})")
+    return RegP(sizes, range(len(sizes))[::-1])
+
+
+@dataclass(frozen=True, repr=False, eq=False, init=False)
+class GenP(Block):
+    """General permutation of a tile's elements by a user's functions (Figs. 3, 4 and 7).
+
+    dims: the tile's sizes. apply(*index) gives the flat position. inv(flat) gives the index: a
+    tuple, or for a tile of one dimension also a plain int. inv=None marks an injective or
+    many-to-one map (section III-D).
+
+    The functions are kept as apply_function and inv_function. They are plain Python, may use `if`
+    and lego_emit.isqrt, and are called with Python ints or symbols, never with arrays.
+
+    Raises LayoutError with a counterexample when dims are integers and the functions are no
+    bijection: every position is tried up to 65536 of them, else the corners and 4096 others.
+    """
+
+    dims: tuple[Any, ...]
+    apply_function: Callable[..., Any]
+    inv_function: Callable[[Any], Any] | None
+
+    def __init__(
+        self,
+        dims: Sequence[Any],
+        apply: Callable[..., Any],
+        inv: Callable[[Any], Any] | None = None,
+    ):
+        construct = f"GenP({shown(dims)}, ..)"
+        object.__setattr__(self, "dims", check_sizes(dims, construct))
+        for name, given in (("apply", apply), ("inv", inv)):
+            if not callable(given) and not (name == "inv" and given is None):
+                raise LayoutError(f"{construct}: {name} is {shown(given)}; give a function")
+            try:
+                hash(given)
+            except TypeError:
+                raise LayoutError(
+                    f"{construct}: {name} is {shown(given)}, which cannot be hashed; blocks are "
+                    "values: give a function, or freeze the class (dataclass(frozen=True))"
+                ) from None
+        object.__setattr__(self, "apply_function", apply)
+        object.__setattr__(self, "inv_function", inv)
+        if self.is_concrete:
+            bijection.check(self)
+
+    @property
+    def has_inverse(self) -> bool:
+        return self.inv_function is not None
+
+    def with_sizes(self, new: Change) -> GenP:
+        functions = map(new.function, (self.apply_function, self.inv_function))
+        return GenP([new.size(n) for n in self.dims], *functions)
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        return numbers.called(self, index)
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        return numbers.called_back(self, flat)
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        return genp_apply(self, index)
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        return genp_inv(self, flat)
+
+    def _value(self) -> tuple[Any, ...]:
+        return comparable(self.dims), self.apply_function, self.inv_function
+
+    def __repr__(self) -> str:
+        names = [function_name(self.apply_function)]
+        if self.inv_function is not None:
+            names.append(function_name(self.inv_function))
+        return f"GenP([{listed(self.dims)}], {', '.join(names)})"
+
+
+def isqrt(x: Any) -> Any:
+    """Exact integer square root, rounded down: of an integer, of a NumPy integer array (an int64
+    array), or of a symbolic value. For use in GenP's functions.
+
+    Raises LayoutError on a negative or non-integer x.
+    """
+    if is_symbolic(x):
+        return x.isqrt() if hasattr(x, "isqrt") else outside("symbols").isqrt(x)
+    if is_integer(x):
+        if x < 0:
+            raise LayoutError(f"isqrt({shown(x)}): only a non-negative integer has a square root")
+        return math.isqrt(int(x))
+    if is_array(x) and x.dtype.kind in "iu":
+        from .reference import isqrt_array
+
+        return isqrt_array(x)
+    raise LayoutError(f"isqrt({shown(x)}): give an integer, not a {type(x).__name__}")
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    if isinstance(function, partial):
+        keywords = [f"{name}={value!r}" for name, value in function.keywords.items()]
+        given = [function_name(function.func), *map(repr, function.args), *keywords]
+        return f"partial({', '.join(given)})"
+    return getattr(function, "__name__", None) or repr(function)

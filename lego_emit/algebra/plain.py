@@ -1,0 +1,36 @@
+"""Numbers that layouts are evaluated over as they are: Figs. 4 and 5 put together, nothing simplified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import LayoutError
+
+
+class Plain:
+    """Numbers that are taken as they are (lego_emit.algebra.block.Numbers)."""
+
+    def size(self, n: Any) -> Any:
+        """The size itself."""
+        return n
+
+    def whole(self, flat: Any, sizes: Sequence[Any]) -> Any:
+        """The position itself."""
+        return flat
+
+    def called(self, block: Any, index: Sequence[Any]) -> Any:
+        """What a GenP's apply gives."""
+        return block.apply_function(*index)
+
+    def called_back(self, block: Any, flat: Any) -> list[Any]:
+        """What a GenP's inv gives."""
+        found = block.inv_function(flat)
+        return list(found) if isinstance(found, tuple | list) else [found]
+
+    def masked(self, block: Any, coordinates: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+        """There is no nest for it."""
+        raise LayoutError(f"no nest for {block!r}: it is masked")
+
+
+PLAIN = Plain()

@@ -1,0 +1,18 @@
+"""Symbolic integers that keep themselves normal, what is known of them, and proofs."""
+
+from typing import Any
+
+from ..kinds import is_sympy
+from .expr import Expr
+from .facts import Facts
+from .knowledge import read_with, where_nothing_is_known
+
+
+def _from_sympy(value: Any) -> Expr:
+    from .from_sympy import from_sympy
+
+    return from_sympy(value)
+
+
+where_nothing_is_known(Facts)
+read_with(is_sympy, _from_sympy)

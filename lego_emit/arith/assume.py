@@ -1,0 +1,200 @@
+"""Assumptions as people write them: `M % BM == 0`, `N < 2**20`, `0 <= i < N`, as text or as SymPy
+relations, read into facts. Text is parsed, never executed."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..errors import AssumptionError, LegoError, shown
+from ..kinds import is_sympy
+from .expr import Cond, Expr, maximum, minimum
+from .facts import Facts
+from .rebuild import rebuild
+from .terms import Atom
+
+_COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Eq: "eq", ast.NotEq: "ne"}
+_BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.FloorDiv: lambda a, b: a // b,
+    ast.Mod: lambda a, b: a % b,
+    ast.Pow: lambda a, b: a**b.constant if b.constant is not None else a**b,
+    ast.LShift: lambda a, b: a << b,
+    ast.RShift: lambda a, b: a >> b,
+    ast.BitAnd: lambda a, b: a & b,
+    ast.BitOr: lambda a, b: a | b,
+    ast.BitXor: lambda a, b: a ^ b,
+}
+
+
+def parse(assumption: Any) -> list[Cond]:
+    """The conditions that an assumption states. Raises AssumptionError where it is none."""
+    if isinstance(assumption, Cond):
+        return [assumption]
+    if isinstance(assumption, str):
+        try:
+            tree = ast.parse(assumption.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            why = getattr(error, "msg", None) or f"{error}"
+            if isinstance(error, RecursionError | MemoryError):
+                why = "it is too long"
+            elif "int_max_str_digits" in why:
+                why = "a number has too many digits"
+            raise AssumptionError(
+                f"cannot read the assumption {_short(assumption)}: {why}"
+            ) from None
+        try:
+            return _conditions(tree, assumption)
+        except AssumptionError:
+            raise
+        except LegoError as error:
+            raise AssumptionError(f"the assumption {_short(assumption)}: {error}") from None
+        except RecursionError:
+            raise AssumptionError(f"the assumption {_short(assumption)} is too long") from None
+    if is_sympy(assumption):
+        from .from_sympy import condition_from_sympy
+
+        try:
+            condition = condition_from_sympy(assumption)
+        except LegoError as error:
+            raise AssumptionError(f"the assumption {source_of(assumption)}: {error}") from None
+        if isinstance(condition, Cond):
+            return _split(condition)
+    raise AssumptionError(
+        f"{_short(assumption)} is no assumption; write a relation such as 'M % BM == 0' or 'N < 2**20'"
+    )
+
+
+def _split(condition: Cond) -> list[Cond]:
+    if condition.op == "and":
+        return [*_split(condition.args[0]), *_split(condition.args[1])]
+    return [condition]
+
+
+def _conditions(tree: ast.expr, source: str) -> list[Cond]:
+    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
+        return [c for value in tree.values for c in _conditions(value, source)]
+    if isinstance(tree, ast.Compare):
+        operands = [_value(x, source) for x in (tree.left, *tree.comparators)]
+        found = []
+        for op, a, b in zip(tree.ops, operands, operands[1:], strict=False):
+            if isinstance(op, (ast.Gt, ast.GtE)):
+                found.append(Cond("lt" if isinstance(op, ast.Gt) else "le", b, a))
+            elif type(op) in _COMPARE:
+                found.append(Cond(_COMPARE[type(op)], a, b))
+            else:
+                raise AssumptionError(
+                    f"cannot read the assumption {_short(source)}: {_short(ast.unparse(tree))}"
+                )
+        return found
+    raise AssumptionError(
+        f"the assumption {_short(source)} is no relation; write one such as 'M % BM == 0' or 'N < 2**20'"
+    )
+
+
+def _value(tree: ast.expr, source: str) -> Expr:
+    if isinstance(tree, ast.Constant) and type(tree.value) is int:
+        return Expr.of(tree.value)
+    if isinstance(tree, ast.Name):
+        return Expr.atom(Atom("sym", tree.id))
+    if isinstance(tree, ast.BinOp) and type(tree.op) in _BINARY:
+        made = _BINARY[type(tree.op)](_value(tree.left, source), _value(tree.right, source))
+        return made if made.constant is None else Expr.of(made.constant)  # not too large
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
+        return -_value(tree.operand, source)
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
+        known = {"min": minimum, "max": maximum}.get(tree.func.id)
+        if known is not None and len(tree.args) == 2:
+            return known(*(_value(a, source) for a in tree.args))
+    raise AssumptionError(
+        f"cannot read {_short(ast.unparse(tree))} in the assumption {_short(source)}: integers, names, "
+        f"+ - * // % ** << >> & | ^, min and max are known"
+    )
+
+
+def learn(facts: Facts, conditions: Iterable[tuple[Cond, str]]) -> None:
+    """Put conditions (with their text, for messages) into facts."""
+    for condition, source in conditions:
+        try:
+            _learn(facts, condition)
+        except LegoError as error:
+            raise AssumptionError(f"the assumption {_short(source)}: {error}") from None
+
+
+def source_of(assumption: Any) -> str:
+    """An assumption as it was written."""
+    return assumption if isinstance(assumption, str) else shown(assumption)
+
+
+def _short(source: Any) -> str:
+    """An assumption in a message: a long one is cut."""
+    text = shown(source)
+    return text if len(text) <= 100 else f"{text[:97]}.."
+
+
+def _learn(facts: Facts, condition: Cond) -> None:
+    op, args = condition.op, condition.args
+    if op == "eq":
+        if (divided := condition.remainder) is not None:
+            _learn_divides(facts, divided.args[1 if divided.kind == "fmod" else 2], divided.args[0])
+            return
+        for a, b in (args, args[::-1]):
+            single, value = a.single, facts.rebuilt(b)
+            if (
+                single is not None
+                and single.kind == "sym"
+                and single.args[0] not in facts.substitutions
+            ):
+                name = single.args[0]
+                if name not in value.symbols() and len(value.terms) <= 1:
+                    _substitute(facts, name, value)
+                    return
+    if op in ("lt", "le", "eq"):
+        a, b = (facts.rebuilt(x) for x in args)
+        gap = b - a
+        step = math.gcd(*(c for mono, c in gap.terms.items() if mono))
+        if op == "eq" and step > 1 and gap.terms.get((), 0) % step:
+            raise AssumptionError("it contradicts what is known already")
+        known = facts.decide(Cond(op, a, b))
+        if known is False:
+            raise AssumptionError("it contradicts what is known already")
+        for e in (b - a - (op == "lt"), *([a - b] if op == "eq" else [])):
+            facts.learn_nonneg(e)
+        return
+    if op == "not" or op in ("and", "or", "ne"):
+        raise AssumptionError("only <, <=, ==, >=, > and 'and' can be used")
+
+
+def _learn_divides(facts: Facts, divisor: Expr, dividend: Expr) -> None:
+    """A divisor is no 0, and its symbols are taken to be positive unless they are known not to be;
+    what it divides may be 0 and negative."""
+    divisor, dividend = (_positive(facts.rebuilt(e)) for e in (divisor, dividend))
+    for atom in sorted(divisor.atoms(), key=lambda a: a.key):
+        if atom.kind == "sym" and not facts.nonneg(-Expr.atom(atom)):
+            facts.learn_range(atom.args[0], Expr.of(1), None)
+    if facts.nonneg(divisor - 1):
+        facts.learn_divides(divisor, dividend, positive=False)
+
+
+def _positive(e: Expr) -> Expr:
+    """e or, for the divisibility as good, -e: with a positive coefficient where it is a product."""
+    return -e if len(e.terms) == 1 and min(e.terms.values()) < 0 else e
+
+
+def _substitute(facts: Facts, name: str, value: Expr) -> None:
+    known = facts.ranges.pop(name, None)
+    for old, made in list(facts.substitutions.items()):
+        facts.substitutions[old] = rebuild(
+            made, lambda a: value if a.kind == "sym" and a.args[0] == name else None
+        )
+    facts.substitutions[name] = value
+    facts._forget()
+    if known is not None:
+        if known.lo is not None:
+            facts.learn_nonneg(value - known.lo)
+        if known.hi is not None:
+            facts.learn_nonneg(known.hi - value)

@@ -1,0 +1,96 @@
+"""Looser bounds, for any form: what a header says where nothing better is known."""
+
+from __future__ import annotations
+
+from .expr import Expr, distribute
+from .known import Range
+from .proofs import Proofs, digit_count
+from .rebuild import MOST_EXPANDED
+from .terms import Atom
+
+
+class Bounds(Proofs):
+    """What is known, with bounds of magnitude."""
+
+    def most(self, e: Expr) -> int | None:
+        """A constant upper bound of a value in the user's own symbols."""
+        known = {
+            name: Range(r.lo or self.ranges[name].lo, r.hi or self.ranges[name].hi)
+            if name in self.ranges
+            else r
+            for name, r in self.original.items()
+        }
+        return type(self)({**self.ranges, **known}, use_z3=False).interval(e)[1]
+
+    def magnitude(self, e: Expr) -> Expr | None:
+        """A bound of abs(e) in sizes only, looser than upper and lower but for any form; None
+        where a symbol has no bound."""
+        self._roughs: dict[tuple[Expr, int], Expr | None] = {}
+        rough = self._rough(e, 24)
+        return None if rough is None else self._rootless(rough)
+
+    def _rough(self, e: Expr, depth: int) -> Expr | None:
+        """As magnitude, square roots still standing."""
+        if (e, depth) not in self._roughs:
+            self._roughs[e, depth] = self._rough_sum(e, depth)
+        return self._roughs[e, depth]
+
+    def _rough_sum(self, e: Expr, depth: int) -> Expr | None:
+        total = Expr.of(0)
+        for mono, coefficient in e.terms.items():
+            product = Expr.of(abs(coefficient))
+            for atom in mono:
+                factor = self._rough_atom(atom, depth - 1) if depth else None
+                if factor is None:
+                    return None
+                product = distribute(product, factor)
+                if len(product.terms) > MOST_EXPANDED:
+                    return None
+            total = total + product
+        return total
+
+    def _rough_atom(self, atom: Atom, depth: int) -> Expr | None:
+        lo, hi = self._atom_interval(atom)
+        if lo is not None and hi is not None:
+            return Expr.of(max(abs(lo), abs(hi)))
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            if self._is_size(args[0]):
+                return Expr.atom(atom)
+            known = self.ranges.get(args[0])
+            if known is None or known.hi is None or known.lo is None or not self.nonneg(known.lo):
+                return None
+            return self._rough(known.hi, depth)
+        if kind == "group":
+            if args[1] is not None and args[2] is not None and self.nonneg(args[1]):
+                return self._rough(args[2], depth)
+            return self._rough(args[0], depth)
+        if kind == "isqrt":
+            inner = self._rough(args[0], depth)
+            return None if inner is None else Expr.atom(Atom("isqrt", self._rootless(inner)))
+        if kind == "digit":
+            if args[2] is not None:
+                return self._rough(digit_count(args[1], args[2]), depth)
+            return self._rough(args[0], depth)
+        if kind in ("select", "min", "max"):
+            a, b = (self._rough(x, depth) for x in args[-2:])
+            if a is None or b is None:
+                return None
+            return b if self.nonneg(b - a) else a if self.nonneg(a - b) else a + b
+        return None
+
+    def _rootless(self, e: Expr) -> Expr:
+        """isqrt(x)**2 <= x and isqrt(x) <= x."""
+        total = Expr.of(0)
+        for mono, coefficient in e.terms.items():
+            product, rest = Expr.of(coefficient), list(mono)
+            while rest:
+                atom = rest.pop()
+                if atom.kind == "isqrt":
+                    if atom in rest:
+                        rest.remove(atom)
+                    product = distribute(product, atom.args[0])
+                else:
+                    product = distribute(product, Expr.atom(atom))
+            total = total + product
+        return total

@@ -1,0 +1,103 @@
+"""The value of a symbolic expression for given values of its symbols, in exact integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isqrt
+
+from .expr import Cond, Expr
+from .terms import Atom
+
+
+class Undefined(ArithmeticError):
+    """A division by zero, a root of a negative number, a negative shift."""
+
+
+def evaluate(e: Expr, values: Mapping[str, int]) -> int:
+    """The value; KeyError for a symbol without one, Undefined where there is none."""
+    return Evaluation(values).expr(e)
+
+
+def holds(condition: Cond, values: Mapping[str, int]) -> bool:
+    """Whether a condition holds."""
+    return Evaluation(values).condition(condition)
+
+
+class Evaluation:
+    """Expressions at one point, each atom and each condition once: what they share would double
+    with each level."""
+
+    def __init__(self, values: Mapping[str, int]):
+        self.values = values
+        self.known: dict[Atom | Cond, int] = {}
+
+    def expr(self, e: Expr) -> int:
+        total = 0
+        for mono, coefficient in e.terms.items():
+            product = coefficient
+            for atom in mono:
+                product *= self.atom(atom)
+            total += product
+        return total
+
+    def condition(self, condition: Cond) -> bool:
+        found = self.known.get(condition)
+        if found is None:
+            found = self.known[condition] = self._condition(condition)
+        return bool(found)
+
+    def _condition(self, condition: Cond) -> bool:
+        op, args = condition.op, condition.args
+        if op == "not":
+            return not self.condition(args[0])
+        if op == "and":
+            return self.condition(args[0]) and self.condition(args[1])
+        if op == "or":
+            return self.condition(args[0]) or self.condition(args[1])
+        a, b = (self.expr(x) for x in args)
+        return {"lt": a < b, "le": a <= b, "eq": a == b, "ne": a != b}[op]
+
+    def atom(self, atom: Atom) -> int:
+        found = self.known.get(atom)
+        if found is None:
+            found = self.known[atom] = self._atom(atom)
+        return found
+
+    def _atom(self, atom: Atom) -> int:
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            return self.values[args[0]]
+        if kind == "select":
+            return self.expr(args[1] if self.condition(args[0]) else args[2])
+        if kind == "bool":
+            return int(self.condition(args[0]))
+        if kind == "group":
+            return self.expr(args[0])
+        numbers = [self.expr(a) if a is not None else None for a in args]
+        if kind == "digit":
+            base, lo, hi = numbers
+            if hi is not None:
+                if hi == 0:
+                    raise Undefined
+                base = base % hi  # type: ignore[operator]
+            if lo == 0:
+                raise Undefined
+            return base // lo  # type: ignore[operator]
+        a = numbers[0]
+        if kind == "isqrt":
+            if a < 0:  # type: ignore[operator]
+                raise Undefined
+            return isqrt(a)  # type: ignore[arg-type]
+        b = numbers[1]
+        if kind in ("fdiv", "fmod"):
+            if b == 0:
+                raise Undefined
+            return a // b if kind == "fdiv" else a % b  # type: ignore[operator]
+        if kind in ("shl", "shr"):
+            if b < 0 or b > 200:  # type: ignore[operator]
+                raise Undefined
+            return a << b if kind == "shl" else a >> b  # type: ignore[operator]
+        return _OPERATIONS[kind](a, b)
+
+
+_OPERATIONS = {"min": min, "max": max, "and": int.__and__, "or": int.__or__, "xor": int.__xor__}

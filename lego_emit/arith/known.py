@@ -1,0 +1,214 @@
+"""What is known of the symbols, as data: ranges, products that sizes are, constraints; and values that
+satisfy all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from .evaluate import Evaluation, Undefined, evaluate
+from .expr import Cond, Expr
+from .intervals import Interval
+from .rebuild import rebuild
+from .terms import Atom
+
+SAMPLES = 24
+CACHES = (
+    "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
+    "_tops", "_columns", "_symbols",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Range:
+    """Inclusive bounds of a symbol; None where there is none."""
+
+    lo: Expr | None = None
+    hi: Expr | None = None
+
+
+@dataclass(slots=True)
+class Samples:
+    """Values that satisfy all facts, as far as they were asked for; the same every time."""
+
+    found: list[Evaluation] = field(default_factory=list)
+    attempts: int = 0
+    state: int = 20260
+
+    def number(self) -> int:
+        """The next of a fixed sequence of numbers that look random."""
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return self.state >> 33
+
+    def copy(self) -> Samples:
+        return Samples([*self.found], self.attempts, self.state)
+
+    def start(self, found: list[dict[str, int]], other: Samples) -> None:
+        """Go on with those found after as many attempts as another has made."""
+        self.found, self.attempts, self.state = found, other.attempts, other.state
+
+
+@dataclass
+class Known:
+    """Ranges, substitutions and constraints of one trace, and what was found out from them. use_z3
+    allows the last prover."""
+
+    ranges: dict[str, Range] = field(default_factory=dict)
+    substitutions: dict[str, Expr] = field(default_factory=dict)  # M -> BM * (M//BM)
+    quotients: dict[str, tuple[Expr, Expr]] = field(default_factory=dict)  # M//BM -> (M, BM)
+    exact: dict[Atom, tuple[Expr, Expr]] = field(default_factory=dict)  # q -> (dividend, divisor)
+    constraints: list[Expr] = field(default_factory=list)  # each is >= 0
+    unequal: tuple[Expr, ...] = ()  # each is not 0
+    original: dict[str, Range] = field(default_factory=dict)  # of what was substituted
+    sizes: set[str] = field(default_factory=set)  # symbols that are at least 1 as sizes
+    use_z3: bool = True
+    z3_queries: int = 0  # asked so far
+
+    def __post_init__(self) -> None:
+        self._scopes = self._tries = 0
+        self._divides: list[tuple[Expr, Expr, bool]] = []  # learned in the scope that is open
+        self._assumed: tuple[Cond, ...] | None = ()
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was found out no longer holds, or no longer says all: more is known now."""
+        if self._scopes:
+            self._assumed = None
+        else:
+            self._remembered: dict[tuple, list] = {}
+        self._start()
+
+    def _start(self) -> None:
+        self._intervals: dict[Expr, Interval] = {}
+        self._proofs: dict[Expr, bool] = {}
+        self._attempts: dict[Expr, tuple[bool, int]] = {}
+        self._divmods: dict[tuple[Expr, Expr], tuple[Expr, Expr]] = {}
+        self._quotient_bounds: dict[tuple[Expr, Expr], Expr | None] = {}
+        self._samples = Samples()
+        self._rebuilt: dict[Expr, Expr] = {}
+        self._tops: dict[Atom, Expr | None] = {}
+        self._columns: dict[Expr, list[int | None]] = {}
+        self._symbols: dict[Expr, set[str]] = {}
+        self._open: set[Atom] = set()  # symbols whose bounds are being looked at
+
+    @contextmanager
+    def quick(self) -> Iterator[None]:
+        """Prove without Z3 inside."""
+        asked, self.use_z3 = self.use_z3, False
+        try:
+            yield
+        finally:
+            self.use_z3 = asked
+
+    def symbol(self, name: str) -> Expr:
+        """The symbol, or what it is made of."""
+        known = self.substitutions.get(name)
+        return known if known is not None else Expr.atom(Atom("sym", name))
+
+    def is_size(self, name: str) -> bool:
+        """Whether a symbol is a layout's size or a part of one, or is made of such."""
+        made = self.substitutions.get(name)
+        return name in self.sizes or (made is not None and made.symbols() <= self.sizes)
+
+    def _is_size(self, name: str) -> bool:
+        """Whether a symbol stands in bounds as itself, and what is multiplied by it keeps its
+        sign."""
+        return self._is_open(name) and self.ranges[name].lo.constant >= 0  # type: ignore
+
+    def _is_open(self, name: str) -> bool:
+        """Whether nothing but a number bounds a symbol, and that below."""
+        known = self.ranges.get(name)
+        return (
+            known is not None
+            and known.hi is None
+            and known.lo is not None
+            and known.lo.constant is not None
+        )
+
+    def rebuilt(self, e: Expr) -> Expr:
+        """e in the symbols that these facts speak of, simplified under them."""
+        if e.constant is not None:
+            return e
+        known = self._rebuilt.get(e)
+        if known is None:
+            known = rebuild(e, lambda a: self.symbol(a.args[0]) if a.kind == "sym" else None)
+            self._rebuilt[e] = known
+        return known
+
+    def samples(self) -> Iterator[Evaluation]:
+        """Values of all symbols that satisfy everything known; the same every time."""
+        known = self._samples
+        k = 0
+        while k < SAMPLES:
+            if k == len(known.found):
+                if known.attempts == SAMPLES * 6:
+                    return
+                sample = self._sample(known)
+                if sample is None:
+                    continue
+                known.found.append(Evaluation(sample))
+            yield known.found[k]
+            k += 1
+
+    def _sample(self, samples: Samples) -> dict[str, int] | None:
+        attempt = samples.attempts
+        samples.attempts += 1
+        values: dict[str, int] = {}
+        pending = sorted(self.ranges)
+        top = (1, 2, 3, 5, 9, 33)[attempt % 6]
+        while pending:
+            progress = []
+            for name in pending:
+                bounds = self.ranges[name]
+                try:
+                    lo = evaluate(bounds.lo, values) if bounds.lo is not None else -top
+                    hi = evaluate(bounds.hi, values) if bounds.hi is not None else max(lo, 0) + top
+                except (KeyError, Undefined):
+                    continue
+                if hi < lo:
+                    return None
+                if bounds.hi is not None and attempt % 3 < 2:
+                    values[name] = (lo, hi)[attempt % 3]
+                else:
+                    values[name] = lo + samples.number() % (hi - lo + 1)
+                progress.append(name)
+            if not progress:
+                return None
+            pending = [n for n in pending if n not in values]
+        try:
+            if not self._satisfied(values):
+                return None
+            for atom, (dividend, divisor) in self.exact.items():
+                if evaluate(dividend, values) != values[atom.args[0]] * evaluate(divisor, values):
+                    return None
+        except (KeyError, Undefined):
+            return None
+        for name, value in self.substitutions.items():
+            try:
+                values[name] = evaluate(value, values)
+            except (KeyError, Undefined):
+                return None
+        return values
+
+    def _satisfied(self, values: Mapping[str, int]) -> bool:
+        try:
+            return all(evaluate(c, values) >= 0 for c in self.constraints) and all(
+                evaluate(gap, values) for gap in self.unequal
+            )
+        except (KeyError, Undefined):
+            return False
+
+    def _sampled(self, e: Expr) -> list[int | None]:
+        """e at the samples; None where it has no value."""
+        if e not in self._columns:
+            self._columns[e] = [value_at(e, sample) for sample in self.samples()]
+        return self._columns[e]
+
+
+def value_at(e: Expr, sample: Evaluation) -> int | None:
+    """e at a sample, None where it has no value."""
+    try:
+        return sample.expr(e)
+    except (Undefined, KeyError):
+        return None

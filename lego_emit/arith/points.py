@@ -1,0 +1,121 @@
+"""Symbols of small ranges at all of their values: what decides a condition that no proof does."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
+from math import isqrt, prod
+from typing import Any
+
+from .expr import Cond, Expr
+from .terms import Atom
+
+MOST = 1024  # points that are looked at
+Column = list[int | None]  # None where there is no value, as after a division by zero
+
+_COMPARE = {"lt": operator.lt, "le": operator.le, "eq": operator.eq, "ne": operator.ne}
+
+
+def _shifted(shift: Callable[[int, int], int]) -> Callable[[int, int], int | None]:
+    return lambda a, by: shift(a, by) if 0 <= by < 200 else None
+
+
+_OPERATIONS: dict[str, Callable[..., int | None]] = {
+    "fdiv": operator.floordiv,
+    "fmod": operator.mod,
+    "min": min,
+    "max": max,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "shl": _shifted(operator.lshift),
+    "shr": _shifted(operator.rshift),
+    "isqrt": lambda a: isqrt(a) if a >= 0 else None,
+    "digit": lambda base, lo, hi=None: (base if hi is None else base % hi) // lo,
+}
+
+
+class Points:
+    """All values of the symbols in ranges, and of expressions over them."""
+
+    def __init__(self, ranges: Mapping[str, range]):
+        columns = zip(*product(*ranges.values()), strict=True)
+        self._known: dict[Any, Column] = {
+            Atom("sym", name): list(column) for name, column in zip(ranges, columns, strict=True)
+        }
+        self._places: dict[Cond, tuple[int, int]] = {}
+        self._count = prod(map(len, ranges.values()))
+
+    def possible(self, decided: Iterable[tuple[Cond, bool]], condition: Cond) -> list[bool]:
+        """The values that a condition has at the points where the decided ones have theirs."""
+        left = -1
+        for other, value in decided:
+            left &= self._where(other)[not value]
+        places = self._where(condition)
+        return [value for value in (True, False) if left & places[not value]]
+
+    def _where(self, condition: Cond) -> tuple[int, int]:
+        """The points where it holds, or has no value, and those where it does not, as bits."""
+        if condition not in self._places:
+            column = self._condition(condition)
+            self._places[condition] = tuple(
+                int("".join("01"[c is not other] for c in column), 2) for other in (False, True)
+            )
+        return self._places[condition]
+
+    def _condition(self, condition: Cond) -> list[bool | None]:
+        if condition not in self._known:
+            op, args = condition.op, condition.args
+            if op in _COMPARE:
+                made = _each(_COMPARE[op], *map(self._expr, args))
+            elif op == "not":
+                made = _each(operator.not_, self._condition(args[0]))
+            else:
+                join = all if op == "and" else any
+                made = _each(lambda *values: join(values), *map(self._condition, args))
+            self._known[condition] = made
+        return self._known[condition]
+
+    def _expr(self, e: Expr) -> Column:
+        if e not in self._known:
+            total: Column = [0] * self._count
+            for mono, coefficient in e.terms.items():
+                part: Column = [coefficient] * self._count
+                for atom in mono:
+                    part = _each(operator.mul, part, self._atom(atom))
+                total = _each(operator.add, total, part)
+            self._known[e] = total
+        return self._known[e]
+
+    def _atom(self, atom: Atom) -> Column:
+        if atom not in self._known:
+            kind, args = atom.kind, atom.args
+            if kind == "group":
+                made = self._expr(args[0])
+            elif kind == "bool":
+                made = _each(int, self._condition(args[0]))
+            elif kind == "select":
+                columns = self._condition(args[0]), self._expr(args[1]), self._expr(args[2])
+                made = [
+                    None if c is None else a if c else b for c, a, b in zip(*columns, strict=True)
+                ]
+            else:
+                columns = [self._expr(a) for a in args if a is not None]
+                made = _each(_OPERATIONS[kind], *columns)
+            self._known[atom] = made
+        return self._known[atom]
+
+
+def _each(operation: Callable, *columns: list) -> list:
+    try:
+        return list(map(operation, *columns))
+    except (ZeroDivisionError, TypeError):  # somewhere there is no value
+        return [_one(operation, values) for values in zip(*columns, strict=True)]
+
+
+def _one(operation: Callable, values: tuple) -> Any:
+    try:
+        return None if None in values else operation(*values)
+    except ZeroDivisionError:
+        return None

@@ -1,0 +1,428 @@
+"""Proofs that an expression is not negative, in the order of their cost.
+
+Constant intervals; substitution of bounds, which telescopes over mixed-radix sums; a constraint;
+then, where samples do not refute it, Z3 with a resource limit (a limit in time would make the output
+depend on the machine).
+"""
+
+from __future__ import annotations
+
+from .expr import Cond, Expr, distribute, divide_terms
+from .knowledge import RECORDER
+from .known import SAMPLES, Range, value_at
+from .ranges import Ranges
+from .terms import Atom, Terms, times, without
+
+SHIFTED_DEGREE = 6
+Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
+Z3_UNKNOWN = 3  # queries that one counts for to which Z3 knows no answer
+TRIES = 1000  # of proofs by a constraint, for one trace
+Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
+
+
+class Proofs(Ranges):
+    """What is known, with what can be proven from it."""
+
+    def nonneg(self, e: Expr) -> bool:
+        """True where e >= 0 is proven. False says nothing."""
+        lo, hi = self.interval(e)
+        if lo is not None and lo >= 0:
+            return True
+        if hi is not None and hi < 0:
+            return False
+        known = self._proofs.get(e)
+        if known is None:
+            self._proofs[e] = False  # a proof does not lean on itself
+            if (recorder := RECORDER.get()) is not None:
+                recorder.quiet(1)
+            numeric = self._is_numeric(e)
+            known = self._proofs[e] = (
+                (not numeric and (self._telescopes(e) or self._prove(e, 12)))
+                or self._by_constraint(e)
+                or (not numeric and self._by_z3(e))
+            )
+            if recorder is not None:
+                recorder.quiet(-1)
+        return known
+
+    def decide(self, condition: Cond) -> bool | None:
+        """True or False where the condition is decided, else None."""
+        op, args = condition.op, condition.args
+        if op in ("lt", "le"):
+            gap = args[1] - args[0]
+            if self.nonneg(gap if op == "le" else gap - 1):
+                return True
+            if self.nonneg(-gap - 1 if op == "le" else -gap):
+                return False
+            return None
+        if op in ("eq", "ne"):
+            gap = args[0] - args[1]
+            if not gap.terms:
+                return op == "eq"
+            if self.nonneg(gap - 1) or self.nonneg(-gap - 1):
+                return op == "ne"
+            if self.constraints and self.nonneg(gap) and self.nonneg(-gap):
+                return op == "eq"
+            return None
+        known = [self.decide(a) for a in args]
+        if op == "not":
+            return None if known[0] is None else not known[0]
+        absorbing = op == "or"
+        if absorbing in known:
+            return absorbing
+        return None if None in known else not absorbing
+
+    def _telescopes(self, e: Expr) -> bool:
+        """e >= 0 by putting every index's worst bound in at once: enough for mixed-radix sums,
+        where coefficient and extent telescope."""
+        factors: dict[Atom | None, Terms] = {}
+        for mono, c in e.terms.items():
+            index, rest = None, mono
+            for k, atom in enumerate(mono):
+                if atom.kind != "sym" or not self._is_size(atom.args[0]):
+                    if index is not None:
+                        return False
+                    index, rest = atom, mono[:k] + mono[k + 1 :]
+            factors.setdefault(index, {})[rest] = c
+        total = factors.pop(None, {})
+        for index, factor in factors.items():
+            assert index is not None
+            if all(c > 0 for c in factor.values()):
+                least = self._atom_interval(index)[0]
+                if least is None:
+                    return False
+                bound = Expr.of(least)
+            elif all(c < 0 for c in factor.values()):
+                top = self._top(index)
+                if top is None:
+                    return False
+                bound = top
+            else:
+                return False
+            for m, c in factor.items():
+                for n, k in bound.terms.items():
+                    key = times(m, n)
+                    total[key] = total.get(key, 0) + c * k
+        left = Expr({m: c for m, c in total.items() if c})
+        lo = self.interval(left)[0]
+        return (lo is not None and lo >= 0) or self._shifted(left)
+
+    def _top(self, atom: Atom) -> Expr | None:
+        """An upper bound of an index in sizes only, None where none is seen at once."""
+        if atom not in self._tops:
+            kind, args, top = atom.kind, atom.args, None
+            if kind == "sym":
+                known = self.ranges.get(args[0])
+                top = known.hi if known is not None else None
+            elif kind == "digit" and args[2] is not None:
+                top = digit_count(args[1], args[2]) - 1
+            elif kind == "digit":
+                top = self._quotient_bound(args[0], args[1])
+            elif kind == "group":
+                top = args[2]
+            if top is not None and any(
+                a.kind != "sym" or not self._is_size(a.args[0]) for m in top.terms for a in m
+            ):
+                top = None
+            self._tops[atom] = top
+        return self._tops[atom]
+
+    def _prove(self, e: Expr, depth: int) -> bool:
+        """e >= 0 by putting the worst bound of one atom after another into it."""
+        lo, hi = self.interval(e)
+        if lo is not None and lo >= 0:
+            return True
+        if depth == 0 or (hi is not None and hi < 0):
+            return False
+        known = self._attempts.get(e)
+        if known is not None and (known[0] or known[1] >= depth):
+            return known[0]
+        proven = not self._refuted(e) and self._prove_by_bounds(e, depth)
+        self._attempts[e] = (proven, depth)
+        return proven
+
+    def _refuted(self, e: Expr) -> bool:
+        """Whether e is negative somewhere: most questions that have no proof end here."""
+        if self._sinks(e):
+            return True
+        for sample in self.samples():
+            value = value_at(e, sample)
+            if value is None:
+                return False
+            if value < 0:
+                return True
+        return False
+
+    def _sinks(self, e: Expr) -> bool:
+        """Whether e, a sum of products of sizes, is negative where some sizes are as large as you
+        like and all others are at their least: those of a negative product, or one alone."""
+        if self.exact or self.constraints or len(e.terms) < 2:
+            return False
+        least: dict[Atom, int] = {}
+        for atom in e.atoms():
+            if atom.kind != "sym" or not self._is_size(atom.args[0]):
+                return False
+            least[atom] = self.ranges[atom.args[0]].lo.constant  # type: ignore[union-attr, assignment]
+        if min(least.values()) < 1:
+            return False
+        negative = dict.fromkeys(frozenset(mono) for mono, c in e.terms.items() if c < 0)
+        for large in (frozenset(), *negative, *(frozenset((atom,)) for atom in least)):
+            degrees: dict[int, int] = {}
+            for mono, c in e.terms.items():
+                degree = 0
+                for atom in mono:
+                    if atom in large:
+                        degree += 1
+                    else:
+                        c *= least[atom]
+                degrees[degree] = degrees.get(degree, 0) + c
+            leading = max((degree for degree, c in degrees.items() if c), default=None)
+            if leading is not None and degrees[leading] < 0:
+                return True
+        return False
+
+    def _prove_by_bounds(self, e: Expr, depth: int) -> bool:
+        atoms = e.atoms()
+        for atom in sorted(atoms, key=self._depth, reverse=True):
+            with_atom = {m: c for m, c in e.terms.items() if atom in m}
+            if any(m.count(atom) > 1 for m in with_atom):
+                continue
+            rest = Expr({m: c for m, c in e.terms.items() if atom not in m})
+            factor = Expr({tuple(a for a in m if a is not atom): c for m, c in with_atom.items()})
+            choices = self._bounds(atom)
+            for sign, bounds, need_all in choices:
+                if not bounds:
+                    continue
+                signed = factor if sign > 0 else -factor
+                if not self._prove(signed, depth - 1):
+                    continue
+                # the worst of one atom does not depend on the others: no other order does better
+                proofs = (self._prove(rest + distribute(factor, b), depth - 1) for b in bounds)
+                return all(proofs) if need_all else any(proofs)
+        return self._shifted(e)
+
+    def _depth(self, atom: Atom) -> tuple[int, str]:
+        """How late an atom's bounds can be put in: those that depend on others go first."""
+        if atom.kind == "sym":
+            known = self.ranges.get(atom.args[0])
+            if known is not None and known.hi is not None and known.hi.constant is None:
+                return 2, atom.key
+            return (1 if known is not None and known.hi is not None else 0), atom.key
+        if atom.kind == "group" and atom.args[2] is None:
+            return 0, atom.key  # a size, or a sum that is only kept together
+        return 3, atom.key
+
+    def _bounds(self, atom: Atom) -> list[tuple[int, list[Expr], bool]]:
+        """(sign of the factor, bounds, whether all of them must do) for an atom."""
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            known = self.ranges.get(args[0])
+            if known is None:
+                return []
+            los = [known.lo] if known.lo is not None else []
+            his = [known.hi] if known.hi is not None else []
+            return [(-1, his, False), (1, los, False)]
+        if kind == "digit":
+            base, lo, hi = args
+            if hi is not None:
+                top = digit_count(lo, hi) - 1
+                return [(1, [Expr.of(0)], False), (-1, [top], False)]
+            bounds = []
+            if self.nonneg(base):
+                bounds.append((1, [Expr.of(0)], False))
+            most = self._quotient_bound(base, lo)
+            if most is not None:
+                bounds.append((-1, [most], False))
+            return bounds
+        if kind == "group":
+            inner, lo, hi, _ = args
+            if hi is None:
+                return [(1, [inner], False), (-1, [inner], False)]
+            return [(1, [lo if lo is not None else inner], False), (-1, [hi], False)]
+        if kind == "min":
+            return [(-1, [args[0], args[1]], False), (1, [args[0], args[1]], True)]
+        if kind == "max":
+            return [(1, [args[0], args[1]], False), (-1, [args[0], args[1]], True)]
+        if kind == "select":
+            return [(1, [args[1], args[2]], True), (-1, [args[1], args[2]], True)]
+        lo, hi = self._atom_interval(atom)
+        return [
+            (1, [Expr.of(lo)] if lo is not None else [], False),
+            (-1, [Expr.of(hi)] if hi is not None else [], False),
+        ]
+
+    def _quotient_bound(self, base: Expr, lo: Expr) -> Expr | None:
+        """An upper bound of base // lo, None where none is known."""
+        key = (base, lo)
+        if key not in self._quotient_bounds:
+            self._quotient_bounds[key] = None  # a constraint on the quotient leads back here
+            self._quotient_bounds[key] = self._quotient_bound_of(base, lo)
+        return self._quotient_bounds[key]
+
+    def _quotient_bound_of(self, base: Expr, lo: Expr) -> Expr | None:
+        highest = self.upper(base)
+        bounds = [] if highest is None else [highest]
+        # a constraint k >= 0 bounds base by base + k: of use where that leaves the base out
+        bounds += [b for b in (base + k for k in self.constraints) if len(b.terms) <= 2]
+        for bound in bounds:
+            quotient, rest = divide_terms(bound, lo)
+            if not quotient.terms:
+                continue
+            if self._prove(-rest - 1, 4):
+                return quotient - 1
+            if self._prove(lo - rest - 1, 4):
+                return quotient
+        return None
+
+    def upper(self, e: Expr) -> Expr | None:
+        """An upper bound in sizes (what no number bounds from above), None where there is none."""
+        return self._bound(e, 1, 16)
+
+    def lower(self, e: Expr) -> Expr | None:
+        """A lower bound in sizes (what no number bounds from above), None where there is none."""
+        bound = self._bound(-e, 1, 16)
+        return None if bound is None else -bound
+
+    def _bound(self, e: Expr, sign: int, depth: int) -> Expr | None:
+        if depth == 0:
+            return None
+        for atom in sorted(e.atoms(), key=self._depth, reverse=True):
+            if atom.kind == "sym" and self._is_open(atom.args[0]):
+                continue
+            with_atom = {m: c for m, c in e.terms.items() if atom in m}
+            if any(m.count(atom) > 1 for m in with_atom):
+                return None
+            rest = Expr({m: c for m, c in e.terms.items() if atom not in m})
+            factor = Expr({tuple(a for a in m if a is not atom): c for m, c in with_atom.items()})
+            positive = self.nonneg(factor)
+            if not positive and not self.nonneg(-factor):
+                return None
+            for want, bounds, need_all in self._bounds(atom):
+                # an upper bound of the sum takes the upper bound where the factor is positive
+                if (want < 0) is positive and bounds and not (need_all and len(bounds) > 1):
+                    return self._bound(rest + distribute(factor, bounds[0]), sign, depth - 1)
+            return None
+        return e
+
+    def _shifted(self, e: Expr) -> bool:
+        """All symbols put as lower bound + something >= 0: are all coefficients >= 0?"""
+        if all(c >= 0 for c in e.terms.values()):
+            return all(
+                (self._atom_interval(a)[0] or -1) >= 0 or self._atom_interval(a)[0] == 0
+                for a in e.atoms()
+            )
+        if max(map(len, e.terms)) > SHIFTED_DEGREE:
+            return self._outweighed(e)  # the product of n shifted symbols has 2**n terms
+        total: dict[tuple, int] = {(): 0}
+        for mono, coefficient in e.terms.items():
+            expanded: dict[tuple, int] = {(): coefficient}
+            for atom in mono:
+                lo = self._atom_interval(atom)[0]
+                if lo is None:
+                    return False
+                new: dict[tuple, int] = {}
+                for m, c in expanded.items():
+                    key = tuple(sorted((*m, atom.key)))
+                    new[key] = new.get(key, 0) + c
+                    new[m] = new.get(m, 0) + c * lo
+                expanded = new
+            for m, c in expanded.items():
+                total[m] = total.get(m, 0) + c
+        return all(c >= 0 for c in total.values())
+
+    def _outweighed(self, e: Expr) -> bool:
+        """Whether each product that is taken off is a part of one that is added."""
+        if any((self._atom_interval(a)[0] or 0) < 1 for a in e.atoms()):
+            return False
+        terms = sorted(e.terms.items(), key=lambda term: (len(term[0]), [a.key for a in term[0]]))
+        left = {mono: c for mono, c in terms if c > 0}
+        for mono, c in reversed(terms):
+            for whole, many in left.items():
+                if c < 0 < many and without(whole, mono) is not None:
+                    left[whole] -= min(many, -c)
+                    c += min(many, -c)
+            if c < 0:
+                return False
+        return True
+
+    def _by_constraint(self, e: Expr) -> bool:
+        """e >= k for some known k >= 0."""
+        if not self.constraints:
+            return False
+        found, names = self._sampled(e), self._concerned(e)
+        if any(v is not None and v < 0 for v in found):
+            return False
+        return any(
+            not names.isdisjoint(self._concerned(k))
+            and all(
+                v is None or w is None or v >= w
+                for v, w in zip(found, self._sampled(k), strict=True)
+            )
+            and self._tried()
+            and self._prove(e - k, 6)
+            for k in self.constraints
+        )
+
+    def _tried(self) -> bool:
+        """Whether one more proof by a constraint may be tried: a long path has many."""
+        self._tries += 1
+        return self._tries <= TRIES
+
+    def _concerned(self, e: Expr) -> set[str]:
+        """The symbols in e, in their bounds, and so on."""
+        if e not in self._symbols:
+            found: set[str] = set()
+            stack = [e]
+            while stack:
+                for name in stack.pop().symbols() - found:
+                    found.add(name)
+                    known = self.ranges.get(name, Range())
+                    stack += [b for b in (known.lo, known.hi) if b is not None and b.atoms()]
+            self._symbols[e] = found
+        return self._symbols[e]
+
+    def _by_z3(self, e: Expr) -> bool:
+        """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""
+        if not self.use_z3 or not e.atoms() or self.z3_queries >= Z3_QUERIES:
+            return False
+        if any(map(_beyond_z3, e.deep_atoms())):
+            return False
+        if _degree(e) > Z3_DEGREE:
+            return False
+        names = e.symbols()
+        if any(n not in self.ranges or self.ranges[n].lo is None for n in names):
+            return False
+        found = 0
+        for sample in self.samples():
+            value = value_at(e, sample)
+            if value is None:
+                continue
+            if value < 0:
+                return False
+            found += 1
+        if found < SAMPLES // 3:
+            return False
+        from .z3_prover import prove_nonneg
+
+        answer = prove_nonneg(self, e)
+        self.z3_queries += Z3_UNKNOWN if answer is None else 1
+        return bool(answer)
+
+
+def _beyond_z3(atom: Atom) -> bool:
+    """Whether Z3 has no word for an atom, or hardly ever an answer: a division by a symbol."""
+    if atom.kind == "digit":
+        return any(n is not None and n.constant is None for n in atom.args[1:])
+    return atom.kind in ("fdiv", "fmod", "isqrt", "and", "or", "xor", "shl", "shr")
+
+
+def _degree(e: Expr) -> int:
+    """The most factors of a product in e, however deep."""
+    inner = [a for atom in e.deep_atoms() for a in atom.args if isinstance(a, Expr)]
+    return max((len(mono) for x in (e, *inner) for mono in x.terms), default=0)
+
+
+def digit_count(lo: Expr, hi: Expr) -> Expr:
+    """hi / lo, or hi where it is not seen how often lo goes into it: more digits than there are."""
+    quotient, rest = divide_terms(hi, lo)
+    return hi if rest.terms else quotient

@@ -1,0 +1,91 @@
+"""Constant bounds of expressions."""
+
+from __future__ import annotations
+
+from . import intervals
+from .expr import Expr
+from .intervals import ANY, Interval, tighter
+from .known import Known
+from .terms import Atom
+
+# atoms that are operations under another name
+ATOM_OPS = {"fdiv": "floordiv", "fmod": "floormod", "bool": "int"}
+
+
+class Ranges(Known):
+    """What is known, with the constant bounds that follow."""
+
+    def interval(self, e: Expr) -> Interval:
+        """Constant inclusive bounds, None where there is none."""
+        known = self._intervals.get(e)
+        if known is None:
+            lo: int | None = 0
+            hi: int | None = 0
+            for mono, coefficient in e.terms.items():
+                a, b = self._monomial_interval(mono)
+                if coefficient < 0:
+                    a, b = b, a
+                lo = None if lo is None or a is None else lo + coefficient * a
+                hi = None if hi is None or b is None else hi + coefficient * b
+            known = self._intervals[e] = (lo, hi)
+        return known
+
+    def _monomial_interval(self, mono: tuple[Atom, ...]) -> Interval:
+        known: Interval = (1, 1)
+        k = 0
+        while k < len(mono):
+            power = 1
+            while k + power < len(mono) and mono[k + power] is mono[k]:
+                power += 1
+            found = intervals.power(self._atom_interval(mono[k]), power)
+            known = found if k == 0 else intervals.product(known, found)
+            k += power
+        return known
+
+    def _atom_interval(self, atom: Atom) -> Interval:
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            known = self.ranges.get(args[0])
+            if known is None or atom in self._open:
+                return ANY
+            self._open.add(atom)  # bounds may lead back: M <= 2*BM where BM divides M
+            lo = self.interval(known.lo)[0] if known.lo is not None else None
+            hi = self.interval(known.hi)[1] if known.hi is not None else None
+            self._open.remove(atom)
+            return lo, hi
+        if kind == "group":
+            known = self.interval(args[0])
+            if args[1] is not None:
+                known = tighter(max, known[0], self.interval(args[1])[0]), known[1]
+            if args[2] is not None:
+                known = known[0], tighter(min, known[1], self.interval(args[2])[1])
+            return known
+        op = ATOM_OPS.get(kind, kind)
+        if op not in intervals.BOUNDS:
+            return ANY
+        operands = [self.interval(a) if isinstance(a, Expr) else ANY for a in args if a is not None]
+        return intervals.interval(op, operands)
+
+    def _exact_interval(self, atom: Atom) -> bool:
+        """True for an independent atom that takes both ends of its constant interval."""
+        if atom.kind != "sym":
+            return False
+        known = self.ranges.get(atom.args[0])
+        return known is not None and all(
+            x is not None and x.constant is not None for x in (known.lo, known.hi)
+        )
+
+    def _is_numeric(self, e: Expr) -> bool:
+        """True where every atom lies between two numbers on its own: putting bounds into e finds
+        no more than its interval does."""
+        return all(
+            a.kind in ("sym", "digit", "bool") and None not in self._atom_interval(a)
+            for a in e.atoms()
+        ) and all(self._exact_interval(Atom("sym", name)) for name in e.symbols())
+
+    def contradictory(self) -> bool:
+        """Whether what is known is seen at once to hold for no values."""
+        bounds = [(r.lo, r.hi) for r in self.ranges.values()]
+        gaps = [hi - lo for lo, hi in bounds if lo is not None and hi is not None]
+        tops = (self.interval(e)[1] for e in (*gaps, *self.constraints))
+        return any(top is not None and top < 0 for top in tops)

@@ -1,0 +1,1 @@
+"""By what means emitted code is checked, and its explanation."""

@@ -1,0 +1,252 @@
+"""layout.check(): bijection, inverse and range, at every index, by the reference evaluator.
+
+inv(apply(i)) = i and 0 <= apply(i) < size at every index prove on a finite set that apply is a
+bijection and inv its inverse (LEGO, section III-A).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..algebra import reference
+from ..algebra.block import Block
+from ..arith.evaluate import Undefined, evaluate
+from ..arith.expr import Expr
+from ..errors import LONGEST, LayoutError, LegoError, line_in, nearest, shown
+from ..kinds import is_integer, is_symbolic
+
+CHUNK = 2**20  # indices at a time
+MOST = 2**36  # indices that are tried: an hour's work
+
+
+def check(block: Block, sizes: Mapping[str, int]) -> str:
+    """What Block.check() says. Raises LayoutError with the first counterexample."""
+    block = fixed(block, sizes)
+    if block.size > MOST:
+        raise LayoutError(
+            f"{block!r} has {shown(block.size)} indices, too many to try each (at most {MOST}); "
+            f"choose smaller sizes"
+        )
+    if not block.has_inverse:
+        return _one_way(block)
+    held = _there_and_back(block)
+    back = _filled(block)
+    if held != back:
+        raise LayoutError(
+            f"{block!r}: apply gives {held} positions and inv has an index for {back}: not a "
+            "bijection"
+        )
+    size, masked = block.physical_size, block.size - held
+    padding = size - held
+    line = f"{block.size} indices: a bijection onto 0..{size - 1}, inv undoes apply"
+    if masked or padding:
+        onto = f"{held} of the positions 0..{size - 1}" if padding else f"0..{size - 1}"
+        line = f"{held} indices: a bijection onto {onto}, inv undoes apply; {masked} are masked"
+    return line
+
+
+def fixed(block: Block, sizes: Mapping[str, int]) -> Any:
+    """The block with numbers for its symbols.
+
+    Raises LayoutError where a symbol has no number, or a number no symbol.
+    """
+    found = symbols_of(block)
+    for name in sizes:
+        if name not in found:
+            has = f"it has {', '.join(sorted(found))}" if found else "it has none"
+            raise LayoutError(
+                f"{block!r}: no size is called {name}; {has}.{nearest(name, sorted(found))}"
+            )
+    missing = [name for name in sorted(found) if name not in sizes]
+    if missing:
+        given = ", ".join(f"{name}=.." for name in sorted(found))
+        raise LayoutError(
+            f"{block!r}: {', '.join(missing)} {'has' if len(missing) == 1 else 'have'} no number; "
+            f"fix every size, as in check({given}) or --size {missing[0]}=12"
+        )
+    for name, number in sizes.items():
+        if not is_integer(number) or int(number).bit_length() > LONGEST:
+            raise LayoutError(f"{block!r}: {name} is {shown(number)}; give a size's number")
+    return block.with_sizes(_Numbered(block, sizes)) if found else block
+
+
+def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
+    """The layout of integer sizes that a layout, or a function that returns one, stands for.
+
+    place: what errors call it. Raises LegoError where it gives none.
+    """
+    if isinstance(given, Block):
+        return fixed(given, sizes)
+    parameters = inspect.signature(given).parameters
+    unknown = [name for name in sizes if name not in parameters]
+    missing = [n for n, p in parameters.items() if p.default is p.empty and n not in sizes]
+    if unknown:
+        has = f"its sizes are {', '.join(parameters)}" if parameters else "it takes none"
+        raise LegoError(
+            f"{place}: no size {unknown[0]}; {has}.{nearest(unknown[0], list(parameters))}"
+        )
+    if missing:
+        options = " ".join(f"--size {name}=.." for name in missing)
+        raise LegoError(f"{place} takes {', '.join(missing)}; give numbers: {options}")
+    try:
+        found = given(**sizes)
+    except LegoError:
+        raise
+    except NameError as error:
+        raise LegoError(
+            f"{place}: {error}; a layout is wanted, or a function that returns one, no index"
+        ) from None
+    except (Exception, SystemExit) as error:
+        line, text = line_in(given, error), " ".join(str(error).split())
+        raise LegoError(f"{place}{line}: {type(error).__name__}: {text}") from error
+    if not isinstance(found, Block):
+        raise LegoError(
+            f"{place} gives {found!r}; a layout is wanted, or a function that gives one"
+        )
+    return fixed(found, {})
+
+
+# -- over all indices ----------------------------------------------------------------------------
+
+
+def _chunks(size: int) -> Iterator[np.ndarray]:
+    for start in range(0, size, CHUNK):
+        yield np.arange(start, min(start + CHUNK, size))
+
+
+def _there_and_back(block: Block) -> int:
+    """How many indices have a position; each must lie in range and come back."""
+    masks = block.masks
+    held = 0
+    for numbers in _chunks(block.size):
+        indices = np.unravel_index(numbers, block.dims)
+        flat = reference.apply(block, indices)
+        inside = (flat >= 0) & (flat < block.physical_size)
+        wrong = ~inside & (flat != -1) if masks else ~inside
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise LayoutError(
+                f"{block!r}: apply({_at(indices, at)}) gives {int(flat[at])}, outside "
+                f"0..{block.physical_size - 1}"
+            )
+        there = tuple(axis[inside] for axis in indices)
+        back = reference.inv(block, flat[inside])
+        differs = np.zeros(len(there[0]), bool)
+        for one, other in zip(there, back, strict=True):
+            differs |= one != other
+        if differs.any():
+            at = int(np.argmax(differs))
+            position = int(flat[inside][at])
+            raise LayoutError(
+                f"{block!r}: apply({_at(there, at)}) gives {position} but inv({position}) gives "
+                f"({_at(back, at)}): inv must undo apply"
+            )
+        held += int(inside.sum())
+    return held
+
+
+def _filled(block: Block) -> int:
+    """How many positions have an index; the others are padding."""
+    if not block.masks:
+        return block.physical_size
+    return sum(
+        int((reference.inv(block, flat)[0] >= 0).sum()) for flat in _chunks(block.physical_size)
+    )
+
+
+def _one_way(block: Block) -> str:
+    """A map without inverse (section III-D): what it is; nothing can be wrong with it."""
+    flat = reference.table(block)
+    values, counts = np.unique(flat, return_counts=True)
+    among = f"{int(values[0])}..{int(values[-1])}"
+    if len(values) == len(flat):
+        return f"{len(flat)} indices: injective into {among}, no inverse"
+    twice = int(values[np.argmax(counts > 1)])
+    one, other = np.flatnonzero(flat == twice)[:2]
+    indices = [f"apply({_at(np.unravel_index(k, block.dims))})" for k in (one, other)]
+    return (
+        f"{len(flat)} indices: many-to-one, {len(values)} positions in {among}, no inverse; "
+        f"{' and '.join(indices)} both give {twice}"
+    )
+
+
+def _at(indices: Any, at: int | None = None) -> str:
+    return ", ".join(str(int(axis if at is None else axis[at])) for axis in indices)
+
+
+# -- sizes ---------------------------------------------------------------------------------------
+
+
+def symbols_of(block: Block) -> set[str]:
+    """The names of the symbols in a block's sizes."""
+    if block.is_concrete:
+        return set()
+    return set().union(*(Expr.of(n).symbols() for n in block.sizes()))
+
+
+class _Numbered:
+    """Numbers for the symbols in a block (lego_emit.algebra.block.Change)."""
+
+    def __init__(self, block: Block, sizes: Mapping[str, int]):
+        self.block, self.sizes = block, sizes
+
+    def size(self, n: Any) -> int:
+        try:
+            return evaluate(Expr.of(n), self.sizes)
+        except Undefined:
+            raise LayoutError(
+                f"{self.block!r}: a size divides by zero with {dict(self.sizes)}"
+            ) from None
+
+    def function(self, f: Any) -> Any:
+        return _numbered(f, self.sizes, {})
+
+
+def _numbered(value: Any, sizes: Mapping[str, int], made: dict[int, Any]) -> Any:
+    """A GenP's function, or what it closes over, with numbers for the symbols in it. made: what was
+    made of what, by its id."""
+    if id(value) in made:
+        return made[id(value)]
+    if isinstance(value, FunctionType):
+        made[id(value)] = value  # where it closes over itself
+        made[id(value)] = _numbered_function(value, sizes, made)
+        return made[id(value)]
+    if isinstance(value, partial):
+        inner = _numbered((value.func, *value.args), sizes, made)
+        return partial(*inner, **_numbered(value.keywords, sizes, made))
+    if type(value) in (tuple, list):
+        return type(value)(_numbered(v, sizes, made) for v in value)
+    if type(value) is dict:
+        return {k: _numbered(v, sizes, made) for k, v in value.items()}
+    if not is_symbolic(value):
+        return value
+    try:
+        return evaluate(Expr.of(value), sizes)
+    except (KeyError, Undefined, LegoError):
+        return value
+
+
+def _numbered_function(
+    function: FunctionType, sizes: Mapping[str, int], made: dict[int, Any]
+) -> FunctionType:
+    codes, names = [function.__code__], set()
+    for code in codes:
+        names |= set(code.co_names)
+        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+    own = function.__globals__
+    new = {n: _numbered(own[n], sizes, made) for n in names if n in own and is_symbolic(own[n])}
+    cells = tuple(
+        CellType(_numbered(cell.cell_contents, sizes, made)) for cell in function.__closure__ or ()
+    )
+    defaults = _numbered(function.__defaults__, sizes, made)
+    result = FunctionType(
+        function.__code__, {**own, **new} if new else own, function.__name__, defaults, cells
+    )
+    result.__kwdefaults__ = _numbered(function.__kwdefaults__, sizes, made)
+    return result

@@ -1,0 +1,207 @@
+"""Checks in chunks of NumPy arrays, for a target that runs on the CPU and wherever indices are left
+out."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ..emit.unit import Unit
+from ..errors import VerifyError
+from ..ir.program import Function
+from ..run import registry
+from ..run.devices import Marks, Progress, Tally, Targets, Trip
+from ..run.space import Space
+from ..run.target import Compiled
+
+CHUNK = 2**18  # indices at a time
+
+
+class HostChecker:
+    """Checks in chunks of NumPy arrays by another checker's calls, at those indices only that meet
+    the conditions of their space; several chunks at a time where there are workers."""
+
+    def __init__(self, checker: Any, workers: int = 1):
+        self._checker, self._workers = checker, workers
+        self.what: str = checker.what
+
+    @property
+    def kernel_ms(self) -> float | None:
+        return self._checker.kernel_ms
+
+    def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        return self._checker.call(function, arguments)
+
+    def round_trip(self, trip: Trip, progress: Progress) -> Tally:
+        def one(start: int, stop: int) -> Tally:
+            numbers = trip.space.kept(np.arange(start, stop))
+            points, count = trip.space.points(numbers), len(numbers)
+            results = self._over(trip.there, trip.space, points, count)
+            inside = np.ones(count, bool)
+            hidden = np.full(count, trip.masked)
+            for result, (lo, hi) in zip(results, trip.ends, strict=True):
+                inside &= (result >= lo) & (result <= hi)
+                hidden &= result == trip.mask
+            kept = [
+                np.where(inside, r, a.lo) for r, a in zip(results, trip.target.axes, strict=True)
+            ]
+            good = inside
+            for back, point in zip(
+                self._over(trip.back, trip.target, kept, count), points, strict=True
+            ):
+                good = good & (back == point)
+            bad = np.flatnonzero(~(good | hidden))
+            first = int(numbers[bad[0]]) if len(bad) else None
+            return Tally(first, len(bad), int((hidden & ~good).sum()))
+
+        whole = Tally()
+        for tally in self._chunks(trip.space.total, one, progress):
+            whole.first = tally.first if whole.first is None else whole.first
+            whole.bad += tally.bad
+            whole.masked += tally.masked
+        return whole
+
+    def extremes(
+        self, function: Function, space: Space, progress: Progress
+    ) -> list[tuple[int, int]]:
+        def one(start: int, stop: int) -> list[tuple[int, int]]:
+            numbers = space.kept(np.arange(start, stop))
+            if not len(numbers):
+                return []
+            results = self._over(function, space, space.points(numbers), len(numbers))
+            return [(int(r.min()), int(r.max())) for r in results]
+
+        found = [x for x in self._chunks(space.total, one, progress) if x]
+        return [(min(a for a, _ in x), max(b for _, b in x)) for x in zip(*found, strict=True)]
+
+    def marks(
+        self, function: Function, space: Space, targets: Targets, progress: Progress
+    ) -> Marks:
+        if targets.total > 8 * _free_memory():
+            raise VerifyError(
+                f"a bitmap of {targets.total:,} positions needs {targets.total / 2**33:.3g} GiB, "
+                f"and this machine has {_free_memory() / 2**30:.3g} GiB free; choose smaller sizes"
+            )
+        bits = np.zeros(-(-targets.total // 8), np.uint8)
+        twice: int | None = None
+        distinct = 0
+
+        def one(start: int, stop: int) -> np.ndarray:
+            numbers = space.kept(np.arange(start, stop))
+            return self._positions(function, space, targets, numbers)
+
+        for positions in self._chunks(space.total, one, progress):
+            unique, counts = np.unique(positions, return_counts=True)
+            byte, bit = unique >> 3, np.left_shift(1, unique & 7).astype(np.uint8)
+            again = (counts > 1) | ((bits[byte] & bit) != 0)
+            if again.any():
+                least = int(unique[np.argmax(again)])
+                twice = least if twice is None else min(twice, least)
+            distinct += int(((bits[byte] & bit) == 0).sum())
+            np.bitwise_or.at(bits, byte, bit)
+        gap = None
+        if distinct < targets.total:
+            for start in range(0, len(bits), CHUNK):
+                open_bytes = np.flatnonzero(bits[start : start + CHUNK] != 255)
+                if len(open_bytes):
+                    byte = start + int(open_bytes[0])
+                    free = next(k for k in range(8) if not int(bits[byte]) >> k & 1)
+                    gap = 8 * byte + free
+                    break
+        return Marks(distinct, twice, gap)
+
+    def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
+        def one(start: int, stop: int) -> list[int]:
+            run = space.kept(np.arange(start, stop))
+            found = self._positions(function, space, targets, run)
+            return run[found == position][:2].tolist()
+
+        numbers: list[int] = []
+        for some in self._chunks(space.total, one, lambda done, total: None):
+            numbers += some
+            if len(numbers) >= 2:
+                break
+        return numbers[:2]
+
+    def _positions(
+        self,
+        function: Function,
+        space: Space,
+        targets: Targets,
+        numbers: np.ndarray,
+    ) -> np.ndarray:
+        results = self._over(function, space, space.points(numbers), len(numbers))
+        position = np.zeros(len(numbers), np.int64)
+        for result, lo, stride in zip(results, targets.lows, targets.strides, strict=True):
+            position += (result - lo) * stride
+        return position
+
+    def _over(
+        self, function: Function, space: Space, points: Sequence[np.ndarray], count: int
+    ) -> tuple[np.ndarray, ...]:
+        arguments = space.arguments(points)
+        if not arguments or all(np.ndim(a) == 0 for a in arguments):
+            arguments = [np.full(count, a, np.int64) for a in arguments] or [np.zeros(count)]
+        return self.call(function, arguments)
+
+    def _chunks(
+        self, total: int, one: Callable[[int, int], Any], progress: Progress
+    ) -> Iterator[Any]:
+        """one(start, stop) over all chunks, in order, with few of them in hand at a time."""
+        spans = ((s, min(s + CHUNK, total)) for s in range(0, total, CHUNK))
+        if self._workers == 1 or total <= CHUNK:
+            for start, stop in spans:
+                yield one(start, stop)
+                progress(stop, total)
+            return
+        with ThreadPoolExecutor(self._workers) as pool:
+            waiting: deque[tuple[int, Any]] = deque()
+            try:
+                for start, stop in spans:
+                    waiting.append((stop, pool.submit(one, start, stop)))
+                    if len(waiting) > 2 * self._workers:
+                        stop, result = waiting.popleft()
+                        yield result.result()
+                        progress(stop, total)
+                while waiting:
+                    stop, result = waiting.popleft()
+                    yield result.result()
+                    progress(stop, total)
+            finally:
+                for _, result in waiting:
+                    result.cancel()
+
+
+class CpuChecker(HostChecker):
+    """Checks through a target that runs on the CPU."""
+
+    kernel_ms = None
+
+    def __init__(self, unit: Unit, version: str):
+        self.what = f"the CPU, {version}"
+        self._compiled: Compiled = registry.toolchain(unit.printer.name).compile([unit])[0]
+        free = getattr(self._compiled._library, "takes_threads", False)
+        self._workers = os.cpu_count() or 1 if free else 1
+
+    def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        given = list(arguments) if function.params else []
+        if not given:
+            size = len(arguments[0]) if len(arguments) else 1
+            value = self._compiled[function.name]()
+            values = value if isinstance(value, tuple) else (value,)
+            return tuple(np.full(size, v, np.int64) for v in values)
+        found = self._compiled[function.name](*given)
+        return found if isinstance(found, tuple) else (found,)
+
+
+def _free_memory() -> int:
+    """Bytes; a guess where the system does not say."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 2**32

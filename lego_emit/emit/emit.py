@@ -1,0 +1,89 @@
+"""From a lowered program to a file: names made legal, text printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..ir.program import Node, Program
+from ..ir.relations import reworded
+from . import registry
+from .printer import Printer
+from .unit import Unit
+
+
+def emit(program: Program, target: str, sizes: Mapping[str, int] | None = None) -> Unit:
+    """Print a lowered program for a target. sizes: the parameters that are numbers in it."""
+    printer = registry.printer(target)
+    legal = _legalize(program, printer)
+    return Unit(printer.emit(legal), legal, printer, dict(sizes or {}))
+
+
+def _legalize(program: Program, printer: Printer) -> Program:
+    """Rename what the language reserves; functions share one scope, each function's parameters,
+    statements and outputs another."""
+    unit = printer.unit_name(program.name)
+    helpers = (f"{unit}_{helper}" for helper in printer.helpers)
+    taken = {h.lower() if printer.case_insensitive else h for h in helpers}
+    taken |= printer.unit_scope(unit)
+    functions = []
+    for function in program.functions:
+        meets = function.name in printer.reserved_functions
+        wanted = f"{function.name}_v" if meets else function.name
+        beside = bool(function.axes) or len(function.outputs) > 1
+        name = _fresh(wanted, printer, taken, beside)
+        scope = set(taken)
+        names: dict[str, str] = {}
+        for param in function.params:
+            names[param.name] = _fresh(param.name, printer, scope)
+        for local, _ in function.body:
+            names[local] = _fresh(local, printer, scope)
+        variables = printer.outputs_are_variables
+        outputs, output_scope = {}, scope if variables else printer.companions(name)
+        for output, _ in function.outputs:
+            outputs[output] = _fresh(output, printer, output_scope)
+        user_names = {**{p.name: names[p.name] for p in function.params}, function.name: name}
+        functions.append(
+            replace(
+                function,
+                name=name,
+                params=tuple(
+                    replace(p, name=names[p.name], range_text=reworded(p.range_text, names))
+                    for p in function.params
+                ),
+                assumptions=tuple(reworded(a, names) for a in function.assumptions),
+                promises=tuple(
+                    (reworded(least, names), reworded(end, names))
+                    for least, end in function.promises
+                ),
+                axes=tuple((names[n], _rename(e, names)) for n, e in function.axes),
+                body=tuple((names[n], _rename(e, names)) for n, e in function.body),
+                outputs=tuple((outputs[n], _rename(e, names)) for n, e in function.outputs),
+                renamed=tuple((old, new) for old, new in user_names.items() if old != new),
+            )
+        )
+    return replace(program, name=unit, functions=tuple(functions))
+
+
+def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -> str:
+    """A legal name, not taken until now; beside: its companions are not taken either."""
+    legal = candidate = printer.legal_name(name)
+    number = 2
+    while (keys := _keys(candidate, printer, beside)) & taken:
+        candidate = printer.legal_name(f"{legal[: printer.max_name - 4]}_{number}")
+        number += 1
+    taken |= keys
+    return candidate
+
+
+def _keys(name: str, printer: Printer, beside: bool) -> set[str]:
+    key = name.lower() if printer.case_insensitive else name
+    return {key, *printer.companions(name)} if beside else {key}
+
+
+def _rename(node: Node, names: dict[str, str]) -> Node:
+    if node.op == "var":
+        return replace(node, value=names.get(str(node.value), node.value))
+    if not node.args:
+        return node
+    return replace(node, args=tuple(_rename(a, names) for a in node.args))

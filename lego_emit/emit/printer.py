@@ -1,0 +1,403 @@
+"""What every language shares: expressions to text, parentheses, line breaks, the file template.
+
+A printer decides nothing. It is a table of spellings (`ops`), the language's type names and
+reserved words, helper texts and one Jinja template for the whole file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from ..errors import TargetError
+from ..ir.cost import LATENCY, Cost
+from ..ir.program import INDEX_TYPES, Function, Node, Program
+from ..ir.relations import reworded
+
+ATOM = 100  # binds tighter than any operator
+MASKING = frozenset({"and", "or", "xor"})
+BREAK = "\v"  # inside an op's text: a blank where a long line may be broken
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A spelling. text has {0}, {1}.. for the operands, {T} for the index type's name and {unit}
+    for the unit's; prec is how tightly the whole binds, needs the least binding that each operand
+    must have to stand without parentheses."""
+
+    text: str
+    prec: int
+    needs: tuple[int, ...]
+    helper: str | None = None  # the helper function that the text calls
+
+
+def infix(symbol: str, prec: int, left: int | None = None, right: int | None = None) -> Op:
+    """A left-associative binary operator; left and right override the operands' least binding."""
+    return Op(f"{{0}}{BREAK}{symbol} {{1}}", prec, (left or prec, right or prec + 1))
+
+
+def call(text: str, arity: int, helper: str | None = None) -> Op:
+    """A call or anything else that brackets its operands itself."""
+    return Op(text, ATOM, (0,) * arity, helper)
+
+
+# What no line of a source file may hold: controls, line ends of any kind, marks that turn the
+# direction of writing or cannot be seen, halves of characters.
+UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\uffff\U000e0000-\U000e007f]"
+)
+
+
+def commented(text: str) -> str:
+    """A user's words as they may stand in any language's comment, on one line: a harmful character
+    as its number, U+202E; a blank within what would end a comment or carry it on."""
+
+    def shown(match: re.Match[str]) -> str:
+        char = match.group()
+        return " " if char.isspace() else f"U+{ord(char):04X}"
+
+    text = UNSEEN.sub(shown, text)
+    text = text.replace("*/", "* /").replace("??/", "?? /")  # ??/ is a backslash in C
+    return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
+
+
+def in_comments(program: Program) -> Program:
+    """The program with all that its file says in comments as commented() gives it."""
+    functions = tuple(
+        replace(
+            f,
+            summary=commented(f.summary),
+            params=tuple(replace(p, range_text=commented(p.range_text)) for p in f.params),
+            promises=tuple((commented(lo), commented(end)) for lo, end in f.promises),
+            assumptions=tuple(map(commented, f.assumptions)),
+            width_note=commented(f.width_note),
+            renamed=tuple((commented(old), new) for old, new in f.renamed),
+        )
+        for f in program.functions
+    )
+    return replace(program, title=commented(program.title), functions=functions)
+
+
+def guard(unit: str, extension: str) -> str:
+    """The macro that keeps a file from being included twice, in C's languages. Macros are in upper
+    case; a number tells units apart whose names differ in case only."""
+    capitals = sum(char.isupper() << k for k, char in enumerate(unit))
+    return f"LEGO_{unit}_{extension.removeprefix('.')}".upper() + f"_{capitals:X}" * bool(capitals)
+
+
+class Printer:
+    """Base of all printers. A language sets the class attributes and overrides what does not fit
+    a table.
+
+    Attributes:
+        name, aliases: what `target=` takes.
+        title: the language's name for people.
+        extension: of the emitted file, with the dot.
+        types: index type -> spelling; an index type that is absent is refused.
+        ops: operation -> Op (lego_emit.ir.program.OPS lists the operations).
+        helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index
+            type's name {{ index_type }} are there).
+        template: Jinja text of the whole file.
+        reserved: words that cannot name a parameter, a variable or a function.
+        reserved_functions: words that only functions of the file cannot have as a name (they would
+            meet a function that the language or its headers already have).
+        case_insensitive, max_name: the language's rules for names.
+        line_width: longer lines are broken.
+        default_index: what `index_type="auto"` may choose from, narrowest first.
+        suffix: appended to a broken line (Fortran's " &").
+        break_after: True where a line must be broken after an operator, not before.
+        outputs_are_variables: True where several outputs are variables of the function's own
+            scope (Fortran's and GLSL's out arguments), so that their names must not clash.
+        bit_operations: True where a power of two is best divided by shifting and masking.
+        lazy_select: True where a select computes only the branch that it takes.
+        hexadecimal: True where masks are written as 0x33.
+        cost: the cost model that chooses between equal forms where the caller names none.
+    """
+
+    format = 1  # of emitted files: another number where files of before do not fit any more
+    name = ""
+    aliases: tuple[str, ...] = ()
+    title = ""
+    extension = ""
+    types: Mapping[str, str] = {}
+    ops: Mapping[str, Op] = {}
+    helpers: Mapping[str, str] = {}
+    template = ""
+    reserved: frozenset[str] = frozenset()
+    reserved_functions: frozenset[str] = frozenset()
+    case_insensitive = False
+    max_name = 255
+    line_width = 100
+    default_index: tuple[str, ...] = ("int32", "int64")
+    suffix = ""
+    break_after = False
+    outputs_are_variables = False
+    bit_operations = True
+    lazy_select = True
+    hexadecimal = False
+    cost: Cost = LATENCY
+
+    # -- names -----------------------------------------------------------------------------
+
+    def legal_name(self, name: str) -> str:
+        """name itself, or the nearest name that the language accepts (the same every time)."""
+        import zlib
+
+        legal = re.sub(r"[^0-9A-Za-z_]", lambda m: f"u{ord(m.group()):x}", name)
+        legal = re.sub(r"_{2,}", "_", legal).lstrip("_") or "v"
+        if legal[0].isdigit():
+            legal = f"v{legal}"
+        if len(legal) > self.max_name:
+            code = name.encode(errors="surrogatepass")
+            digest = f"_{zlib.crc32(code):08x}"
+            legal = legal[: self.max_name - len(digest)] + digest
+        key = legal.lower() if self.case_insensitive else legal
+        return f"{legal}_v" if key in self.reserved else legal
+
+    def unit_name(self, name: str) -> str:
+        """What the unit of that name is called: helpers would get two underscores in a row."""
+        return self.legal_name(name.rstrip("_"))
+
+    def unit_mark(self, unit: str) -> str:
+        """What only one unit of a program can have, as text ("the module TileA"); "" for nothing."""
+        return ""
+
+    def unit_scope(self, unit: str) -> set[str]:
+        """The names that the unit takes from its functions (a module's own name, for one),
+        in lower case where the language ignores case."""
+        return set()
+
+    def companions(self, name: str) -> set[str]:
+        """The names that a function with ':' axes or several outputs has in the file beside its own
+        (its array form's, its result type's), in lower case where the language ignores case."""
+        return set()
+
+    # -- the file's declarations -----------------------------------------------------------
+
+    def declarations_path(self, path: Path) -> Path | None:
+        """Where the declarations of a unit at path lie, None where the language has none."""
+        return None
+
+    def declarations(self, program: Program) -> str:
+        """The text of the file that declares the program's functions."""
+        return ""
+
+    # -- expressions -----------------------------------------------------------------------
+
+    def literal(self, value: int, index_type: str) -> str:
+        """An integer literal of the index type, without parentheses."""
+        return str(value)
+
+    def mask(self, value: int, index_type: str) -> str:
+        """An operand of a bit operation: hexadecimal unless it is small or all ones."""
+        text = self.literal(value, index_type)
+        if not 15 < value < 2**31 or value & (value + 1) == 0:
+            return text
+        return text.replace(str(value), hex(value))
+
+    def literal_prec(self, value: int) -> int:
+        """How tightly a literal binds: a negative one is a unary minus in most languages."""
+        return ATOM if value >= 0 else self.ops["neg"].prec
+
+    def expression(self, node: Node, view: FunctionView, need: int = 0) -> str:
+        """node as text; in parentheses if it binds less than need."""
+        if node.op == "const":
+            assert isinstance(node.value, int)
+            text, prec = self.literal(node.value, view.index_type), self.literal_prec(node.value)
+        elif node.op == "var":
+            text, prec = str(node.value), ATOM
+        else:
+            op = self.op(node, view)
+            needs = op.needs
+            if node.op in MASKING and node.args[0].op == node.op and op.prec < ATOM:
+                needs = (op.prec, *needs[1:])  # a chain
+            args = [self.expression(a, view, n) for a, n in zip(node.args, needs, strict=True)]
+            if self.hexadecimal and node.op in MASKING:
+                args = [
+                    self.mask(a.value, view.index_type) if a.op == "const" else text
+                    for a, text in zip(node.args, args, strict=True)
+                ]
+            text, prec = op.text.format(*args, T=view.T, unit=view.unit), op.prec
+        return f"({text})" if prec < need else text
+
+    def op(self, node: Node, view: FunctionView) -> Op:
+        """The spelling of a node; override where it depends on more than the operation."""
+        try:
+            return self.ops[node.op]
+        except KeyError:
+            raise TargetError(f"{self.title} has no spelling for {node.op!r}") from None
+
+    # -- lines -----------------------------------------------------------------------------
+
+    def line(self, text: str, indent: int) -> str:
+        """A statement with its BREAK marks resolved: on one line if it fits, else broken at its
+        outermost and loosest operators, each further line indented by four more."""
+        if indent + len(text) <= self.line_width:
+            return text.replace(BREAK, " ")
+        return self._broken(text, indent).replace(BREAK, " ")
+
+    def _broken(self, text: str, indent: int) -> str:
+        depth, marks = 0, []
+        for position, char in enumerate(text):
+            depth += (char in "([{") - (char in ")]}")
+            if char == BREAK:
+                symbol = text[position + 1 :].split(None, 1)[0]
+                marks.append(((depth, self._looseness.get(symbol, 0)), position))
+        if not marks:
+            return text
+        outermost = min(rank for rank, _ in marks)
+        pieces, start = [], 0
+        for rank, position in marks:
+            if rank == outermost:
+                pieces.append(text[start:position])
+                start = position + 1
+        pieces.append(text[start:])
+        if self.break_after:  # the operator goes to the end of the line before
+            for k in range(1, len(pieces)):
+                if pieces[k - 1].endswith(","):
+                    continue
+                symbol, _, rest = pieces[k].partition(" ")
+                pieces[k - 1] += f" {symbol}"
+                pieces[k] = rest
+        width = self.line_width - indent - 4 - len(self.suffix)
+        lines, limits = [pieces[0]], [width + 4]
+        for piece in pieces[1:]:
+            if len(lines[-1]) + 1 + len(piece) <= limits[-1]:
+                lines[-1] += " " + piece
+            else:
+                lines.append(piece)
+                limits.append(width)
+        lines = [
+            self._broken(x, indent + 4) if len(x) > limit else x
+            for x, limit in zip(lines, limits, strict=True)
+        ]
+        return f"{self.suffix}\n{' ' * (indent + 4)}".join(lines)
+
+    @cached_property
+    def _looseness(self) -> dict[str, int]:
+        """Operator symbol -> precedence: of the outermost operators the loosest is broken at."""
+        marked = re.compile(f"{BREAK}([^{BREAK} ]+)")
+        return {s: op.prec for op in self.ops.values() for s in marked.findall(op.text)}
+
+    # -- the file --------------------------------------------------------------------------
+
+    def emit(self, program: Program) -> str:
+        """The complete file for a checked program whose names are legal here."""
+        program.check()
+        program = in_comments(program)
+        for function in program.functions:
+            if function.index_type not in self.types:
+                raise TargetError(
+                    f"{self.title} has no {function.index_type}; it has {', '.join(self.types)}"
+                )
+        functions = [FunctionView(self, f, program.name) for f in program.functions]
+        text = self._template.render(
+            unit=program.name,
+            program=program,
+            functions=functions,
+            helpers=self._helpers(program.name, functions),
+            printer=self,
+        )
+        lines = [line.rstrip() for line in text.split("\n")]
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+        return text.strip("\n") + "\n"
+
+    @cached_property
+    def _environment(self):
+        import jinja2
+
+        return jinja2.Environment(
+            trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined, autoescape=False
+        )
+
+    @cached_property
+    def _template(self):
+        return self._environment.from_string(self.template)
+
+    def _helpers(self, unit: str, functions: list[FunctionView]) -> list[str]:
+        """The texts of the helpers that the program calls, each once, in table order."""
+        used = set()
+        for view in functions:
+            extents = (node for _, extent in view.axes for node in extent.walk())
+            for node in (*view.nodes(), *extents):
+                if node.op not in ("const", "var") and (helper := self.op(node, view).helper):
+                    used.add((helper, view.index_type))
+        texts = []
+        for name, source in self.helpers.items():
+            for index_type in INDEX_TYPES:
+                if (name, index_type) in used:
+                    texts.append(
+                        self._environment.from_string(source)
+                        .render(
+                            T=self.types[index_type], unit=unit, index_type=index_type, printer=self
+                        )
+                        .strip("\n")
+                    )
+        return list(dict.fromkeys(texts))  # index types that share a type share the helper
+
+
+class FunctionView:
+    """What a template sees of a function: all of Function's fields, and texts."""
+
+    def __init__(self, printer: Printer, function: Function, unit: str):
+        self._printer, self._function, self.unit = printer, function, unit
+
+    def __getattr__(self, name):
+        return getattr(self._function, name)
+
+    @property
+    def T(self) -> str:
+        """The index type's spelling."""
+        return self._printer.types[self._function.index_type]
+
+    def statements(self, form: str, indent: int = 4) -> list[str]:
+        """The named statements; form has {name}, {expr} and {T}."""
+        return [self._format(form, n, e, indent) for n, e in self._function.body]
+
+    def results(self, form: str, indent: int = 4) -> list[str]:
+        """The outputs; form has {name}, {expr} and {T}."""
+        return [self._format(form, n, e, indent) for n, e in self._function.outputs]
+
+    def texts(self) -> list[str]:
+        """The outputs' expressions, BREAK marks still in them."""
+        return [self._printer.expression(node, self) for _, node in self._function.outputs]
+
+    def _format(self, form: str, name: str, node: Node, indent: int) -> str:
+        text = self._printer.expression(node, self)
+        return self._printer.line(form.format(name=name, expr=text, T=self.T), indent)
+
+    def signature(self, form: str, unused: str | None = None, separator: str = ", ") -> str:
+        """The parameters; form has {name} and {T}, unused is the form of those that the function
+        does not read."""
+        names = [p.name for p in self._function.params]
+        forms = [form if name in self.used else unused or form for name in names]
+        return separator.join(x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True))
+
+    def reword(self, text: str, unused: str) -> str:
+        """A relation with the parameters that the function does not read named as in
+        signature(); unused has {name}."""
+        names = (p.name for p in self._function.params if p.name not in self.used)
+        return reworded(text, {name: unused.format(name=name) for name in names})
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """The names that statements and outputs read."""
+        return frozenset(str(n.value) for n in self._function.nodes() if n.op == "var")
+
+    @property
+    def docs(self) -> list[str]:
+        """The lines of the doc comment: what it computes, ranges, assumptions, width."""
+        f = self._function
+        lines = [f.summary] if f.summary else []
+        lines += [f"Parameter {p.name}: {p.range_text}" for p in f.params if p.range_text]
+        if f.result_range:
+            lines.append(f"Result: {f.result_range}")
+        lines += [f"Assumes {a}" for a in f.assumptions]
+        if f.width_note:
+            lines.append(f.width_note)
+        lines += [f"Renamed: {old} is {new} here" for old, new in f.renamed]
+        return lines

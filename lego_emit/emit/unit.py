@@ -1,0 +1,54 @@
+"""An emitted unit: the text of a file, and the program that it spells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+from ..files import write_if_changed
+from ..ir.program import Function, Program
+from .printer import Printer
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One emitted unit: the text, the program that it spells, and its printer. fixed: the parameters
+    that are numbers in it."""
+
+    source: str
+    program: Program
+    printer: Printer
+    fixed: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.source
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """The emitted functions: name, params, outputs, index_type, op_count, assumptions."""
+        return self.program.functions
+
+    def files(self, path: str | PathLike[str]) -> dict[Path, str]:
+        """What save() writes: the unit at path and, for JavaScript, its declarations beside it."""
+        path = Path(path)
+        files = {path: self.source}
+        beside = self.printer.declarations_path(path)
+        if beside is not None:
+            files[beside] = self.printer.declarations(self.program)
+        return files
+
+    def save(self, path: str | PathLike[str]) -> bool:
+        """Write the file, and for JavaScript its declarations beside it (atomically; an unchanged
+        one is left alone); True where one changed."""
+        return any([write_if_changed(p, text) for p, text in self.files(path).items()])
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is a layout's apply and inv, and not one index function."""
+        if len(self.functions) != 2:
+            return False
+        apply, inv = self.functions
+        axes = [p for p in apply.params if p.axis]
+        return len(apply.outputs) == 1 and len(inv.outputs) == len(axes)

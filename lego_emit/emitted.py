@@ -1,0 +1,150 @@
+"""What generate() gives: an emitted unit that compiles, checks, times and explains itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .emit.emit import emit
+from .emit.unit import Unit
+from .ir.program import Program
+
+if TYPE_CHECKING:
+    from .check.verify import Verification
+    from .measure.timing import Timing
+    from .run.target import Compiled
+
+
+@dataclass(frozen=True)
+class Emitted(Unit):
+    """One emitted unit. subject: what generate() was given; make: makes its program again."""
+
+    subject: Any = field(default=None, compare=False, repr=False)
+    make: Callable[[], Program] | None = field(default=None, compare=False, repr=False)
+
+    def compile(self, device: str = "cpu") -> Compiled:
+        """Compile with the target's toolchain.
+
+        device: "cpu", or for CUDA C "gpu" or "gpu:1", which loads the functions on that GPU
+            through PyCUDA; they then take and give GPU arrays, too.
+
+        Raises ToolchainError where the toolchain is missing or refuses the text, and its subclass
+        DeviceError where there is no GPU or something that it needs.
+        """
+        from .run import registry
+
+        return registry.toolchain(self.printer.name).compile_for(device, [self])[0]
+
+    def explain(self, name: str | None = None) -> str:
+        """The way from the layout's own formulas to what is emitted, step by step: each with its
+        rule (LEGO, Table II), and what allows it and how that was proven; then the forms that were
+        priced, and the one that was taken.
+
+        name: of one function; default: all of them.
+
+        Raises LegoError for an unknown name, and for a unit that generate() did not make.
+        """
+        from .check.explain import explain
+
+        return explain(self, name)
+
+    def verify(
+        self,
+        on: str = "cpu",
+        *,
+        sizes: Mapping[str, int] | None = None,
+        domain: Mapping[str, int] | None = None,
+        reference: Any = None,
+        claim: str = "",
+        samples: int = 2**20,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Verification:
+        """Check the unit over its whole index space (LEGO, section III-A: a layout is a bijection).
+
+        A layout's apply and inv make the round trip, and every position stays in its range, which
+        on a finite set proves both; an index function, or a layout without an inverse, has its
+        range checked, and results that are repeated or left out are found in a bitmap.
+
+        on: "cpu", through this target's toolchain, or for CUDA C "gpu" or "gpu:1".
+        sizes: a number for each size that is still a symbol, as {"M": 1024}.
+        domain: how far an index runs whose range the unit does not state, as {"x": 8}.
+        reference: the layout or the function that was emitted, or a golden case, to compare with
+            on integers (default: what generate() was given); over a case's whole table, else at
+            the corners, both ends and `samples` random indices, a function that takes no arrays
+            at some thousand of them.
+        claim: "injective" or "bijective": what the bitmap must show; without a claim its line is
+            a note, and nothing in it is wrong.
+        progress: called with the indices done and those in all.
+
+        Returns a Verification, true where everything held. Raises VerifyError or AssumptionError
+        on sizes that are missing or that the unit rules out, ToolchainError and its subclass
+        DeviceError as compile() does.
+        """
+        from .check.verify import verify
+
+        return verify(
+            self,
+            on,
+            subject=self.subject,
+            sizes=sizes,
+            domain=domain,
+            reference=reference,
+            claim=claim,
+            samples=samples,
+            progress=progress,
+        )
+
+    def time(
+        self,
+        on: str = "cpu",
+        *,
+        sizes: Mapping[str, int] | None = None,
+        layout: Any = None,
+        by_hand: tuple[Callable[..., Any], Callable[..., Any] | None] | None = None,
+        bytes: int = 2**32,
+        repeat: int = 30,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Timing:
+        """Measure the cost of one index, and on a GPU a gather and a scatter through the layout,
+        beside the same index written otherwise.
+
+        on: "cpu", through this target's toolchain, or for CUDA C "gpu" or "gpu:1".
+        sizes: a number for each size that is still a symbol, as {"M": 1024}.
+        layout: the layout that was emitted; its unsimplified nest of divisions is measured, too.
+        by_hand: (apply, inv) as one would write them by hand: Python functions of the indices, in
+            + - * // % & | ^ << >> and comparisons, which are spelled in the language as they
+            stand; on a GPU in the narrower of int32 and int64 that holds every index.
+        bytes: of each float32 array that is gathered from and scattered to; a smaller layout is
+            repeated over it.
+        repeat: how often each is measured.
+        progress: called with the steps done and those in all.
+
+        Returns a Timing: ns for each index, GB/s, medians and quartiles. Raises as verify() does.
+        """
+        from .measure.timing import measure
+
+        return measure(
+            self,
+            on,
+            sizes=sizes,
+            layout=layout,
+            by_hand=by_hand,
+            bytes=bytes,
+            repeat=repeat,
+            progress=progress,
+        )
+
+
+def emit_program(
+    program: Program,
+    target: str,
+    *,
+    subject: Any = None,
+    sizes: Mapping[str, int] | None = None,
+    make: Callable[[], Program] | None = None,
+) -> Emitted:
+    """Print a lowered program for a target. subject: the function or layout that it is made of;
+    sizes: the parameters that are numbers in it; make(): makes it again."""
+    unit = emit(program, target, sizes)
+    return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject, make)

@@ -1,0 +1,76 @@
+"""What operations cost, so that one of several equal forms can be chosen.
+
+Common parts count once. What depends on sizes only is computed once for many indices (a compiler
+hoists it out of the loop, a GPU computes it in its scalar unit), so that it counts `hoisted` of
+its price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..errors import TargetError, nearest, shown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cost:
+    """A cost model. prices: operation (a key of lego_emit.ir.program.OPS) -> price, 1 where absent;
+    division and modulo by a power of two are shr and and. symbolic: added to the price of a
+    division or modulo whose divisor is no number. remainder: the price of a modulo whose quotient is
+    computed too (a machine gets it from there), None where that makes no difference. margin: how
+    much cheaper a form must be that was searched for its table, not derived, so that a plain one
+    stays where it is nearly as good. hoisted: the share of its price that an operation on sizes
+    alone counts."""
+
+    name: str
+    prices: Mapping[str, float] = field(default_factory=dict)
+    symbolic: float = 0
+    remainder: float | None = None
+    margin: float = 0
+    hoisted: float = 0.5
+
+    def __post_init__(self) -> None:
+        from .program import OPS as OPERATIONS
+
+        prices = dict(self.prices)
+        for op, price in prices.items():
+            if op not in OPERATIONS:
+                raise TargetError(
+                    f"Cost {self.name!r} prices {shown(op)}, which is no operation."
+                    f"{nearest(shown(op), OPERATIONS)}"
+                )
+            if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
+                raise TargetError(
+                    f"Cost {self.name!r}: the price of {op} is {shown(price)}; a price is a number >= 0"
+                )
+        object.__setattr__(self, "prices", prices)
+
+
+OPS = Cost("ops", hoisted=0.01)
+
+# A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
+# multiplication, a shift and corrections, and floor semantics add a comparison and a subtraction.
+LATENCY = Cost(
+    "latency",
+    {"mul": 1.5, "div": 4, "mod": 4, "floordiv": 7, "floormod": 7, "isqrt": 8},
+    symbolic=8,
+    remainder=2.5,
+    margin=1.5,
+)
+
+COSTS = {cost.name: cost for cost in (OPS, LATENCY)}
+
+
+def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
+    """The model that cost= names. Raises TargetError for an unknown one."""
+    if cost is None:
+        return default
+    if isinstance(cost, Cost):
+        return cost
+    if not isinstance(cost, str) or cost not in COSTS:
+        raise TargetError(
+            f"no cost model {shown(cost)}; there are {', '.join(COSTS)}, or give a lego_emit.Cost."
+            f"{nearest(shown(cost), COSTS)}"
+        )
+    return COSTS[cost]

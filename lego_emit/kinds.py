@@ -1,0 +1,33 @@
+"""What kind of number a value is."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from numbers import Integral
+from typing import Any
+
+
+def is_integer(x: Any) -> bool:
+    return isinstance(x, Integral) and not isinstance(x, bool)
+
+
+def is_array(x: Any) -> bool:
+    # There can be no array before NumPy is loaded.
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(x, numpy.ndarray)
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether x is an expression of ours or of SymPy."""
+    return hasattr(x, "__lego_symbolic__") or is_sympy(x)
+
+
+def is_sympy(x: Any) -> bool:
+    """Whether x is SymPy's, or one of our own nodes in a SymPy expression."""
+    return _is_sympy_class(type(x))
+
+
+@cache
+def _is_sympy_class(cls: type) -> bool:
+    return any(str(base.__module__).split(".")[0] == "sympy" for base in cls.__mro__)

@@ -1,0 +1,1 @@
+"""From expressions to the cheapest program of equal value."""

@@ -1,0 +1,524 @@
+"""Candidate forms: expressions in normal form as operations, spelled in one style.
+
+What a style decides for each digit (x mod hi) // lo of a base x: a modulo, or x//lo - r*(x//hi),
+whose quotients are shared and whose coefficients merge with others; for each sum: sizes taken out
+as common factors, or equal coefficients of the indices put together; for powers of two: masks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from typing import Any
+
+from ..arith.expr import Cond, Expr
+from ..arith.terms import Atom, Monomial, Terms, times
+from ..errors import TraceError
+from .lowering import Lowering
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How one candidate spells. floors: the digits taken as differences of quotients; collect:
+    indices are taken out before sizes; fuse: a scaled digit is masked in place; rests: the digit below a quotient
+    that is computed comes from its remainder."""
+
+    floors: frozenset[Atom] = frozenset()
+    collect: bool = False
+    fuse: bool = False
+    rests: bool = False
+
+    def words(self) -> tuple[str, ...]:
+        """The style in words, for who asks why a form was taken."""
+        return (
+            *(["digits as differences of quotients"] if self.floors else []),
+            *(["indices put together"] if self.collect else []),
+            *(["scaled digits masked in place"] if self.fuse else []),
+            *(["digits of remainders"] if self.rests else []),
+        )
+
+
+class Form:
+    """One candidate: expressions in the user's symbols as nodes, spelled in one style."""
+
+    def __init__(self, lowering: Lowering, style: Style, outputs: Iterable[Expr]):
+        self.lowering, self.style, self.graph = lowering, style, lowering.graph
+        self.built = 0
+        self._memo: dict[Any, int] = {}
+        self._opened: dict[Atom, Terms] = {}
+        key = tuple(outputs)
+        if key not in lowering.standing:
+            lowering.standing[key] = _census(key)
+        self._single, self._borders, self._starts = lowering.standing[key]
+        if style.floors:
+            self._borders, self._starts = _with_floors(self._borders, self._starts, style.floors)
+
+    def expr(self, e: Expr) -> int:
+        """The node of an expression."""
+        known = self._memo.get(e)
+        if known is None:
+            terms = self._flat(e)
+            known = self._memo[e] = self._sum(terms)
+            if terms is not e.terms and self.graph.args[known]:
+                self.lowering.sources.setdefault(known, e)
+        return known
+
+    # -- sums and products --------------------------------------------------------------------
+
+    def _flat(self, e: Expr) -> Terms:
+        """The terms, with sums that need no name and digits taken as differences opened."""
+        floors, single = self.style.floors, self._single
+        if not any(a in floors or a in single for mono in e.terms for a in mono):
+            return e.terms
+        terms: Terms = {}
+        for mono, c in e.terms.items():
+            inner: Terms = {(): c}
+            rest = []
+            for atom in mono:
+                if atom in floors:
+                    inner = _multiplied(inner, self._as_quotients(atom))
+                elif atom in single and len(mono) == 1 and abs(c) == 1:
+                    inner = _multiplied(inner, self._flat(atom.args[0]))
+                else:
+                    rest.append(atom)
+            for m, k in inner.items():
+                m = times(m, tuple(rest))
+                terms[m] = terms.get(m, 0) + k
+        return {m: c for m, c in terms.items() if c}
+
+    def _as_quotients(self, atom: Atom) -> Terms:
+        """(x mod hi) // lo as x//lo - (hi/lo) * (x//hi)."""
+        known = self._opened.get(atom)
+        if known is None:
+            base, lo, hi = atom.args
+            if lo.constant != 1:
+                low = {(Atom("digit", base, lo, None),): 1}
+            elif len(base.terms) > 1:
+                low = {(Atom("group", base, None, None, False),): 1}
+            elif base.single is not None and base.single.kind == "group":
+                low = base.terms
+            else:
+                low = self._flat(base)
+            ratio = self.lowering.ratio(hi, lo)
+            assert ratio is not None
+            ((mono, c),) = ratio.terms.items()
+            known = dict(low)
+            high = times(mono, (Atom("digit", base, hi, None),))
+            known[high] = known.get(high, 0) - c
+            self._opened[atom] = known
+        return known
+
+    def _sum(self, terms: Terms) -> int:
+        if not terms:
+            return self.graph.const(0)
+        return self._added(self._collected(terms) if self.style.collect else self._parts(terms))
+
+    def _added(self, parts: list[tuple[int, int, tuple]]) -> int:
+        """The sum of (sign, node, place), two summands together that were added before."""
+        graph = self.graph
+        parts = sorted(parts, key=lambda p: p[2])
+        if len(parts) > 2:
+            for (s, a, place), (t, b, other) in combinations(parts, 2):
+                known = graph.known("add", a, b) if s == t else None
+                if known is not None:
+                    left = [p for p in parts if p[2] != place and p[2] != other]
+                    return self._added([*left, (s, known, place)])
+        # a sum that starts with what is subtracted needs a negation: start with another part
+        first = next((k for k, p in enumerate(parts) if p[0] > 0), None)
+        if first is None:
+            result = graph.op("neg", parts.pop(0)[1])
+        else:
+            result = parts.pop(first)[1]
+        for sign, node, _ in parts:
+            result = graph.op("add" if sign > 0 else "sub", result, node)
+        return result
+
+    def _parts(self, terms: Terms) -> list[tuple[int, int, tuple]]:
+        """(sign, node, place) of the summands, common factors taken out."""
+        factor = self._best_factor(terms) if len(terms) > 1 else None
+        if factor is None:
+            return [self._part(mono, c) for mono, c in terms.items()]
+        inside: Terms = {}
+        outside: Terms = {}
+        for mono, c in terms.items():
+            divided = _divide(mono, c, factor)
+            if divided is None:
+                outside[mono] = c
+            else:
+                inside[divided[0]] = divided[1]
+        sign = -1 if all(c < 0 for c in inside.values()) else 1
+        if sign < 0:
+            inside = {m: -c for m, c in inside.items()}
+        place = min(self._place(m, c) for m, c in terms.items() if m not in outside)
+        node = self.graph.op("mul", self._product(*factor), self._sum(inside))
+        return [(sign, node, place), *(self._parts(outside) if outside else [])]
+
+    def _best_factor(self, terms: Terms) -> tuple[Monomial, int] | None:
+        """The factor that saves most multiplications when it is taken out, if any does."""
+        best = None
+        if any(len(mono) > 1 for mono in terms):
+            atoms: Counter[Atom] = Counter()
+            for mono in terms:
+                atoms.update(set(mono))
+            for atom, count in atoms.items():
+                if count > 1:
+                    rank = (count, self.lowering._is_size_symbol(atom), atom.key)
+                    if best is None or rank > best[0]:
+                        best = (rank, ((atom,), 1))
+        coefficients: dict[int, int] = {}
+        for mono, c in terms.items():
+            if mono and (c > 1 or c < -1):
+                coefficients[abs(c)] = coefficients.get(abs(c), 0) + 1
+        for c, count in coefficients.items():
+            if count > 1:
+                rank = (count, False, f"{c:030}")
+                if best is None or rank > best[0]:
+                    best = (rank, ((), c))
+        return best[1] if best else None
+
+    def _collected(self, terms: Terms) -> list[tuple[int, int, tuple]]:
+        """(sign, node, place) of the summands: each product of indices has one coefficient, which
+        depends on sizes only, and those with the same one stand together."""
+        is_size = self.lowering.is_size
+        factors: dict[Monomial, Terms] = {}
+        for mono, c in terms.items():
+            sizes = tuple(a for a in mono if is_size(a))
+            rest = tuple(a for a in mono if not is_size(a))
+            factors.setdefault(rest, {})[sizes] = c
+        if len(factors) == len(terms) or (() in factors and len(factors) == 1):
+            if all(len(f) == 1 for f in factors.values()) and len(factors) <= 1:
+                return self._parts(terms)
+        same: dict[Any, list[tuple[Monomial, int]]] = {}
+        for rest, factor in factors.items():
+            leading = min(factor, key=lambda m: self._place(m, factor[m]))
+            sign = 1 if factor[leading] > 0 else -1
+            key = tuple(sorted(((m, c * sign) for m, c in factor.items()), key=_term_key))
+            same.setdefault(key, []).append((rest, sign))
+        parts = []
+        for key, members in same.items():
+            factor = dict(key)
+            place = min(self._place((*r, *m), c) for r, _ in members for m, c in factor.items())
+            if len(members) == 1 and not members[0][0]:  # what depends on sizes only
+                parts += [(s * members[0][1], n, p) for s, n, p in self._parts(factor)]
+                continue
+            sign = (
+                members[0][1] if len(members) == 1 else -1 if all(s < 0 for _, s in members) else 1
+            )
+            inner = self._plain_sum({r: s * sign for r, s in members})
+            if list(factor.items()) == [((), 1)]:
+                node = inner
+            else:
+                node = self.graph.op("mul", self._plain_sum(factor), inner)
+            parts.append((sign, node, place))
+        return parts
+
+    def _plain_sum(self, terms: Terms) -> int:
+        """A sum whose common factors are taken out in the ordinary way."""
+        return self._added(self._parts(terms))
+
+    def _place(self, mono: Monomial, c: int) -> tuple:
+        """Where a term stands in a sum: large strides first, constants last."""
+        sizes = sum(map(self.lowering._is_size_symbol, mono))
+        return (not mono, -sizes, -abs(c), [a.key for a in mono])
+
+    def _part(self, mono: Monomial, c: int) -> tuple[int, int, tuple]:
+        sign = 1 if c > 0 else -1
+        node = self._in_place(mono, abs(c)) if self.style.fuse else None
+        if node is None:
+            node = self._product(mono, abs(c))
+        return sign, node, self._place(mono, c)
+
+    def _product(self, mono: Monomial, c: int) -> int:
+        if not mono:
+            return self.graph.const(c)
+        is_size = self.lowering._is_size_symbol
+        order = sorted(mono, key=lambda a: (not is_size(a), a.key)) if len(mono) > 1 else mono
+        node = self.graph.const(c)
+        for atom, same in groupby(order):
+            count = len([*same])
+            for power in self._powers(self.atom(atom), count):
+                node = self.graph.op("mul", node, power)
+        return node
+
+    def _powers(self, node: int, count: int) -> list[int]:
+        """Factors whose product is node**count: itself so often, or squares of squares."""
+        if count < 4:
+            return [node] * count
+        result = None
+        while True:
+            if count & 1:
+                result = node if result is None else self.graph.op("mul", result, node)
+            count >>= 1
+            if not count:
+                return [result]
+            node = self.graph.op("mul", node, node)
+
+    # -- atoms --------------------------------------------------------------------------------
+
+    def atom(self, atom: Atom) -> int:
+        """The node of an atom."""
+        known = self._memo.get(atom)
+        if known is None:
+            self.built += 1
+            known = self._memo[atom] = self._atom(atom)
+        return known
+
+    def _atom(self, atom: Atom) -> int:
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            return self.graph.var(args[0], self.lowering.natural(Expr.atom(atom)))
+        if kind == "digit":
+            return self._digit(*args)
+        if kind == "node":
+            return args[0]
+        if kind == "group":
+            node = self.expr(args[0])
+            return self._from(Expr.atom(atom), "within", node) if args[3] else node
+        graph, source = self.graph, Expr.atom(atom)
+        if kind in ("fdiv", "fmod"):
+            a, b = map(self.expr, args)
+            natural, positive = self._natural(a, args[0]), self._positive(b, args[1])
+            ops = ("div", "mod") if natural and positive else ("floordiv", "floormod")
+            made = self._from(source, ops[kind == "fmod"], a, b)
+            if not positive and not self.lowering.negative(args[1]):
+                self.graph.partial[made] = False
+            return made
+        if kind == "select":
+            nodes = self.condition(args[0]), self.expr(args[1]), self.expr(args[2])
+            return self._from(source, "select", *nodes)
+        if kind == "bool":
+            return self._from(source, "int", self.condition(args[0]))
+        nodes = [self.expr(a) for a in args]
+        if kind == "isqrt" and not self.lowering.natural(args[0]):
+            # a branch that is not taken is evaluated too, and must not meet a negative number
+            zero = Expr.atom(Atom("max", args[0], Expr.of(0)))
+            nodes = [self._from(zero, "max", nodes[0], graph.const(0))]
+        if kind in ("shl", "shr"):
+            lo, hi = self.lowering.facts.interval(self.lowering.forward(args[1]))
+            if lo is None or lo < 0 or hi is None or hi >= 64:
+                raise TraceError(
+                    f"{source!r}: the shift distance is not known to lie in 0..63; "
+                    f"say so with assume=['0 <= {args[1]!r} < 32']"
+                )
+        return self._from(source, kind, *nodes)
+
+    def _from(self, source: Expr, op: str, *args: int) -> int:
+        """An operation that stands for an atom."""
+        if op == "within":
+            node = self.graph.within(args[0], source)
+        else:
+            node = self.graph.op(op, *args)
+        if self.graph.args[node]:
+            self.lowering.sources.setdefault(node, source)
+        return node
+
+    def _digit(self, base: Expr, lo: Expr, hi: Expr | None) -> int:
+        if hi is None:
+            return self._quotient(base, lo)
+        if lo.constant == 1:
+            return self._divided(self.expr(base), base, hi, "mod")
+        ratio = self.lowering.ratio(hi, lo)
+        if ratio is None:  # the sizes' own symbols do not show that lo divides hi
+            low = self._divided(self.expr(base), base, hi, "mod")
+            return self._divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
+        if self.style.rests and hi.constant and (base, hi) in self._starts:
+            # what is left of a quotient that is computed, too
+            low = Expr.atom(Atom("digit", base, Expr.of(1), hi))
+            return self._divided(self._divided(self.expr(base), base, hi, "mod"), low, lo, "div")
+        high = self._quotient(base, lo)
+        return self._divided(high, Expr.atom(Atom("digit", base, lo, None)), ratio, "mod")
+
+    def _quotient(self, base: Expr, by: Expr) -> int:
+        """base // by, from a smaller quotient of the same base where there is one and sizes would
+        have to be multiplied else."""
+        if by.constant is None:
+            best = None
+            for smaller in self._borders.get(base, ()):
+                if best is None or len(_only(smaller)) > len(_only(best[0])):
+                    ratio = self.lowering.ratio(by, smaller)
+                    if ratio is not None and ratio.constant != 1:
+                        best = smaller, ratio
+            if best is not None:
+                value = Expr.atom(Atom("digit", base, best[0], None))
+                return self._divided(self.atom(_only_atom(value)), value, best[1], "div")
+        return self._divided(self.expr(base), base, by, "div")
+
+    def _divided(self, node: int, value: Expr, by: Expr, op: str) -> int:
+        """value div or mod by; node is value's."""
+        size = by.constant
+        if size is not None and self.lowering.bit_operations and size & (size - 1) == 0:
+            if op == "div":
+                return self.graph.op("shr", node, self.graph.const(size.bit_length() - 1))
+            return self.graph.op("and", node, self.graph.const(size - 1))
+        divisor = self.expr(by)
+        natural, positive = self._natural(node, value), self._positive(divisor, by)
+        made = self.graph.op(op if natural and positive else f"floor{op}", node, divisor)
+        if not positive:  # it was, in the branch where the digit was made
+            self.graph.partial.setdefault(made, True)
+        return made
+
+    def _natural(self, node: int, value: Expr) -> bool:
+        """Whether a node's value is proven to be >= 0; the graph remembers it, for its range."""
+        if not self.graph.natural[node] and self.lowering.natural(value):
+            self.graph.natural[node] = True
+        return self.graph.natural[node]
+
+    def _positive(self, node: int, value: Expr) -> bool:
+        """Whether a node's value is proven to be >= 1."""
+        if node not in self.graph.positive and self.lowering.positive(value):
+            self.graph.positive.add(node)
+        return node in self.graph.positive
+
+    def _in_place(self, mono: Monomial, c: int) -> int | None:
+        """c * ((x mod hi) // lo), all powers of two: masked where it stands, shifted once."""
+        if len(mono) != 1 or mono[0].kind != "digit" or c & (c - 1):
+            return None
+        base, lo, hi = mono[0].args
+        low, high = lo.constant, None if hi is None else hi.constant
+        if not low or low & (low - 1) or (hi is not None and (not high or high & (high - 1))):
+            return None
+        if low == 1 or c == 1:
+            return None
+        graph, node = self.graph, self.expr(base)
+        shift = c.bit_length() - low.bit_length()
+        mask = -1 if high is None else high - low
+        if mask == -1:
+            if not self.lowering.natural(base):
+                return None
+            top = self.lowering.facts.interval(self.lowering.forward(base))[1]
+            if top is None:
+                return None
+            mask = (1 << top.bit_length()) - low
+        if shift < 0:
+            moved = graph.op("shr", node, graph.const(-shift))
+            return graph.op("and", moved, graph.const(mask >> -shift))
+        kept = graph.op("and", node, graph.const(mask))
+        return graph.op("mul", graph.const(1 << shift), kept)
+
+    # -- conditions ---------------------------------------------------------------------------
+
+    def condition(self, condition: Cond) -> int:
+        """The node of a condition."""
+        op, args = condition.op, condition.args
+        graph = self.graph
+        if op in ("and", "or", "not"):
+            name = {"and": "land", "or": "lor", "not": "lnot"}[op]
+            return graph.op(name, *map(self.condition, args))
+        gap = args[1] - args[0]
+        positive = Expr({m: c for m, c in gap.terms.items() if m and c > 0})
+        negative = Expr({m: -c for m, c in gap.terms.items() if m and c < 0})
+        k = gap.terms.get((), 0)
+        if op == "lt":
+            op, k = "le", k - 1
+        if op in ("eq", "ne"):
+            left, right = (
+                (positive + k, negative)
+                if k > 0 or not negative.terms
+                else (positive, negative - k)
+            )
+            if not positive.terms:
+                left, right = negative, Expr.of(k)
+            elif not negative.terms:
+                left, right = positive, Expr.of(-k)
+            return graph.op(op, self.expr(left), self.expr(right))
+        # negative <= positive + k
+        if not positive.terms:
+            return graph.op("le", self.expr(negative), graph.const(k))
+        if not negative.terms:
+            return graph.op("ge", self.expr(positive), graph.const(-k))
+        if k == -1:
+            return graph.op("lt", self.expr(negative), self.expr(positive))
+        if k < 0:
+            return graph.op("le", self.expr(negative - k), self.expr(positive))
+        return graph.op("le", self.expr(negative), self.expr(positive + k))
+
+
+def _only(e: Expr) -> Monomial:
+    return next(iter(e.terms))
+
+
+def _only_atom(e: Expr) -> Atom:
+    return next(iter(e.terms))[0]
+
+
+def _term_key(term: tuple[Monomial, int]) -> tuple:
+    return [a.key for a in term[0]], term[1]
+
+
+def _multiplied(a: Terms, b: Terms) -> Terms:
+    product: Terms = {}
+    for m, c in a.items():
+        for n, k in b.items():
+            key = times(m, n)
+            product[key] = product.get(key, 0) + c * k
+    return product
+
+
+def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monomial, int] | None:
+    atoms, coefficient = factor
+    if atoms:
+        (atom,) = atoms
+        if atom not in mono:
+            return None
+        k = mono.index(atom)
+        return mono[:k] + mono[k + 1 :], c
+    if not mono or abs(c) != coefficient:
+        return None
+    return mono, c // coefficient
+
+
+def _census(
+    outputs: Iterable[Expr],
+) -> tuple[set[Atom], dict[Expr, list[Expr]], set[tuple[Expr, Expr]]]:
+    """(groups that stand once, borders of each base, (base, what it is divided by)): a sum that is
+    used once, as a summand, is no factor; a base's borders are the sizes that divide it."""
+    groups: Counter[Atom] = Counter()
+    borders: dict[Expr, dict[Expr, None]] = {}
+    starts: set[tuple[Expr, Expr]] = set()
+    for atom, _ in standing(outputs):
+        if atom.kind == "group":
+            groups[atom] += 1
+        elif atom.kind == "digit":
+            base, lo, _ = atom.args
+            starts.add((base, lo))
+            if (whole := base.single) is not None:
+                groups[whole] += 2  # the quotients share it
+            if lo.constant is None:
+                borders.setdefault(base, {})[lo] = None
+    single = {a for a, n in groups.items() if n == 1 and a.kind == "group" and not a.args[3]}
+    return single, {b: list(f) for b, f in borders.items()}, starts
+
+
+def _with_floors(
+    borders: dict[Expr, list[Expr]], starts: set[tuple[Expr, Expr]], floors: Iterable[Atom]
+) -> tuple[dict[Expr, list[Expr]], set[tuple[Expr, Expr]]]:
+    """The census with what digits as differences of quotients are divided by, too."""
+    borders, starts = dict(borders), set(starts)
+    for base, _, hi in sorted((atom.args for atom in floors), key=lambda args: args[2].key):
+        starts.add((base, hi))
+        if hi.constant is None and not any(hi.same(b) for b in borders.get(base, ())):
+            borders[base] = [*borders.get(base, ()), hi]
+    return borders, starts
+
+
+def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
+    """Each place where an atom stands in a term, every equal expression looked at once."""
+    seen: set[Any] = set()
+    stack: list[Any] = list(outputs)
+    while stack:
+        value = stack.pop()
+        if value is None or value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, Cond):
+            stack.extend(value.args)
+            continue
+        for mono in value.terms:
+            for atom in mono:
+                yield atom, value
+                if atom.kind == "sym" or atom in seen:
+                    continue
+                seen.add(atom)
+                stack.extend(atom.args[:1] if atom.kind == "group" else atom.args)

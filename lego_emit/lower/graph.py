@@ -1,0 +1,218 @@
+"""Operations as a graph in which equal ones are one: what candidate forms are built in and priced."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ..ir.cost import Cost
+from ..ir.program import FREE, OPS
+
+if TYPE_CHECKING:
+    from ..arith.expr import Expr
+
+COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
+REMAINDERS = {"mod": "div", "floormod": "floordiv"}
+# of natural operands they make natural results
+MONOTONE = frozenset(
+    {"add", "mul", "div", "mod", "shl", "shr", "and", "or", "xor", "min", "max", "isqrt", "int"}
+)
+OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+SHIFTS = {"mul": "shl", "div": "shr", "mod": "and"}  # by powers of two
+DIVISIONS = frozenset({"div", "mod", "floordiv", "floormod"})
+
+
+class Graph:
+    """Nodes are numbers, operands before what uses them. sizes: the names whose values a caller
+    fixes once for many indices."""
+
+    def __init__(self, cost: Cost, sizes: Collection[str]):
+        self.cost, self.sizes = cost, sizes
+        self.ops: list[str] = []
+        self.args: list[tuple[int, ...]] = []
+        self.values: list[int | str | None] = []  # of const and var
+        self.hoisted: list[bool] = []  # depends on sizes only
+        self.natural: list[bool] = []  # seen at once to be >= 0
+        self.positive: set[int] = set()  # divisors that are proven to be >= 1
+        self.partial: dict[int, bool] = {}  # divisions by what may be 0: whether it is >= 1 where
+        # the value is used
+        self.prices: list[float] = []
+        self._free: list[bool] = []  # no operation
+        self._known: dict[tuple, int] = {}
+        self._remainders: dict[int, tuple] = {}  # modulo -> its quotient's key
+
+    def const(self, value: int) -> int:
+        """The node of a number."""
+        key = ("const", value)
+        found = self._known.get(key)
+        return self._add(key, value, True, 0) if found is None else found
+
+    def var(self, name: str, natural: bool = False) -> int:
+        """The node of a parameter; natural: known to be >= 0."""
+        key = ("var", name)
+        found = self._known.get(key)
+        if found is None:
+            found = self._add(key, name, name in self.sizes, 0)
+            self.natural[found] = natural
+        return found
+
+    def within(self, node: int, source: Expr) -> int:
+        """A node in a branch in which more is known of it than elsewhere: no operation, and what is
+        known of source, its value there, is known of this one alone."""
+        key = ("within", node, source)
+        found = self._known.get(key)
+        return self._add(key, None, self.hoisted[node], 0, (node,)) if found is None else found
+
+    def known(self, op: str, a: int, b: int) -> int | None:
+        """The node of a commutative operation that was made before."""
+        found = self._known.get((op, a, b))
+        return self._known.get((op, b, a)) if found is None else found
+
+    def op(self, op: str, *args: int) -> int:
+        """The node of an operation over nodes; what numbers say at once is not an operation."""
+        known = self._known
+        key = (op, *args)
+        found = known.get(key)
+        if found is not None:
+            return found
+        if op in COMMUTATIVE and (found := known.get((op, args[1], args[0]))) is not None:
+            return found
+        numbers = [self.values[a] for a in args if self.ops[a] == "const"]
+        if numbers:
+            if len(numbers) == len(args) and OPS[op][1] == "i":
+                return self.const(OPS[op][2](*numbers))
+            if len(args) == 2:
+                plain = self._neutral(op, args)
+                if plain is not None:
+                    return plain
+        if op == "select" and [self.values[a] for a in args[1:]] in ([0, 1], [1, 0]):
+            return self._flag(args[0], self.values[args[1]] == 1)
+        hoisted = all(self.hoisted[a] for a in args)
+        price = 0 if op in FREE else self.cost.prices.get(op, 1)
+        shift = SHIFTS.get(op)
+        if shift is not None and any(x > 0 and x & (x - 1) == 0 for x in numbers):
+            price = self.cost.prices.get(shift, 1)  # every compiler's
+        if op in DIVISIONS and self.ops[args[1]] != "const":
+            price += self.cost.symbolic
+        if op in REMAINDERS and self.cost.remainder is not None and price > self.cost.remainder:
+            self._remainders[len(self.ops)] = (REMAINDERS[op], *args)
+        return self._add(key, None, hoisted, price * self.cost.hoisted if hoisted else price, args)
+
+    def _flag(self, condition: int, wanted: bool) -> int:
+        """1 where a condition has the wanted value, else 0."""
+        op = self.ops[condition]
+        if not wanted:
+            if op in OPPOSITES:
+                condition = self.op(OPPOSITES[op], *self.args[condition])
+            else:
+                condition = self.op("lnot", condition)
+        return self.op("int", condition)
+
+    def _neutral(self, op: str, args: tuple[int, ...]) -> int | None:
+        a, b = args
+        first = self.values[a] if self.ops[a] == "const" else None
+        second = self.values[b] if self.ops[b] == "const" else None
+        if op in ("add", "or", "xor"):
+            return b if first == 0 else a if second == 0 else None
+        if op == "mul":
+            return b if first == 1 else a if second == 1 else None
+        if op in ("sub", "shl", "shr"):
+            return a if second == 0 else None
+        return None
+
+    def _add(self, key, value, hoisted, price, args=()) -> int:
+        made = len(self.ops)
+        self._known[key] = made
+        self.ops.append(key[0])
+        self.args.append(args)
+        self.values.append(value)
+        self.hoisted.append(hoisted)
+        self._free.append(key[0] in FREE)
+        self.natural.append(
+            value >= 0
+            if key[0] == "const"
+            else key[0] in MONOTONE and all(self.natural[a] for a in args)
+        )
+        self.prices.append(price)
+        return made
+
+    def reached(self, roots: Iterable[int]) -> list[int]:
+        """The nodes that the roots need, operands first."""
+        found: set[int] = set()
+        stack = list(roots)
+        args = self.args
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                stack.extend(args[node])
+        return sorted(found)
+
+    def always(self, roots: Iterable[int], lazy: bool = True) -> set[int]:
+        """The nodes that are computed whichever branches the selects take; all of them where a
+        select is not lazy, which computes both of its branches."""
+        found: set[int] = set()
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                args = self.args[node]
+                stack.extend(args[:1] if lazy and self.ops[node] == "select" else args)
+        return found
+
+    def price(self, roots: Iterable[int]) -> tuple[float, int]:
+        """(the cost of computing the roots, the number of operations)."""
+        prices, args = self.prices, self.args
+        found: set[int] = set()
+        stack = list(roots)
+        total = 0.0
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                total += prices[node]
+                stack.extend(args[node])
+        for node, quotient in self._remainders.items():
+            if node in found and self._known.get(quotient) in found:
+                total -= prices[node] - self.cost.remainder * (
+                    self.cost.hoisted if self.hoisted[node] else 1
+                )
+        return round(total, 4), sum(not self._free[n] for n in found)
+
+    def tree(self, tree: object, leaves: dict) -> int:
+        """The node of nested tuples (op, a, b) over numbers and leaves."""
+        if isinstance(tree, int):
+            return self.const(tree)
+        known = leaves.get(tree)
+        if known is None:
+            assert isinstance(tree, tuple)
+            key = tree
+            if tree[0] == "mul" and isinstance(tree[2], int):
+                tree = tree[0], tree[2], tree[1]
+            args = [
+                ("mul", 1 << a[2], a[1])
+                if tree[0] in ("add", "sub") and isinstance(a, tuple) and a[0] == "shl"
+                else a
+                for a in tree[1:]
+            ]
+            known = leaves[key] = self.op(tree[0], *(self.tree(a, leaves) for a in args))
+        return known
+
+    def plain(self, node: int) -> int:
+        """The node that is computed: what is known of it in a branch is no operation."""
+        while self.ops[node] == "within":
+            (node,) = self.args[node]
+        return node
+
+    def uses(self, roots: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """(node, how often it stands in what the roots need), those that are computed."""
+        counts: dict[int, int] = {}
+        reached, roots = self.reached(roots), list(roots)
+        users = (n for n in reached if self.ops[n] != "within")
+        for node in map(self.plain, [a for n in users for a in self.args[n]] + roots):
+            counts[node] = counts.get(node, 0) + 1
+        for node in reached:
+            if self.ops[node] == "within":
+                counts[node] = counts[self.plain(node)]
+        return iter(counts.items())

@@ -1,0 +1,149 @@
+"""What the candidate forms of one function share: the graph, the facts, proven signs and values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from ..arith.expr import Expr, divide_terms
+from ..arith.facts import Facts
+from ..arith.knowledge import RECORDER
+from ..arith.rebuild import unsubstitute
+from ..arith.terms import Atom
+from ..ir.cost import Cost
+from ..ir.program import INDEX_TYPES
+from .graph import Graph
+from .ranges import Ranges
+
+Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
+
+
+def price(found: Found) -> tuple[float, int]:
+    return found[0]
+
+
+class Lowering:
+    """What the candidates of one function share: the graph, the facts, proven signs."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        cost: Cost,
+        bit_operations: bool,
+        types: Collection[str] = (),
+        lazy: bool = True,
+    ):
+        self.lazy = lazy
+        self.facts = facts
+        self.types = types
+        self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)
+        self.bit_operations = bit_operations
+        self.sizes = facts.sizes | {name for name in facts.substitutions if facts.is_size(name)}
+        self.graph = Graph(cost, self.sizes)
+        self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
+        self.built = 0  # atoms, over all candidates
+        self.tried: list[Found] = []
+        self.cheapest: dict[tuple[Expr, ...], Found] = {}  # of all styles, by outputs
+        self.columns: dict[tuple[int, range], dict[int, Sequence[int]]] = {}  # of nodes over one
+        self.searches: dict[tuple, tuple[float, Any]] = {}  # (limit, what was found), by table
+        self.standing: dict[tuple[Expr, ...], Any] = {}  # the census of outputs
+        self.plain: int | None = None  # operations of the first candidate
+        self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
+        self._naturals: dict[Expr, bool] = {}
+        self._values: dict[int, Expr | None] = {}
+        self._ratios: dict[tuple[Expr, Expr], Expr | None] = {}
+        self._size_atoms: dict[Atom, bool] = {}
+        self.ranges = Ranges(self.graph, facts, self.value, self.bounds, lazy)
+
+    def priced(
+        self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
+    ) -> Found:
+        """A candidate with its price. More operations than the plain form, the first one, has must
+        save more than the margin each. words and domains: what it is called in an explanation."""
+        cost, operations = self.graph.price(nodes)
+        if (recorder := RECORDER.get()) is not None:
+            recorder.tried(words, ((cost, operations), nodes), domains)
+        if self.plain is None:
+            self.plain = operations
+        cost += self.graph.cost.margin * max(0, operations - self.plain)
+        found = (cost, operations), nodes
+        self.tried.append(found)
+        return found
+
+    def forward(self, e: Expr) -> Expr:
+        """e in the symbols that the facts speak of."""
+        return self.facts.rebuilt(e) if self.facts.substitutions else e
+
+    def natural(self, e: Expr) -> bool:
+        """Whether e >= 0 is proven."""
+        known = self._naturals.get(e)
+        if known is None:
+            known = self._naturals[e] = self.facts.nonneg(self.forward(e))
+        return known
+
+    def positive(self, e: Expr) -> bool:
+        """Whether e >= 1 is proven."""
+        constant = e.constant
+        return constant >= 1 if constant is not None else self.natural(e - 1)
+
+    def negative(self, e: Expr) -> bool:
+        """Whether e <= -1 is proven."""
+        return self.natural(-e - 1)
+
+    def ratio(self, a: Expr, b: Expr) -> Expr | None:
+        """a / b of two products in the user's symbols, None where b is not seen to divide a."""
+        key = (a, b)
+        if key not in self._ratios:
+            quotient, rest = divide_terms(a, b)
+            self._ratios[key] = None if rest.terms else unsubstitute(quotient, self.facts)
+        return self._ratios[key]
+
+    def is_size(self, atom: Atom) -> bool:
+        """Whether an atom depends on sizes only."""
+        known = self._size_atoms.get(atom)
+        if known is None:
+            known = self._size_atoms[atom] = Expr.atom(atom).symbols() <= self.sizes
+        return known
+
+    def _is_size_symbol(self, atom: Atom) -> bool:
+        return atom.kind == "sym" and atom.args[0] in self.sizes
+
+    # -- what a node stands for ---------------------------------------------------------------
+
+    def value(self, node: int) -> Expr | None:
+        """The value in the facts' symbols, None where it has no such form."""
+        if node not in self._values:
+            source = self.sources.get(node)
+            self._values[node] = self._computed(node) if source is None else self.forward(source)
+        return self._values[node]
+
+    def _computed(self, node: int) -> Expr | None:
+        op, known = self.graph.ops[node], self.graph.values[node]
+        if op == "const":
+            return Expr.of(known)
+        if op == "var":
+            assert isinstance(known, str)
+            return self.facts.symbol(known)
+        if op not in _VALUES:
+            return None
+        args = [self.value(a) for a in self.graph.args[node]]
+        return (
+            None if None in map(type, args) or any(a is None for a in args) else _VALUES[op](*args)
+        )
+
+
+_VALUES: dict[str, Callable[..., Expr]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "div": lambda a, b: a // b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "floormod": lambda a, b: a % b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << b,
+    "shr": lambda a, b: a >> b,
+}

@@ -1,0 +1,155 @@
+"""Proven ranges of a graph's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ..arith.expr import Expr
+from ..arith.facts import Facts
+from ..arith.intervals import ANY, Interval, both, interval, tighter
+from ..arith.rebuild import unsubstitute
+from ..ir.program import INDEX_TYPES, OPS
+from .graph import OPPOSITES, Graph
+
+INT32 = INDEX_TYPES["int32"][1]
+
+
+class Ranges:
+    """Proven inclusive bounds of a graph's nodes: from the operands' bounds, and where those leave
+    a negative number or an unbounded one possible, from the value that the node stands for."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        facts: Facts,
+        value: Callable[[int], Expr | None],
+        bounds: Mapping[int, Interval],
+        lazy: bool,
+    ):
+        """value: of a node, in the facts' symbols; bounds: of nodes where they are known already;
+        lazy: a select computes only the branch that it takes."""
+        self.graph, self.facts = graph, facts
+        self._value, self._bounds, self._lazy = value, bounds, lazy
+        self._known: dict[int, Interval] = {}
+        self._last: tuple[tuple[int, ...], dict[int, Interval]] = (), {}
+        facts = self.facts
+        self._numbers = bool(facts.constraints) or any(
+            r.hi is not None and r.hi.constant is not None
+            for r in (*facts.ranges.values(), *facts.original.values())
+        )
+
+    def program(self, roots: Sequence[int]) -> dict[int, Interval]:
+        """The bounds of all that the roots need. What stands in one branch of a select only is
+        bounded under that branch's condition: no other value is ever computed there."""
+        key = tuple(roots)
+        if key == self._last[0]:
+            return self._last[1]
+        facts, graph = self.facts, self.graph
+        reached = graph.reached(roots)
+        with facts.quick():  # a weaker proof only costs a longer header
+            found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
+        if self._lazy and any(graph.ops[k] == "select" for k in reached):
+            uses = dict(graph.uses(roots))
+            for k in reached:
+                if uses[k] > 1 or k in roots:
+                    self._under(k, {}, uses, found)
+        self._last = key, found
+        return found
+
+    def _under(
+        self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict
+    ) -> Interval:
+        """A node's bounds where those of limits hold; found keeps them where it stands once."""
+        graph = self.graph
+        op, args = graph.ops[node], graph.args[node]
+        known = limits.get(node) or found.get(node, ANY)
+        if not args:
+            return known
+        if op == "within":
+            found[node] = known = both(known, self._inside(args[0], limits, uses, found))
+            return known
+        if op == "select":
+            self._inside(args[0], limits, uses, found)
+            yes, no = (limits | self._limits(args[0], holds, found) for holds in (True, False))
+            bounds = [ANY]
+            bounds += [self._inside(a, x, uses, found) for a, x in ((args[1], yes), (args[2], no))]
+        else:
+            bounds = [self._inside(a, limits, uses, found) for a in args]
+        if OPS[op][1] == "b":
+            return ANY
+        found[node] = known = both(known, interval(op, bounds))
+        return known
+
+    def _inside(
+        self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict
+    ) -> Interval:
+        if uses[node] > 1 or not self.graph.args[node]:  # computed before, wherever it stands
+            return limits.get(node) or found.get(node, ANY)
+        return self._under(node, limits, uses, found)
+
+    def _limits(self, condition: int, holds: bool, found: dict) -> dict[int, Interval]:
+        """What a comparison with a number says of the other operand."""
+        graph = self.graph
+        op = graph.ops[condition]
+        if op not in OPPOSITES:
+            return {}
+        op = op if holds else OPPOSITES[op]
+        a, b = graph.args[condition]
+        number = graph.values[b]
+        if graph.ops[b] != "const" or not isinstance(number, int) or a not in found:
+            return {}
+        lo, hi = found[a]
+        if op in ("le", "lt", "eq"):
+            hi = tighter(min, hi, number - (op == "lt"))
+        if op in ("ge", "gt", "eq"):
+            lo = tighter(max, lo, number + (op == "gt"))
+        return {a: (lo, hi)}
+
+    def of(self, node: int) -> Interval:
+        """The bounds of a node whose operands were asked for before."""
+        known = self._known.get(node)
+        if known is None:
+            known = self._of(node)
+            if node in self.graph.positive and (known[0] is None or known[0] < 1):
+                known = 1, known[1]
+            self._known[node] = known
+        return known
+
+    def _of(self, node: int) -> Interval:
+        graph = self.graph
+        if node in self._bounds:
+            return self._bounds[node]
+        op, value = graph.ops[node], graph.values[node]
+        if op == "const":
+            assert isinstance(value, int)
+            return value, value
+        if op == "var":
+            return self._refined(node, ANY)
+        if op == "within":
+            return self._refined(node, self.of(graph.args[node][0]))
+        if OPS[op][1] == "b":
+            return ANY
+        lo, hi = interval(op, [self.of(a) for a in graph.args[node]])
+        if (lo is None or lo < 0) and graph.natural[node]:
+            lo = 0
+        if lo is None or lo < 0 or (INT32 < hi if hi is not None else self._numbers):
+            return self._refined(node, (lo, hi))
+        if lo == 0 and graph.hoisted[node]:
+            return self._refined(node, (lo, hi))
+        return lo, hi
+
+    def _refined(self, node: int, bounds: Interval) -> Interval:
+        value = self._value(node)
+        if value is None:
+            return bounds
+        facts = self.facts
+        lo, hi = both(bounds, facts.interval(value))
+        if (lo is None or lo < 0) and facts.nonneg(value):
+            lo = 0
+        if lo == 0 and self.graph.hoisted[node] and facts.nonneg(value - 1):
+            lo = 1  # a divisor
+        if self._numbers and (hi is None or hi > INT32):
+            top = facts.upper(value)
+            if top is not None:
+                hi = tighter(min, hi, facts.most(unsubstitute(top, facts)))
+        return lo, hi

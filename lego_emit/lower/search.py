@@ -1,0 +1,274 @@
+"""Forms that no rule gives: programs on whole words for what only moves bits, and programs that
+are found for the table of a function of a small range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import inf
+from typing import Any
+
+from ..arith.expr import Cond, Expr
+from ..arith.terms import Atom, Terms
+from ..ir.cost import Cost
+from ..ir.program import OPS
+from .forms import Form, Style
+from .lowering import Found, Lowering, price
+from .wiring import Bit, Wiring
+
+SMALL = 1024  # values of a base that a table is made of
+LEAST = 2  # a form that costs no more is not searched for a better one
+
+
+def wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
+    """Outputs whose bits are bits of the parameters, as programs on whole words; None where some
+    are not."""
+    if not lowering.bit_operations:
+        return None
+    wiring = Wiring(lowering.facts)
+    found = [wiring.bits(e) for e in outputs]
+    if any(f is None for f in found):
+        return None
+    longest = max([*map(len, found), *wiring.widths])
+    width = 31 if longest <= 31 else 63 if {"int64", "uint64"} & {*lowering.types} else None
+    if width is None:
+        return None
+    words = tuple(map(tuple, found))
+    trees = _word_program(tuple(wiring.widths), words, lowering.graph.cost, width)
+    if trees is None:
+        return None
+    form = Form(lowering, Style(), ())
+    leaves = {("in", k): form.expr(e) for k, e in enumerate(wiring.inputs)}
+    nodes = [lowering.graph.tree(t, leaves) for t in trees[0]]
+    for tree, most in trees[1].items():
+        if tree in leaves:
+            lowering.bounds[leaves[tree]] = 0, most
+    return lowering.priced(nodes, ("words of bits",))
+
+
+def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found:
+    """Outputs that are a sum of functions of one value of a small range each, by a search for
+    forms that have their tables. A constant goes where it costs least."""
+    graph = lowering.graph
+    form = Form(lowering, Style(), ())
+    for k, e in enumerate(outputs):
+        (_, count), nodes = best
+        if count < 3:
+            break
+        constant, parts, rest = _parts_by_base(e)
+        tables = []
+        for base, part in parts:
+            domain = _domain(lowering, base)
+            values = None
+            if domain is not None and _limit(lowering, form, base, part) + 1 > LEAST:
+                values = _table(lowering, form.expr(part), form.expr(base), domain)
+            if values is None:
+                rest = rest + part
+            else:
+                tables.append((base, part, domain, values))
+        if not tables:
+            continue
+        # all the constant to one part, or what makes each table start at 0
+        lows = [min(t[3]) for t in tables]
+        for shifts in ([constant, *[0] * (len(tables) - 1)], [-low for low in lows]):
+            left = constant - sum(shifts)
+            found = []
+            for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
+                own = [v + shift for v in values]
+                found.append(_searched(lowering, form, base, part + shift, own, domain))
+            if all(f is None for f in found):
+                continue
+            terms = rest + left
+            for (_, part, _, _), shift, node in zip(tables, shifts, found, strict=True):
+                terms = terms + (part + shift if node is None else Expr.atom(Atom("node", node)))
+            made = [*nodes[:k], form.expr(terms), *nodes[k + 1 :]]
+            if graph.args[made[k]]:
+                lowering.sources.setdefault(made[k], e)
+            domains = [t[2] for t, node in zip(tables, found, strict=True) if node is not None]
+            searched = lowering.priced(made, ("search among small programs",), domains)
+            best = min(best, searched, key=price)
+            if len(tables) == 1 and shifts[0] == -lows[0]:
+                break
+    return best
+
+
+def _searched(
+    lowering: Lowering, form: Form, base: Expr, e: Expr, values: list[int], domain: range
+) -> int | None:
+    """The node of the cheapest form found for a table, None where none is cheaper than e's own."""
+    limit = _limit(lowering, form, base, e)
+    if limit <= LEAST:
+        return None
+    table = tuple(values), domain
+    known = lowering.searches.get(table)
+    if known is None or (known[1] is None and known[0] < limit):
+        found = _search(tuple(values), lowering.graph.cost, limit, domain, lowering.bit_operations)
+        known = lowering.searches[table] = limit, found
+    if known[1] is None or known[1][1] >= limit:
+        return None
+    tree, _, bounds = known[1]
+    leaves = {"x": form.expr(base)}
+    node = lowering.graph.tree(tree, leaves)
+    lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
+    if lowering.graph.args[node]:
+        lowering.sources.setdefault(node, e)
+    return node
+
+
+def _limit(lowering: Lowering, form: Form, base: Expr, e: Expr) -> float:
+    """What a form of e must be cheaper than to be of use."""
+    graph = lowering.graph
+    plain = graph.price([form.expr(e)])[0] - graph.price([form.expr(base)])[0]
+    return plain - graph.cost.margin
+
+
+@lru_cache(8192)
+def _search(
+    values: tuple[int, ...], cost: Cost, limit: float, domain: range, bit_operations: bool
+) -> tuple[Any, float, dict[Any, tuple[int, int]]] | None:
+    """(tree, its price, the range of each of its operations)."""
+    from . import small_domain
+
+    prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
+    if not bit_operations:
+        prices |= dict.fromkeys(("shl", "shr", "and", "or", "xor"), inf)
+    tree = small_domain.find(values, prices, limit, domain)
+    bounds = None if tree is None else _bounds(tree, domain)
+    return None if bounds is None else (tree, small_domain.cost(tree, prices), bounds)
+
+
+@lru_cache(8192)
+def _word_program(
+    widths: tuple[int, ...], bits: tuple[tuple[Bit, ...], ...], cost: Cost, width: int
+) -> tuple[list[Any], dict[Any, int]] | None:
+    """(a tree for each output, a bound of each of their operations)."""
+    from .bits import meaning, wire
+
+    trees = wire(widths, bits, cost.prices, width)
+    if trees is None:
+        return None
+    bounds: dict[Any, int] = {}
+    made: dict[Any, Any] = {}
+
+    def fields(tree: Any) -> Any:
+        """The tree with | between masked fields, as a programmer puts them together (and as GPUs
+        do it with the mask in one instruction)."""
+        if not isinstance(tree, tuple) or tree[0] == "in":
+            return tree
+        if tree not in made:
+            op, *args = tree
+            if op == "add" and any(isinstance(a, tuple) and a[0] == "and" for a in args):
+                masks = [_support(meaning(a, widths, width)) for a in args]
+                if None not in masks and not masks[0] & masks[1]:
+                    op = "or"
+            made[tree] = (op, *map(fields, args))
+            known = meaning(tree, widths, width)
+            if known is not None:
+                bounds[made[tree]] = (1 << len(known)) - 1
+        return made[tree]
+
+    return [fields(tree) for tree in trees], bounds
+
+
+def _support(bits: list[int] | None) -> int | None:
+    """The bits that are not always 0."""
+    return None if bits is None else sum(1 << k for k, bit in enumerate(bits) if bit)
+
+
+def _domain(lowering: Lowering, base: Expr) -> range | None:
+    lo, hi = lowering.facts.interval(base)
+    if lo is None or lo < 0 or hi is None or hi - lo >= SMALL or hi == lo:
+        return None
+    return range(lo, hi + 1)
+
+
+def _parts_by_base(e: Expr) -> tuple[int, list[tuple[Expr, Expr]], Expr]:
+    """(constant, [(base, the terms that depend on it alone)], the other terms)."""
+    parts: dict[Atom, Terms] = {}
+    others: Terms = {}
+    for mono, c in e.terms.items():
+        if not mono:
+            continue
+        base = _one_base(Expr({mono: c}))
+        if base is None:
+            others[mono] = c
+        else:
+            parts.setdefault(base, {})[mono] = c
+    found = [(Expr.atom(a), Expr(terms)) for a, terms in parts.items()]
+    return e.terms.get((), 0), found, Expr(others)
+
+
+def _bounds(tree: Any, domain: Sequence[int]) -> dict[Any, tuple[int, int]] | None:
+    """The range of every operation of a tree over its domain, also of those in a branch that is
+    not taken; None where one divides a negative number as if it were none."""
+    columns: dict[Any, Sequence[int]] = {"x": domain}
+
+    def column(t: Any) -> Sequence[int]:
+        if isinstance(t, int):
+            return [t] * len(domain)
+        if t not in columns:
+            args = [column(a) for a in t[1:]]
+            if t[0] in ("div", "mod") and min(args[0]) < 0:
+                raise ArithmeticError
+            columns[t] = list(map(OPS[t[0]][2], *args))
+        return columns[t]
+
+    try:
+        column(tree)
+    except ArithmeticError:
+        return None
+    return {t: (min(c), max(c)) for t, c in columns.items() if not isinstance(c[0], bool)}
+
+
+def _one_base(e: Expr) -> Atom | None:
+    """The one symbol, or the one sum kept whole, that e depends on; None where there are more."""
+    found = _bases(e)
+    return found.pop() if len(found) == 1 else None
+
+
+def _bases(e: Expr) -> set[Atom]:
+    """The symbols that e depends on; a sum of several that is kept whole stands for itself."""
+    found: set[Atom] = set()
+    stack: list[Any] = [e]
+    seen: set[Any] = set()  # what is shared is looked at once
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, Cond):
+            stack.extend(value.args)
+        elif isinstance(value, Expr):
+            for mono in value.terms:
+                for atom in mono:
+                    if atom in seen:
+                        continue
+                    seen.add(atom)
+                    if atom.kind == "sym":
+                        found.add(atom)
+                    elif atom.kind == "group" and atom.args[2] is not None:
+                        inner = _bases(atom.args[0])
+                        found |= inner if len(inner) < 2 else {atom}
+                    else:
+                        stack.extend(atom.args)
+    return found
+
+
+def _table(lowering: Lowering, node: int, leaf: int, domain: range) -> list[int] | None:
+    """A node's values over those of the one that it depends on; None where it has none somewhere."""
+    graph = lowering.graph
+    columns = lowering.columns.setdefault((leaf, domain), {leaf: domain})
+    try:
+        for k in graph.reached([node]):
+            if k in columns or graph.ops[k] == "var":
+                continue
+            if graph.ops[k] == "const":
+                columns[k] = [graph.values[k]] * len(domain)  # type: ignore[list-item]
+            elif all(a in columns for a in graph.args[k]):
+                if graph.ops[k] == "within":
+                    columns[k] = columns[graph.args[k][0]]
+                    continue
+                columns[k] = list(map(OPS[graph.ops[k]][2], *(columns[a] for a in graph.args[k])))
+    except (ArithmeticError, ValueError):
+        return None
+    return list(columns[node]) if node in columns else None

@@ -1,0 +1,164 @@
+"""The narrowest index type that holds all values of a program, and what must hold for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..arith.expr import Expr
+from ..arith.facts import Facts
+from ..arith.rebuild import unsubstitute
+from ..arith.terms import without
+from ..arith.text import CUT
+from ..errors import WidthError, shown
+from ..ir.program import INDEX_TYPES, Node
+from ..ir.relations import FITS
+from .graph import Graph
+from .lowering import Lowering
+
+MOST_SHOWN = 100  # characters of a value in a message
+
+
+def choose_type(
+    name: str,
+    lowering: Lowering,
+    program: Mapping[int, Node],
+    candidates: Sequence[str],
+    size: Expr | None,
+) -> tuple[str, list[str], str]:
+    """(index type, preconditions, why it is wide enough). program: the node of each operation.
+    Raises WidthError where a value provably does not fit the widest candidate."""
+    facts = lowering.facts
+    nodes = {k: n for k, n in program.items() if not n.is_bool}
+    lows = [n.lo for n in nodes.values()]
+    highs = [n.hi for n in nodes.values()]
+    bounded = None not in lows and None not in highs
+    for candidate in candidates:
+        least, most = INDEX_TYPES[candidate]
+        shifts = [n.args[1].hi for n in nodes.values() if n.op in ("shl", "shr")]
+        farthest = None if None in shifts else max(shifts, default=0)
+        if farthest is None or farthest >= (32 if most <= 2**32 else 64):
+            if candidate == candidates[-1]:
+                raise WidthError(
+                    f"{name}: a shift by up to {_shown(farthest)} does not fit {candidate}"
+                )
+            continue
+        outside = {
+            k: n
+            for k, n in nodes.items()
+            if (n.lo is not None and n.lo < least)
+            or (n.hi is not None and n.hi > most)
+            or (n.op == "neg" and least == 0)  # of 0 at best, and no operation there
+        }
+        fits = not outside
+        if fits and bounded:
+            low, high = min(lows, default=0), max(highs, default=0)
+            return candidate, [], f"{candidate} is enough: every value lies in {low}..{high}."
+        if candidate != candidates[-1]:
+            continue
+        if not fits:
+            k, culprit = next(iter(outside.items()))
+            raise WidthError(
+                f"{name}: {_named(k, culprit, lowering)} lies in "
+                f"{_shown(culprit.lo)}..{_shown(culprit.hi)}, which does not fit {candidate} "
+                f"({least}..{most}); "
+                + (
+                    "choose a signed index_type"
+                    if least == 0 and (culprit.op == "neg" or (culprit.lo or 0) < 0)
+                    else "choose a wider index_type or smaller sizes"
+                )
+            )
+        with facts.quick():  # a weaker proof only costs a longer header
+            needed = _preconditions(nodes, lowering, candidate, size)
+        whom = "under the assumptions" if needed else "for every argument"
+        return candidate, needed, f"{candidate} is enough {whom}."
+    raise WidthError(f"{name}: no index type to choose from")
+
+
+def _named(k: int, node: Node, lowering: Lowering) -> str:
+    value = lowering.value(k)
+    if value is not None:
+        text = repr(unsubstitute(value, lowering.facts))
+        return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + CUT
+    return node.op if node.value is None else str(node.value)
+
+
+def _shown(bound: int | None) -> str:
+    return "?" if bound is None else shown(bound)
+
+
+def _preconditions(
+    nodes: dict[int, Node],
+    lowering: Lowering,
+    index_type: str,
+    size: Expr | None,
+) -> list[str]:
+    """What must hold for every unbounded value to fit, the strongest conditions only."""
+    facts, graph = lowering.facts, lowering.graph
+    least, most = INDEX_TYPES[index_type]
+    limit = f"2**{most.bit_length()} - 1"
+    tops: list[Expr] = []
+    texts: list[str] = []
+    covered = _covered(lowering.graph, nodes)
+    for k, node in nodes.items():
+        if node.lo is not None and (node.hi is not None or k in covered):
+            continue
+        if graph.ops[k] == "var":
+            continue  # an argument of the type fits the type
+        value = lowering.value(k)
+        if value is None:
+            texts.append(f"{FITS} {index_type}")
+            continue
+        if node.lo is None and least == 0:
+            texts.append(f"{unsubstitute(value, facts)!r} >= 0")
+        found = []
+        if node.hi is None:
+            found.append(facts.upper(value))
+        if node.lo is None:
+            bottom = facts.lower(value)
+            found.append(None if bottom is None else -bottom)
+        if None in found:
+            found = [facts.magnitude(value)]
+        if None in found:
+            texts.append(f"{FITS} {index_type}")
+        else:
+            tops += found  # type: ignore[arg-type]
+    if size is not None and tops and all(_at_most(top, size, facts) for top in tops):
+        tops = [size]
+    kept: list[Expr] = []
+    for top in tops:
+        constant = top.terms.get((), 0)
+        if constant < 0:
+            top = top - constant
+        if not any(_at_most(top, other, facts) for other in kept):
+            kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
+    said = [unsubstitute(top, facts) for top in kept]
+    said = [e for e in said if e.single is None or e.single.kind != "sym"]  # an argument fits
+    return list(dict.fromkeys([*(f"{e!r} <= {limit}" for e in said), *texts]))
+
+
+def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:
+    """Whether e <= top is proven; at once where e is a part of the product that top is."""
+    positive = [(m, c) for m, c in e.terms.items() if c > 0]
+    if len(positive) == 1 and len(top.terms) == 1:
+        ((mono, c),) = top.terms.items()
+        rest = without(mono, positive[0][0])
+        if rest is not None and 0 < positive[0][1] <= c:
+            factors = [a for m in (mono, *e.terms) for a in m]
+            if all((facts.interval(Expr.atom(a))[0] or 0) >= 1 for a in dict.fromkeys(factors)):
+                return True
+    return facts.nonneg(top - e)
+
+
+def _covered(graph: Graph, nodes: dict[int, Node]) -> set[int]:
+    """Nodes that are never larger than another unbounded one: summands and factors of it."""
+    covered: set[int] = set()
+    for k, node in nodes.items():
+        if node.hi is not None or graph.ops[k] not in ("add", "mul"):
+            continue
+        a, b = graph.args[k]
+        least = 0 if graph.ops[k] == "add" else 1
+        for one, other in ((a, b), (b, a)):
+            lo, other_lo = nodes[one].lo, nodes[other].lo
+            if lo is not None and lo >= 0 and other_lo is not None and other_lo >= least:
+                covered.add(one)
+    return covered

@@ -1,0 +1,1 @@
+"""Timing of emitted code against others."""

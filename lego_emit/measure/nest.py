@@ -1,0 +1,292 @@
+"""Index arithmetic spelled in a language exactly as a Python function does it, step by step.
+
+This is what emitted functions are measured against: the nest of divisions that Figs. 4 and 5 of the
+paper give when nobody simplifies it, and what someone wrote by hand. Each Python operation becomes
+one statement; where the function branches on a comparison, both ways are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..algebra.block import Block
+from ..algebra.plain import PLAIN
+from ..errors import LegoError, VerifyError, line_in
+
+
+@dataclass(frozen=True)
+class Language:
+    """How statements are spelled. {T} is the index type, {0} and {1} are operands."""
+
+    let: str
+    when: str
+    otherwise: str
+    end: str
+    back: str
+    ops: dict[str, str]
+    number: str = "{0}"
+    indent: str = "  "
+
+
+_C_OPS = {op: f"{{0}} {op} {{1}}" for op in ("+", "-", "*", "%", "&", "|", "^", "<<", ">>")}
+_C_OPS |= {op: f"{{0}} {op} {{1}}" for op in ("<", "<=", ">", ">=", "==", "!=")}
+
+C = Language(
+    "[[maybe_unused]] const {T} {name} = {value};",
+    "if ({0}) {{",
+    "}} else {{",
+    "}}",
+    "return {{{0}}};",
+    {
+        **_C_OPS,
+        "//": "{0} / {1}",
+        "int": "{0} ? 1 : 0",
+        "isqrt": "static_cast<{T}>(sqrt(static_cast<double>({0})))",
+        "table": "table[{0}]",
+    },
+)
+RUST = Language(
+    "let {name}: {T} = {value};",
+    "if {0} {{",
+    "}} else {{",
+    "}}",
+    "return ({0});",
+    {
+        **_C_OPS,
+        "//": "{0} / {1}",
+        "int": "{T}::from({0})",
+        "isqrt": "({0} as f64).sqrt() as {T}",
+        "table": "table[{0}]",
+    },
+)
+JAVASCRIPT = Language(
+    "const {name} = {value};",
+    "if ({0}) {{",
+    "}} else {{",
+    "}}",
+    "return [{0}];",
+    {
+        **_C_OPS,
+        "//": "Math.trunc({0} / {1})",
+        "int": "{0} ? 1 : 0",
+        "isqrt": "Math.floor(Math.sqrt({0}))",
+        "table": "table[{0}]",
+    },
+)
+JULIA = Language(
+    "{name} = {value}",
+    "if {0}",
+    "else",
+    "end",
+    "return ({0},)",
+    {
+        **_C_OPS,
+        "//": "div({0}, {1})",
+        "%": "rem({0}, {1})",
+        "^": "xor({0}, {1})",
+        "int": "{T}({0})",
+        "isqrt": "unsafe_trunc({T}, sqrt(Float64({0})))",
+        "table": "table[{0} + 1]",
+    },
+    "{T}({0})",
+)
+FORTRAN = Language(
+    "{name} = {value}",
+    "if ({0}) then",
+    "else",
+    "end if",
+    "return",
+    {
+        **_C_OPS,
+        "//": "{0} / {1}",
+        "%": "mod({0}, {1})",
+        "&": "iand({0}, {1})",
+        "|": "ior({0}, {1})",
+        "^": "ieor({0}, {1})",
+        "<<": "shiftl({0}, {1})",
+        ">>": "shiftr({0}, {1})",
+        "!=": "{0} /= {1}",
+        "int": "merge(1_ik, 0_ik, {0})",
+        "isqrt": "int(sqrt(real({0}, real64)), ik)",
+        "table": "table({0})",
+    },
+    "{0}_ik",
+)
+
+
+# -- values that write themselves ----------------------------------------------------------------
+
+
+class _Fork(Exception):
+    """A comparison that nobody has decided yet."""
+
+
+@dataclass
+class _Pen:
+    """Writes the statements of one way through a function."""
+
+    language: Language
+    T: str
+    decided: Sequence[bool]
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+    met: int = 0
+
+    def let(self, op: str, *operands: Any) -> Written:
+        # A condition is an operand of "int" alone, which makes a number of it.
+        texts = [o.name if op == "int" else self.text(o) for o in operands]
+        value = self.language.ops[op].format(*texts, T=self.T)
+        self.count += 1
+        name = f"t{self.count}"
+        self.lines.append(self.language.let.format(T=self.T, name=name, value=value))
+        return Written(self, name)
+
+    def compare(self, op: str, *operands: Any) -> _Truth:
+        return _Truth(self, self.language.ops[op].format(*(self.text(o) for o in operands)))
+
+    def text(self, value: Any) -> str:
+        if isinstance(value, _Truth):
+            value = self.let("int", value)
+        if isinstance(value, Written):
+            return value.name
+        number = self.language.number.format(abs(int(value)), T=self.T)
+        return f"(-{number})" if value < 0 else number
+
+    def decide(self, condition: str) -> bool:
+        if self.met == len(self.decided):
+            raise _Fork(condition)
+        self.lines = []
+        self.met += 1
+        return self.decided[self.met - 1]
+
+
+class Written:
+    """An integer of the emitted text."""
+
+    __lego_symbolic__ = True
+    __array_ufunc__ = None
+
+    def __init__(self, pen: _Pen, name: str):
+        self.pen, self.name = pen, name
+
+    def _made(self, op: str, left: Any, right: Any) -> Any:
+        # What any reader leaves out.
+        if op in ("+", "|", "^") and _is(left, 0):
+            return right
+        if op in ("+", "-", "|", "^", "<<", ">>") and _is(right, 0):
+            return left
+        if op == "*" and (_is(left, 0) or _is(right, 0)):
+            return 0
+        if op == "*" and (_is(left, 1) or _is(right, 1)):
+            return right if _is(left, 1) else left
+        if op == "//" and _is(right, 1):
+            return left
+        if op == "%" and _is(right, 1):
+            return 0
+        return self.pen.let(op, left, right)
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other  # type: ignore[operator]
+
+    def isqrt(self) -> Written:
+        return self.pen.let("isqrt", self)
+
+
+def _is(value: Any, number: int) -> bool:
+    return isinstance(value, int) and value == number
+
+
+def _add_operators() -> None:
+    methods = {
+        "add": "+",
+        "sub": "-",
+        "mul": "*",
+        "floordiv": "//",
+        "mod": "%",
+        "and": "&",
+        "or": "|",
+        "xor": "^",
+        "lshift": "<<",
+        "rshift": ">>",
+    }
+    for name, op in methods.items():
+        setattr(Written, f"__{name}__", lambda a, b, op=op: a._made(op, a, b))
+        setattr(Written, f"__r{name}__", lambda a, b, op=op: a._made(op, b, a))
+    for name, op in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+        setattr(Written, f"__{name}__", lambda a, b, op=op: a.pen.compare(op, a, b))
+
+
+_add_operators()
+
+
+class _Truth(Written):
+    """A comparison: a condition, or 0 and 1 in arithmetic."""
+
+    def __bool__(self) -> bool:
+        return self.pen.decide(self.name)
+
+    def _made(self, op: str, left: Any, right: Any) -> Any:
+        left, right = (
+            self.pen.let("int", x) if isinstance(x, _Truth) else x for x in (left, right)
+        )
+        return (left if isinstance(left, Written) else right)._made(op, left, right)
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def body(
+    function: Callable[..., Any],
+    names: Sequence[str],
+    language: Language,
+    T: str,
+    back: Callable[[list[str]], list[str]] | None = None,
+) -> list[str]:
+    """The statements of a function of the named integers, its results returned in order.
+
+    back: the lines that return the results, where the language has none for it.
+    """
+
+    def ways(decided: Sequence[bool], depth: int) -> Iterator[str]:
+        pen = _Pen(language, T, decided)
+        pad = language.indent * depth
+        try:
+            result = function(*(Written(pen, n) for n in names))
+            values = list(result) if isinstance(result, tuple | list) else [result]
+            texts = [pen.text(v) for v in values]
+            last = back(texts) if back else [language.back.format(", ".join(texts))]
+            yield from (f"{pad}{line}" for line in (*pen.lines, *last))
+            return
+        except _Fork as fork:
+            condition = str(fork)
+        except LegoError:
+            raise
+        except (Exception, SystemExit) as error:
+            name, line = getattr(function, "__name__", "a function"), line_in(function, error)
+            text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise VerifyError(f"{name}{line} cannot be spelled in the language: {text}") from error
+        yield from (f"{pad}{line}" for line in pen.lines)
+        yield pad + language.when.format(condition)
+        yield from ways([*decided, True], depth + 1)
+        yield pad + language.otherwise.format()
+        yield from ways([*decided, False], depth + 1)
+        yield pad + language.end.format()
+
+    return list(ways([], 1))
+
+
+def naive(layout: Block) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
+    """(apply, inv) of a layout, as Figs. 4 and 5 put them together and nothing simplified.
+
+    Raises LayoutError for a layout that masks.
+    """
+
+    def apply(*indices: Any) -> Any:
+        return layout.forward(PLAIN, indices)
+
+    def inv(flat: Any) -> Any:
+        return tuple(layout.backward(PLAIN, flat))
+
+    return apply, inv if layout.has_inverse else None

@@ -1,0 +1,335 @@
+"""lego-emit.toml: what a project generates, read and checked before anything runs.
+
+    output = "generated/{target}/{name}.{ext}"    # what stands at the top holds for every layout
+    targets = ["cuda", "rust"]
+
+    [[layouts]]
+    source = "layouts.py:index_kernel"            # and what stands here replaces it
+    sizes = { BM = 32 }
+
+`layouts = ["layouts.py:index_kernel"]` is the short form. In pyproject.toml the same stands below
+`[tool.lego-emit]`.
+"""
+
+from __future__ import annotations
+
+import os
+import reprlib
+import tomllib
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from ..emit import registry
+from ..errors import BuildError, LegoError, nearest
+from ..ir.cost import COSTS
+from ..ir.program import INDEX_TYPES
+
+CONFIG = "lego-emit.toml"
+PYPROJECT = "pyproject.toml"
+OUTPUT = "generated/{target}/{name}.{ext}"
+FIELDS = ("name", "target", "ext")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One layout in one language.
+
+    file: the layout file, and depends: what else it reads, relative to the project's folder.
+    outputs: the emitted file and, for JavaScript, its declarations; relative to the project's base.
+    options: what generate() takes beside the layout and the target.
+    place: what errors call it.
+    """
+
+    file: str
+    subject: str
+    target: str
+    outputs: tuple[str, ...]
+    options: Mapping[str, Any]
+    depends: tuple[str, ...]
+    place: str
+
+
+@dataclass(frozen=True)
+class Project:
+    """A configuration file and what it asks for.
+
+    folder: the configuration's, which layout files are relative to.
+    base: the folder that outputs are relative to.
+    """
+
+    config: Path
+    base: Path
+    units: tuple[Unit, ...]
+
+    @property
+    def folder(self) -> Path:
+        return self.config.parent
+
+    @property
+    def outputs(self) -> dict[str, Unit]:
+        """Every file that the project makes, relative to base, and the unit that makes it."""
+        return {path: unit for unit in self.units for path in unit.outputs}
+
+
+def find_config() -> Path:
+    """The lego-emit.toml, or the pyproject.toml with a [tool.lego-emit], of the current folder or
+    the nearest one above. Raises BuildError where there is none."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        shown = Path() if folder == here else folder
+        if (folder / CONFIG).is_file():
+            return shown / CONFIG
+        pyproject = folder / PYPROJECT
+        if pyproject.is_file() and "lego-emit" in _table(_parsed(pyproject), "tool"):
+            return shown / PYPROJECT
+    raise BuildError(
+        f"no {CONFIG} and no {PYPROJECT} with [tool.lego-emit] in {here} or above; make one with\n"
+        f'targets = ["cuda"]\nlayouts = ["layouts.py:index_kernel"]'
+    )
+
+
+def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Project:
+    """The project that a configuration file describes.
+
+    base: the folder that outputs are relative to; default: the configuration's.
+    outside: allow outputs outside of base.
+
+    Raises BuildError, with the file and the key, for whatever is wrong in it.
+    """
+    table = _parsed(config)
+    if config.name == PYPROJECT:
+        tool = _table(table, "tool")
+        if "lego-emit" not in tool:
+            raise BuildError(f"{config} has no [tool.lego-emit]")
+        table = _table(tool, "lego-emit")
+    base = config.parent if base is None else base
+    shared = _checked(table, {"layouts": _layouts, **SHARED}, str(config))
+    if not shared.get("layouts"):
+        raise BuildError(
+            f'{config}: no layouts; list them, as in layouts = ["layouts.py:index_kernel"]'
+        )
+    units = [
+        unit
+        for number, entry in enumerate(shared.pop("layouts"), 1)
+        for unit in _units(entry, shared, f"{config}: layout {number}", base)
+    ]
+    project = Project(config, base, tuple(units))
+    _check_outputs(project, outside)
+    _check_marks(project)
+    return project
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise BuildError(f"{file}: no such file") from None
+    except OSError as error:
+        raise BuildError(f"{file}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise BuildError(f"{file}, line {line}: not UTF-8; save the file as UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise BuildError(f"{file}: no TOML: {error}") from None
+
+
+def _table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = of.get(key, {})
+    return value if isinstance(value, dict) else {}
+
+
+# -- keys ----------------------------------------------------------------------------------------
+
+
+def _checked(table: Mapping[str, Any], keys: Mapping[str, _Check], place: str) -> dict[str, Any]:
+    checked = {}
+    for key, value in table.items():
+        if key not in keys:
+            raise BuildError(
+                f"{place}: no key {key!r}; there are {', '.join(keys)}.{nearest(key, keys)}"
+            )
+        try:
+            checked[key] = keys[key](value)
+        except (ValueError, LegoError) as error:
+            raise BuildError(f"{place}: {key} is {reprlib.repr(value)}; {error}") from None
+    return checked
+
+
+_Check = Callable[[Any], Any]
+
+
+def _text(value: Any, example: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f'give text such as "{example}"')
+    return value
+
+
+def _texts(value: Any, example: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(x, str) and x for x in value):
+        raise ValueError(f'give a list such as ["{example}"]')
+    return tuple(value)
+
+
+def _targets(value: Any) -> tuple[str, ...]:
+    names = registry.targets() if value in ("all", ["all"]) else _texts(value, "cuda")
+    return tuple(dict.fromkeys(registry.printer(name).name for name in names))
+
+
+def _sizes(value: Any) -> dict[str, int]:
+    good = isinstance(value, dict) and all(type(n) is int for n in value.values())
+    if not good:
+        raise ValueError("give a table of integers such as { BM = 32 }")
+    return value
+
+
+def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
+    if not any(value == choice and type(value) is type(choice) for choice in choices):
+        names = [str(choice) for choice in choices]
+        raise ValueError(f"give one of {', '.join(names)}.{nearest(str(value), names)}")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("give true or false")
+    return value
+
+
+def _output(value: Any) -> str:
+    template = _text(value, OUTPUT)
+    for _, name, form, conversion in Formatter().parse(template):
+        if name is not None and (name not in FIELDS or form or conversion):
+            known = ", ".join(f"{{{x}}}" for x in FIELDS)
+            raise ValueError(f"it may hold {known}, not {{{name}}}.{nearest(name, FIELDS)}")
+    if any(ord(c) < 32 for c in template):
+        raise ValueError("a path has no control characters")
+    return template
+
+
+def _source(value: Any) -> tuple[str, str]:
+    file, _, name = _text(value, "layouts.py:index_kernel").rpartition(":")
+    if not file or not name:
+        raise ValueError('give FILE.py:NAME, as in "layouts.py:index_kernel"')
+    return file, name
+
+
+def _layouts(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(x, str | dict) for x in value):
+        raise ValueError('give a list such as ["layouts.py:index_kernel"], or [[layouts]] tables')
+    return [{"source": x} if isinstance(x, str) else x for x in value]
+
+
+SHARED: dict[str, _Check] = {
+    "targets": _targets,
+    "output": _output,
+    "sizes": _sizes,
+    "assume": partial(_texts, example="M % BM == 0"),
+    "index-type": partial(_one_of, choices=("auto", *INDEX_TYPES)),
+    "base": partial(_one_of, choices=(0, 1)),
+    "cost": partial(_one_of, choices=tuple(COSTS)),
+    "strict": _flag,
+    "depends": partial(_texts, example="sizes.json"),
+}
+OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
+OPTIONS = {
+    "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
+}  # fmt: skip
+
+
+# -- units ---------------------------------------------------------------------------------------
+
+
+def _units(
+    entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path
+) -> Iterator[Unit]:
+    own = _checked(entry, {**OWN, **SHARED}, place)
+    if "source" not in own:
+        raise BuildError(f'{place}: no source; give one, as in source = "layouts.py:index_kernel"')
+    values = {"output": OUTPUT, "depends": (), **OPTIONS, **shared, **own}
+    file, subject = own["source"]
+    place = f"{place} ({file}:{subject})"
+    if not values.get("targets"):
+        raise BuildError(f'{place}: no targets; list them, as in targets = ["cuda", "rust"]')
+    name = values.get("name", subject)
+    options = {key.replace("-", "_"): values[key] for key in OPTIONS} | {"name": name}
+    for target in values["targets"]:
+        printer = registry.printer(target)
+        extension = printer.extension.removeprefix(".")
+        path = Path(values["output"].format(name=name, target=printer.name, ext=extension))
+        paths = [path, printer.declarations_path(path)]
+        outputs = tuple(_below(base, base / p) for p in paths if p is not None)
+        where = f"{place}, {target}"
+        yield Unit(file, subject, printer.name, outputs, options, values["depends"], where)
+
+
+def _below(base: Path, path: Path) -> str:
+    """path relative to base, with slashes; absolute where it lies on another drive."""
+    try:
+        return Path(os.path.relpath(path, base)).as_posix()
+    except ValueError:
+        return path.absolute().as_posix()
+
+
+def _check_outputs(project: Project, outside: bool) -> None:
+    makers: dict[str, tuple[Unit, Path]] = {}
+    files = [project.config]
+    for unit in project.units:
+        files += [project.folder / f for f in (unit.file, *unit.depends)]
+    inputs = {_folded(os.path.realpath(file)) for file in files}
+    base = os.path.realpath(project.base)
+    resolved = cache(os.path.realpath)  # most outputs share their folder
+    for unit in project.units:
+        for output in unit.outputs:
+            path = project.base / output
+            real = os.path.join(resolved(path.parent), path.name)
+            if not outside and os.path.commonpath([base, real]) != base:
+                raise BuildError(
+                    f"{unit.place}: the output {path} lies outside of {base}; change output, or "
+                    f"allow it with --allow-outside"
+                )
+            if _folded(real) in inputs:
+                raise BuildError(f"{unit.place}: {path} is an input; change output")
+            other, first = makers.setdefault(_folded(real), (unit, path))
+            if other is not unit:
+                both = f"both write {path}"
+                if path != first:
+                    both = f"write {first} and {path}, which are one file where case is ignored"
+                raise BuildError(
+                    f"{other.place} and {unit.place} {both}; put {{name}}, {{target}} or {{ext}} "
+                    f"into output, or give one of them another name"
+                )
+            _check_file(path, unit)
+
+
+def _folded(path: str) -> str:
+    """What paths that are one file on some system have in common."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def _check_marks(project: Project) -> None:
+    """Refuse units of different names that could not be used in one program."""
+    owners: dict[tuple[str, str], Unit] = {}
+    for unit in project.units:
+        printer, name = registry.printer(unit.target), unit.options["name"]
+        mark = printer.unit_mark(printer.unit_name(name))
+        other = owners.setdefault((unit.target, mark), unit) if mark else unit
+        if other.options["name"] != name:
+            raise BuildError(
+                f"{other.place} and {unit.place}: {other.options['name']} and {name} would both be "
+                f"{mark}; give one of them another name"
+            )
+
+
+def _check_file(path: Path, unit: Unit) -> None:
+    if path.is_symlink():
+        raise BuildError(
+            f"{unit.place}: {path} is a symbolic link to {os.readlink(path)}, and what it points to "
+            f"is not to be overwritten; remove the link, or change output"
+        )
+    if path.is_dir():
+        raise BuildError(f"{unit.place}: {path} is a folder; change output")

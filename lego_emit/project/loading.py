@@ -1,0 +1,162 @@
+"""Users' Python files: run as a script would be, without leaving anything behind."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from ..algebra.block import Block
+from ..errors import LegoWarning, LoadError, nearest
+
+MODULE_NAME = "_lego_emit_user_file"
+
+
+@contextmanager
+def user_file(path: str | Path) -> Iterator[dict[str, Any]]:
+    """The names that a user's Python file defines.
+
+    While the block runs, modules beside the file can be imported, as when it is run as a script
+    (by the file itself, or by its functions when they are called); afterwards sys.path and
+    sys.modules hold nothing of it. `__name__` is not "__main__".
+
+    Raises LoadError, with the file and the line, where the file cannot be read or fails.
+    """
+    file = Path(path)
+    code = _compiled(file)
+    folder = file.resolve().parent
+    module = ModuleType(MODULE_NAME)
+    module.__file__ = str(file.resolve())
+    before, search = dict(sys.modules), list(sys.path)
+    sys.modules[MODULE_NAME] = module  # dataclasses look their module up
+    sys.path.insert(0, str(folder))
+    try:
+        _run(code, module, file)
+        yield vars(module)
+    finally:
+        sys.path[:] = search
+        _forget(before, folder)
+
+
+@contextmanager
+def telling(tell: Callable[[str], None]) -> Iterator[None]:
+    """While the block runs each warning of ours is told once, not shown as Python shows warnings."""
+    told: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LegoWarning, append=True)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *place: Any) -> None:
+            if not issubclass(category, LegoWarning):
+                usual(message, category, *place)
+            elif str(message) not in told:
+                told.add(str(message))
+                tell(str(message))
+
+        warnings.showwarning = show
+        yield
+
+
+def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
+    """The function or layout of this name; place is what errors call the file.
+
+    Raises LoadError where there is none, with the nearest name that is one.
+    """
+    value = names.get(name)
+    if isinstance(value, Block) or (callable(value) and not isinstance(value, type)):
+        return value
+    own = subjects(names)
+    has = f"it defines {', '.join(own)}" if own else "it defines no function and no layout"
+    if name in names:
+        shown = repr(value)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        raise LoadError(
+            f"{place}: {name} is {shown}, a {type(value).__name__}, and so neither a function nor "
+            f"a layout; {has}"
+        )
+    raise LoadError(f"{place}: no {name!r}; {has}.{nearest(name, own)}")
+
+
+def subjects(names: Mapping[str, Any]) -> list[str]:
+    """The layouts and functions of a file's own, without what it imports."""
+    return [
+        name
+        for name, value in names.items()
+        if isinstance(value, Block)
+        or (isinstance(value, FunctionType) and value.__module__ == MODULE_NAME)
+    ]
+
+
+def _compiled(file: Path) -> Any:
+    try:
+        source = file.read_bytes()
+    except FileNotFoundError:
+        raise LoadError(f"{file}: no such file") from None
+    except IsADirectoryError:
+        raise LoadError(f"{file} is a folder; give a Python file") from None
+    except OSError as error:
+        raise LoadError(f"{file}: cannot be read: {error.strerror or error}") from None
+    try:
+        return compile(source, str(file), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise LoadError(_syntax(file, error)) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise LoadError(f"{file}: no Python file: {error or type(error).__name__}") from None
+
+
+def _syntax(file: Path, error: SyntaxError) -> str:
+    place = f"{error.filename or file}{f', line {error.lineno}' if error.lineno else ''}"
+    text = f"{place}: {type(error).__name__}: {error.msg}"
+    line = (error.text or "").strip()
+    return f"{text}: {line}" if line else text
+
+
+def _run(code: Any, module: ModuleType, file: Path) -> None:
+    try:
+        exec(code, vars(module))
+    except (Exception, SystemExit) as error:
+        raise LoadError(described(error, file)) from error
+
+
+def described(error: BaseException, file: Path) -> str:
+    """An exception as one line: the line of the user's file, its type, its message."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+    where = f"{file}, line {lines[-1]}" if lines else str(file)
+    if isinstance(error, SystemExit):
+        return f"{where}: the file ends the program (SystemExit: {error.code})"
+    if isinstance(error, SyntaxError):  # of a module that the file imports
+        return f"{where}: {_syntax(file, error)}"
+    message = " ".join(str(error).split())
+    return f"{where}: {type(error).__name__}{f': {message}' if message else ''}"
+
+
+def _forget(before: Mapping[str, ModuleType], folder: Path) -> None:
+    """Drop the modules that were imported from the folder; all others stay: an extension module
+    such as NumPy's cannot be imported twice."""
+    new = [name for name in sys.modules if name not in before]
+    local = {
+        name
+        for name in new
+        if "." not in name and _lies_in(getattr(sys.modules[name], "__spec__", None), folder)
+    }
+    for name in new:
+        if name == MODULE_NAME or name.partition(".")[0] in local:
+            del sys.modules[name]
+    if MODULE_NAME in before:
+        sys.modules[MODULE_NAME] = before[MODULE_NAME]
+
+
+def _lies_in(spec: ModuleSpec | None, folder: Path) -> bool:
+    if spec is None:
+        return False
+    places = [spec.origin] if spec.origin else list(spec.submodule_search_locations or [])
+    package = folder / spec.name
+    found = [Path(p).resolve() for p in places]
+    return any(p == package or p.parent in (folder, package) for p in found)

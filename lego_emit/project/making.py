@@ -1,0 +1,143 @@
+"""Many layouts in many languages at once: layout files run, in several processes, texts back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import BuildError, LegoError
+from .config import Unit
+from .loading import MODULE_NAME, subject, telling, user_file
+
+BATCH = 28  # units that one process makes at a time: 4 layouts in 7 languages
+
+Progress = Callable[[int, int], None]
+
+
+def quiet(done: int, total: int) -> None:
+    """No progress bar."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A unit's files; imported: the project's own modules that its layout file uses; told: what it
+    was warned of."""
+
+    texts: tuple[str, ...]
+    imported: tuple[str, ...]
+    told: tuple[str, ...] = ()
+
+
+Result = Texts | str  # or what is wrong
+
+
+def emit_all(
+    folder: Path, units: Sequence[Unit], jobs: int | None = None, progress: Progress = quiet
+) -> list[tuple[Unit, Result]]:
+    """The units in their order, each with its texts or with what is wrong.
+
+    folder: the project's, where its layout files are. jobs: how many processes; default: one for
+    each CPU. progress: called with the units done and those to do.
+
+    Raises BuildError where a process dies.
+    """
+    found: dict[str, Result] = {}
+    for batch, results in _results(folder, _batches(units), jobs):
+        found |= {unit.outputs[0]: x for unit, x in zip(batch, results, strict=True)}
+        progress(len(found), len(units))
+    return [(unit, found[unit.outputs[0]]) for unit in units]
+
+
+def _batches(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units of one file together, so that it is run once for many."""
+    by_file: dict[str, list[Unit]] = defaultdict(list)
+    for unit in units:
+        by_file[unit.file].append(unit)
+    return [
+        group[start : start + BATCH]
+        for group in by_file.values()
+        for start in range(0, len(group), BATCH)
+    ]
+
+
+def _results(
+    folder: Path, batches: list[list[Unit]], jobs: int | None
+) -> Iterator[tuple[list[Unit], list[Result]]]:
+    jobs = min(jobs or _cpus(), len(batches))
+    if jobs <= 1 or sum(map(len, batches)) <= BATCH:  # a process takes half a second to start
+        for batch in batches:
+            yield batch, _run(folder, batch)
+        return
+    pool = ProcessPoolExecutor(
+        jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
+    try:
+        waiting = {pool.submit(_run, folder, batch): batch for batch in batches}
+        for future in as_completed(waiting):
+            yield waiting[future], future.result()
+    except BrokenProcessPool:
+        raise BuildError(
+            "a process that ran the layout files died, perhaps for want of memory; try --jobs 1"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
+    """What each unit of one file gives."""
+    from ..pipeline import generate
+
+    file = folder / units[0].file
+    before, bytecode = set(sys.modules), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # a check writes nothing, and a source tree stays as it is
+    found: list[tuple[tuple[str, ...], list[str]] | str] = []
+    try:
+        with redirect_stdout(sys.stderr), user_file(file) as defined:
+            for unit in units:
+                try:
+                    given = subject(defined, unit.subject, file)
+                    told: list[str] = []
+                    with telling(told.append):
+                        emitted = generate(given, unit.target, **unit.options)
+                    found.append((tuple(emitted.files(unit.outputs[0]).values()), told))
+                except LegoError as error:
+                    found.append(str(error))
+            own = _imported(folder, file)
+    except LegoError as error:
+        return [str(error)] * len(units)
+    finally:
+        sys.dont_write_bytecode = bytecode
+    for name in own.keys() - before:  # the next file shall import it again, and be seen to
+        sys.modules.pop(name, None)
+    files = tuple(sorted(set(own.values())))
+    return [x if isinstance(x, str) else Texts(x[0], files, tuple(x[1])) for x in found]
+
+
+def _imported(folder: Path, file: Path) -> dict[str, str]:
+    """The project's own modules that are loaded: name -> file."""
+    root, beside = os.path.realpath(folder), os.path.realpath(file.parent)
+    found = {}
+    for name, module in list(sys.modules.items()):
+        origin = getattr(module, "__file__", None)
+        if not origin or name in (MODULE_NAME, "__main__") or name.split(".")[0] == "lego_emit":
+            continue
+        path = os.path.realpath(origin)
+        installed = {"site-packages", "dist-packages"} & set(Path(path).parts)
+        if not installed and any(path.startswith(os.path.join(f, "")) for f in (root, beside)):
+            inside = path.startswith(os.path.join(root, ""))
+            found[name] = Path(os.path.relpath(path, root)).as_posix() if inside else path
+    return found

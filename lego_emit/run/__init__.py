@@ -1,0 +1,1 @@
+"""Toolchains that compile and run what was emitted."""

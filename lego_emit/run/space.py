@@ -1,0 +1,263 @@
+"""The index space of an emitted function: which of its parameters are given, which run, how far.
+
+It is read off the signature that the emitted file itself states, so that what is verified is what
+was promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..emit.unit import Unit
+from ..errors import AssumptionError, VerifyError, nearest, shown
+from ..ir.program import INDEX_TYPES, Function
+from ..ir.relations import FITS, bounds, evaluate, has_end, names_in, pieces
+from ..kinds import is_integer
+
+MOST = 2**63 - 1  # indices that can be counted
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter that runs over lo, lo + 1, .., lo + count - 1."""
+
+    name: str
+    lo: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Space:
+    """All argument tuples of a function, numbered from 0 with the last axis fastest.
+
+    names: the function's parameters in order; fixed: those with one value; axes: those that run.
+    conditions: what the function assumes of those that run; readable: whether all that it assumes
+    can be judged at numbers.
+    """
+
+    names: tuple[str, ...]
+    fixed: Mapping[str, int]
+    axes: tuple[Axis, ...]
+    conditions: tuple[str, ...] = ()
+    readable: bool = True
+
+    @property
+    def total(self) -> int:
+        """How many argument tuples there are."""
+        return prod(axis.count for axis in self.axes)
+
+    def point(self, n: int) -> tuple[int, ...]:
+        """The index of number n, one integer for each axis."""
+        found = []
+        for axis in reversed(self.axes):
+            n, digit = divmod(n, axis.count)
+            found.append(axis.lo + digit)
+        return tuple(reversed(found))
+
+    def points(self, numbers: np.ndarray) -> list[np.ndarray]:
+        """The indices of many numbers: an int64 array for each axis."""
+        if not self.axes:
+            return []
+        digits = np.unravel_index(numbers, [axis.count for axis in self.axes])
+        return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
+
+    def kept(self, numbers: np.ndarray) -> np.ndarray:
+        """Those numbers whose indices meet the conditions."""
+        if not self.conditions:
+            return numbers
+        points = [p.astype(object) for p in self.points(numbers)]  # of any size
+        values = {**self.fixed, **self.named(points)}
+        good = np.ones(len(numbers), bool)
+        for text in self.conditions:
+            held = evaluate(text, values)
+            if held is None:  # somewhere it has no value
+                held = [
+                    evaluate(text, {**self.fixed, **self.named(self.point(n))}) is not False
+                    for n in numbers.tolist()
+                ]
+            good &= np.broadcast_to(np.asarray(held, bool), good.shape)
+        return numbers[good]
+
+    def named(self, point: Iterable[Any]) -> dict[str, Any]:
+        """An index by its axes' names."""
+        return dict(zip((a.name for a in self.axes), point, strict=True))
+
+    def arguments(self, points: Iterable[Any]) -> list[Any]:
+        """What to call the function with at indices, one for each axis."""
+        found = self.named(points)
+        return [found[n] if n in found else self.fixed[n] for n in self.names]
+
+    def described(self, point: Iterable[int]) -> str:
+        """An index as text: "i=3, j=1"."""
+        return ", ".join(f"{a.name}={p}" for a, p in zip(self.axes, point, strict=True))
+
+
+def space_of(
+    function: Function, sizes: Mapping[str, int], domain: Mapping[str, int] | None = None
+) -> Space:
+    """The space that a function runs over when its sizes have these numbers.
+
+    sizes: by the user's names or the emitted ones; an index may be given, too, and stands still
+        then.
+    domain: how far an index runs whose range the function does not state, as {"x": 8}.
+
+    Raises VerifyError where a parameter has no number and no range, AssumptionError where the
+    numbers break what the function assumes, or do not fit its index type.
+    """
+    emitted = dict(function.renamed)
+    given = {emitted.get(name, name): value for name, value in sizes.items()}
+    runs = {emitted.get(name, name): count for name, count in (domain or {}).items()}
+    needed = [p.name for p in function.params if _is_size(p.name, function) and p.name not in runs]
+    missing = [n for n in needed if n not in given]
+    if missing:
+        first = next(p for p in function.params if p.name == missing[0])
+        way = f"sizes=dict({first.name}=..), on the command line --size {first.name}=.."
+        if not first.size:
+            way = f"assume=['0 <= {first.name} < 8'] where it is made, or {way}"
+        raise VerifyError(f"{function.name} needs a number for {', '.join(missing)}: {way}")
+    fixed = {p.name: int(given[p.name]) for p in function.params if p.name in given}
+    axes = []
+    for param in function.params:
+        if param.name in fixed:
+            continue
+        lo, hi = bounds(param.range_text, param.name, fixed)
+        lo = param.lo if lo is None else lo
+        hi = param.hi if hi is None else hi
+        if param.name in runs:
+            lo = function.base if lo is None else lo
+            hi = lo + runs[param.name] - 1 if hi is None else min(hi, lo + runs[param.name] - 1)
+        if lo is None or hi is None:
+            raise VerifyError(
+                f"{function.name}: {param.name} has no known range"
+                f"{f' ({param.range_text})' * bool(param.range_text)}; give it a number in sizes or in "
+                f"domain"
+            )
+        axes.append(Axis(param.name, lo, max(0, hi - lo + 1)))
+    running = {axis.name for axis in axes}
+    known = {a: set(names_in(a)) for a in function.assumptions}
+    space = Space(
+        tuple(p.name for p in function.params),
+        fixed,
+        tuple(axes),
+        tuple(
+            a
+            for a, names in known.items()
+            if names & running and names <= running | set(fixed) and not _implied(a, axes, fixed)
+        ),
+        all(
+            a.startswith(FITS) or (names and names <= running | set(fixed))
+            for a, names in known.items()
+        ),
+    )
+    _check(function, space)
+    return space
+
+
+def _implied(relation: str, axes: Iterable[Axis], fixed: Mapping[str, int]) -> bool:
+    """Whether an axis' own range says all that a relation says."""
+    for axis in axes:
+        found = [bounds(piece, axis.name, fixed) for piece in pieces(relation)]
+        if all(
+            (lo, hi) != (None, None)
+            and (lo is None or lo <= axis.lo)
+            and (hi is None or hi >= axis.lo + axis.count - 1)
+            for lo, hi in found
+        ):
+            return True
+    return False
+
+
+def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
+    """Raise VerifyError on a size that no function has."""
+    known: dict[str, None] = {}
+    for function in functions:
+        back = {new: old for old, new in function.renamed}
+        known.update((back.get(p.name, p.name), None) for p in function.params)
+        known.update((p.name, None) for p in function.params)
+    for name in sizes:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise VerifyError(
+                f"no parameter {name!r} to give a number; {has}.{nearest(name, known)}"
+            )
+
+
+def _is_size(name: str, function: Function) -> bool:
+    """Whether a parameter needs a number: others depend on it, or it has no upper bound."""
+    param = next(p for p in function.params if p.name == name)
+    if param.axis:
+        return False
+    others = [p.range_text for p in function.params if p.name != name]
+    if any(name in names_in(text) for text in others if text):
+        return True
+    extents = (part for _, extent in function.axes for part in extent.walk())
+    if any(part.op == "var" and part.value == name for part in extents):
+        return True
+    return param.hi is None and not has_end(param.range_text, name)
+
+
+def _check(function: Function, space: Space) -> None:
+    least, most = INDEX_TYPES[function.index_type]
+    for name, value in space.fixed.items():
+        if not least <= value <= most:
+            raise AssumptionError(
+                f"{function.name}: {name} = {value} does not fit its type, {function.index_type}"
+            )
+    for axis in space.axes:
+        if axis.count and axis.lo + axis.count - 1 > most:
+            raise AssumptionError(
+                f"{function.name}: {axis.name} runs up to {axis.lo + axis.count - 1}, which does "
+                f"not fit its type, {function.index_type}"
+            )
+    texts = [*function.assumptions, *(p.range_text for p in function.params)]
+    for text in texts:
+        if text and set(names_in(text)) <= set(space.fixed):
+            if evaluate(text, space.fixed) is False:
+                numbers = ", ".join(
+                    f"{n} = {space.fixed[n]}" for n in dict.fromkeys(names_in(text))
+                )
+                raise AssumptionError(
+                    f"{function.name} assumes {text}, which is false for {numbers}"
+                )
+
+
+def spaces_of(
+    unit: Unit,
+    sizes: Mapping[str, int],
+    domain: Mapping[str, int],
+    case: Any = None,
+    others: Collection[str] = (),
+) -> tuple[dict[str, Space], dict[str, int]]:
+    """What each function runs over, by its name, and the sizes' numbers; a golden case's own where
+    none are given. Raises as verify() does."""
+    for what, numbers, example in (("sizes", sizes, "M"), ("domain", domain, "x")):
+        if not isinstance(numbers, Mapping) or not all(map(is_integer, numbers.values())):
+            raise VerifyError(
+                f"{what} is {shown(numbers)}; give a number for each name, as {what}={{'{example}': 8}}"
+            )
+    given = {}
+    for name, value in sizes.items():
+        if unit.fixed.get(name, value) != value:
+            raise VerifyError(f"{name} is {unit.fixed[name]} in this unit, and cannot be {value}")
+        if name not in unit.fixed or name in others:
+            given[name] = value
+    if case is not None:
+        known = {p.name for f in unit.functions for p in f.params}
+        known |= {old for f in unit.functions for old, _ in f.renamed}
+        own = {**case.sizes, **case.fixed}
+        given = {**{n: v for n, v in own.items() if n in known}, **given}
+        domain = {**case.domain, **domain}
+    check_names(unit.functions, [name for name in given if name not in others])
+    check_names(unit.functions, domain)
+    spaces = {f.name: space_of(f, given, domain) for f in unit.functions}
+    for name, space in spaces.items():
+        if not 0 < space.total <= MOST:
+            raise VerifyError(
+                f"{name} runs over {space.total:,} indices; between 1 and 2**63 - 1 can be counted"
+            )
+    return spaces, given

@@ -1,0 +1,292 @@
+"""What every toolchain shares: compile units, run their functions over arrays."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ..emit.unit import Unit
+from ..errors import TargetError, ToolchainError, VerifyError
+from ..ir.program import Function
+from .devices import Checker, Rivals, Timer
+from .space import Space
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """A toolchain that was found: the program's path and its version line."""
+
+    path: str
+    version: str
+
+
+class Library(Protocol):
+    """Compiled units."""
+
+    def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        """Run a function of the unit over equally long, contiguous one-dimensional int64 arrays;
+        one int64 array for each output."""
+        ...
+
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        """Run the array form of a function with ':' axes: scalars are its other parameters, count
+        is the number of indices; one int64 array of that length for each output, axes in
+        row-major order."""
+        ...
+
+
+class Target:
+    """Base of all toolchains. A subclass sets name, program, install and writes build()."""
+
+    name = ""
+    program = ""  # the executable that is looked for on PATH
+    version_args: tuple[str, ...] = ("--version",)
+    install = ""  # the command that installs it on Debian
+
+    def find(self) -> Toolchain:
+        """The toolchain, or a ToolchainError that says what is missing and how to get it."""
+        path = shutil.which(self.program)
+        if path is None:
+            raise ToolchainError(
+                f"target {self.name!r} needs {self.program}, which is not on PATH; "
+                f"on Debian: {self.install}"
+            )
+        output = self.execute([path, *self.version_args])
+        return Toolchain(path, next((x for x in output.splitlines() if x.strip()), "unknown"))
+
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """Compile the units together in an empty folder that lives as long as the library."""
+        raise NotImplementedError
+
+    def compile(self, units: Sequence[Unit]) -> list[Compiled]:
+        """Compile units (one toolchain start for all of them); one Compiled for each."""
+        import importlib.util
+
+        if importlib.util.find_spec("numpy") is None:
+            raise ToolchainError("running compiled units needs NumPy: pip install numpy")
+        holder = tempfile.TemporaryDirectory(prefix="lego_emit_", ignore_cleanup_errors=True)
+        library = self.build(units, Path(holder.name))
+        return [Compiled(unit, library, k, holder) for k, unit in enumerate(units)]
+
+    def compile_for(self, device: str, units: Sequence[Unit]) -> list[Compiled]:
+        """compile(), for "cpu" or another device that the target runs on ("gpu", "gpu:1")."""
+        if device == "cpu":
+            return self.compile(units)
+        raise self._no_device(device)
+
+    def checker(self, unit: Unit, device: str, spaces: Mapping[str, Space]) -> Checker:
+        """What verifies the unit on a device other than the CPU; spaces: what each function, by
+        name, runs over."""
+        raise self._no_device(device)
+
+    def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """What times the unit on a device, beside its rivals."""
+        if device == "cpu":
+            raise VerifyError(f"{self.name} is not timed on the CPU")
+        raise self._no_device(device)
+
+    def devices(self) -> list[tuple[str, str]]:
+        """(device, what it is or why it cannot be used) for each device but the CPU."""
+        return []
+
+    def _no_device(self, device: str) -> Exception:
+        if device == "cpu" or device.partition(":")[0] == "gpu":
+            return TargetError(f"target {self.name!r} does not run on {device!r}; 'cuda' does")
+        return TargetError(f"no device {device!r}; there are 'cpu', 'gpu' and 'gpu:1', 'gpu:2' ..")
+
+    def execute(
+        self, command: Sequence[str], cwd: Path | None = None, stdin: str | None = None
+    ) -> str:
+        """Run a command; its output, or a ToolchainError with everything that it printed."""
+        try:
+            done = subprocess.run(
+                command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False
+            )
+        except OSError as error:
+            raise ToolchainError(
+                f"target {self.name!r}: cannot run {command[0]}: {error}"
+            ) from None
+        if done.returncode != 0:
+            raise ToolchainError(
+                f"target {self.name!r}: {' '.join(command)} failed with exit code "
+                f"{done.returncode}:\n{done.stdout}{done.stderr}".rstrip()
+            )
+        return done.stdout + done.stderr
+
+
+class Compiled(Mapping):
+    """A compiled unit: run["name"](*arguments) evaluates a function over integers or integer
+    arrays, broadcast as NumPy does. The result is an int64 array (an int for all-integer
+    arguments), a tuple of them for several outputs."""
+
+    def __init__(self, unit: Unit, library: Library, position: int, holder: object):
+        self.unit, self._library, self._position, self._holder = unit, library, position, holder
+        self._functions = {f.name: f for f in unit.program.functions}
+
+    def __getitem__(self, name: str):
+        if name not in self._functions:
+            raise KeyError(f"{name}; this unit has {', '.join(self._functions)}")
+        function = self._functions[name]
+
+        def run(*arguments):
+            return self._run(function, arguments)
+
+        run.__name__ = run.__qualname__ = function.name
+        return run
+
+    def array(self, name: str):
+        """The array form of a function with ':' axes: takes the other parameters as integers and
+        gives an int64 array over the axes (a tuple of them for several outputs)."""
+        function = self._functions[name]
+        if not function.axes:
+            raise KeyError(f"{name} has no ':' axes and so no array form")
+        axes = {axis for axis, _ in function.axes}
+        names = [p.name for p in function.params if p.name not in axes]
+
+        def run(*arguments: int):
+            import math
+            import operator
+
+            if len(arguments) != len(names):
+                raise TypeError(
+                    f"the array form of {name} takes {len(names)} arguments "
+                    f"({', '.join(names)}), got {len(arguments)}"
+                )
+            scalars = [operator.index(a) for a in arguments]
+            shape = function.extents(dict(zip(names, scalars, strict=True)))
+            count = math.prod(shape)
+            found = self._library.call_array(self._position, function, scalars, count)
+            outputs = tuple(o.reshape(shape) for o in found)
+            return outputs[0] if len(outputs) == 1 else outputs
+
+        return run
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def _check_count(self, function: Function, arguments: tuple) -> None:
+        if len(arguments) != len(function.params):
+            names = ", ".join(p.name for p in function.params)
+            raise TypeError(
+                f"{function.name} takes {len(function.params)} arguments ({names}), "
+                f"got {len(arguments)}"
+            )
+
+    def _run(self, function: Function, arguments: tuple):
+        import numpy as np
+
+        self._check_count(function, arguments)
+        arrays = [np.asarray(a) for a in arguments]
+        for param, array in zip(function.params, arrays, strict=True):
+            if array.dtype.kind not in "iub":
+                raise TypeError(
+                    f"{function.name}: {param.name} must be integers, not {array.dtype}"
+                )
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        flat = [np.ascontiguousarray(np.broadcast_to(a, shape), np.int64).ravel() for a in arrays]
+        if not flat:
+            flat_outputs = self._library.call(self._position, function, [np.zeros(1, np.int64)])
+        else:
+            flat_outputs = self._library.call(self._position, function, flat)
+        outputs = tuple(o.reshape(shape) for o in flat_outputs)
+        if all(not isinstance(a, np.ndarray) for a in arguments):
+            if shape == ():
+                outputs = tuple(int(o[()]) for o in outputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+
+class NativeTarget(Target):
+    """A toolchain that makes a shared library with a C interface, loaded through cffi.
+
+    For each function the wrapper exports
+        void lego_run_<unit>_<function position>(int64_t n, const int64_t *in0, .., int64_t *out0, ..)
+    which calls it for n argument tuples; declaration and definition come from one signature.
+    A function without parameters is called n times just the same.
+    """
+
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        library = folder / "units.so"
+        self.link(units, folder, library)
+        return _NativeLibrary(units, library)
+
+    def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
+        """Write the sources and wrappers below folder and compile all of them to library."""
+        raise NotImplementedError
+
+
+def symbol(unit: int, position: int) -> str:
+    """The exported name of a wrapper."""
+    return f"lego_run_{unit}_{position}"
+
+
+def array_symbol(unit: int, position: int) -> str:
+    """The exported name of an array form's wrapper."""
+    return f"lego_array_{unit}_{position}"
+
+
+def c_array_declaration(unit: int, position: int, function: Function) -> str:
+    """The C declaration of an array form's wrapper: scalars, then one array for each output."""
+    scalars = [f"int64_t s{k}" for k in range(len(function.params) - len(function.axes))]
+    outputs = [f"int64_t *out{k}" for k in range(len(function.outputs))]
+    return f"void {array_symbol(unit, position)}({', '.join(['int64_t n', *scalars, *outputs])})"
+
+
+def c_declaration(unit: int, position: int, function: Function) -> str:
+    """The wrapper's C declaration (what cffi reads)."""
+    inputs = [f"const int64_t *in{k}" for k in range(len(function.params))]
+    outputs = [f"int64_t *out{k}" for k in range(len(function.outputs))]
+    return f"void {symbol(unit, position)}({', '.join(['int64_t n', *inputs, *outputs])})"
+
+
+class _NativeLibrary:
+    takes_threads = True  # the interpreter goes on while a call runs
+
+    def __init__(self, units: Sequence[Unit], path: Path):
+        from cffi import FFI
+
+        self._ffi = FFI()
+        self._positions = []
+        declarations = []
+        for u, unit in enumerate(units):
+            self._positions.append({f.name: p for p, f in enumerate(unit.program.functions)})
+            for p, f in enumerate(unit.program.functions):
+                declarations.append(f"{c_declaration(u, p, f)};")
+                if f.axes:
+                    declarations.append(f"{c_array_declaration(u, p, f)};")
+        self._ffi.cdef("\n".join(declarations))
+        self._library = self._ffi.dlopen(str(path))
+
+    def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        import numpy as np
+
+        n = len(inputs[0])
+        given = inputs[: len(function.params)]
+        outputs = [np.full(n, np.iinfo(np.int64).min, np.int64) for _ in function.outputs]
+        pointers = [self._ffi.cast("int64_t *", a.ctypes.data) for a in (*given, *outputs)]
+        name = symbol(unit, self._positions[unit][function.name])
+        getattr(self._library, name)(n, *pointers)
+        return outputs
+
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        import numpy as np
+
+        outputs = [np.full(count, np.iinfo(np.int64).min, np.int64) for _ in function.outputs]
+        pointers = [self._ffi.cast("int64_t *", a.ctypes.data) for a in outputs]
+        name = array_symbol(unit, self._positions[unit][function.name])
+        getattr(self._library, name)(count, *scalars, *pointers)
+        return outputs

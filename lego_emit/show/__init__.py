@@ -1,0 +1,1 @@
+"""Layouts as sheets of numbers and as pictures."""

@@ -1,0 +1,1 @@
+"""A Python function followed with symbols; layouts on symbols."""

@@ -1,0 +1,210 @@
+"""Calls of a user's functions on symbols: what they read, and what they cannot do."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..algebra.bijection import names_in
+from ..arith.expr import Cond, Expr, maximum, minimum
+from ..arith.terms import TOO_DEEP
+from ..errors import RAISED, LegoError, TraceError, line_in
+from .trace import Trace
+
+
+class _Globals(dict):
+    """A function's globals in which undefined names are parameters."""
+
+    def __init__(self, original: Mapping[str, Any], trace: Trace, read: Iterable[str]):
+        super().__init__(original)
+        self.update((n, trace.capture(n, original[n])) for n in read if n in original)
+        self._trace = trace
+        for name, value in _FOR_SYMBOLS.items():
+            self.setdefault(name, value)
+
+    def __missing__(self, name: str) -> Any:
+        if hasattr(builtins, name) or name.startswith("__"):
+            raise KeyError(name)
+        trace = self._trace
+        if name not in trace.free:
+            if name in trace.axes:  # an axis took the name before it was known to be in use
+                trace.axes.remove(name)
+            trace.free.append(name)
+        if name not in trace.undefined:
+            trace.undefined.append(name)
+        return trace.argument(name)
+
+
+def _minimum(*values: Any, **options: Any) -> Any:
+    return _extreme(builtins.min, minimum, values, options)
+
+
+def _maximum(*values: Any, **options: Any) -> Any:
+    return _extreme(builtins.max, maximum, values, options)
+
+
+def _is_instance(value: Any, classes: Any) -> bool:
+    """A symbol stands for an int."""
+    return isinstance(value, classes) or (isinstance(value, Expr) and isinstance(0, classes))
+
+
+_FOR_SYMBOLS = {"min": _minimum, "max": _maximum, "isinstance": _is_instance}
+
+
+def _extreme(builtin, ours, values, options):
+    items = list(values[0]) if len(values) == 1 else list(values)
+    if options or not any(isinstance(v, (Expr, Cond)) for v in items):
+        return builtin(items, **options)
+    result = items[0]
+    for item in items[1:]:
+        result = ours(result, item)
+    return result
+
+
+def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
+    """Call fn with its parameters as symbols; undefined names are parameters too."""
+    name = getattr(fn, "__name__", repr(fn))
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        raise TraceError(f"{name} has no signature that Python can read") from None
+    positional, keywords, signature = [], {}, []
+    for p in parameters:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise TraceError(f"{name} takes *{p.name}: an index function has named parameters only")
+        value = p.default
+        if p.name in trace.sizes or value is p.empty:
+            signature.append(p.name)
+            value = trace.argument(p.name)
+        if p.kind is p.KEYWORD_ONLY:
+            keywords[p.name] = value
+        else:
+            positional.append(value)
+    trace.signature = signature
+    target = fn
+    if isinstance(fn, types.FunctionType):
+        read = sorted(names_in(fn.__code__))
+        cells = _cells(fn, trace)
+        target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace, read), cells)
+    return called(target, name, *positional, **keywords)
+
+
+def _cells(fn: types.FunctionType, trace: Trace) -> tuple[types.CellType, ...] | None:
+    """What fn captured from the functions around it; what it changes itself stays its own."""
+    if fn.__closure__ is None:
+        return None
+    found = dict(zip(fn.__code__.co_freevars, fn.__closure__, strict=True))
+    for name, cell in found.items():
+        if cell != types.CellType():  # not empty
+            value = trace.capture(name, cell.cell_contents)
+            if value is not cell.cell_contents and not _changes(fn.__code__, name):
+                found[name] = types.CellType(value)
+    return tuple(found.values())
+
+
+def _changes(code: types.CodeType, name: str) -> bool:
+    import dis
+
+    return any(
+        i.argval == name and i.opname in ("STORE_DEREF", "DELETE_DEREF")
+        for i in dis.get_instructions(code)
+    ) or any(_changes(c, name) for c in code.co_consts if isinstance(c, types.CodeType))
+
+
+def _copied(
+    function: types.FunctionType,
+    code: types.CodeType,
+    names: dict[str, Any],
+    cells: tuple[types.CellType, ...] | None,
+) -> types.FunctionType:
+    """A function with other code, that reads other globals and captured values."""
+    made = types.FunctionType(code, names, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _without_sets(code: types.CodeType) -> types.CodeType:
+    """The code with tuples for its constant sets: `i in {0, 2}` looks a hash up, and a symbol's is
+    no number's; in a tuple it is compared."""
+
+    def changed(constant: Any) -> Any:
+        if isinstance(constant, types.CodeType):
+            return _without_sets(constant)
+        if isinstance(constant, frozenset):
+            return tuple(sorted(constant, key=lambda x: (0, x) if type(x) is int else (1, repr(x))))
+        return constant
+
+    constants = tuple(map(changed, code.co_consts))
+    same = all(a is b for a, b in zip(constants, code.co_consts, strict=True))
+    return code if same else code.replace(co_consts=constants)
+
+
+def called(function: Callable[..., Any], name: str, *positional: Any, **keywords: Any) -> Any:
+    """function(..), a user's, on symbols; what it cannot do is an error that has its name and the
+    line."""
+    if isinstance(function, types.FunctionType):
+        code = _without_sets(function.__code__)
+        if code is not function.__code__:
+            function = _copied(function, code, function.__globals__, function.__closure__)
+    raised: list[TraceError] = []
+    token = RAISED.set(raised)
+    try:
+        result = function(*positional, **keywords)
+        for error in raised:
+            if error.caught_outside:  # by the function, which would go on with what is not so
+                raise error
+        return result
+    except TraceError as error:
+        if error.placed:
+            raise
+        raise _placed(f"{name}{line_in(function, error)}: {error}") from error
+    except LegoError:
+        raise
+    except RecursionError as error:
+        if _calls_itself(function, error):
+            raise _placed(f"{name} calls itself without end on symbols") from None
+        raise _placed(f"{name}: {TOO_DEEP}") from None
+    except (Exception, SystemExit) as error:
+        line = line_in(function, error)
+        raise _placed(f"{name} failed on symbols{line}: {_foreign(error)}") from error
+    finally:
+        RAISED.reset(token)
+
+
+def _calls_itself(function: Callable[..., Any], error: BaseException) -> bool:
+    code, where, count = getattr(function, "__code__", None), error.__traceback__, 0
+    while where is not None:
+        count += where.tb_frame.f_code is code
+        where = where.tb_next
+    return count > 1
+
+
+def _placed(message: str) -> TraceError:
+    error = TraceError(message)
+    error.placed = True
+    return error
+
+
+def _foreign(error: BaseException) -> str:
+    """An exception that is not ours, with the way out where symbols are its cause."""
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+    if isinstance(error, SystemExit):
+        return f"it ends the program ({text})"
+    if isinstance(error, AssertionError):
+        return f"{text}: it does not hold for all values; say what holds with assume=['i < 4']"
+    if isinstance(error, IndexError) and text.startswith("IndexError: only integers, slices"):
+        return (
+            "a NumPy array cannot be indexed by a symbol; compute the number, or write a chain of "
+            "`a if i == 0 else b`"
+        )
+    named = re.sub(r"'(Expr|Cond)'( object)?", "a symbol", text)
+    if named == text:
+        return text
+    return (
+        f"{named}; what symbols take: + - * // % ** & | ^ ~ << >>, comparisons, min, max, abs, "
+        f"divmod, lego_emit.isqrt"
+    )

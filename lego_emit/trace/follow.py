@@ -1,0 +1,124 @@
+"""Follow a user's function with symbols: parameters, ranges, branches, results.
+
+A function is called at least twice: first to learn its names, the layouts' sizes and what they
+say (divisibility, index ranges), then again under all of that, until nothing new is learned.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..arith.assume import learn, parse, source_of
+from ..arith.expr import Cond, Expr
+from ..arith.facts import Facts
+from ..arith.knowledge import using
+from ..arith.rebuild import rebuild
+from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
+from .trace import Trace, within
+
+
+def check_sizes(sizes: Any) -> dict[str, int]:
+    """sizes= as a dict of ints. Raises TraceError for anything else."""
+    checked = {}
+    if sizes is not None and not isinstance(sizes, Mapping):
+        raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {shown(sizes)}")
+    for given, value in dict(sizes or {}).items():
+        name = given if isinstance(given, str) else shown(given)
+        try:
+            if isinstance(value, bool):
+                raise TypeError
+            checked[name] = operator.index(value)
+        except TypeError:
+            raise TraceError(f"sizes: {name} must be an integer, not {shown(value)}") from None
+        if checked[name].bit_length() > LONGEST:
+            raise TraceError(f"sizes: {name} is {shown(value)}; no index type holds it")
+    return checked
+
+
+def follow(
+    function: Callable[[Trace], Any],
+    sizes: Any,
+    assume: Sequence[Any],
+    base: int = 0,
+) -> tuple[Trace, Any]:
+    """Run function(trace) until nothing new is learned; the last trace and its result."""
+    fixed = check_sizes(sizes)
+    conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
+    facts = Facts(use_z3=False)
+    with using(facts):
+        learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
+    trace, result = _settled(Trace(facts, fixed, base=base), function, learning=True)
+    names = {*trace.params(), *fixed}
+    for condition, source in conditions:
+        for e in condition.exprs():
+            for name in sorted(e.symbols() - names):
+                raise AssumptionError(
+                    f"the assumption {source!r} names {name}, which is no parameter; parameters: "
+                    f"{', '.join(trace.params()) or 'none'}.{nearest(name, names)}"
+                )
+    for name in sorted(fixed.keys() - {*trace.signature, *trace.free, *trace.axes}):
+        raise TraceError(
+            f"sizes fixes {name}, which is no parameter; parameters: "
+            f"{', '.join(trace.params()) or 'none'}.{nearest(name, trace.params())}"
+        )
+    facts.check_consistent()
+    return trace, result
+
+
+def go_on(
+    trace: Trace, prepare: Callable[[Trace], None], function: Callable[[Trace], Any]
+) -> tuple[Trace, Any]:
+    """Run function(trace) under what another trace learned and prepare(trace) adds."""
+    more = replace(
+        trace,
+        facts=trace.facts.copy(),
+        signature=[*trace.signature],
+        free=[*trace.free],
+        axes=[],
+        preconditions=[*trace.preconditions],
+        extents={},
+        indices=set(),
+        _layouts={**trace._layouts},
+    )
+    with within(more):
+        prepare(more)
+    more, result = _settled(more, function, learning=False)
+    more.facts.check_consistent()
+    return more, result
+
+
+def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> tuple[Trace, Any]:
+    """The last of the runs, each under what the ones before learned. learning: there is more to
+    learn than what start knows, so that the first run is for that alone."""
+    trace, result = start, None
+    state = None if learning else start.state()
+    for attempt in range(6):
+        start.facts.use_z3 = attempt > 0 or not learning
+        trace = replace(
+            trace,
+            preconditions=[*start.preconditions],
+            extents={},
+            turned=set(),
+            _layouts=dict(start._layouts),
+            function=function,
+        )
+        result = trace.run()
+        for name, size in trace.extents.items():  # an axis has one range, whatever the branch
+            trace.facts.learn_range(name, Expr.of(trace.base), size - 1 + trace.base)
+        if trace.state() == state:
+            break
+        state = trace.state()
+    return trace, result
+
+
+def _fixed(condition: Cond, sizes: Mapping[str, int]) -> Cond:
+    def walk(value: Any) -> Any:
+        return rebuild(
+            value,
+            lambda a: Expr.of(sizes[a.args[0]]) if a.kind == "sym" and a.args[0] in sizes else None,
+        )
+
+    return condition.rebuild(walk)

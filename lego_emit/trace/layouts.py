@@ -1,0 +1,240 @@
+"""Layouts over symbolic indices and sizes: Figs. 4, 5 and 9 in terms of Expr.
+
+Flattening is a sum of products, unflattening a chain of divmods; both stay in normal form, so that
+what comes out is simplified already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from ..algebra.expand import ExpandBy
+from ..algebra.perms import GenP
+from ..arith.expr import Cond, Expr, group, select
+from ..arith.facts import Facts, current
+from ..arith.knowledge import RECORDER, using
+from ..arith.rebuild import rebuild, unsubstitute
+from ..arith.terms import Atom
+from ..errors import IndexRangeError, LayoutError
+from ..kinds import is_sympy
+from .bijections import call, check_small
+from .learn import learn_layout, note, product_of, said, size_of
+from .paths import explore, in_a_branch
+from .trace import running
+
+
+def apply(block: Any, indices: Sequence[Any]) -> Any:
+    """The physical position of symbolic indices (SymPy in, SymPy out)."""
+    return _converted(lambda values: _apply_checked(block, values), block, indices)
+
+
+def inv(block: Any, flat: Any) -> tuple:
+    """The logical indices of a symbolic position."""
+    return _converted(lambda values: _inv_checked(block, values[0]), block, [flat])
+
+
+def getitem(layout: Any, indices: Sequence[Any]) -> Any:
+    """layout[i, j, :, :]: every ':' becomes an axis of the running trace."""
+
+    if any(isinstance(i, slice) for i in indices):
+        trace = running()
+        if trace is None:
+            raise IndexRangeError(
+                f"{layout!r}: ':' over a symbolic size works only inside a function given to generate()"
+            )
+        learn_layout(layout)
+        indices = [
+            trace.axis(size_of(n)) if isinstance(i, slice) else i
+            for i, n in zip(indices, layout.dims, strict=True)
+        ]
+    return apply(layout, indices)
+
+
+def _converted(compute, block, values):
+    """Run compute under the facts in force, or under facts of the layout's own; in SymPy terms
+    where the caller's symbols are SymPy's."""
+
+    used_sympy = any(map(is_sympy, (*values, *block.sizes())))
+    exprs = [Expr.of(v) for v in values]
+    if running() is not None:
+        return compute(exprs)
+    facts = Facts()
+    with using(facts):
+        for _ in range(3):
+            before = len(facts.quotients)
+            learn_layout(block)
+            if len(facts.quotients) == before:
+                break
+        result = compute([facts.rebuilt(e) for e in exprs])
+        result = _map(result, lambda e: unsubstitute(e, facts))
+    return _map(result, Expr.to_sympy) if used_sympy else result
+
+
+def _map(value, change):
+    return tuple(change(v) for v in value) if isinstance(value, tuple) else change(value)
+
+
+# -- evaluation ----------------------------------------------------------------------------------
+
+
+def _apply_checked(block: Any, values: list[Expr]) -> Expr:
+    learn_layout(block)
+    if (recorder := RECORDER.get()) is not None:
+        recorder.applied(block, values, inverse=False)
+    sizes = [size_of(n) for n in block.dims]
+    bounded = [
+        _in_range(v, n, block, k) for k, (v, n) in enumerate(zip(values, sizes, strict=True))
+    ]
+    result = block.forward(SYMBOLS, [b for b, _ in bounded])
+    return _put_back(result, bounded)
+
+
+def _inv_checked(block: Any, flat: Expr) -> tuple[Expr, ...]:
+    learn_layout(block)
+    if (recorder := RECORDER.get()) is not None:
+        recorder.applied(block, [flat], inverse=True)
+    bounded = _in_range(flat, product_of(block.physical_dims), block, None)
+    return tuple(_put_back(e, [bounded]) for e in block.backward(SYMBOLS, bounded[0]))
+
+
+def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Expr, Expr | None]:
+    """(value, None) where 0 <= value < size is known; else a stand-in of that range and the value
+    that takes its place afterwards, with a precondition."""
+    facts = current()
+    found = _index(value)
+    if found is not None and _counts_from_base(found[0]):
+        return value if size.constant != 1 else Expr.of(0), None
+    if size.constant == 1 and found is not None:
+        name, shift = found
+        if in_a_branch() and not (facts.nonneg(value) and facts.nonneg(-value)):
+            note(f"0 <= {said(value)} < 1")  # the range holds in this branch alone
+        facts.learn_range(name, Expr.of(shift), Expr.of(shift))
+        return Expr.of(0), None
+    inside_low, inside_high = facts.nonneg(value), facts.nonneg(size - value - 1)
+    if inside_low and inside_high:
+        return value, None
+    where = "the position" if axis is None else f"index {axis}"
+    shown = said(value)
+    if facts.nonneg(-value - 1) or facts.nonneg(value - size):
+        raise IndexRangeError(f"{block!r}: {where} is {shown}, never in 0..{said(size - 1)}")
+    if found is not None:
+        name, shift = found
+        known = facts.ranges.get(name)
+        if known is None or known.hi is None:
+            if in_a_branch():  # the range holds in this branch alone
+                note(f"0 <= {shown} < {said(size)}")
+            facts.learn_range(name, Expr.of(shift), size - 1 + shift)
+            return value, None
+    note(f"0 <= {shown} < {said(size)}")
+    stand_in = Atom("sym", f"?{value.key}<{size.key}")
+    if (trace := running()) is not None:
+        trace.stand_ins[stand_in] = value
+    facts.learn_range(stand_in.args[0], Expr.of(0), size - 1)
+    if (recorder := RECORDER.get()) is not None:
+        recorder.stands_in(stand_in.args[0], value)
+    return Expr.atom(stand_in), value
+
+
+def _counts_from_base(name: str) -> bool:
+    """Whether a parameter turns out to be an index, which counts from the trace's base in the
+    next run."""
+    trace = running()
+    if trace is None or not trace.base or (name in trace.indices and name not in trace.turned):
+        return False
+    trace.indices.add(name)
+    trace.turned.add(name)
+    return True
+
+
+def _index(value: Expr) -> tuple[str, int] | None:
+    """(name, base) of a value that is a parameter, counted from the trace's base."""
+    trace = running()
+    for shift in (0, trace.base if trace is not None else 0):
+        single = (value + shift).single
+        if (
+            single is not None
+            and single.kind == "sym"
+            and single.args[0] not in current().quotients
+        ):
+            name = single.args[0]
+            if shift == 0 or (trace is not None and name in trace.indices):
+                return name, shift
+    return None
+
+
+def _put_back(e: Expr, bounded: list[tuple[Expr, Expr | None]]) -> Expr:
+    replaced = {stand_in.single: value for stand_in, value in bounded if value is not None}
+    return rebuild(e, replaced.get) if replaced else e
+
+
+class Symbols:
+    """Symbolic integers, as blocks are evaluated over them."""
+
+    def size(self, n: Any) -> Expr:
+        """A size in one term."""
+        return size_of(n)
+
+    def whole(self, flat: Expr, sizes: Sequence[Expr]) -> Expr:
+        """A flat position about to be taken apart: as it is, or as one value where the trace says so
+        (a form whose quotients share it can be smaller than one that looks into it)."""
+        trace = running()
+        if trace is None or not trace.keeps() or len(flat.terms) < 2:
+            return flat
+        size = reduce(lambda a, b: a * b, sizes, Expr.of(1))
+        return group(flat, Expr.of(0), size - 1, in_a_branch())
+
+    def called(self, block: GenP, index: Sequence[Expr]) -> Expr:
+        """A GenP's position of an index, all paths of its function followed."""
+        result = Expr.of(explore(lambda: call(block, "apply", *index)))
+        if block.inv_function is None:
+            return result
+        check_small(block, [size_of(n) for n in block.dims])
+        return _bounded(result, product_of(block.dims))
+
+    def called_back(self, block: GenP, flat: Expr) -> list[Expr]:
+        """A GenP's index of a position."""
+        sizes = [size_of(n) for n in block.dims]
+        result = explore(lambda: call(block, "inv", flat))
+        values = list(result) if isinstance(result, (tuple, list)) else [result]
+        if len(values) != len(sizes):
+            raise LayoutError(f"{block!r}: inv gives {len(values)} indices, not {len(sizes)}")
+        check_small(block, sizes)
+        return [_bounded(Expr.of(v), n) for v, n in zip(values, sizes, strict=True)]
+
+    def masked(
+        self, block: ExpandBy, coordinates: Sequence[Expr], values: Sequence[Expr]
+    ) -> list[Expr]:
+        """The values where the coordinates lie within n, else -1."""
+        condition = _inside(coordinates, [size_of(n) for n in block.n])
+        return [select(condition, value, -1) for value in values]
+
+
+SYMBOLS = Symbols()
+
+
+def _bounded(e: Expr, size: Expr) -> Expr:
+    """e, which is known to be in 0..size-1 because the block is a bijection."""
+    facts = current()
+    if facts.nonneg(e) and facts.nonneg(size - 1 - e):
+        return e
+    return group(e, Expr.of(0), size - 1, in_a_branch())
+
+
+def _inside(indices: Sequence[Expr], sizes: Sequence[Expr]) -> Cond | bool:
+    condition: Cond | bool = True
+    for i, n in zip(indices, sizes, strict=True):
+        test = i < n
+        known = current().decide(test)
+        if known is False:
+            return False
+        if known is None:
+            condition = test if condition is True else condition & test
+    return condition
+
+
+def isqrt(x: Any) -> Any:
+    """The integer square root of a SymPy expression."""
+    root = Expr.of(x).isqrt()
+    return root.to_sympy() if is_sympy(x) else root

@@ -1,0 +1,121 @@
+"""What a layout says of its sizes, learned before it is applied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from ..algebra.block import Block
+from ..arith.expr import Expr, group
+from ..arith.facts import current
+from ..arith.rebuild import expand_groups, unsubstitute
+from ..errors import LayoutError
+from .paths import in_a_branch
+from .trace import running
+
+
+def size_of(n: Any) -> Expr:
+    """A size as an Expr of one term under the facts in force."""
+    if type(n) is int:
+        return Expr.of(n)
+    e = current().rebuilt(Expr.of(n))
+    return group(e, Expr.of(1), here=in_a_branch()) if len(e.terms) > 1 else e
+
+
+def learn_layout(block: Block) -> None:
+    """Sizes are at least 1; a floor quotient among them divides; the blocks' sizes agree."""
+    if block.is_concrete:
+        return
+    trace = running()
+    if trace is not None and trace.knows(block):
+        return
+    _learn_layout(block)
+    if trace is not None:
+        trace.learned(block)
+
+
+def _learn_layout(block: Block) -> None:
+    facts = current()
+    for n in block.sizes():
+        e = Expr.of(n)
+        for name in sorted(e.symbols() | (facts.rebuilt(e).symbols() & facts.quotients.keys())):
+            if name not in facts.substitutions:
+                facts.learn_size(name)
+                if name not in facts.quotients:
+                    _parameter(name)
+        for atom in sorted(e.deep_atoms(), key=lambda a: a.key):
+            if atom.kind in ("digit", "fdiv") and (atom.kind == "fdiv" or atom.args[2] is None):
+                dividend, divisor = facts.rebuilt(atom.args[0]), facts.rebuilt(atom.args[1])
+                _note_divides(divisor, dividend)
+        value = facts.rebuilt(e)
+        top = facts.interval(value)[1]
+        if top is not None and top < 1:
+            raise LayoutError(f"{block!r}: the size {n!r} is never positive")
+        if value.constant is None and not facts.nonneg(value - 1):
+            note(f"{unsubstitute(value, facts)!r} >= 1")
+            if value.single is not None and value.single.kind == "sym":
+                facts.learn_range(value.single.args[0], Expr.of(1), None)
+    _learn_inequalities(block)
+    for one, other in block.equations():
+        a, b = product_of(one), product_of(other)
+        gap = a - b
+        gap = gap if (plain := expand_groups(gap)) is None else plain
+        if not gap.terms:
+            continue
+        if facts.nonneg(gap - 1) or facts.nonneg(-gap - 1):
+            raise LayoutError(
+                f"{block!r}: the sizes do not multiply out: "
+                f"{unsubstitute(a, facts)!r} is not {unsubstitute(b, facts)!r}"
+            )
+        note(f"{unsubstitute(a, facts)!r} == {unsubstitute(b, facts)!r}")
+
+
+def _learn_inequalities(block: Block) -> None:
+    facts = current()
+    for n, padded in block.inequalities():
+        gap = size_of(padded) - size_of(n)
+        if facts.nonneg(-gap - 1):
+            raise LayoutError(f"{block!r}: n is {n!r}, always more than n_prime, {padded!r}")
+        if not facts.nonneg(gap):
+            note(f"{unsubstitute(size_of(n), facts)!r} <= {unsubstitute(size_of(padded), facts)!r}")
+
+
+def said(value: Expr) -> str:
+    """An expression as a header says it: in the user's own symbols, without stand-ins."""
+    trace = running()
+    if trace is not None:
+        value = trace.put_back(value)
+    return repr(unsubstitute(value, current()))
+
+
+def note(text: str) -> None:
+
+    trace = running()
+    if trace is not None:
+        trace.note(text)
+
+
+def _parameter(name: str) -> None:
+    """A symbol that the user made is a parameter too."""
+
+    trace = running()
+    if trace is not None and not name.startswith("?"):
+        trace.add_parameter(name)
+
+
+def _note_divides(divisor: Expr, dividend: Expr) -> None:
+    facts = current()
+    if divisor.constant is not None and dividend.constant is not None:
+        if divisor.constant and dividend.constant % divisor.constant:
+            raise LayoutError(
+                f"{divisor!r} does not divide {dividend!r}, and a size says that it does"
+            )
+        return
+    if facts.nonneg(divisor - dividend - 1):
+        return  # the quotient is 0, as in max(M // GM, 1) with M < GM
+    facts.learn_divides(divisor, dividend)
+
+
+def product_of(sizes: Sequence[Any]) -> Expr:
+    return reduce(lambda a, b: a * b, [size_of(n) for n in sizes], Expr.of(1))

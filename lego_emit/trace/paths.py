@@ -1,0 +1,286 @@
+"""Branches: a function is followed along each of its paths, and the results are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from ..arith.expr import Cond, Expr, divide_terms, select
+from ..arith.facts import Facts, current
+from ..arith.intervals import Interval
+from ..arith.knowledge import PATH
+from ..arith.points import MOST as MOST_POINTS
+from ..arith.points import Points
+from ..arith.rebuild import rebuild
+from ..arith.terms import Atom
+from ..errors import AssumptionError, TraceError
+
+MAX_PATHS = 256  # of one run, those through GenP's functions too
+MAX_DEPTH = 64  # undecided conditions on one path
+MAX_ASKED = 4096  # conditions on one path, decided ones too
+MAX_SHOWN = 80  # characters of a condition in a message
+
+
+@dataclass
+class _Shared:
+    """What all paths have in common that are explored at once: how often they part, the bounds of
+    symbols on all of them, and the points that these leave."""
+
+    paths: int = 0
+    bounds: dict[str, Interval] = field(default_factory=dict)
+    points: dict[frozenset[str], Points] = field(default_factory=dict)
+    asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
+    _names: dict[Cond, frozenset[str]] = field(default_factory=dict)
+
+    def learn(self, facts: Facts) -> None:
+        """Take the bounds that are known while no branch is followed."""
+        for name in facts.ranges:
+            self.bounds[name] = facts.interval(facts.symbol(name))
+
+    def names(self, condition: Cond) -> frozenset[str]:
+        """The symbols of a condition."""
+        if condition not in self._names:
+            self._names[condition] = frozenset(s for e in condition.exprs() for s in e.symbols())
+        return self._names[condition]
+
+    def over(self, names: frozenset[str]) -> Points | None:
+        """All values of the symbols, None where there are too many."""
+        if names not in self.points:
+            bounds = [self.bounds.get(name, (None, None)) for name in sorted(names)]
+            if any(None in b for b in bounds):
+                return None
+            ranges = [range(lo, hi + 1) for lo, hi in bounds]
+            if not 0 < prod(map(len, ranges)) <= MOST_POINTS:
+                return None
+            self.points[names] = Points(dict(zip(sorted(names), ranges, strict=True)))
+        return self.points[names]
+
+
+@dataclass
+class _Path:
+    """One run: what is decided in it, those of the decisions that were made up on the way, and
+    the scope in which the facts hold them."""
+
+    decided: dict[Cond, bool]
+    chosen: dict[Cond, bool]  # what to decide when it is asked
+    shared: _Shared
+    taken: list[Cond] = field(default_factory=list)
+    scope: ExitStack = field(default_factory=ExitStack)
+    scoped: bool = False
+    asked: int = 0
+
+    def possible(self, condition: Cond) -> list[bool]:
+        """The values that a condition has here, where all values of its symbols are few enough to
+        be looked at; else both."""
+        names = self.shared.names(condition)
+        points = self.shared.over(names)
+        if points is None:
+            return [True, False]
+        known = [(c, v) for c, v in self.decided.items() if self.shared.names(c) <= names]
+        return points.possible(known, condition)
+
+    def decide(self, condition: Cond, value: bool, facts: Facts) -> None:
+        """Let a condition have a value for the rest of the run."""
+        if not self.scoped:
+            self.scope.enter_context(facts.scope())
+            self.scoped = True
+        self.decided[condition] = value
+        facts.assume(condition if value else ~condition)
+
+    def ask(self, condition: Cond) -> bool:
+        """What `if condition:` does: the answer where it is known, else both branches are followed."""
+        facts = current()
+        self.asked += 1
+        if self.asked > MAX_ASKED:
+            raise TraceError(
+                f"more than {MAX_ASKED} conditions on one path, the last {_shown(condition)}: a loop "
+                f"that no value of a symbol ends? Let it run over numbers, or fix sizes with "
+                f"sizes={{...}}"
+            )
+        for same, sign in ((condition, True), (~condition, False)):
+            if same in self.decided:
+                return self.decided[same] is sign
+        possible = self.possible(condition) if self.decided else [True, False]
+        if len(possible) == 2:
+            known = facts.decide(condition)
+            if known is not None:
+                return known
+        if not self.decided:
+            self.shared.learn(facts)
+            possible = self.possible(condition)
+        if len(possible) == 2 and condition not in self.chosen:
+            possible = [v for v in (True, False) if not _contradicts(condition, v, facts)]
+        if not possible:
+            raise _Impossible
+        if len(possible) == 1:
+            return possible[0]
+        if len(self.decided) >= MAX_DEPTH:
+            raise TraceError(
+                f"more than {MAX_DEPTH} undecided conditions on one path, the last "
+                f"{_shown(condition)}: a loop over a symbol? Bound it with assume=[...], or fix its "
+                f"size with sizes={{...}}"
+            )
+        if condition not in self.chosen:
+            self.taken.append(condition)
+        value = self.chosen.get(condition, True)
+        self.decide(condition, value, facts)
+        if condition.remainder is not None:
+            self.shared.asked[condition.key] = condition
+        return value
+
+
+class _Impossible(BaseException):
+    """What was decided on this path contradicts itself: no values take it. No function of a
+    user's catches it."""
+
+
+def in_a_branch() -> bool:
+    """Whether some condition was undecided on the way here."""
+    path = PATH.get()
+    return path is not None and bool(path.decided)
+
+
+def _contradicts(condition: Cond, value: bool, facts: Facts) -> bool:
+    """Whether a condition's value is seen at once to contradict what is known."""
+    with facts.scope():
+        facts.assume(condition if value else ~condition)
+        return facts.contradictory()
+
+
+def _shown(condition: Cond) -> str:
+    text = repr(condition)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}.."
+
+
+def explore(function: Callable[[], Any], asked: dict[str, Cond] | None = None) -> Any:
+    """Call function once for each combination of undecided conditions; the results, joined by
+    selects. asked: where the conditions are put that ask for a remainder and are undecided."""
+    outer = PATH.get()
+    shared = outer.shared if outer is not None else _Shared(asked={} if asked is None else asked)
+
+    def run(prefix: list[tuple[Cond, bool]]) -> tuple[_Path, Any]:
+        shared.paths += bool(prefix)  # the first of a function is one of its caller's
+        if shared.paths >= MAX_PATHS:
+            raise TraceError(
+                f"more than {MAX_PATHS} paths, the last decided by {_shown(prefix[-1][0])}: spell "
+                f"choices with min, max, // and %, bound the symbols with assume=[...], or fix "
+                f"sizes with sizes={{...}}"
+            )
+        path = _Path(dict(outer.decided) if outer is not None else {}, dict(prefix), shared)
+        token = PATH.set(path)
+        try:
+            with path.scope:
+                try:
+                    return path, function()
+                except _Impossible:
+                    return path, _Impossible
+        finally:
+            PATH.reset(token)
+
+    def tree(prefix: list[tuple[Cond, bool]]) -> Any:
+        path, result = run(prefix)
+        for k in range(len(path.taken) - 1, -1, -1):
+            before = [(c, True) for c in path.taken[:k]]
+            other = tree([*prefix, *before, (path.taken[k], False)])
+            result = _join(path.taken[k], result, other)
+        return result
+
+    result = tree([])
+    if result is not _Impossible:
+        return result
+    if outer is not None:
+        raise _Impossible
+    raise AssumptionError(
+        "the assumptions contradict each other: no values of the symbols take any path"
+    )
+
+
+def _join(condition: Cond, a: Any, b: Any) -> Any:
+    if a is _Impossible or b is _Impossible:
+        return b if a is _Impossible else a
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
+        joined = [_join(condition, x, y) for x, y in zip(a, b, strict=True)]
+        return getattr(type(a), "_make", type(a))(joined)  # a named tuple, too
+    if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
+        return {k: _join(condition, a[k], b[k]) for k in a}
+    if a is b or (isinstance(a, int | str) and type(a) is type(b) and a == b):
+        return a
+    try:
+        return select(condition, *_mirrored(condition, a, b))
+    except TraceError:
+        raise TraceError(
+            f"the branches of {condition!r} give {a!r} and {b!r}, which cannot be joined"
+        ) from None
+
+
+def _mirrored(condition: Cond, a: Any, b: Any) -> tuple[Any, Any]:
+    """Two branches where one takes a root, or the half of a square, of x and the other that of
+    s - x, as functions of one value, x or s - x: what they share is then computed once, and never
+    gets larger than it is in either (the two halves of an antidiagonal, Fig. 7)."""
+    if not isinstance(a, Expr) or not isinstance(b, Expr):
+        return a, b
+    for one, other in zip(_arguments(a), _arguments(b), strict=True):
+        if len(one) != 1 or len(other) != 1 or one == other:
+            continue
+        (p,), (q,) = one, other
+        for x in sorted(p.atoms() & q.atoms(), key=lambda atom: atom.key):
+            turn = _turn(_powers(p, x), _powers(q, x))
+            if turn is not None:
+                known = Expr.atom(x)
+                value = select(condition, known, turn - known)
+                return rebuild(a, {x: value}.get), rebuild(b, {x: turn - value}.get)
+    return a, b
+
+
+def _arguments(e: Expr) -> tuple[set[Expr], set[Expr]]:
+    """What roots are taken of, and the sums with a square that are halved."""
+    atoms = e.deep_atoms()
+    roots = {atom.args[0] for atom in atoms if atom.kind == "isqrt"}
+    halves = {
+        atom.args[0]
+        for atom in atoms
+        if atom.kind == "digit" and atom.args[1].constant == 2 and atom.args[2] is None
+        if any(m.count(x) == 2 for m in atom.args[0].terms for x in m)
+    }
+    return roots, halves
+
+
+def _powers(e: Expr, x: Atom) -> list[Expr] | None:
+    """The coefficients of 1, x and x*x; None where x stands deeper or in higher powers."""
+    found: list[dict] = [{}, {}, {}]
+    for mono, c in e.terms.items():
+        power = mono.count(x)
+        if power > 2:
+            return None
+        found[power][tuple(atom for atom in mono if atom is not x)] = c
+    powers = [Expr(terms) for terms in found]
+    return None if any(x in power.deep_atoms() for power in powers) else powers
+
+
+def _turn(p: list[Expr] | None, q: list[Expr] | None) -> Expr | None:
+    """s such that q(s - x) is p(x), but for a constant where there are squares; else None."""
+    if p is None or q is None or not p[2].same(q[2]):
+        return None
+    if p[2].terms:
+        by, gap = 2 * p[2], -(p[1] + q[1])
+    elif p[1].terms and p[1].same(-q[1]):
+        by, gap = p[1], q[0] - p[0]
+    else:
+        return None
+    if len(by.terms) != 1:
+        return None
+    turn, rest = divide_terms(gap, by)
+    return None if rest.terms else turn
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """While no path is followed: what is decided on it is not asked about here."""
+    token = PATH.set(None)
+    try:
+        yield
+    finally:
+        PATH.reset(token)

@@ -1,0 +1,180 @@
+"""The state of one function that is being followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any
+
+from ..arith.expr import Cond, Expr
+from ..arith.facts import Facts
+from ..arith.knowledge import PATH, RECORDER, using
+from ..arith.rebuild import rebuild
+from ..arith.terms import Atom
+from ..errors import TraceError
+from .paths import explore, in_a_branch
+
+AXIS_NAMES = "ijklmn"
+
+_running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
+
+
+def running() -> Trace | None:
+    """The trace that is running, if any."""
+    return _running.get()
+
+
+@dataclass
+class Trace:
+    """One function being followed."""
+
+    facts: Facts
+    sizes: Mapping[str, int]
+    signature: list[str] = field(default_factory=list)
+    free: list[str] = field(default_factory=list)  # parameters beside the signature's, by first use
+    undefined: list[str] = field(default_factory=list)  # those that are names nobody defined
+    captured: dict[int, tuple[str, Any]] = field(default_factory=dict)  # id -> a variable
+    misread: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (value, of what)
+    axes: list[str] = field(default_factory=list)
+    preconditions: list[str] = field(default_factory=list)
+    extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
+    base: int = 0  # what the first index is called: 0 or 1
+    indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
+    asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
+    turned: set[str] = field(default_factory=set)  # those that turned out to be in this run
+    _axis: int = 0
+    _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
+    function: Callable[[Trace], Any] | None = None
+    stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
+    whole: frozenset[int] = frozenset()  # the flat positions that are kept as one value
+    steps: int = 0  # flat positions that were taken apart
+
+    def knows(self, layout: Any) -> bool:
+        """Whether a layout's sizes were learned before, so that they hold on every path."""
+        return id(layout) in self._layouts
+
+    def learned(self, layout: Any) -> None:
+        """A layout's sizes were learned, and nothing was wrong with them."""
+        if not in_a_branch():
+            self._layouts[id(layout)] = layout
+
+    def keeps(self) -> bool:
+        """Whether the next flat position is kept as one value, not looked into."""
+        self.steps += 1
+        return self.steps - 1 in self.whole
+
+    def run(self) -> Any:
+        """Follow the function once, all its paths."""
+        if (recorder := RECORDER.get()) is not None:
+            recorder.start(self.facts, self.whole)
+
+        def start() -> Any:
+            self._axis = self.steps = 0
+            return self.function(self)
+
+        with within(self):
+            return explore(start, self.asked)
+
+    def again(self, whole: Collection[int]) -> Any:
+        """The result with some flat positions kept as one value."""
+        made = replace(
+            self, whole=frozenset(whole), preconditions=[*self.preconditions], extents={}
+        )
+        return made.run()
+
+    def state(self) -> tuple:
+        """What shows whether a run learned something."""
+        return self.facts.state(), tuple(self.free), tuple(self.axes), len(self.indices)
+
+    def symbol(self, name: str) -> Expr:
+        """A parameter, or the number that sizes= fixes it to."""
+        if name in self.sizes:
+            return Expr.of(self.sizes[name])
+        symbol = self.facts.symbol(name)
+        return symbol - self.base if name in self.indices else symbol
+
+    def argument(self, name: str) -> Expr | int:
+        """What a user's function is given for a parameter: a number where sizes= fixes it."""
+        return self.sizes[name] if name in self.sizes else self.symbol(name)
+
+    def add_parameter(self, name: str) -> None:
+        """Take a symbol for a parameter, if it is none yet."""
+        known = name in self.signature or name in self.free or name in self.axes
+        if not known and name not in self.sizes and name not in self.facts.quotients:
+            self.free.append(name)
+
+    def capture(self, name: str, value: Any) -> Any:
+        """The value of a variable around the function, to be known again where it is an index. What
+        is written in capitals is a constant."""
+        if not isinstance(value, Integral) or isinstance(value, bool) or name == name.upper():
+            return value
+        made = _Captured(value) if type(value) is int else value
+        self.captured[id(made)] = name, made
+        return made
+
+    def indexed(self, layout: Any, axis: int | None, index: Any) -> None:
+        """A layout was asked at a number: is that a variable around the function?"""
+        name, value = self.captured.get(id(index), ("", None))
+        if name and value is index:
+            place = "the position" if axis is None else f"index {axis}"
+            self.misread.setdefault(name, (int(index), f"{place} of {layout!r}"))
+
+    def axis(self, size: Expr) -> Expr:
+        """The parameter of the next ':'."""
+        if self._axis == len(self.axes):
+            taken = {*self.signature, *self.free, *self.axes}
+            choices = [*AXIS_NAMES, *(f"i{k}" for k in range(64))]
+            self.axes.append(next(n for n in choices if n not in taken))
+        name = self.axes[self._axis]
+        self._axis += 1
+        before = self.extents.setdefault(name, size)
+        if (before - size).terms:
+            raise TraceError(
+                f"':' stands for an axis of {before!r} and, in another branch, for one of {size!r}: a "
+                f"caller runs over one extent; write the index as a parameter instead"
+            )
+        self.facts.learn_range(name, Expr.of(self.base), size - 1 + self.base)
+        self.indices.add(name)
+        return self.symbol(name)
+
+    def note(self, text: str, branch: Iterable[Cond] = ()) -> None:
+        """A precondition for the header; one of a branch, or of the path here, says so."""
+        path = PATH.get()
+        if path is not None and path.decided:
+            branch = [*branch, *(c if value else ~c for c, value in path.decided.items())]
+        text = " or ".join([*(repr(self.put_back(~c)) for c in branch), text])
+        if text not in self.preconditions:
+            self.preconditions.append(text)
+
+    def put_back(self, value: Any) -> Any:
+        """An expression or a condition with the values of the stand-ins that are in it."""
+        exprs = list(value.exprs()) if isinstance(value, Cond) else [value]
+        if not any(atom in self.stand_ins for e in exprs for atom in e.deep_atoms()):
+            return value
+        return self.put_back(
+            value.rebuild(lambda e: rebuild(e, self.stand_ins.get))
+            if isinstance(value, Cond)
+            else rebuild(value, self.stand_ins.get)
+        )
+
+    def params(self) -> list[str]:
+        """The parameters in order: signature, then free names by first use, then axes."""
+        return [n for n in (*self.signature, *self.free, *self.axes) if n not in self.sizes]
+
+
+class _Captured(int):
+    """A number that is an object of its own: 5 is the same one everywhere."""
+
+
+@contextmanager
+def within(trace: Trace) -> Iterator[None]:
+    """While this trace is the running one."""
+    token = _running.set(trace)
+    try:
+        with using(trace.facts):
+            yield
+    finally:
+        _running.reset(token)
