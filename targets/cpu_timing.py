@@ -531,7 +531,7 @@ class CpuTimer:
         total = side.space.total if side.space.total <= TABLE_LIMIT else 1
         numbers = np.arange(total)
         points = side.space.points(numbers)
-        compiled = self.unit.compile()[side.function.name]
+        compiled = self.target.compile([self.unit])[0][side.function.name]
         found = compiled(*side.space.arguments(points))
         outputs = found if isinstance(found, tuple) else (found,)
         value = np.zeros(total, np.int64)

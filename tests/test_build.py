@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import lego_emit
 from lego_emit.cli.app import main
+from lego_emit.emit import registry
 from lego_emit.project.build import build
 from lego_emit.project.config import load
 from lego_emit.project.making import emit_all
 from lego_emit.project.manifest import FOLDER, file_digest, locked
-from lego_emit.run import registry
 
 pytestmark = pytest.mark.slow
 
@@ -283,7 +284,7 @@ def test_two_hundred_layouts_in_seven_languages(monkeypatch):
     )
     assert "up to date" in built().stderr
     assert state() == before and not made
-    package = Path(registry.__file__).parent
+    package = Path(lego_emit.__file__).parent
     own = [times for path, times in read.items() if not path.is_relative_to(package)]
     assert own == [1] * 1601
 

@@ -307,7 +307,7 @@ def test_a_plugin_that_does_not_load_gives_one_error(case, tmp_path):
 def test_the_seven_are_entry_points():
     from conftest import TARGETS
 
-    from lego_emit.run import registry
+    from lego_emit.emit import registry
 
     assert set(TARGETS) <= set(registry.targets())
     for name in TARGETS:

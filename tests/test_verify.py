@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, golden
-from lego_emit.check import verify
+from lego_emit.check import host
 from lego_emit.check.expected import numbers_of
 from lego_emit.cli.app import main
 from lego_emit.emitted import emit_program
@@ -57,7 +57,7 @@ def test_on_every_target(toolchain):
 
 
 def test_a_wrong_pair_is_found_at_its_first_index(monkeypatch):
-    monkeypatch.setattr(verify, "CHUNK", 100)
+    monkeypatch.setattr(host, "CHUNK", 100)
     layout = tiled(64, 64, 8, 8)
     unit = generate(layout, "cpp")
     wrong = replace(unit, source=unit.source.replace("512 * i", "511 * i"))
@@ -133,7 +133,7 @@ def test_counting_from_one():
 
 
 def test_streams_in_chunks(monkeypatch):
-    monkeypatch.setattr(verify, "CHUNK", 1000)
+    monkeypatch.setattr(host, "CHUNK", 1000)
     seen = []
     layout = tiled(128, 128, 16, 16)
     found = generate(layout, "cpp").verify(
@@ -450,7 +450,7 @@ def test_bad_input():
 
 
 def test_a_bitmap_that_does_not_fit(monkeypatch):
-    monkeypatch.setattr(verify, "_free_memory", lambda: 10)
+    monkeypatch.setattr(host, "_free_memory", lambda: 10)
     unit = generate(index_kernel, "cpp")
     with pytest.raises(VerifyError, match=r"a bitmap of 6,144 positions needs .* GiB free"):
         unit.verify(sizes=SIZES)

@@ -17,12 +17,10 @@ from ..algebra.block import Block
 from ..emit.unit import Unit
 from ..errors import LegoError, VerifyError
 from ..run import registry
-from ..run.devices import Progress, Rivals, Way
+from ..run.devices import BYTES, REPEAT, Progress, Rivals, Way
 from ..run.space import Space, spaces_of
 from .nest import naive
 
-REPEAT = 30
-BYTES = 2**32  # of the arrays that are gathered from and scattered to
 LOOP = "the loop alone"
 OURS, BY_HAND, NAIVE, TABLE = "ours", "by hand", "naive nest", "table"
 

@@ -13,6 +13,9 @@ from .space import Space
 if TYPE_CHECKING:
     import numpy as np
 
+REPEAT = 30  # measurements of each
+BYTES = 2**32  # of the arrays that are gathered from and scattered to
+
 Progress = Callable[[int, int], None]  # steps done, steps in all
 
 
@@ -108,8 +111,8 @@ class Rivals:
 
     spaces: Mapping[str, Space]
     ways: tuple[Way, ...]
-    bytes: int  # of the arrays that are gathered from and scattered to
-    repeat: int
+    bytes: int = BYTES
+    repeat: int = REPEAT
 
 
 class Timer(Protocol):
