@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import reduce
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from .expr import (
     bit_operation,
     digit,
     distribute,
+    divide_terms,
     group,
     maximum,
     minimum,
@@ -49,6 +50,39 @@ def rebuild(e: Expr, replace: Callable[[Atom], Expr | None]) -> Expr:
         return memo[atom]
 
     return walk(e)
+
+
+def put_back(value: Any, stand_ins: Mapping[Atom, Expr]) -> Any:
+    """An expression or a condition with the values of the stand-ins that are in it."""
+    exprs = list(value.exprs()) if isinstance(value, Cond) else [value]
+    if not any(atom in stand_ins for e in exprs for atom in e.deep_atoms()):
+        return value
+    return put_back(
+        value.rebuild(lambda e: rebuild(e, stand_ins.get))
+        if isinstance(value, Cond)
+        else rebuild(value, stand_ins.get),
+        stand_ins,
+    )
+
+
+def opened(e: Expr, flats: Collection[Atom], kept: Collection[Atom]) -> Expr:
+    """e with those of its flat positions looked into that are not kept as one value. A digit is then
+    taken in the order in which a layout takes it: first the quotient, then its remainder."""
+
+    def replace(atom: Atom) -> Expr | None:
+        if atom in kept:
+            return None
+        if atom in flats:
+            return rebuild(atom.args[0], replace)
+        if atom.kind == "digit":
+            base, lo, hi = atom.args
+            if hi is not None:
+                count, rest = divide_terms(hi, lo)
+                if not rest.terms:
+                    return rebuild(base, replace) // lo % count
+        return None
+
+    return rebuild(e, replace)
 
 
 def make(kind: str, *args: Any) -> Expr:

@@ -17,6 +17,7 @@ from ..arith.knowledge import PATH, RECORDER
 if TYPE_CHECKING:
     from ..arith.facts import Facts
 
+KEPT = frozenset([-1])  # all flat positions are kept whole
 PROOFS = ("intervals", "mixed-radix bounds", "bounds put in one by one", "a known bound", "Z3")
 
 
@@ -110,11 +111,17 @@ class Recorder:
 
     # -- what is listened to ------------------------------------------------------------------
 
-    def start(self, facts: Facts, whole: frozenset[int]) -> None:
-        """A run begins."""
+    def start(self, facts: Facts, keeps: bool) -> None:
+        """A run begins; keeps: flat positions are kept whole in it."""
         self._kept.append(facts)
-        self._list = self.log[id(facts), whole] = []
+        self.whole, self._facts = KEPT if keeps else frozenset(), facts
+        self._list = self.log[id(facts), self.whole] = []
+        self._settled = False
+
+    def variant(self, facts: Facts, whole: frozenset[int]) -> None:
+        """Some of the flat positions that were kept are looked into, all but those of whole."""
         self.whole, self._facts = whole, facts
+        self._list = self.log[id(facts), whole] = [*self.log.get((id(facts), KEPT), ())]
         self._settled = False
 
     def function(self, name: str, facts: Facts) -> None:
@@ -124,9 +131,9 @@ class Recorder:
         self._settled = True
         self._list = self.log.setdefault((id(facts), self.whole), [])
 
-    def stop(self) -> None:
-        """What follows is no step: programs are compared."""
-        self._list = None
+    def stop(self, whole: frozenset[int] = frozenset()) -> None:
+        """What follows is no step: programs are compared, of which some positions are kept whole."""
+        self._list, self.whole = None, whole
 
     def quiet(self, by: int) -> None:
         """A proof begins (1) or ends (-1): what is computed in it is no step."""

@@ -3,26 +3,26 @@ taken, its common parts named, signs and ranges proven."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from ..arith.expr import Cond, Expr
+from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..arith.intervals import interval
 from ..arith.knowledge import RECORDER
-from ..arith.rebuild import expand_groups, unsubstitute
+from ..arith.rebuild import expand_groups, opened, unsubstitute
 from ..arith.terms import Atom
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, OPS, Node
 from .forms import Form, Style, standing
 from .lowering import Found, Lowering, price
+from .problem import Problem
 from .search import tabulated, wired
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
+WHOLES = 4  # ways to keep flat positions whole that are tried
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
 TRIES = 3  # functions stay quick
-VISITS = 4096  # of parts of the outputs, when it is asked in which branch a division stands
 DIVIDES = {"div": "floordiv", "mod": "floormod", "floordiv": "floordiv", "floormod": "floormod"}
 WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 
@@ -53,34 +53,62 @@ class Lowered:
 
 
 def lower(
-    outputs: Sequence[tuple[str, Expr]],
-    facts: Facts,
-    cost: Cost,
-    bit_operations: bool,
-    taken: Iterable[str],
-    extents: Sequence[tuple[str, Expr]] = (),
-    types: Collection[str] = (),
-    wholes: Callable[[], Iterable[Sequence[tuple[str, Expr]]]] = tuple,
-    lazy: bool = True,
+    problem: Problem, types: Sequence[str], cost: Cost, bit_operations: bool, lazy: bool
 ) -> Lowered:
-    """The cheapest program for outputs, expressions under the facts in force. types: the index
-    types to choose from; wholes(): the outputs in other forms, tried where borders of digits
-    do not line up; lazy: a select computes only the branch that it takes."""
-    lowering = Lowering(facts, cost, bit_operations, types, lazy)
-    best, aligned = _best_form(lowering, [e for _, e in outputs])
+    """The cheapest program for the outputs of a problem, under the facts in force. types: the index
+    types to choose from; lazy: a select computes only the branch that it takes."""
+    lowering = Lowering(problem.facts, cost, bit_operations, types, lazy)
+    outputs = [e for _, e in problem.outputs]
+    best, aligned = _best_form(lowering, outputs)
     if not aligned:
-        for variant in wholes():
-            found, _ = _best_form(lowering, [e for _, e in variant])
+        for variant in _variants(problem):
+            found, _ = _best_form(lowering, variant)
             best = min(best, found, key=price)
-    if _fits_int32(lowering, [e for _, e in outputs]) and not _is_narrow(lowering, best):
+    if _fits_int32(lowering, outputs) and not _is_narrow(lowering, best):
         # a form that needs wider values on the way than its results are is no good one
         others = sorted(lowering.tried, key=price)
         best = next((found for found in others if _is_narrow(lowering, found)), best)
     if (recorder := RECORDER.get()) is not None:
         recorder.won(best[1], cost.name)
     plain = Form(lowering, Style(), ())
-    sizes = [plain.expr(unsubstitute(e, facts)) for _, e in extents]
-    return finish(lowering, [n for n, _ in outputs], best[1], [n for n, _ in extents], sizes, taken)
+    extents = {n: problem.extents[n] for n in problem.axes if n in problem.extents}
+    sizes = [plain.expr(unsubstitute(e, problem.facts)) for e in extents.values()]
+    names = [n for n, _ in problem.outputs]
+    return finish(lowering, names, best[1], [*extents], sizes, {*problem.params, *names})
+
+
+def is_aligned(outputs: Iterable[Expr], facts: Facts) -> bool:
+    """Whether the borders of all digits line up: each is one of a single value."""
+    outputs = list(outputs)
+    atoms = [atom for atom, _ in standing(unsubstitute(e, facts) for e in outputs)]
+    if any(atom.kind == "group" for atom in atoms):
+        flat = [expand_groups(e) for e in outputs]
+        if all(e is not None for e in flat):
+            expanded = [unsubstitute(e, facts) for e in flat if e is not None]
+            atoms = [atom for atom, _ in standing(expanded)]
+    return _line_up(atoms)
+
+
+def _line_up(atoms: Iterable[Atom]) -> bool:
+    return all(len(a.args[0].terms) == 1 for a in atoms if a.kind == "digit")
+
+
+def _variants(problem: Problem) -> Iterator[list[Expr]]:
+    """The outputs again, one or all of the flat positions on the way kept as one value."""
+    if problem.kept is None:
+        return
+    outputs, flats = problem.kept
+    choices = [{atom} for atom in flats]
+    if len(flats) > 1:
+        choices.append(set(flats))
+    for kept in choices[-WHOLES:]:
+        recorder, whole = RECORDER.get(), frozenset(map(flats.index, kept))
+        if recorder is not None:
+            recorder.variant(problem.facts, whole)
+        found = [problem.facts.rebuilt(opened(e, flats, kept)) for _, e in outputs]
+        if recorder is not None:
+            recorder.stop(whole)
+        yield found
 
 
 def _fits_int32(lowering: Lowering, outputs: Iterable[Expr]) -> bool:
@@ -125,7 +153,7 @@ def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool
             recorder.context = ()
     if lowering.signed:
         best = min(best, tabulated(lowering, own, best), key=price)
-    return best, all(len(a.args[0].terms) == 1 for a in atoms if a.kind == "digit")
+    return best, _line_up(atoms)
 
 
 def _tried(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Found:
@@ -193,44 +221,6 @@ def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:
     for digit in digits:
         yield {digit}
         yield set(digits) - {digit}
-
-
-def nonzero(outputs: Iterable[Expr], facts: Facts) -> Iterator[tuple[Expr, tuple[Cond, ...]]]:
-    """(a divisor that may be 0 for all that is known, the conditions of the branch in which it
-    divides); no conditions where there is too much to look at."""
-    seen: set[tuple[Atom, tuple[str, ...]]] = set()
-    waiting: list[tuple[Expr, tuple[Cond, ...]]] = [(e, ()) for e in outputs]
-    while waiting:
-        e, branch = waiting.pop()
-        if len(seen) > VISITS:
-            branch = ()
-        keys = tuple(c.key for c in branch)
-        for atom in e.atoms():
-            if (atom, keys) in seen:
-                continue
-            seen.add((atom, keys))
-            if atom.kind == "select":
-                condition, then, other = atom.args
-                waiting += [(e, branch) for e in condition.exprs()]
-                waiting += [(then, (*branch, condition)), (other, (*branch, ~condition))]
-                continue
-            for x in atom.args:
-                waiting += [(e, branch) for e in _within(x)]
-            if atom.kind in ("fdiv", "fmod") and _may_be_0(atom.args[1], branch, facts):
-                yield atom.args[1], branch
-
-
-def _within(x: Any) -> list[Expr]:
-    return [*x.exprs()] if isinstance(x, Cond) else [x] if isinstance(x, Expr) else []
-
-
-def _may_be_0(divisor: Expr, branch: Iterable[Cond], facts: Facts) -> bool:
-    if Cond("ne", divisor, Expr.of(0)).key in {c.key for c in branch}:
-        return False
-    with facts.scope():
-        for condition in branch:
-            facts.assume(condition)
-        return not (facts.nonneg(divisor - 1) or facts.nonneg(-divisor - 1))
 
 
 # -- names and ranges ------------------------------------------------------------------------------

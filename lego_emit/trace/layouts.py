@@ -180,10 +180,12 @@ class Symbols:
         """A flat position about to be taken apart: as it is, or as one value where the trace says so
         (a form whose quotients share it can be smaller than one that looks into it)."""
         trace = running()
-        if trace is None or not trace.keeps() or len(flat.terms) < 2:
+        if trace is None or not trace.keeps or len(flat.terms) < 2:
             return flat
         size = reduce(lambda a, b: a * b, sizes, Expr.of(1))
-        return group(flat, Expr.of(0), size - 1, in_a_branch())
+        kept = group(flat, Expr.of(0), size - 1, in_a_branch())
+        trace.flats.update(dict.fromkeys(kept.atoms()))
+        return kept
 
     def called(self, block: GenP, index: Sequence[Expr]) -> Expr:
         """A GenP's position of an index, all paths of its function followed."""

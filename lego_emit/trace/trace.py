@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from typing import Any
 from ..arith.expr import Cond, Expr
 from ..arith.facts import Facts
 from ..arith.knowledge import PATH, RECORDER, using
-from ..arith.rebuild import rebuild
+from ..arith.rebuild import put_back
 from ..arith.terms import Atom
 from ..errors import TraceError
 from .paths import explore, in_a_branch
@@ -49,8 +49,8 @@ class Trace:
     _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     function: Callable[[Trace], Any] | None = None
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
-    whole: frozenset[int] = frozenset()  # the flat positions that are kept as one value
-    steps: int = 0  # flat positions that were taken apart
+    keeps: bool = False  # flat positions are kept as one value, not looked into
+    flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
 
     def knows(self, layout: Any) -> bool:
         """Whether a layout's sizes were learned before, so that they hold on every path."""
@@ -61,29 +61,22 @@ class Trace:
         if not in_a_branch():
             self._layouts[id(layout)] = layout
 
-    def keeps(self) -> bool:
-        """Whether the next flat position is kept as one value, not looked into."""
-        self.steps += 1
-        return self.steps - 1 in self.whole
-
     def run(self) -> Any:
         """Follow the function once, all its paths."""
         if (recorder := RECORDER.get()) is not None:
-            recorder.start(self.facts, self.whole)
+            recorder.start(self.facts, self.keeps)
 
         def start() -> Any:
-            self._axis = self.steps = 0
+            self._axis = 0
             return self.function(self)
 
         with within(self):
             return explore(start, self.asked)
 
-    def again(self, whole: Collection[int]) -> Any:
-        """The result with some flat positions kept as one value."""
-        made = replace(
-            self, whole=frozenset(whole), preconditions=[*self.preconditions], extents={}
-        )
-        return made.run()
+    def kept(self) -> tuple[Any, list[Atom]]:
+        """(the result with all flat positions kept as one value, those values)."""
+        made = replace(self, keeps=True, flats={}, preconditions=[*self.preconditions], extents={})
+        return made.run(), list(made.flats)
 
     def state(self) -> tuple:
         """What shows whether a run learned something."""
@@ -151,14 +144,7 @@ class Trace:
 
     def put_back(self, value: Any) -> Any:
         """An expression or a condition with the values of the stand-ins that are in it."""
-        exprs = list(value.exprs()) if isinstance(value, Cond) else [value]
-        if not any(atom in self.stand_ins for e in exprs for atom in e.deep_atoms()):
-            return value
-        return self.put_back(
-            value.rebuild(lambda e: rebuild(e, self.stand_ins.get))
-            if isinstance(value, Cond)
-            else rebuild(value, self.stand_ins.get)
-        )
+        return put_back(value, self.stand_ins)
 
     def params(self) -> list[str]:
         """The parameters in order: signature, then free names by first use, then axes."""

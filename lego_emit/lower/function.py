@@ -1,0 +1,71 @@
+"""One function lowered: the program, its index type, its header."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..arith.expr import Expr
+from ..arith.knowledge import using
+from ..errors import WidthError
+from ..ir.cost import Cost
+from ..ir.program import INDEX_TYPES, Function, Param
+from . import header
+from .lower import lower
+from .problem import Problem
+from .widths import choose_type
+
+
+def lowered(
+    problem: Problem, types: Sequence[str], cost: Cost, bit_operations: bool, lazy: bool
+) -> Function:
+    """The cheapest program for a problem. types: index types to choose from, narrowest first; the
+    others as in lower()."""
+    facts = problem.facts
+    with using(facts):
+        found = lower(problem, types, cost, bit_operations, lazy)
+        params = tuple(header.param(n, problem) for n in problem.params)
+        chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem.size)
+        index_type, width, note = _with_params(problem.name, params, chosen, types)
+        doc = problem.doc
+        spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
+        return Function(
+            name=problem.name,
+            params=params,
+            body=tuple(found.body),
+            outputs=tuple(found.outputs),
+            index_type=index_type,
+            summary=f"{doc} Indices and positions count from 1." if problem.base else doc,
+            assumptions=header.assumptions(problem, width, params),
+            width_note=note,
+            axes=tuple(found.extents),
+            base=problem.base,
+            cost=found.cost,
+            promises=tuple(
+                header.promised(e, facts, span, problem.base)
+                for (_, e), span in zip(problem.outputs, spans, strict=True)
+            ),
+        )
+
+
+def _with_params(
+    name: str,
+    params: Sequence[Param],
+    chosen: tuple[str, list[str], str],
+    candidates: Sequence[str],
+) -> tuple[str, list[str], str]:
+    """The narrowest candidate that holds every argument's proven range too. chosen: (index type,
+    preconditions, why it is wide enough)."""
+    index_type, width, note = chosen
+    for candidate in candidates[candidates.index(index_type) :]:
+        least, most = INDEX_TYPES[candidate]
+        ends = ((p, end) for p in params for end in (p.lo, p.hi) if end is not None)
+        culprit = next((p for p, end in ends if not least <= end <= most), None)
+        if culprit is None:
+            if candidate != index_type:
+                note = f"{candidate} holds every argument and every value."
+            return candidate, width, note
+    better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"
+    raise WidthError(
+        f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "
+        f"choose a {better} index_type or smaller sizes"
+    )

@@ -1,0 +1,39 @@
+"""What is to be lowered: the results of one function over symbols, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..arith.expr import Expr
+from ..arith.facts import Facts
+from ..arith.terms import Atom
+
+
+@dataclass
+class Problem:
+    """One function.
+
+    outputs: by name, under facts. kept: the same with flat positions kept as one value, and those
+    values; None where that is not asked for. params: in order; axes: those that the caller ranges
+    over, extents how far; indices: those that count from base. size: how many positions there are;
+    spans: (least, end) that are known to hold of each output, counted from 0. stated: assumptions
+    as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
+    of a known range.
+    """
+
+    name: str
+    doc: str
+    facts: Facts
+    outputs: Sequence[tuple[str, Expr]]
+    params: Sequence[str]
+    axes: Sequence[str] = ()
+    extents: Mapping[str, Expr] = field(default_factory=dict)
+    indices: Collection[str] = ()
+    base: int = 0
+    size: Expr | None = None
+    spans: Sequence[tuple[int, Expr]] | None = None
+    stated: Sequence[str] = ()
+    preconditions: list[str] = field(default_factory=list)
+    stand_ins: Mapping[Atom, Expr] = field(default_factory=dict)
+    kept: tuple[Sequence[tuple[str, Expr]], Sequence[Atom]] | None = None

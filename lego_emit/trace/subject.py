@@ -1,0 +1,236 @@
+"""What generate() is given, followed with symbols: a layout, or a function that gives one or indices."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..algebra.block import Block
+from ..arith.expr import Cond, Expr
+from ..arith.knowledge import RECORDER, using
+from ..arith.rebuild import unsubstitute
+from ..arith.terms import Atom
+from ..errors import TraceError, shown
+from ..kinds import is_sympy
+from .calls import call_user_function
+from .doubts import doubts
+from .follow import follow, go_on
+from .learn import learn_layout, product_of
+from .trace import AXIS_NAMES, Trace
+
+Outputs = list[tuple[str, Expr]]
+
+
+@dataclass
+class Traced:
+    """One function: its name, what it computes, what was learned of it, its result, and how that is
+    named. size: how many positions there are; spans: (least, end) that are known to hold of each
+    output, counted from 0."""
+
+    name: str
+    doc: str
+    trace: Trace
+    result: Any
+    named: Callable[[Any], Outputs]
+    size: Expr | None = None
+    spans: Sequence[tuple[int, Expr]] | None = None
+
+    def outputs(self) -> Outputs:
+        """The results by name, under all that was learned."""
+        trace, facts = self.trace, self.trace.facts
+        recorder = RECORDER.get()
+        if recorder is not None:
+            recorder.function(self.name, facts)
+        rebuilt = facts.rebuilt if facts.substitutions or facts.constraints else lambda e: e
+        with using(facts):
+            found = [(n, rebuilt(e) + trace.base) for n, e in self.named(self.result)]
+        if recorder is not None:
+            recorder.stop()
+        for _, e in found:
+            for symbol in sorted(unsubstitute(e, facts).symbols()):
+                trace.add_parameter(symbol)
+        return found
+
+    def kept(self) -> tuple[Outputs, list[Atom]]:
+        """(the results with every flat position kept as one value, those values)."""
+        result, flats = self.trace.kept()
+        with using(self.trace.facts):
+            found = [
+                (n, self.trace.facts.rebuilt(e) + self.trace.base) for n, e in self.named(result)
+            ]
+        if (recorder := RECORDER.get()) is not None:
+            recorder.stop()
+        return found, flats
+
+
+@dataclass
+class Subject:
+    """All that is to be emitted: the unit's name, its title, its functions, what may not be meant."""
+
+    unit: str
+    title: str
+    functions: list[Traced]
+    doubts: Callable[[], tuple[str, ...]] = tuple
+
+
+def followed(
+    subject: Any, name: str | None, sizes: Mapping[str, int] | None, assume: list[Any], base: int
+) -> Subject:
+    """Follow a layout or a function. Raises TraceError where it is neither."""
+    if name is not None and not isinstance(name, str):
+        raise TraceError(f"name must be text such as 'index', not {shown(name)}")
+    if isinstance(subject, Block):
+        unit = name or "layout"
+        title, told = repr(subject), tuple
+        trace, result = follow(lambda t: _declared(t, subject), sizes, assume, base)
+    elif callable(subject):
+        unit = name or getattr(subject, "__name__", "index")
+        if unit == "<lambda>":
+            unit = "index"
+        title = _title(subject, unit)
+        trace, result = follow(lambda t: _called(subject, t), sizes, assume, base)
+        told = partial(_doubts, subject, trace)
+    else:
+        raise TraceError(f"generate() takes a function or a layout, not {shown(subject)}")
+    if isinstance(result, Block):
+        functions = _layout_functions(unit, result, trace)
+    else:
+        functions = [Traced(unit, _doc(subject, unit), trace, result, partial(_outputs, unit=unit))]
+    if sizes:
+        title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
+    return Subject(unit, " ".join(title.split()), functions, told)
+
+
+def _doubts(fn: Callable[..., Any], trace: Trace) -> tuple[str, ...]:
+    return tuple(doubts(fn, trace))
+
+
+def _title(fn: Any, unit: str) -> str:
+    try:
+        return f"{unit}{inspect.signature(fn)}"
+    except (TypeError, ValueError):
+        return unit
+
+
+def _doc(fn: Any, unit: str) -> str:
+    doc = getattr(fn, "__doc__", None)
+    doc = doc.strip().splitlines() if isinstance(doc, str) else []
+    return doc[0].strip() if doc else f"The index that {unit} computes."
+
+
+def _called(fn: Callable[..., Any], trace: Trace) -> Any:
+    result = call_user_function(fn, trace)
+    if isinstance(result, Block):
+        learn_layout(result)
+    return result
+
+
+def _declared(trace: Trace, layout: Block) -> Block:
+    """A layout's own symbols are its parameters, in the order in which they stand."""
+    names: list[str] = []
+    if not layout.is_concrete:
+        for n in layout.sizes():
+            e = unsubstitute(Expr.of(n), trace.facts)
+            ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
+            names += [s for s in ordered if s not in names]
+    trace.signature = names
+    learn_layout(layout)
+    return layout
+
+
+def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
+    """NAME_apply and, where there is an inverse, NAME_inv."""
+    taken = {*trace.signature, *trace.free}
+    coordinates = index_names(len(layout.dims), taken)
+    position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
+
+    def declare(names: Sequence[str], sizes: Sequence[Any]) -> Callable[[Trace], None]:
+        def prepare(t: Trace) -> None:
+            learn_layout(layout)
+            t.axes = [*names]
+            t.indices.update(names)
+            for n, size in zip(names, sizes, strict=True):
+                t.facts.learn_range(n, Expr.of(t.base), product_of([size]) - 1 + t.base)
+
+        return prepare
+
+    forward, flat = go_on(
+        trace,
+        declare(coordinates, layout.dims),
+        lambda t: layout.apply(*(t.symbol(n) for n in coordinates)),
+    )
+    with using(forward.facts):
+        size = product_of([layout.physical_size]) if layout.has_inverse else None
+    least = -1 if layout.masks else 0
+    spans = [(least, size)] if size is not None else None
+    doc = f"Physical position of the logical index ({', '.join(coordinates)})"
+    doc += f"; {trace.base - 1} where it is masked." if layout.masks else "."
+    found = [
+        Traced(f"{unit}_apply", doc, forward, flat, lambda e: [("flat", Expr.of(e))], size, spans)
+    ]
+    if layout.has_inverse:
+        back, values = go_on(
+            trace,
+            declare([position], [layout.physical_size]),
+            lambda t: layout.inv(t.symbol(position)),
+        )
+        doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
+        with using(back.facts):
+            size = product_of([layout.physical_size])
+            least = -1 if layout.masks_inverse else 0
+            spans = [(least, product_of([n])) for n in layout.dims]
+
+        def named(values: Sequence[Any]) -> list[tuple[str, Expr]]:
+            return [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
+
+        found.append(Traced(f"{unit}_inv", doc, back, values, named, size, spans))
+    return found
+
+
+def index_names(count: int, taken: set[str]) -> list[str]:
+    """i, j, k.. for a layout's dimensions, i0, i1.. for many or where those are taken."""
+    if count <= len(AXIS_NAMES) and not taken & set(AXIS_NAMES[:count]):
+        return list(AXIS_NAMES[:count])
+    prefix = "i"
+    while any(f"{prefix}{k}" in taken for k in range(count)):
+        prefix += "x"
+    return [f"{prefix}{k}" for k in range(count)]
+
+
+def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
+    if isinstance(result, Mapping):
+        named = list(result.items())
+        for k, _ in named:
+            if not isinstance(k, str) or not k.isidentifier():
+                raise TraceError(f"{unit} returns {shown(k)}, which is no name for a result")
+    elif isinstance(result, (tuple, list)):
+        named = (
+            [(f"out{k}", v) for k, v in enumerate(result)]
+            if len(result) != 1
+            else [("result", result[0])]
+        )
+    else:
+        named = [("result", result)]
+    if not named:
+        raise TraceError(
+            f"{unit} returns nothing; return an index, a tuple or dict of indices, or a layout"
+        )
+    checked = []
+    for k, v in named:
+        if v is None or isinstance(v, (str, bytes, bool)) or not _is_value(v):
+            raise TraceError(
+                f"{unit} returns {shown(v)} as {k}; return an index, a tuple or dict of indices, or a layout"
+            )
+        checked.append((k, Expr.of(v)))
+    return checked
+
+
+def _is_value(v: Any) -> bool:
+    return (
+        isinstance(v, (int, Expr, Cond))
+        or is_sympy(v)
+        or (hasattr(v, "__index__") and getattr(v, "shape", ()) == ())
+    )
