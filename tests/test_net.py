@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 from net import corpus, settings, toolchains
 from net.case import Case
-from net.judge import Machine, Wrong, judge
+from net.judge import Machine, OutOfTime, Wrong, alarm, judge
 from net.points import Relations
 from net.shrink import case_of, smallest
 from net.told import Explanation
@@ -407,3 +408,21 @@ def test_a_finding_is_shrunk(monkeypatch):
     found = []
     smallest(SEED, number, key, 20, lambda case, finding: found.append(case))
     assert "//" in found[-1].text and len(found[-1].toml()) < 130, found[-1]
+
+
+def test_the_alarm_waits_for_a_destructor():
+    """One that is cut off has freed half of what it holds: Z3's contexts end the process later."""
+    ended = []
+
+    class Slow:
+        def __del__(self):
+            end = time.process_time() + 0.3
+            while time.process_time() < end:
+                pass
+            ended.append(True)
+
+    with pytest.raises(OutOfTime), alarm(0.1):
+        Slow()
+        while True:
+            pass
+    assert ended == [True]
