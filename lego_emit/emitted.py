@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Emitted(Unit):
-    """One emitted unit. subject: what generate() was given; make: makes its program again."""
+    """One emitted unit. subject: what generate() was given."""
 
     subject: Any = field(default=None, compare=False, repr=False)
-    make: Callable[[], Program] | None = field(default=None, compare=False, repr=False)
 
     def compile(self, device: str = "cpu") -> Compiled:
         """Compile with the target's toolchain.
@@ -142,9 +141,8 @@ def emit_program(
     *,
     subject: Any = None,
     sizes: Mapping[str, int] | None = None,
-    make: Callable[[], Program] | None = None,
 ) -> Emitted:
     """Print a lowered program for a target. subject: the function or layout that it is made of;
-    sizes: the parameters that are numbers in it; make(): makes it again."""
+    sizes: the parameters that are numbers in it."""
     unit = emit(program, target, sizes)
-    return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject, make)
+    return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject)

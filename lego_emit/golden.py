@@ -20,7 +20,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -118,13 +118,12 @@ class Case:
         types = printer.default_index if self.index_type == "auto" else tuple(printer.types)
         key = (types, printer.bit_operations, printer.lazy_select, printer.cost, numbers)
         try:
-            make = partial(
-                build_program, self.subject, printer, self.unit, sizes, self.assume, self.index_type
-            )
             if key not in self._programs:
-                self._programs[key] = make()
+                self._programs[key] = build_program(
+                    self.subject, printer, self.unit, sizes, self.assume, self.index_type
+                )
             program = self._programs[key]
-            return emit_program(program, target, subject=self.subject, sizes=sizes, make=make)
+            return emit_program(program, target, subject=self.subject, sizes=sizes)
         except LegoError as error:
             raise GoldenError(f"{self.folder}: {target}: {error}") from error
 

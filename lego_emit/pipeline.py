@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from .algebra.block import Block
@@ -64,15 +63,12 @@ def generate(
     printer = registry.printer(target)
     if isinstance(assume, Iterable) and not isinstance(assume, (str, Cond)):
         assume = [*assume]
-    make = partial(
-        build_program, fn_or_layout, printer, name, sizes, assume, index_type, base, cost
-    )
-    program = make()
+    program = build_program(fn_or_layout, printer, name, sizes, assume, index_type, base, cost)
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:
         warnings.warn(text, LegoWarning, stacklevel=2)
-    return emit_program(program, target, subject=fn_or_layout, sizes=sizes, make=make)
+    return emit_program(program, target, subject=fn_or_layout, sizes=sizes)
 
 
 def build_program(
@@ -105,7 +101,7 @@ def build_program(
 def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
     its flat positions kept whole."""
-    trace, outputs = traced.trace, traced.outputs()
+    trace, (outputs, log) = traced.trace, traced.outputs()
     return Problem(
         traced.name,
         traced.doc,
@@ -121,6 +117,7 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         [text for a in assume for text in _stated(a, trace.sizes)],
         trace.preconditions,
         trace.stand_ins,
+        log,
         None if is_aligned((e for _, e in outputs), trace.facts) else traced.kept(),
     )
 

@@ -3,93 +3,49 @@ of digits."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from typing import TypeAlias
 
 from ..errors import TraceError
 from .bounds import Bounds
 from .expr import Expr, distribute, divide_terms, group, monomial_gcd
-from .knowledge import RECORDER
+from .steps import Divided, Log, branch
 from .terms import Atom
+
+Rule: TypeAlias = "Callable[[Division, Expr, Expr, Expr], Divided | None]"
 
 
 class Division(Bounds):
-    """What is known, and how it divides."""
+    """What is known, and how it divides: by the first of the rules that has an answer."""
 
     def divmod(self, a: Expr, b: Expr) -> tuple[Expr, Expr]:
-        """Floor quotient and remainder in normal form (Table II and the splitting of digits)."""
+        """Floor quotient and remainder in normal form. Raises TraceError where b is 0."""
         constant = b.constant
         if constant == 0:
             raise TraceError(f"({a!r}) // 0: a division by zero")
         if constant == 1:
             return a, Expr.of(0)
         if constant is not None and a.constant is not None:
-            return tuple(map(Expr.of, divmod(a.constant, constant)))  # type: ignore[return-value]
+            quotient, remainder = divmod(a.constant, constant)
+            return Expr.of(quotient), Expr.of(remainder)
         if len(b.terms) > 1:
             b = group(b)
-        key = (a, b)
-        known = self._divmods.get(key)
-        recorder = RECORDER.get()
-        if known is None:
-            divide = self._divmod if recorder is None else partial(recorder.dividing, self)
-            known = self._divmods[key] = divide(a, b)
-        elif recorder is not None:
-            recorder.divided(self, a, b, known)
-        return known
+        step = self._divmods.get((a, b))
+        if step is None:
+            step = self._divmods[a, b] = self._divided(a, b)
+        if self.log is not None:
+            self.log.add(step)
+        return step.quotient, step.remainder
 
-    def _divmod(self, a: Expr, b: Expr) -> tuple[Expr, Expr]:
-        recorder = RECORDER.get()
-        if not self.nonneg(b - 1):
-            quotient, rest = divide_terms(a, b)
-            if not rest.terms:
-                if recorder is not None:
-                    recorder.because(self, "fit", quotient, rest, b)
-                return quotient, rest
-            if recorder is not None:
-                recorder.signed(quotient)
-            return quotient + Expr.atom(Atom("fdiv", rest, b)), Expr.atom(Atom("fmod", rest, b))
-        quotient, rest = divide_terms(a, b)
-        for atom, (dividend, divisor) in self.exact.items():
-            if dividend.same(rest) and divisor.same(b):
-                if recorder is not None:
-                    recorder.because(self, "exact", quotient, rest, b)
-                return quotient + Expr.atom(atom), Expr.of(0)
-        fitted = self._fit(rest, b)
-        if fitted is not None:
-            if recorder is not None:
-                recorder.because(self, "fit", quotient, rest, b, fitted[0])
-            return quotient + fitted[0], fitted[1]
-        # split at a border: rest = g*high + low with 0 <= low < g
-        for g in self._borders(rest, b):
-            high, low = divide_terms(rest, g)
-            fitted = self._fit(low, g)
-            if fitted is None:
-                continue
-            inner = divide_terms(b, g)[0]
-            if recorder is not None:
-                recorder.splits(self, quotient, g, high, low, fitted[0], inner)
-            q, r = self.divmod(high + fitted[0], inner)
-            return quotient + q, distribute(g, r) + fitted[1]
-        single = rest.single
-        if single is not None and single.kind == "digit":
-            base, lo, hi = single.args
-            step = distribute(b, lo)
-            if hi is None or not divide_terms(hi, step)[1].terms:
-                if recorder is not None:
-                    recorder.because(self, "nested", quotient, rest, b)
-                return (
-                    quotient + Expr.atom(Atom("digit", base, step, hi)),
-                    Expr.atom(Atom("digit", base, lo, step)),
-                )
-        if not self.nonneg(rest) and self.nonneg(rest + b):
-            quotient, rest = quotient - 1, rest + b  # languages divide what is not negative
-        elif () in rest.terms and self.nonneg(rest - b):
-            quotient, rest = quotient + 1, rest - b
-        if recorder is not None:
-            recorder.because(self, "stays", quotient, rest, b)
-        return (
-            quotient + Expr.atom(Atom("digit", rest, b, None)),
-            Expr.atom(Atom("digit", rest, Expr.of(1), b)),
-        )
+    def _divided(self, a: Expr, b: Expr) -> Divided:
+        log, self.log = self.log, (parts := Log())
+        try:
+            whole, rest = divide_terms(a, b)
+            step = next(s for s in (rule(self, whole, rest, b) for rule in RULES) if s is not None)
+        finally:
+            self.log = log
+        step.dividend, step.divisor, step.parts, step.where = a, b, parts.entries, branch()
+        return step
 
     def _fit(self, rest: Expr, b: Expr) -> tuple[Expr, Expr] | None:
         """(k, rest - k*b) where the remainder is in 0..b-1 for one k throughout."""
@@ -124,3 +80,80 @@ class Division(Bounds):
         return sorted(
             found, key=lambda g: (-len(next(iter(g.terms))), -next(iter(g.terms.values())), g.key)
         )
+
+
+# -- rules: of (whole*b + rest) by b, whole and rest as the terms of the dividend give them ---------
+
+
+def factor(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
+    """b is a factor of every term."""
+    return None if rest.terms else Divided("factor", whole, rest, whole)
+
+
+def signed(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
+    """The sign of b is not known."""
+    if known.nonneg(b - 1) or not rest.terms:
+        return None
+    quotient, remainder = Expr.atom(Atom("fdiv", rest, b)), Expr.atom(Atom("fmod", rest, b))
+    return Divided("signed", whole + quotient, remainder, whole)
+
+
+def exact(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
+    """b is known to divide rest."""
+    for atom, (dividend, divisor) in known.exact.items():
+        if dividend.same(rest) and divisor.same(b):
+            return Divided("exact", whole + Expr.atom(atom), Expr.of(0), whole)
+    return None
+
+
+def fits(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
+    """rest lies in one multiple of b throughout: Table II, rules 4 and 5."""
+    fitted = known._fit(rest, b)
+    if fitted is None:
+        return None
+    k, left = fitted
+    return Divided("fits", whole + k, left, whole + k, (left, b))
+
+
+def split(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
+    """At a border g of digits, rest = g*high + low with 0 <= low < g: what is low does not reach it."""
+    for g in known._borders(rest, b):
+        high, low = divide_terms(rest, g)
+        fitted = known._fit(low, g)
+        if fitted is None:
+            continue
+        k, left = fitted
+        inner = divide_terms(b, g)[0]
+        q, r = known.divmod(high + k, inner)
+        fit = (left, g) if low.terms else None
+        return Divided(
+            "split", whole + q, distribute(g, r) + left, whole, fit, (g, high + k, left, inner)
+        )
+    return None
+
+
+def nested(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
+    """A digit of a digit is a digit."""
+    single = rest.single
+    if single is None or single.kind != "digit":
+        return None
+    base, lo, hi = single.args
+    step = distribute(b, lo)
+    if hi is not None and divide_terms(hi, step)[1].terms:
+        return None
+    quotient, low = Atom("digit", base, step, hi), Atom("digit", base, lo, step)
+    return Divided("nested", whole + Expr.atom(quotient), Expr.atom(low), whole)
+
+
+def stays(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided:
+    """A new digit, of a base that is not negative where a multiple of b makes it so: languages divide
+    what is not negative."""
+    if not known.nonneg(rest) and known.nonneg(rest + b):
+        whole, rest = whole - 1, rest + b
+    elif () in rest.terms and known.nonneg(rest - b):
+        whole, rest = whole + 1, rest - b
+    quotient, low = Atom("digit", rest, b, None), Atom("digit", rest, Expr.of(1), b)
+    return Divided("stays", whole + Expr.atom(quotient), Expr.atom(low), whole)
+
+
+RULES: tuple[Rule, ...] = (signed, factor, exact, fits, split, nested, stays)

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from ..errors import LONGEST, RAISED, TraceError, is_users, shown
 from .digits import merge
-from .knowledge import IN_FORCE, PATH, READERS, RECORDER, knowledge
+from .knowledge import IN_FORCE, PATH, READERS, knowledge
 from .terms import Atom, Condition, Monomial, Sum, digest, divide
 from .terms import distribute as multiplied_out
 from .text import text
@@ -133,8 +133,10 @@ class Expr(Sum):
             )
         made = Expr(terms)
         merged = _merged(made)
-        if merged is not made and (recorder := RECORDER.get()) is not None:
-            recorder.merged(made, merged)
+        if merged is not made:
+            known = IN_FORCE.get()
+            if known is not None and known.log is not None:
+                known.log.merged(made, merged)
         return merged
 
     __radd__ = __add__

@@ -43,8 +43,6 @@ class Path(Protocol):
         ...
 
 
-# Remembers the steps of a generation that is to be explained; None elsewhere.
-RECORDER: ContextVar[Any] = ContextVar("lego_emit_recorder", default=None)
 PATH: ContextVar[Any] = ContextVar("lego_emit_path", default=None)
 IN_FORCE: ContextVar[Any] = ContextVar("lego_emit_knowledge", default=None)
 

@@ -11,6 +11,7 @@ from .evaluate import Evaluation, Undefined, evaluate
 from .expr import Cond, Expr
 from .intervals import Interval
 from .rebuild import rebuild
+from .steps import Divided, Log
 from .terms import Atom
 
 SAMPLES = 24
@@ -67,6 +68,7 @@ class Known:
 
     def __post_init__(self) -> None:
         self._scopes = self._tries = 0
+        self.log: Log | None = None  # of the steps that are no part of a proof
         self._divides: list[tuple[Expr, Expr, bool]] = []  # learned in the scope that is open
         self._assumed: tuple[Cond, ...] | None = ()
         self._forget()
@@ -83,7 +85,7 @@ class Known:
         self._intervals: dict[Expr, Interval] = {}
         self._proofs: dict[Expr, bool] = {}
         self._attempts: dict[Expr, tuple[bool, int]] = {}
-        self._divmods: dict[tuple[Expr, Expr], tuple[Expr, Expr]] = {}
+        self._divmods: dict[tuple[Expr, Expr], Divided] = {}
         self._quotient_bounds: dict[tuple[Expr, Expr], Expr | None] = {}
         self._samples = Samples()
         self._rebuilt: dict[Expr, Expr] = {}

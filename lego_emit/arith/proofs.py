@@ -8,11 +8,11 @@ depend on the machine).
 from __future__ import annotations
 
 from .expr import Cond, Expr, distribute, divide_terms
-from .knowledge import RECORDER
 from .known import SAMPLES, Range, value_at
 from .ranges import Ranges
 from .terms import Atom, Terms, times, without
 
+PROVERS = ("intervals", "mixed-radix bounds", "bounds put in one by one", "a known bound", "Z3")
 SHIFTED_DEGREE = 6
 Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
 Z3_UNKNOWN = 3  # queries that one counts for to which Z3 knows no answer
@@ -33,16 +33,14 @@ class Proofs(Ranges):
         known = self._proofs.get(e)
         if known is None:
             self._proofs[e] = False  # a proof does not lean on itself
-            if (recorder := RECORDER.get()) is not None:
-                recorder.quiet(1)
+            log, self.log = self.log, None  # what is computed in a proof is no step
             numeric = self._is_numeric(e)
             known = self._proofs[e] = (
                 (not numeric and (self._telescopes(e) or self._prove(e, 12)))
                 or self._by_constraint(e)
                 or (not numeric and self._by_z3(e))
             )
-            if recorder is not None:
-                recorder.quiet(-1)
+            self.log = log
         return known
 
     def decide(self, condition: Cond) -> bool | None:
@@ -71,6 +69,21 @@ class Proofs(Ranges):
         if absorbing in known:
             return absorbing
         return None if None in known else not absorbing
+
+    def shown(self, e: Expr) -> tuple[str, Expr | None]:
+        """(which of PROVERS shows e >= 0, which is proven; the constraint that it follows from)."""
+        lo = self.interval(e)[0]
+        if lo is not None and lo >= 0:
+            return PROVERS[0], None
+        if not self._is_numeric(e):
+            if self._telescopes(e):
+                return PROVERS[1], None
+            if self._prove(e, 12):
+                return PROVERS[2], None
+        for k in self.constraints:
+            if self._prove(e - k, 6):
+                return PROVERS[3], k
+        return PROVERS[4], None
 
     def _telescopes(self, e: Expr) -> bool:
         """e >= 0 by putting every index's worst bound in at once: enough for mixed-radix sums,

@@ -1,280 +1,351 @@
-"""What a generation can be told to remember: the divisions that were simplified and why, digits put
-together, layouts applied, and the forms that were priced.
-
-Only explain.py puts a Recorder in force; without one the hooks ask one question and go on. A
-recorder asks the facts nothing that was not asked before, so that it changes nothing.
-"""
+"""The steps from a layout's own formulas to what is emitted: equalities in the user's symbols, each with
+its rule (Table II) and what allows it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ..arith.expr import Cond, Expr
-from ..arith.knowledge import PATH, RECORDER
+from ..arith.knowledge import using
+from ..arith.proofs import PROVERS
+from ..arith.rebuild import unsubstitute
+from ..arith.steps import Divided, Log, Merged
+from ..arith.terms import Atom
+from ..errors import TargetError, nearest
+from ..ir.program import Function, Program
+from ..lower.function import Record
+from ..lower.lowering import Tried
 
-if TYPE_CHECKING:
-    from ..arith.facts import Facts
-
-KEPT = frozenset([-1])  # all flat positions are kept whole
-PROOFS = ("intervals", "mixed-radix bounds", "bounds put in one by one", "a known bound", "Z3")
+# Table II's rules are counted from the top.
+RULES = {
+    "multiples": (
+        "multiples of the divisor come out (Table II, rules 1 and 2)",
+        "(d*q + r) // d = q + r // d  and  (d*q + r) % d = r % d",
+    ),
+    "fits": (
+        "multiples of the divisor come out, what is smaller stays (Table II, rules 1, 2 and 5)",
+        "(d*q + r) // d = q  and  (d*q + r) % d = r,  where 0 <= r < d",
+    ),
+    "small": (
+        "what is smaller than the divisor (Table II, rules 4 and 5)",
+        "x // d = 0  and  x % d = x,  where 0 <= x < d",
+    ),
+    "digits": (
+        "digits below a border do not reach it (ours, from rules 1 and 2 of Table II)",
+        "(g*h + l) // (g*c) = h // c  and  (g*h + l) % (g*c) = g*(h % c) + l,  where 0 <= l < g",
+    ),
+    "nested": (
+        "a digit of a digit is a digit (ours)",
+        "(x // l) // b = x // (l*b)  and  (x // l) % b = x % (l*b) // l",
+    ),
+    "exact": (
+        "one size divides the other (Table II, rules 1 and 2 with r = 0)",
+        "(d*q) // d = q  and  (d*q) % d = 0",
+    ),
+    "merged": (
+        "quotient and remainder of one value (Table II, rule 7)",
+        "d*(x // d) + x % d = x",
+    ),
+    "taken off": (
+        "what a quotient leaves is the remainder (Table II, rule 7 turned round)",
+        "x - d*(x // d) = x % d",
+    ),
+}
 
 
 @dataclass(frozen=True)
-class Proof:
-    """How 0 <= value < bound was shown. known: the bound that it follows from, an Expr >= 0."""
+class Step:
+    """One equality that was used: before = after wherever the parameters are in their ranges.
 
-    value: Expr
-    bound: Expr
-    how: str
-    known: Expr | None = None
+    function: whose; before, after: Exprs in the user's symbols (lego_emit.arith.evaluate gives their
+    values); rule: a key of RULES; because: what allows it, as text; proof: how that was shown.
+    bounds: (value, bound) where that is 0 <= value < bound; where: the conditions of the branch in
+    which it holds.
+    """
 
-
-@dataclass
-class Division:
-    """dividend = quotient*divisor + remainder as it was simplified. kind: fit, split, nested,
-    exact, or stays; whole: the multiples of the divisor that came out first; parts: the simpler
-    division that a split led to, and what was put together on the way."""
-
-    dividend: Expr
-    divisor: Expr
-    where: tuple[Cond, ...]
-    quotient: Expr = field(default_factory=lambda: Expr.of(0))
-    remainder: Expr = field(default_factory=lambda: Expr.of(0))
-    kind: str = "stays"
-    whole: Expr = field(default_factory=lambda: Expr.of(0))
-    signed: bool = False
-    proof: Proof | None = None
-    border: tuple[Expr, Expr, Expr, Expr] | None = None  # g, high, low, divisor // g
-    parts: list[Division | Merge] = field(default_factory=list)
-
-
-@dataclass
-class Merge:
-    """Neighbouring digits put together."""
-
+    function: str
     before: Expr
     after: Expr
-    where: tuple[Cond, ...]
+    rule: str
+    because: str = ""
+    proof: str = ""
+    bounds: tuple[Expr, Expr] | None = None
+    where: tuple[Cond, ...] = ()
 
 
-@dataclass
-class Application:
-    """A layout applied to indices, or inverted at a position."""
+class Unit(Protocol):
+    """An emitted unit, as far as its explanation goes."""
 
-    block: Any
-    values: tuple[Expr, ...]
-    inverse: bool
-
-
-@dataclass
-class Tried:
-    """A form that was priced. words: how it spells; domains: what its tables were checked on."""
-
-    words: tuple[str, ...]
-    cost: float
-    operations: int
-    nodes: list[int]
-    whole: frozenset[int]
-    domains: tuple[range, ...] = ()
+    @property
+    def program(self) -> Program:
+        """With the records of its functions."""
+        ...
 
 
-@dataclass
+def steps(unit: Unit, name: str | None = None) -> list[Step]:
+    """The steps of a unit's functions, in order; name: of one of them."""
+    return [s for found in told(unit, name) for s in found.steps]
+
+
+@dataclass(frozen=True)
 class Told:
-    """What is known of one function."""
+    """One function, the form of it that was taken, and the steps that led there."""
 
-    name: str
-    facts: Facts
-    forms: list[Tried] = field(default_factory=list)
-    winner: Tried | None = None
-    model: str = ""
+    function: Function
+    record: Record
+    winner: Tried | None
+    steps: list[Step]
+    reader: Reader
+
+    @property
+    def entries(self) -> list[Any]:
+        """All that was done, layouts applied among it."""
+        return self.winner.log.entries if self.winner and self.winner.log else []
 
 
-class Recorder:
-    """Remembers one generation. log: what happened in each trace, by its facts and the positions
-    kept whole; the last run counts, since the ones before knew less."""
+def told(unit: Unit, name: str | None = None) -> list[Told]:
+    """What is known of a unit's functions; name: of one of them. Raises TargetError where nothing is
+    known, and for an unknown name."""
+    program = unit.program
+    functions = [f for f in program.functions if f.record is not None]
+    if not functions:
+        raise TargetError(f"{program.name} was not made by generate(): there is nothing to explain")
+    known = {
+        n for f in functions for n in (f.name, *(old for old, new in f.renamed if new == f.name))
+    }
+    if name is not None and name not in known:
+        emitted = [f.name for f in functions]
+        raise TargetError(
+            f"no function {name!r} in {program.name}; it has {', '.join(emitted)}."
+            f"{nearest(name, emitted)}"
+        )
+    found = []
+    for function in functions:
+        record = function.record
+        if name is None or name in (function.name, record.problem.name):
+            nodes = list(record.roots)
+            winner = next((t for t in record.forms if t.found[1] == nodes), None)
+            reader = Reader(record.problem.name, record)
+            log = winner.log if winner is not None else record.problem.log
+            own = record.function or function
+            found.append(Told(own, record, winner, reader.steps(log), reader))
+    return found
 
-    def __init__(self) -> None:
-        self.functions: list[Told] = []
-        self.log: dict[tuple[int, frozenset[int]], list[Any]] = {}
-        self.stand_ins: dict[str, Expr] = {}
-        self.whole: frozenset[int] = frozenset()
-        self.context: tuple[str, ...] = ()
-        self._kept: list[Facts] = []  # their ids stay theirs
-        self._nodes: dict[tuple, Division] = {}
-        self._open: list[Division] = []
-        self._list: list[Any] | None = None
-        self._facts: Facts | None = None
-        self._quiet = 0
-        self._settled = False  # results are written down: digits are made anew, not simplified
 
-    # -- what is listened to ------------------------------------------------------------------
+class Reader:
+    """Makes steps of what was done for one function, in the user's own symbols."""
 
-    def start(self, facts: Facts, keeps: bool) -> None:
-        """A run begins; keeps: flat positions are kept whole in it."""
-        self._kept.append(facts)
-        self.whole, self._facts = KEPT if keeps else frozenset(), facts
-        self._list = self.log[id(facts), self.whole] = []
-        self._settled = False
+    def __init__(self, name: str, record: Record):
+        self.name, self.facts = name, record.problem.facts
+        self.stand_ins = {a.args[0]: e for a, e in record.problem.stand_ins.items()}
+        self._found: dict[tuple[str, str], Step] = {}
 
-    def variant(self, facts: Facts, whole: frozenset[int]) -> None:
-        """Some of the flat positions that were kept are looked into, all but those of whole."""
-        self.whole, self._facts = whole, facts
-        self._list = self.log[id(facts), whole] = [*self.log.get((id(facts), KEPT), ())]
-        self._settled = False
+    def own(self, e: Expr) -> Expr:
+        """e in the user's symbols."""
+        e = unsubstitute(e, self.facts)
+        while any(s in self.stand_ins for s in e.symbols()):
+            e = unsubstitute(_replaced(e, self.stand_ins), self.facts)
+        return e
 
-    def function(self, name: str, facts: Facts) -> None:
-        """The results of a function are about to be written down."""
-        self.functions.append(Told(name, facts))
-        self.whole, self._facts = frozenset(), facts
-        self._settled = True
-        self._list = self.log.setdefault((id(facts), self.whole), [])
+    def steps(self, log: Log | None) -> list[Step]:
+        """What a log tells, each equality once."""
+        self._found = {}
+        with using(self.facts):
+            self._tell(log.entries if log is not None else ())
+        return list(self._found.values())
 
-    def stop(self, whole: frozenset[int] = frozenset()) -> None:
-        """What follows is no step: programs are compared, of which some positions are kept whole."""
-        self._list, self.whole = None, whole
+    def _tell(self, entries: Iterable[Any]) -> None:
+        for entry in entries:
+            if isinstance(entry, Divided):
+                self._division(entry)
+            elif isinstance(entry, Merged):
+                self._merge(entry)
 
-    def quiet(self, by: int) -> None:
-        """A proof begins (1) or ends (-1): what is computed in it is no step."""
-        self._quiet += by
-
-    def _where(self) -> tuple[Cond, ...]:
-        path = PATH.get()
-        if path is None:
-            return ()
-        return tuple(c if value else ~c for c, value in path.decided.items())
-
-    def _add(self, entry: Any) -> None:
-        if self._quiet:
+    def _add(
+        self,
+        before: Expr,
+        after: Expr,
+        rule: str,
+        bounds: tuple[Expr, Expr] | None,
+        proof: str,
+        where: tuple[Cond, ...],
+    ) -> None:
+        before, after = self.own(before), self.own(after)
+        where = tuple(c.rebuild(self.own) for c in where)
+        if before.same(after) or before.constant is not None or repr(before) == repr(after):
             return
-        if self._open:
-            if not isinstance(entry, Application):
-                self._open[-1].parts.append(entry)
-        elif self._list is not None and not (
-            self._settled and isinstance(entry, Division) and entry.kind == "nested"
-        ):
-            self._list.append(entry)
+        because = "" if bounds is None else between(*bounds)
+        step = Step(self.name, before, after, rule, because, proof, bounds, where)
+        self._found.setdefault((before.key, after.key), step)
 
-    # -- divisions ----------------------------------------------------------------------------
+    def _division(self, d: Divided) -> None:
+        if d.dividend.constant is not None and d.divisor.constant is not None:
+            return
+        quotient, remainder = d.quotient, d.remainder
+        bounds, proof = self._range(d)
+        rule, parts = d.rule, []
+        if rule == "split":
+            assert d.border is not None
+            g, high, low, inner = d.border
+            rule = "digits"
+            goes_on = [p for p in d.parts if isinstance(p, Divided) and p.dividend.same(high)]
+            if inner.constant != 1 and high.constant is None and goes_on:
+                parts = d.parts
+                quotient = d.whole + Expr.atom(Atom("digit", high, inner, None))
+                # the raw product: what it simplifies to is the next steps' business
+                remainder = _raw_sum(low, _raw_product(g, Atom("digit", high, Expr.of(1), inner)))
+        elif rule == "exact":
+            proof = "divisibility"
+        elif rule == "fits":
+            rule = "fits" if d.whole.terms else "small"
+        elif rule == "factor":
+            rule, proof = "exact", "the divisor is a factor of every term"
+        elif rule == "signed":
+            rule, proof = "multiples", "where the divisor is not 0"
+        elif rule == "stays":
+            rule = "multiples"
+        used = self._divisibility(d)
+        if used and proof:
+            proof = f"{proof}, with {used}"
+        kinds = d.rule == "signed"
+        one, a, b = Expr.of(1), d.dividend, d.divisor
+        before = Atom("fdiv", a, b) if kinds else Atom("digit", a, b, None)
+        if rule == "exact" and repr(self.own(Expr.atom(before))) == repr(self.own(quotient)):
+            return  # it says nothing that the Known does not
+        self._add(Expr.atom(before), quotient, rule, bounds, proof, d.where)
+        before = Atom("fmod", a, b) if kinds else Atom("digit", a, one, b)
+        self._add(Expr.atom(before), remainder, rule, bounds, proof, d.where)
+        self._tell(parts)
 
-    def dividing(self, facts: Facts, a: Expr, b: Expr) -> tuple[Expr, Expr]:
-        """a divided by b for the first time."""
-        made = Division(a, b, self._where())
-        quiet, self._quiet = self._quiet, 0
-        self._open.append(made)
-        try:
-            found = facts._divmod(a, b)
-        finally:
-            self._open.pop()
-            self._quiet = quiet
-        made.quotient, made.remainder = found
-        self._nodes[a, b, *found] = made
-        self.divided(facts, a, b, found)
-        return found
+    def _range(self, d: Divided) -> tuple[tuple[Expr, Expr] | None, str]:
+        """((value, bound) of 0 <= value < bound, how that is shown in the branch that it is of)."""
+        if d.fits is None:
+            return None, "for every value"
+        value, bound = d.fits
+        with self.facts.scope():
+            for condition in d.where:
+                self.facts.assume(condition)
+            how, known = self._shown(d, value, bound)
+        single = value.single
+        if known is not None:
+            how = f"from {_relation(self.own(known))}"
+        elif single is not None and single.kind == "group" and single.args[2] is not None:
+            how = "the range of a block that is a bijection"
+        elif single is not None and single.kind == "sym" and single.args[0] in self.facts.ranges:
+            hi = self.facts.ranges[single.args[0]].hi
+            if hi is not None and hi.same(bound - 1):
+                how = f"the range of {self.own(value)!r}"
+        return (self.own(value), self.own(bound)), how
 
-    def divided(self, facts: Facts, a: Expr, b: Expr, found: tuple[Expr, Expr]) -> None:
-        """a was divided by b, now or before."""
-        known = self._nodes.get((a, b, *found))
-        if known is not None and (self._open or facts is self._facts):
-            self._add(known)
+    def _shown(self, d: Divided, value: Expr, bound: Expr) -> tuple[str, Expr | None]:
+        """How 0 <= value < bound is shown, in the order in which it is tried."""
+        facts, size = self.facts, bound.constant
+        if size is not None:
+            lo, hi = facts.interval(value)
+            if lo is not None and hi is not None and 0 <= lo and hi < size:
+                return PROVERS[0], None
+        both = facts.shown(value), facts.shown(bound - value - 1)
+        return max(both, key=lambda p: PROVERS.index(p[0]))
 
-    def because(
-        self, facts: Facts, kind: str, whole: Expr, rest: Expr, divisor: Expr, k: Any = 0
-    ) -> None:
-        """Why the division that is running comes out: rest - k*divisor lies in 0..divisor-1."""
-        made = self._open[-1]
-        made.kind, made.whole = kind, whole + k
-        if kind == "fit" and rest.terms:
-            made.proof = _proof(facts, rest, divisor, k)
+    def _divisibility(self, d: Divided) -> str:
+        """The products that sizes were taken for, where a division rests on them."""
+        facts = self.facts
+        above = {s for m in d.dividend.terms for a in m if a.kind == "sym" for s in a.args}
+        below = d.divisor.symbols()
+        found = []
+        for name, value in sorted(facts.substitutions.items()):
+            parts = value.symbols()
+            if below & parts and parts <= above and parts & facts.quotients.keys():
+                if not parts <= below:
+                    made = [unsubstitute(Expr.atom(Atom("sym", p)), facts) for p in sorted(parts)]
+                    found.append(f"{name} = {'*'.join(map(factor_text, made))}")
+        return " and ".join(found)
 
-    def splits(
-        self, facts: Facts, whole: Expr, g: Expr, high: Expr, low: Expr, k: Expr, inner: Expr
-    ) -> None:
-        """The division that is running goes on with high + k by inner, above the border g."""
-        made = self._open[-1]
-        made.kind, made.whole = "split", whole
-        made.border = g, high + k, low - k * g, inner
-        if low.terms:
-            made.proof = _proof(facts, low, g, k)
-
-    def signed(self, whole: Expr) -> None:
-        """The sign of the divisor is not known."""
-        made = self._open[-1]
-        made.signed, made.whole = True, whole
-
-    # -- the rest -----------------------------------------------------------------------------
-
-    def merged(self, before: Expr, after: Expr) -> None:
-        """Digits were put together; what that led to was told before it."""
-        made = Merge(before, after, self._where())
-        entries = self._open[-1].parts if self._open else self._list or []
-        last = entries[-1] if entries else None
-        if isinstance(last, Merge) and last.after is after and not self._quiet:
-            first = len(entries) - 1
-            while first and isinstance(p := entries[first - 1], Merge) and p.after is after:
-                first -= 1
-            made.after = entries[first].before
-            entries.insert(first, made)
-        else:
-            self._add(made)
-
-    def applied(self, block: Any, values: Sequence[Expr], inverse: bool) -> None:
-        """A layout is applied."""
-        self._add(Application(block, tuple(values), inverse))
-
-    def stands_in(self, name: str, value: Expr) -> None:
-        """A symbol takes the place of a value whose range is assumed."""
-        self.stand_ins[name] = value
-
-    def tried(
-        self, words: tuple[str, ...], found: tuple[tuple[float, int], list[int]], domains=()
-    ) -> None:
-        """A form has its price."""
-        (cost, operations), nodes = found
-        forms = self.functions[-1].forms
-        if not any(f.nodes == nodes for f in forms):
-            words = (*self.context, *words)
-            forms.append(Tried(words, cost, operations, nodes, self.whole, tuple(domains)))
-
-    def won(self, nodes: list[int], model: str) -> None:
-        """A form is taken; model: what priced it."""
-        told = self.functions[-1]
-        told.model = model
-        told.winner = next((t for t in told.forms if t.nodes == nodes), None)
-
-    def entries(self, told: Told) -> list[Any]:
-        """What led to a function's form."""
-        whole = told.winner.whole if told.winner else frozenset()
-        return self.log.get((id(told.facts), whole), [])
+    def _merge(self, m: Merged) -> None:
+        common = {k for k, c in m.before.terms.items() if m.after.terms.get(k) == c}
+        before = Expr({k: c for k, c in m.before.terms.items() if k not in common})
+        after = Expr({k: c for k, c in m.after.terms.items() if k not in common})
+        digits = [c for k, c in before.terms.items() if any(a.kind == "digit" for a in k)]
+        rule = "taken off" if digits and len({c > 0 for c in digits}) > 1 else "merged"
+        if len(digits) == 1:
+            rule = "taken off"
+        self._add(before, after, rule, None, "for every value", m.where)
 
 
-def _proof(facts: Facts, rest: Expr, b: Expr, k: Any) -> Proof:
-    """How 0 <= rest - k*b < b is shown, as Facts._fit found it."""
-    value = rest - k * b
-    size = b.constant
-    if size is not None:
-        lo, hi = facts.interval(rest)
-        if lo is not None and hi is not None and lo // size == hi // size:
-            return Proof(value, b, PROOFS[0])
-    found = max(_how(facts, value), _how(facts, b - value - 1), key=lambda p: PROOFS.index(p[0]))
-    return Proof(value, b, *found)
+def _replaced(e: Expr, values: dict[str, Expr]) -> Expr:
+    """e with symbols replaced, and nothing simplified."""
+    memo: dict[Any, Any] = {}
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, Cond):
+            return value.rebuild(walk)
+        if not isinstance(value, Expr):
+            return value
+        terms: dict[tuple[Atom, ...], int] = {}
+        for mono, c in value.terms.items():
+            made = tuple(sorted(map(walk_atom, mono), key=lambda a: a.key))
+            terms[made] = terms.get(made, 0) + c
+        return _flat(Expr({m: c for m, c in terms.items() if c}))
+
+    def walk_atom(atom: Atom) -> Atom:
+        if atom not in memo:
+            if atom.kind == "sym":
+                value = values.get(atom.args[0])
+                memo[atom] = (
+                    atom
+                    if value is None
+                    else value.single or Atom("group", value, None, None, False)
+                )
+            else:
+                memo[atom] = Atom(atom.kind, *map(walk, atom.args))
+        return memo[atom]
+
+    return walk(e)
 
 
-def _how(facts: Facts, e: Expr) -> tuple[str, Expr | None]:
-    """Which prover shows e >= 0, which is proven; the order is that of Facts.nonneg."""
-    lo = facts.interval(e)[0]
-    if lo is not None and lo >= 0:
-        return PROOFS[0], None
-    if not facts._is_numeric(e):
-        if facts._telescopes(e):
-            return PROOFS[1], None
-        if facts._prove(e, 12):
-            return PROOFS[2], None
-    for k in facts.constraints:
-        if facts._prove(e - k, 6):
-            return PROOFS[3], k
-    return PROOFS[4], None
+def _flat(e: Expr) -> Expr:
+    """e with sums that stand alone as terms opened."""
+    terms: dict[tuple[Atom, ...], int] = {}
+    for mono, c in e.terms.items():
+        opened = {mono: 1}
+        if len(mono) == 1 and mono[0].kind == "group":
+            opened = mono[0].args[0].terms
+        for m, k in opened.items():
+            terms[m] = terms.get(m, 0) + c * k
+    return Expr({m: c for m, c in terms.items() if c})
 
 
-__all__ = ["RECORDER", "Application", "Division", "Merge", "Recorder", "Tried"]
+def _raw_product(g: Expr, atom: Atom) -> Expr:
+    return Expr({tuple(sorted((*m, atom), key=lambda a: a.key)): c for m, c in g.terms.items()})
+
+
+def _raw_sum(a: Expr, b: Expr) -> Expr:
+    terms = dict(a.terms)
+    for m, c in b.terms.items():
+        terms[m] = terms.get(m, 0) + c
+    return Expr({m: c for m, c in terms.items() if c})
+
+
+def factor_text(e: Expr) -> str:
+    text = repr(e)
+    return text if text.isidentifier() or text.isdigit() else f"({text})"
+
+
+def between(value: Expr, bound: Expr) -> str:
+    return f"0 <= {value!r} < {bound!r}"
+
+
+def _relation(known: Expr) -> str:
+    """known >= 0 as a comparison of two sides."""
+    left = Expr({m: -c for m, c in known.terms.items() if c < 0 and m})
+    right = Expr({m: c for m, c in known.terms.items() if c > 0 and m})
+    constant = known.terms.get((), 0)
+    if constant == -1 and right.terms:
+        return f"{left!r} < {right!r}"
+    if constant > 0:
+        right = right + constant
+    elif constant < 0:
+        left = left - constant
+    return f"{left!r} <= {right!r}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isqrt
+from typing import Any
 
 from ..errors import InternalError
 
@@ -117,6 +118,9 @@ class Function:
     promises: tuple[tuple[str, str], ...] = ()
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
+    record: Any = field(
+        default=None, compare=False, repr=False
+    )  # how it came about, to be explained
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""

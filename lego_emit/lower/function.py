@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..arith.expr import Expr
 from ..arith.knowledge import using
@@ -11,8 +12,21 @@ from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, Function, Param
 from . import header
 from .lower import lower
+from .lowering import Tried
 from .problem import Problem
 from .widths import choose_type
+
+
+@dataclass
+class Record:
+    """How a function came about: what was lowered, the forms that were priced, the nodes of the one
+    that was taken, by which cost model, and the function in the user's own names."""
+
+    problem: Problem
+    forms: Sequence[Tried]
+    roots: Sequence[int]
+    model: str
+    function: Function | None = None
 
 
 def lowered(
@@ -28,7 +42,8 @@ def lowered(
         index_type, width, note = _with_params(problem.name, params, chosen, types)
         doc = problem.doc
         spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
-        return Function(
+        record = Record(problem, found.lowering.tried, found.roots, cost.name)
+        record.function = Function(
             name=problem.name,
             params=params,
             body=tuple(found.body),
@@ -40,11 +55,13 @@ def lowered(
             axes=tuple(found.extents),
             base=problem.base,
             cost=found.cost,
+            record=record,
             promises=tuple(
                 header.promised(e, facts, span, problem.base)
                 for (_, e), span in zip(problem.outputs, spans, strict=True)
             ),
         )
+        return record.function
 
 
 def _with_params(

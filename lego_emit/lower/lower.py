@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..arith.intervals import interval
-from ..arith.knowledge import RECORDER
 from ..arith.rebuild import expand_groups, opened, unsubstitute
+from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, OPS, Node
@@ -58,18 +58,18 @@ def lower(
     """The cheapest program for the outputs of a problem, under the facts in force. types: the index
     types to choose from; lazy: a select computes only the branch that it takes."""
     lowering = Lowering(problem.facts, cost, bit_operations, types, lazy)
+    lowering.log = problem.log
     outputs = [e for _, e in problem.outputs]
     best, aligned = _best_form(lowering, outputs)
     if not aligned:
-        for variant in _variants(problem):
+        for variant, log in _variants(problem):
+            lowering.log = log
             found, _ = _best_form(lowering, variant)
             best = min(best, found, key=price)
     if _fits_int32(lowering, outputs) and not _is_narrow(lowering, best):
         # a form that needs wider values on the way than its results are is no good one
-        others = sorted(lowering.tried, key=price)
+        others = sorted((t.found for t in lowering.tried), key=price)
         best = next((found for found in others if _is_narrow(lowering, found)), best)
-    if (recorder := RECORDER.get()) is not None:
-        recorder.won(best[1], cost.name)
     plain = Form(lowering, Style(), ())
     extents = {n: problem.extents[n] for n in problem.axes if n in problem.extents}
     sizes = [plain.expr(unsubstitute(e, problem.facts)) for e in extents.values()]
@@ -93,22 +93,21 @@ def _line_up(atoms: Iterable[Atom]) -> bool:
     return all(len(a.args[0].terms) == 1 for a in atoms if a.kind == "digit")
 
 
-def _variants(problem: Problem) -> Iterator[list[Expr]]:
-    """The outputs again, one or all of the flat positions on the way kept as one value."""
+def _variants(problem: Problem) -> Iterator[tuple[list[Expr], Log]]:
+    """The outputs again, one or all of the flat positions on the way kept as one value, and the steps
+    that lead there."""
     if problem.kept is None:
         return
-    outputs, flats = problem.kept
+    outputs, flats = problem.kept.outputs, problem.kept.flats
     choices = [{atom} for atom in flats]
     if len(flats) > 1:
         choices.append(set(flats))
     for kept in choices[-WHOLES:]:
-        recorder, whole = RECORDER.get(), frozenset(map(flats.index, kept))
-        if recorder is not None:
-            recorder.variant(problem.facts, whole)
-        found = [problem.facts.rebuilt(opened(e, flats, kept)) for _, e in outputs]
-        if recorder is not None:
-            recorder.stop(whole)
-        yield found
+        facts, log = problem.facts, Log([*problem.kept.log.entries])
+        facts.log = log
+        found = [facts.rebuilt(opened(e, flats, kept)) for _, e in outputs]
+        facts.log = None
+        yield found, log
 
 
 def _fits_int32(lowering: Lowering, outputs: Iterable[Expr]) -> bool:
@@ -142,15 +141,13 @@ def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool
     flat = [expand_groups(e) for e in outputs] if "group" in kinds else []
     if flat and all(e is not None for e in flat):
         expanded = [unsubstitute(e, lowering.facts) for e in flat]
-        if (recorder := RECORDER.get()) is not None:
-            recorder.context = ("products multiplied out",)
+        lowering.words = ("products multiplied out",)
         atoms = [atom for atom, _ in standing(expanded)]
         if tuple(expanded) not in lowering.cheapest:
             begun, plain = lowering.built, _tried(lowering, Style(), expanded)
             _cheapest(lowering, expanded, atoms, plain, begun)
         best = min(best, lowering.cheapest[tuple(expanded)], key=price)
-        if recorder is not None:
-            recorder.context = ()
+        lowering.words = ()
     if lowering.signed:
         best = min(best, tabulated(lowering, own, best), key=price)
     return best, _line_up(atoms)

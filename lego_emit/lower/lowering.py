@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..arith.expr import Expr, divide_terms
 from ..arith.facts import Facts
-from ..arith.knowledge import RECORDER
 from ..arith.rebuild import unsubstitute
+from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES
@@ -20,6 +21,23 @@ Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
 
 def price(found: Found) -> tuple[float, int]:
     return found[0]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A form that was priced. words: how it spells; cost: without the margin for more operations;
+    log: the steps that led to what it spells; domains: what its tables were checked on."""
+
+    words: tuple[str, ...]
+    cost: float
+    found: Found
+    log: Log | None
+    domains: tuple[range, ...] = ()
+
+    @property
+    def operations(self) -> int:
+        """How many it has."""
+        return self.found[0][1]
 
 
 class Lowering:
@@ -42,7 +60,9 @@ class Lowering:
         self.graph = Graph(cost, self.sizes)
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
-        self.tried: list[Found] = []
+        self.tried: list[Tried] = []
+        self.words: tuple[str, ...] = ()  # what the forms that are priced now have in common
+        self.log: Log | None = None  # the steps that led to what is lowered now
         self.cheapest: dict[tuple[Expr, ...], Found] = {}  # of all styles, by outputs
         self.columns: dict[tuple[int, range], dict[int, Sequence[int]]] = {}  # of nodes over one
         self.searches: dict[tuple, tuple[float, Any]] = {}  # (limit, what was found), by table
@@ -61,13 +81,11 @@ class Lowering:
         """A candidate with its price. More operations than the plain form, the first one, has must
         save more than the margin each. words and domains: what it is called in an explanation."""
         cost, operations = self.graph.price(nodes)
-        if (recorder := RECORDER.get()) is not None:
-            recorder.tried(words, ((cost, operations), nodes), domains)
         if self.plain is None:
             self.plain = operations
-        cost += self.graph.cost.margin * max(0, operations - self.plain)
-        found = (cost, operations), nodes
-        self.tried.append(found)
+        margin = self.graph.cost.margin * max(0, operations - self.plain)
+        found = (cost + margin, operations), nodes
+        self.tried.append(Tried((*self.words, *words), cost, found, self.log, tuple(domains)))
         return found
 
     def forward(self, e: Expr) -> Expr:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ..arith.expr import Expr
 from ..arith.facts import Facts
+from ..arith.steps import Log
 from ..arith.terms import Atom
 
 
@@ -14,8 +16,8 @@ from ..arith.terms import Atom
 class Problem:
     """One function.
 
-    outputs: by name, under facts. kept: the same with flat positions kept as one value, and those
-    values; None where that is not asked for. params: in order; axes: those that the caller ranges
+    outputs: by name, under facts; log: the steps that led to them. kept: the same with flat positions
+    kept as one value; None where that is not asked for. params: in order; axes: those that the caller ranges
     over, extents how far; indices: those that count from base. size: how many positions there are;
     spans: (least, end) that are known to hold of each output, counted from 0. stated: assumptions
     as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
@@ -36,4 +38,24 @@ class Problem:
     stated: Sequence[str] = ()
     preconditions: list[str] = field(default_factory=list)
     stand_ins: Mapping[Atom, Expr] = field(default_factory=dict)
-    kept: tuple[Sequence[tuple[str, Expr]], Sequence[Atom]] | None = None
+    log: Log = field(default_factory=Log)
+    kept: Kept | None = None
+
+
+class Kept(Protocol):
+    """Outputs in which flat positions are kept as one value, those values, and the steps."""
+
+    @property
+    def outputs(self) -> Sequence[tuple[str, Expr]]:
+        """As a problem's."""
+        ...
+
+    @property
+    def flats(self) -> Sequence[Atom]:
+        """Groups, in the order in which they were met."""
+        ...
+
+    @property
+    def log(self) -> Log:
+        """What led to the outputs."""
+        ...

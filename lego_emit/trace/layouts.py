@@ -7,6 +7,7 @@ what comes out is simplified already.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..algebra.expand import ExpandBy
 from ..algebra.perms import GenP
 from ..arith.expr import Cond, Expr, group, select
 from ..arith.facts import Facts, current
-from ..arith.knowledge import RECORDER, using
+from ..arith.knowledge import using
 from ..arith.rebuild import rebuild, unsubstitute
 from ..arith.terms import Atom
 from ..errors import IndexRangeError, LayoutError
@@ -76,13 +77,21 @@ def _map(value, change):
     return tuple(change(v) for v in value) if isinstance(value, tuple) else change(value)
 
 
+@dataclass(frozen=True)
+class Application:
+    """A layout applied to indices, or inverted at a position: a step."""
+
+    block: Any
+    values: tuple[Expr, ...]
+    inverse: bool
+
+
 # -- evaluation ----------------------------------------------------------------------------------
 
 
 def _apply_checked(block: Any, values: list[Expr]) -> Expr:
     learn_layout(block)
-    if (recorder := RECORDER.get()) is not None:
-        recorder.applied(block, values, inverse=False)
+    _tell(block, values, inverse=False)
     sizes = [size_of(n) for n in block.dims]
     bounded = [
         _in_range(v, n, block, k) for k, (v, n) in enumerate(zip(values, sizes, strict=True))
@@ -93,10 +102,15 @@ def _apply_checked(block: Any, values: list[Expr]) -> Expr:
 
 def _inv_checked(block: Any, flat: Expr) -> tuple[Expr, ...]:
     learn_layout(block)
-    if (recorder := RECORDER.get()) is not None:
-        recorder.applied(block, [flat], inverse=True)
+    _tell(block, [flat], inverse=True)
     bounded = _in_range(flat, product_of(block.physical_dims), block, None)
     return tuple(_put_back(e, [bounded]) for e in block.backward(SYMBOLS, bounded[0]))
+
+
+def _tell(block: Any, values: Sequence[Expr], inverse: bool) -> None:
+    log = current().log
+    if log is not None:
+        log.add(Application(block, tuple(values), inverse))
 
 
 def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Expr, Expr | None]:
@@ -132,8 +146,6 @@ def _in_range(value: Expr, size: Expr, block: Any, axis: int | None) -> tuple[Ex
     if (trace := running()) is not None:
         trace.stand_ins[stand_in] = value
     facts.learn_range(stand_in.args[0], Expr.of(0), size - 1)
-    if (recorder := RECORDER.get()) is not None:
-        recorder.stands_in(stand_in.args[0], value)
     return Expr.atom(stand_in), value
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..arith.expr import Cond, Expr
-from ..arith.knowledge import RECORDER, using
+from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
+from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError, shown
 from ..kinds import is_sympy
@@ -38,32 +39,36 @@ class Traced:
     size: Expr | None = None
     spans: Sequence[tuple[int, Expr]] | None = None
 
-    def outputs(self) -> Outputs:
-        """The results by name, under all that was learned."""
+    def outputs(self) -> tuple[Outputs, Log]:
+        """(the results by name, under all that was learned; the steps that led to them)."""
         trace, facts = self.trace, self.trace.facts
-        recorder = RECORDER.get()
-        if recorder is not None:
-            recorder.function(self.name, facts)
+        log = facts.log or Log()
+        log.settled = True
         rebuilt = facts.rebuilt if facts.substitutions or facts.constraints else lambda e: e
         with using(facts):
             found = [(n, rebuilt(e) + trace.base) for n, e in self.named(self.result)]
-        if recorder is not None:
-            recorder.stop()
+        facts.log = None
         for _, e in found:
             for symbol in sorted(unsubstitute(e, facts).symbols()):
                 trace.add_parameter(symbol)
-        return found
+        return found, log
 
-    def kept(self) -> tuple[Outputs, list[Atom]]:
-        """(the results with every flat position kept as one value, those values)."""
-        result, flats = self.trace.kept()
-        with using(self.trace.facts):
-            found = [
-                (n, self.trace.facts.rebuilt(e) + self.trace.base) for n, e in self.named(result)
-            ]
-        if (recorder := RECORDER.get()) is not None:
-            recorder.stop()
-        return found, flats
+    def kept(self) -> Kept:
+        """The results with every flat position kept as one value."""
+        result, flats, log = self.trace.kept()
+        facts = self.trace.facts
+        with using(facts):
+            found = [(n, facts.rebuilt(e) + self.trace.base) for n, e in self.named(result)]
+        return Kept(found, flats, log)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Results in which flat positions are kept as one value, those values, and the steps."""
+
+    outputs: Outputs
+    flats: list[Atom]
+    log: Log
 
 
 @dataclass

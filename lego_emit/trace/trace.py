@@ -11,8 +11,9 @@ from typing import Any
 
 from ..arith.expr import Cond, Expr
 from ..arith.facts import Facts
-from ..arith.knowledge import PATH, RECORDER, using
+from ..arith.knowledge import PATH, using
 from ..arith.rebuild import put_back
+from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
 from .paths import explore, in_a_branch
@@ -63,8 +64,7 @@ class Trace:
 
     def run(self) -> Any:
         """Follow the function once, all its paths."""
-        if (recorder := RECORDER.get()) is not None:
-            recorder.start(self.facts, self.keeps)
+        self.facts.log = Log()
 
         def start() -> Any:
             self._axis = 0
@@ -73,10 +73,13 @@ class Trace:
         with within(self):
             return explore(start, self.asked)
 
-    def kept(self) -> tuple[Any, list[Atom]]:
-        """(the result with all flat positions kept as one value, those values)."""
+    def kept(self) -> tuple[Any, list[Atom], Log]:
+        """(the result with all flat positions kept as one value, those values, the steps)."""
         made = replace(self, keeps=True, flats={}, preconditions=[*self.preconditions], extents={})
-        return made.run(), list(made.flats)
+        result = made.run()
+        log, self.facts.log = self.facts.log, None
+        assert log is not None
+        return result, list(made.flats), log
 
     def state(self) -> tuple:
         """What shows whether a run learned something."""
