@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lego_emit.lower.bits import Assembler, Word, cost, meaning, wire
+from lego_emit.lower.assembler import Assembler
+from lego_emit.lower.bits import wire
+from lego_emit.lower.words import Word, cost, meaning
 
 PRICES = (
     {},

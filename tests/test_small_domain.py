@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from net.words import reverse, reverse_inv
 
 from lego_emit import Col, GenP, GroupBy, RegP
-from lego_emit.lower.small_domain import LARGEST, cost, evaluate, find
+from lego_emit.lower.small_domain import find
+from lego_emit.lower.trees import LARGEST, cost, evaluate
 
 OPS = {}
 LATENCY = {"mul": 1.5, "div": 4, "mod": 4, "floordiv": 5, "floormod": 5}

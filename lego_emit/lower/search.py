@@ -127,14 +127,14 @@ def _search(
     values: tuple[int, ...], cost: Cost, limit: float, domain: range, bit_operations: bool
 ) -> tuple[Any, float, dict[Any, tuple[int, int]]] | None:
     """(tree, its price, the range of each of its operations)."""
-    from . import small_domain
+    from . import small_domain, trees
 
     prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
     if not bit_operations:
         prices |= dict.fromkeys(("shl", "shr", "and", "or", "xor"), inf)
     tree = small_domain.find(values, prices, limit, domain)
     bounds = None if tree is None else _bounds(tree, domain)
-    return None if bounds is None else (tree, small_domain.cost(tree, prices), bounds)
+    return None if bounds is None else (tree, trees.cost(tree, prices), bounds)
 
 
 @lru_cache(8192)
@@ -142,7 +142,8 @@ def _word_program(
     widths: tuple[int, ...], bits: tuple[tuple[Bit, ...], ...], cost: Cost, width: int
 ) -> tuple[list[Any], dict[Any, int]] | None:
     """(a tree for each output, a bound of each of their operations)."""
-    from .bits import meaning, wire
+    from .bits import wire
+    from .words import meaning
 
     trees = wire(widths, bits, cost.prices, width)
     if trees is None:

@@ -12,44 +12,18 @@ Each candidate is computed from the first differences, never guessed, and checke
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from math import gcd
 
-__all__ = ["LARGEST", "Tree", "cost", "evaluate", "find"]
-
-Tree = int | str | tuple
-"""An int, "x", or (op, a, b); ("select", condition, a, b) takes a where the condition holds.
-
-div and mod have an a >= 0, floordiv and floormod any; b is a positive constant in all four. The
-bitwise ops and the shifts have an a >= 0 and a constant b too, but for an xor of two trees.
-"""
-
-LARGEST = 2**31 - 1
-"""No constant and no intermediate value of a result is larger than this in size."""
+from .lines import hull, line_through
+from .trees import Tree, Wrong, chained, cost, evaluate, replaced, settle, summands
 
 DEPTH = 3
 EFFORT = 12  # tables that one search looks at
 MOST_TERMS = 3
-
-_OPS: dict[str, Callable[[int, int], int]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.floordiv,
-    "mod": operator.mod,
-    "floordiv": operator.floordiv,
-    "floormod": operator.mod,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-    "shl": operator.lshift,
-    "shr": operator.rshift,
-    "lt": operator.lt,
-}
 
 
 def find(
@@ -72,226 +46,6 @@ def find(
     if not points:
         return 0 if limit > 0 else None
     return _Search(price, *map(list, zip(*points, strict=True)), limit).run()
-
-
-def cost(tree: Tree, price: Mapping[str, float]) -> float:
-    """The sum of the prices of a tree's ops; equal subtrees count once."""
-    seen: set[Tree] = set()
-
-    def visit(t: Tree) -> None:
-        if isinstance(t, tuple) and t not in seen:
-            seen.add(t)
-            for arg in t[1:]:
-                visit(arg)
-
-    visit(tree)
-    return sum(price.get(t[0], 1) for t in seen)  # type: ignore[index]
-
-
-def evaluate(tree: Tree, x: int) -> int:
-    """The value of a tree at x."""
-    if not isinstance(tree, tuple):
-        return x if tree == "x" else tree  # type: ignore[return-value]
-    op, a, *rest = tree
-    if op == "select":
-        return evaluate(rest[0] if evaluate(a, x) else rest[1], x)
-    return _OPS[op](evaluate(a, x), evaluate(rest[0], x))
-
-
-# -- lines ---------------------------------------------------------------------------------------
-
-Ratio = tuple[int, int]
-
-
-def _simplest(low: Ratio, high: Ratio) -> Ratio:
-    """The fraction with the smallest numerator and denominator in the open interval."""
-    (p, q), (r, s) = low, high
-    whole = p // q
-    if (whole + 1) * s < r:
-        return whole + 1, 1
-    p, r = p - whole * q, r - whole * s
-    a, c = _simplest((s, r), (q, p)) if p else (s // r + 1, 1)
-    return whole * a + c, a
-
-
-_TINY = 2**60
-
-
-def _quotient(
-    us: Sequence[int], vs: Sequence[int], through_origin: bool = False
-) -> tuple[int, int, int, int] | None:
-    """(a, low, high, c) such that v == (a*u + b) // c at all points for low <= b <= high.
-
-    The slope a/c is the simplest fraction in the interval of the possible ones, which starts
-    at what the two ends allow; two points that rule out a slope give a bound on all slopes.
-    through_origin: b = 0.
-    """
-    du, dv = us[-1] - us[0], vs[-1] - vs[0]
-    if du < 0:
-        du, dv = -du, -dv
-    if not du:
-        return None
-    least, most = (dv - 1, du), (dv + 1, du)
-    while least[0] * most[1] < most[0] * least[1]:
-        a, c = _simplest(least, most)
-        if c > LARGEST:
-            return None
-        offsets = [c * v - a * u for u, v in zip(us, vs, strict=True)]
-        low, high = max(offsets), min(offsets)
-        i, j = offsets.index(low), offsets.index(high)
-        high += c - 1
-        if through_origin:
-            if low <= 0 <= high:
-                return a, 0, 0, c
-            # v <= slope*u at i, or slope*u < v + 1 at j, is broken: a bound that is allowed itself
-            # is moved by next to nothing.
-            (u, v, slack) = (us[i], vs[i], 1) if low > 0 else (us[j], vs[j] + 1, 0)
-            if u == 0:
-                return None
-            if u > 0:
-                bound = (v * _TINY - slack, u * _TINY)
-            else:
-                bound = (-v * _TINY + slack, -u * _TINY)
-            if (u > 0) == (low > 0):
-                least = bound
-            else:
-                most = bound
-        elif low <= high:
-            return a, low, high, c
-        elif us[i] > us[j]:
-            least = vs[i] - vs[j] - 1, us[i] - us[j]
-        elif us[i] < us[j]:
-            most = vs[j] - vs[i] + 1, us[j] - us[i]
-        else:
-            return None
-    return None
-
-
-def _corners(us: Sequence[int], vs: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The corners of the points' convex hull; us ascends."""
-    last = len(us) - 1
-    slopes = [((v - w), (u - t)) for (t, u), (w, v) in zip(pairwise(us), pairwise(vs), strict=True)]
-    bends = [k for k, (a, b) in enumerate(pairwise(slopes), 1) if a != b]
-    bends = [0, *bends, last] if last else [0]
-    hull: set[int] = set()
-    for sign in (1, -1):
-        chain: list[int] = []
-        for k in bends:
-            u, v = us[k], vs[k]
-            while len(chain) > 1:
-                i, j = chain[-2:]
-                if sign * ((us[j] - us[i]) * (v - vs[i]) - (vs[j] - vs[i]) * (u - us[i])) > 0:
-                    break
-                chain.pop()
-            chain.append(k)
-        hull.update(chain)
-    corners = sorted(hull)
-    return [us[k] for k in corners], [vs[k] for k in corners]
-
-
-# -- trees ---------------------------------------------------------------------------------------
-
-
-def _replaced(tree: Tree, inner: Tree) -> Tree:
-    """The tree with inner in the place of x."""
-    if isinstance(tree, tuple):
-        return (tree[0], *(_replaced(t, inner) for t in tree[1:]))
-    return inner if tree == "x" else tree
-
-
-def _parts(tree: Tree) -> tuple[int, Tree, int]:
-    """(factor, rest, constant) with the tree's value factor*rest + constant."""
-    if isinstance(tree, int):
-        return 0, 0, tree
-    match tree:
-        case ("add", rest, int(constant)):
-            factor, rest, more = _parts(rest)
-            return factor, rest, more + constant
-        case ("sub", rest, int(constant)):
-            factor, rest, more = _parts(rest)
-            return factor, rest, more - constant
-        case ("sub", int(constant), rest):
-            factor, rest, more = _parts(rest)
-            return -factor, rest, constant - more
-        case ("mul", rest, int(factor)):
-            return factor, rest, 0
-        case ("shl", rest, int(bits)):
-            return 1 << bits, rest, 0
-    return 1, tree, 0
-
-
-def _chain(parts: Sequence[tuple[int, Tree]], constant: int = 0) -> Tree:
-    """The sum of signed trees and a constant, a positive one in front."""
-    ordered = sorted(parts, key=lambda part: -part[0])
-    sign, total = ordered[0]
-    if sign < 0:
-        total, constant = ("sub", constant, total), 0
-    for sign, tree in ordered[1:]:
-        total = ("add" if sign > 0 else "sub", total, tree)
-    if constant:
-        total = ("add", total, constant) if constant > 0 else ("sub", total, -constant)
-    return total
-
-
-class _Wrong(Exception):
-    """A tree that is not the table's."""
-
-
-def _settle(tree: Tree, xs: Sequence[int], known: dict) -> tuple[Tree, Sequence[int]]:
-    """The tree with each op fit for the sign of its argument, and its values on xs."""
-    if tree == "x":
-        return tree, xs
-    if isinstance(tree, int):
-        if abs(tree) > LARGEST:
-            raise _Wrong
-        return tree, [tree] * len(xs)
-    if tree in known:
-        return known[tree]
-    if tree[0] == "select":
-        result = _settle_select(tree, xs, known)
-    else:
-        op, left, right = tree
-        if isinstance(right, int) and abs(right) > LARGEST:
-            raise _Wrong
-        left, a = _settle(left, xs, known)
-        if isinstance(right, int):
-            if op not in ("add", "sub", "mul") and min(a) < 0:
-                op, right = _SIGNED.get(op, lambda c: (op, c))(right)
-            compute = _OPS[op]
-            values = [compute(v, right) for v in a]
-        else:
-            right, b = _settle(right, xs, known)
-            values = list(map(_OPS[op], a, b))
-        result = (op, left, right), values
-    if max(result[1]) > LARGEST or min(result[1]) < -LARGEST:
-        raise _Wrong
-    known[tree] = result
-    return result
-
-
-_SIGNED: dict[str, Callable[[int], tuple[str, int]]] = {
-    "div": lambda c: ("floordiv", c),
-    "mod": lambda c: ("floormod", c),
-    "shr": lambda bits: ("floordiv", 1 << bits),
-    "and": lambda mask: ("floormod", mask + 1),
-    "shl": lambda bits: ("mul", 1 << bits),
-}
-
-
-def _settle_select(tree: tuple, xs: Sequence[int], known: dict) -> tuple[Tree, Sequence[int]]:
-    """Each branch is settled where it is taken."""
-    _, condition, *branches = tree
-    condition, taken = _settle(condition, xs, known)
-    settled, values = [], {}
-    for branch, where in zip(branches, (True, False), strict=True):
-        part = [x for x, t in zip(xs, taken, strict=True) if t == where]
-        branch, found = _settle(branch, part, {}) if part else (branch, [])
-        settled.append(branch)
-        values.update(zip(part, found, strict=True))
-    return ("select", condition, *settled), [values[x] for x in xs]
-
-
-# -- the search ----------------------------------------------------------------------------------
 
 
 class _Search:
@@ -328,7 +82,7 @@ class _Search:
     @cached_property
     def corners(self) -> tuple[list[int], list[int]]:
         """The points of the table that bound a slope, whatever line is subtracted before."""
-        return _corners(self.xs, self.vs)
+        return hull(self.xs, self.vs)
 
     def run(self) -> Tree | None:
         """The cheapest tree of all families, None where none is below the limit."""
@@ -371,8 +125,8 @@ class _Search:
         if any(evaluate(tree, self.xs[k]) != self.vs[k] for k in (0, len(self.xs) // 2, -1)):
             return
         try:
-            tree, values = _settle(tree, self.xs, {})
-        except _Wrong:
+            tree, values = settle(tree, self.xs, {})
+        except Wrong:
             return
         price = cost(tree, self.price)
         if price < self.limit and values == self.vs:
@@ -413,8 +167,8 @@ class _Search:
         parts = []
         for size, group in groups.items():
             sign = max(s for s, _ in group)
-            parts.append((sign, self.mul(_chain([(s * sign, t) for s, t in group]), size)))
-        return _chain(parts, constant) if parts else constant
+            parts.append((sign, self.mul(chained([(s * sign, t) for s, t in group]), size)))
+        return chained(parts, constant) if parts else constant
 
     # families
 
@@ -476,11 +230,11 @@ class _Search:
 
     def quotients(self, us: list[int], vs: list[int]) -> Iterator[tuple[int, int, int, int]]:
         """The ways to write the jumps vs at us as one quotient."""
-        plain = _quotient(us, vs)
+        plain = line_through(us, vs)
         if plain is None:
             return
         yield plain
-        if not plain[1] <= 0 <= plain[2] and (ratio := _quotient(us, vs, through_origin=True)):
+        if not plain[1] <= 0 <= plain[2] and (ratio := line_through(us, vs, through_origin=True)):
             yield ratio
 
     def with_quotient(self, slope: int, factor: int, constant: int, ratio: tuple) -> None:
@@ -515,7 +269,7 @@ class _Search:
                     continue
                 us = [slope * x + start for x in xs]
                 for sign in (1, -1):
-                    ratio = _quotient(us, [sign * (v + k) for v in vs], through_origin=True)
+                    ratio = line_through(us, [sign * (v + k) for v in vs], through_origin=True)
                     if ratio and ratio[0] == 1:
                         inner = self.div(u, ratio[3])
                         left = constant - factor * k - start
@@ -583,7 +337,7 @@ class _Search:
             ):
                 spent = cost(self.sum([(slope, outer), (1, quotient)]), self.price)
                 if (tree := self.sub(where, table, spent)) is not None:
-                    factor, rest, constant = _parts(_replaced(tree, quotient))
+                    factor, rest, constant = summands(replaced(tree, quotient))
                     self.offer(self.sum([(slope, outer), (factor, rest)], constant))
                 if slope == 0:
                     break
@@ -604,7 +358,7 @@ class _Search:
             spent = cost(self.sum([(factor, outer), (1, x)]), self.price)
             table = [v - slope * k for k, v in enumerate(self.vs[:size])]
             if (tree := self.sub(self.xs[:size], table, spent)) is not None:
-                times, rest, constant = _parts(_replaced(tree, x))
+                times, rest, constant = summands(replaced(tree, x))
                 self.offer(self.sum([(factor, outer), (times, rest)], constant))
 
     def several_quotients(self) -> None:
@@ -634,7 +388,7 @@ class _Search:
             for k in range(len(self.xs)):
                 v += k in jumps
                 table.append(v)
-            ratio = _quotient(*_corners(self.xs, table))
+            ratio = line_through(*hull(self.xs, table))
             if ratio:
                 yield [(size, ratio)]
                 return
@@ -682,7 +436,7 @@ class _Search:
         spent = self.costs("mul") + (self.costs("add") if constant else 0)
         tree = self.sub(self.xs, [(v - constant) // factor for v in self.vs], spent)
         if tree is not None:
-            times, rest, more = _parts(tree)
+            times, rest, more = summands(tree)
             self.offer(self.sum([(factor * times, rest)], constant + factor * more))
 
     def swizzled(self) -> None:
@@ -741,12 +495,12 @@ class _Search:
             if _smooth(self.vs[::c], most):
                 table = [v for column in range(c) for v in self.vs[column::c]]
                 if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
-                    self.offer(_replaced(tree, transpose))
+                    self.offer(replaced(tree, transpose))
             # v is the transpose of v's place in the transposed matrix.
             if _smooth([v % rows * c + v // rows for v in self.vs[: 8 * c]], most):
                 table = [v % rows * c + v // rows for v in self.vs]
                 if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
-                    self.offer(_replaced(transpose, tree))
+                    self.offer(replaced(transpose, tree))
 
 
 def _smooth(values: Sequence[int], most: int) -> bool:

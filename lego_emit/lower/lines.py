@@ -1,0 +1,96 @@
+"""Lines: quotients a*x + b over d that go through given points, rounded down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from .trees import LARGEST
+
+Ratio = tuple[int, int]
+
+
+def _simplest(low: Ratio, high: Ratio) -> Ratio:
+    """The fraction with the smallest numerator and denominator in the open interval."""
+    (p, q), (r, s) = low, high
+    whole = p // q
+    if (whole + 1) * s < r:
+        return whole + 1, 1
+    p, r = p - whole * q, r - whole * s
+    a, c = _simplest((s, r), (q, p)) if p else (s // r + 1, 1)
+    return whole * a + c, a
+
+
+_TINY = 2**60
+
+
+def line_through(
+    us: Sequence[int], vs: Sequence[int], through_origin: bool = False
+) -> tuple[int, int, int, int] | None:
+    """(a, low, high, c) such that v == (a*u + b) // c at all points for low <= b <= high.
+
+    The slope a/c is the simplest fraction in the interval of the possible ones, which starts
+    at what the two ends allow; two points that rule out a slope give a bound on all slopes.
+    through_origin: b = 0.
+    """
+    du, dv = us[-1] - us[0], vs[-1] - vs[0]
+    if du < 0:
+        du, dv = -du, -dv
+    if not du:
+        return None
+    least, most = (dv - 1, du), (dv + 1, du)
+    while least[0] * most[1] < most[0] * least[1]:
+        a, c = _simplest(least, most)
+        if c > LARGEST:
+            return None
+        offsets = [c * v - a * u for u, v in zip(us, vs, strict=True)]
+        low, high = max(offsets), min(offsets)
+        i, j = offsets.index(low), offsets.index(high)
+        high += c - 1
+        if through_origin:
+            if low <= 0 <= high:
+                return a, 0, 0, c
+            # v <= slope*u at i, or slope*u < v + 1 at j, is broken: a bound that is allowed itself
+            # is moved by next to nothing.
+            (u, v, slack) = (us[i], vs[i], 1) if low > 0 else (us[j], vs[j] + 1, 0)
+            if u == 0:
+                return None
+            if u > 0:
+                bound = (v * _TINY - slack, u * _TINY)
+            else:
+                bound = (-v * _TINY + slack, -u * _TINY)
+            if (u > 0) == (low > 0):
+                least = bound
+            else:
+                most = bound
+        elif low <= high:
+            return a, low, high, c
+        elif us[i] > us[j]:
+            least = vs[i] - vs[j] - 1, us[i] - us[j]
+        elif us[i] < us[j]:
+            most = vs[j] - vs[i] + 1, us[j] - us[i]
+        else:
+            return None
+    return None
+
+
+def hull(us: Sequence[int], vs: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The corners of the points' convex hull; us ascends."""
+    last = len(us) - 1
+    slopes = [((v - w), (u - t)) for (t, u), (w, v) in zip(pairwise(us), pairwise(vs), strict=True)]
+    bends = [k for k, (a, b) in enumerate(pairwise(slopes), 1) if a != b]
+    bends = [0, *bends, last] if last else [0]
+    hull: set[int] = set()
+    for sign in (1, -1):
+        chain: list[int] = []
+        for k in bends:
+            u, v = us[k], vs[k]
+            while len(chain) > 1:
+                i, j = chain[-2:]
+                if sign * ((us[j] - us[i]) * (v - vs[i]) - (vs[j] - vs[i]) * (u - us[i])) > 0:
+                    break
+                chain.pop()
+            chain.append(k)
+        hull.update(chain)
+    corners = sorted(hull)
+    return [us[k] for k in corners], [vs[k] for k in corners]

@@ -1,0 +1,183 @@
+"""Programs on whole words: what they cost, and what they compute, bit by bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+Tree = int | tuple
+Price = Mapping[str, float]
+UNKNOWN = -1  # a bit of a word that carries may reach
+
+
+def cost(trees: Iterable[Tree], price: Price) -> float:
+    """The price of computing all trees, equal subtrees once."""
+    seen: set[Tree] = set()
+    total = 0.0
+    stack = list(trees)
+    while stack:
+        tree = stack.pop()
+        if isinstance(tree, int) or tree[0] == "in" or tree in seen:
+            continue
+        seen.add(tree)
+        total += price.get(tree[0], 1)
+        stack += tree[1:]
+    return total
+
+
+def meaning(tree: Tree, widths: Sequence[int], width: int) -> list[int] | None:
+    """What each bit of the tree is, low bit first: 2 << k stands for the source bit k, 1 for the
+    constant, sums of them for their XOR; or UNKNOWN. None where a value might reach 2**width, or
+    an operation does more than move bits.
+    """
+    starts = first_bits(widths)
+    known: dict[Tree, list[int] | None] = {}
+
+    def of(tree: Tree) -> list[int] | None:
+        if isinstance(tree, int):
+            return [tree >> bit & 1 for bit in range(tree.bit_length())] if tree >= 0 else None
+        if tree not in known:
+            bits = made(tree)
+            while bits and bits[-1] == 0:
+                bits.pop()
+            known[tree] = None if bits is None or len(bits) > width else bits
+        return known[tree]
+
+    def made(tree: tuple) -> list[int] | None:
+        op, left, right = tree if len(tree) == 3 else (*tree, 0)
+        if op == "in":
+            return [2 << starts[left] + bit for bit in range(widths[left])]
+        a = of(left)
+        if a is None:
+            return None
+        if op in ("xor", "or", "add"):
+            b = of(right)
+            if b is None:
+                return None
+            if op == "add":
+                return _summed([a, b])
+            size = max(len(a), len(b))
+            pairs = zip(a + [0] * (size - len(a)), b + [0] * (size - len(b)), strict=True)
+            return [_xor(p, q) if op == "xor" else _or(p, q) for p, q in pairs]
+        if not isinstance(right, int) or right < 0:
+            return None
+        if op == "shl":
+            return [0] * right + a
+        if op == "shr":
+            return a[right:]
+        if op == "and":
+            return [bit if right >> place & 1 else 0 for place, bit in enumerate(a)]
+        if op == "mul":
+            return _summed([[0] * d + a for d in range(right.bit_length()) if right >> d & 1])
+        if op == "mod" and right:
+            return _rest(a, right)
+        return None
+
+    return of(tree)
+
+
+def _xor(p: int, q: int) -> int:
+    return UNKNOWN if p < 0 or q < 0 else p ^ q
+
+
+def _or(p: int, q: int) -> int:
+    if p == 0 or q == 0 or p == q:
+        return p or q
+    return UNKNOWN
+
+
+def _summed(addends: list[list[int]]) -> list[int]:
+    bits: list[int] = []
+    carry = 0
+    size = max(map(len, addends), default=0)
+    while len(bits) < size or carry:
+        column = [a[len(bits)] for a in addends if len(bits) < len(a) and a[len(bits)]]
+        bits.append(UNKNOWN if carry or len(column) > 1 else column[0] if column else 0)
+        carry = (carry + len(column)) // 2
+    return bits
+
+
+def _rest(a: list[int], divisor: int) -> list[int] | None:
+    bits = [0] * divisor.bit_length()
+    for place, bit in enumerate(a):
+        if bit:
+            to = (1 << place) % divisor
+            if to == 0:
+                continue
+            if to & (to - 1) or bits[to.bit_length() - 1]:
+                return None
+            bits[to.bit_length() - 1] = bit
+    return bits if sum(1 << place for place, bit in enumerate(bits) if bit) < divisor else None
+
+
+def first_bits(widths: Sequence[int]) -> list[int]:
+    return [sum(widths[:k]) for k in range(len(widths))]
+
+
+class Word(NamedTuple):
+    """A tree and the bits of it that are not always 0."""
+
+    tree: Tree
+    support: int
+
+
+class Part(NamedTuple):
+    """Groups of one word, moved: how, and which bits may be set then and which are wanted."""
+
+    word: int
+    distances: tuple[int, ...]
+    cost: float
+    raw: int
+    kept: int
+    how: tuple[str, int, int, int]  # "shift", "product" or "remainder"; mask before, by, drop
+
+
+Sum = tuple[Tree, int, int]  # a tree, its bits that may be set, its bits that are wanted
+Groups = dict[tuple[int, int], int]  # (word, distance) -> the bits wanted from it, where they go
+
+
+def bits_of(number: int) -> list[int]:
+    return [place for place in range(number.bit_length()) if number >> place & 1]
+
+
+Places = dict[int, tuple[int, int]]  # source bit -> (word, place in it)
+Stage = list[dict[int, int]]  # the words of a stage: source bit -> place
+
+
+class Problem(NamedTuple):
+    """Words, what each output bit is the XOR of, and the stages that a way has to end with."""
+
+    words: Sequence[Word]
+    rows: list[list[list[int]]]
+    end: list[Stage]
+
+
+def targets_of(rows: list[list[list[int]]]) -> Places | None:
+    """A place in an output for every bit: where it stands alone, else where no other does; None
+    where one finds no place."""
+    targets: Places = {}
+    columns = [(k, place, bits) for k, row in enumerate(rows) for place, bits in enumerate(row)]
+    for alone in (True, False):
+        for k, place, bits in columns:
+            free = [bit for bit in bits if bit not in targets]
+            if free and (len(bits) == 1) == alone:
+                targets[free[0]] = k, place
+    used = {bit for _, _, bits in columns for bit in bits}
+    return targets if used <= targets.keys() else None
+
+
+def places_of(places: list[dict[int, int]]) -> Places:
+    return {bit: (w, place) for w, word in enumerate(places) for bit, place in word.items()}
+
+
+def groups_of(moves: Iterable[tuple[int, int]], where: Places) -> Groups:
+    """Bits and the places that they go to, by the word they are in and the distance."""
+    groups: Groups = {}
+    for bit, to in moves:
+        w, at = where[bit]
+        groups[w, to - at] = groups.get((w, to - at), 0) | 1 << to
+    return groups
+
+
+def moves_of(row: list[list[int]]) -> list[tuple[int, int]]:
+    return [(bit, to) for to, bits in enumerate(row) for bit in bits]
