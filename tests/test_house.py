@@ -13,7 +13,7 @@ MODULES = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if folder != "lego_emit" or path.parts[len(ROOT.parts) + 1] not in ("printers", "targets")
 )
-MOST_LINES = 660
+MOST_LINES = 670
 MOST_PARAMETERS = 8
 
 

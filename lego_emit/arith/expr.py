@@ -14,12 +14,12 @@ from collections.abc import Callable
 from functools import lru_cache, reduce
 from math import gcd
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ..errors import LONGEST, RAISED, TraceError, is_users, shown
 from .digits import merge
 from .knowledge import IN_FORCE, PATH, READERS, knowledge
-from .terms import Atom, Condition, Monomial, Sum, digest, divide
+from .symbolic import Symbolic
+from .terms import Atom, Condition, Monomial, degree, digest, divide
 from .terms import distribute as multiplied_out
 from .text import text
 
@@ -30,7 +30,7 @@ _PRIME = 2**61 - 1
 _HALF = 2**60
 
 
-class Expr(Sum):
+class Expr(Symbolic):
     """A symbolic integer: supports + - * // % << >> & | ^ - ~, comparisons, divmod, isqrt.
 
     Made by `symbols`, by the tracer, and by layouts applied to them. `sympy(e)` or
@@ -159,7 +159,7 @@ class Expr(Sum):
         other = _operand(other)
         if other is NotImplemented:
             return NotImplemented
-        _check_degree(_degree(self) + _degree(other))
+        _check_degree(degree(self) + degree(other))
         if len(self.terms) > 1 and len(other.terms) > 1:
             return _product(self, other)
         return distribute(self, other)
@@ -220,11 +220,6 @@ class Expr(Sum):
     def __rmod__(self, other: Any) -> Expr:
         other = _operand(other)
         return other if other is NotImplemented else knowledge().divmod(other, self)[1]
-
-    def __truediv__(self, other: Any) -> Expr:
-        raise TraceError(f"({self!r}) / ({other!r}) is no integer division: write //")
-
-    __rtruediv__ = __truediv__
 
     def __lshift__(self, other: Any) -> Expr:
         return shift_left(self, Expr.of(other))
@@ -288,59 +283,6 @@ class Expr(Sum):
             return constant != 0
         return not bool(Cond.compare("eq", self, Expr.of(0)))
 
-    def __index__(self) -> int:
-        constant = self.constant
-        if constant is not None:
-            return constant
-        raise TraceError(
-            f"{self!r} is a symbol, and Python needs its value here (range, int(), a list's "
-            f"index or slice); fix it with sizes={{...}}; a root is lego_emit.isqrt"
-        )
-
-    __int__ = __index__
-
-    def __float__(self) -> float:
-        constant = self.constant
-        if constant is not None:
-            return float(constant)
-        raise TraceError(
-            f"{self!r} is a symbol, and Python wants a float here (float, math.sqrt, math.log); "
-            f"indices are integers: write // for a division, lego_emit.isqrt for a root"
-        )
-
-    def __trunc__(self) -> Expr:
-        return self
-
-    __floor__ = __ceil__ = __trunc__
-
-    def __round__(self, digits: int | None = None) -> Expr:
-        if digits is None or digits >= 0:
-            return self
-        raise TraceError(f"round({self!r}, {digits}): write it with // and *")
-
-    def __format__(self, spec: str) -> str:
-        constant = self.constant
-        try:
-            return format(repr(self) if constant is None else constant, spec)
-        except ValueError:
-            raise TraceError(
-                f"{self!r} is a symbol and has no value that the format {spec!r} could show"
-            ) from None
-
-    def bit_length(self) -> Any:
-        """Refused, with what to write instead."""
-        raise TraceError(
-            f"({self!r}).bit_length(): a symbol has no number of bits; where it is below 2**k, "
-            f"write sum(x >= 1 << b for b in range(k))"
-        )
-
-    def bit_count(self) -> Any:
-        """Refused, with what to write instead."""
-        raise TraceError(
-            f"({self!r}).bit_count(): a symbol's bits cannot be counted; where it is below 2**k, "
-            f"write sum(x >> b & 1 for b in range(k))"
-        )
-
     def to_sympy(self) -> Any:
         """The value as a SymPy expression over the nodes of lego_emit.arith.sympy_nodes."""
         from .sympy_nodes import to_sympy
@@ -393,7 +335,7 @@ def _power(base: Expr, exponent: int) -> Expr:
                 f"are not computed, and no index type holds them"
             )
         return Expr.of(constant**exponent)
-    _check_degree(_degree(base) * exponent)
+    _check_degree(degree(base) * exponent)
     factor = group(base) if len(base.terms) > 1 else base
     return reduce(distribute, [factor] * exponent)
 
@@ -404,28 +346,6 @@ def _check_degree(degree: int) -> None:
             f"a product of {degree} factors; more than {MOST_DEGREE} are not followed, and no index "
             f"type holds them: reduce it on the way with %"
         )
-
-
-_degrees: WeakKeyDictionary[Atom, int] = WeakKeyDictionary()
-
-
-def _degree(e: Expr) -> int:
-    """How many factors the value is at most made of, inside of atoms too."""
-    return max((sum(map(_degree_of_atom, mono)) for mono in e.terms if mono), default=0)
-
-
-def _degree_of_atom(atom: Atom) -> int:
-    if atom.kind == "sym":
-        return 1
-    known = _degrees.get(atom)
-    if known is None:
-        args = [a for a in atom.args if isinstance(a, Expr)]
-        if atom.kind == "fmod" or (atom.kind == "digit" and len(args) == 3):
-            args = args[-1:]  # it is less than the divisor, however large the dividend is
-        elif atom.kind == "and":
-            args = [a for a in args if a.constant is not None and a.constant >= 0] or args
-        known = _degrees[atom] = max(map(_degree, args), default=0)
-    return known
 
 
 def distribute(a: Expr, b: Expr) -> Expr:

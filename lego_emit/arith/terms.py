@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from threading import Lock
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ..errors import LONGEST, TraceError
 
@@ -193,6 +193,28 @@ def bounded_key(text: str) -> str:
     if len(text) <= KEY_LENGTH:
         return text
     return f"{text[:KEY_LENGTH]}#{blake2b(text.encode(), digest_size=16).hexdigest()}"
+
+
+_degrees: WeakKeyDictionary[Atom, int] = WeakKeyDictionary()
+
+
+def degree(e: Sum) -> int:
+    """How many factors the value is at most made of, inside of atoms too."""
+    return max((sum(map(_degree_of_atom, mono)) for mono in e.terms if mono), default=0)
+
+
+def _degree_of_atom(atom: Atom) -> int:
+    if atom.kind == "sym":
+        return 1
+    known = _degrees.get(atom)
+    if known is None:
+        args = [a for a in atom.args if isinstance(a, Sum)]
+        if atom.kind == "fmod" or (atom.kind == "digit" and len(args) == 3):
+            args = args[-1:]  # it is less than the divisor, however large the dividend is
+        elif atom.kind == "and":
+            args = [a for a in args if a.constant is not None and a.constant >= 0] or args
+        known = _degrees[atom] = max(map(degree, args), default=0)
+    return known
 
 
 # -- terms ---------------------------------------------------------------------------------------
