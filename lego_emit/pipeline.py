@@ -19,8 +19,8 @@ from .ir.program import INDEX_TYPES, Program
 from .ir.relations import reworded
 from .kinds import is_integer
 from .lower.function import lowered
-from .lower.lower import is_aligned
 from .lower.problem import Problem
+from .lower.propose import is_aligned
 from .trace.subject import Traced, followed
 
 

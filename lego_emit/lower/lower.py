@@ -7,24 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..arith.expr import Expr
-from ..arith.facts import Facts
 from ..arith.intervals import interval
-from ..arith.rebuild import expand_groups, opened, unsubstitute
+from ..arith.rebuild import opened, unsubstitute
 from ..arith.steps import Log
-from ..arith.terms import Atom
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, OPS, Node
-from .forms import Form, Style, standing
+from .forms import Form, Style
 from .lowering import Found, Lowering, price
 from .problem import Problem
-from .search import tabulated, wired
+from .propose import cheapest
 
-SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 WHOLES = 4  # ways to keep flat positions whole that are tried
-BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
-TRIES = 3  # functions stay quick
 DIVIDES = {"div": "floordiv", "mod": "floormod", "floordiv": "floordiv", "floormod": "floormod"}
-WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 
 NAMES = {
     "add": "total", "sub": "difference", "mul": "scaled", "div": "quotient", "floordiv": "quotient",
@@ -60,11 +54,11 @@ def lower(
     lowering = Lowering(problem.facts, cost, bit_operations, types, lazy)
     lowering.log = problem.log
     outputs = [e for _, e in problem.outputs]
-    best, aligned = _best_form(lowering, outputs)
+    best, aligned = cheapest(lowering, outputs)
     if not aligned:
         for variant, log in _variants(problem):
             lowering.log = log
-            found, _ = _best_form(lowering, variant)
+            found, _ = cheapest(lowering, variant)
             best = min(best, found, key=price)
     if _fits_int32(lowering, outputs) and not _is_narrow(lowering, best):
         # a form that needs wider values on the way than its results are is no good one
@@ -75,22 +69,6 @@ def lower(
     sizes = [plain.expr(unsubstitute(e, problem.facts)) for e in extents.values()]
     names = [n for n, _ in problem.outputs]
     return finish(lowering, names, best[1], [*extents], sizes, {*problem.params, *names})
-
-
-def is_aligned(outputs: Iterable[Expr], facts: Facts) -> bool:
-    """Whether the borders of all digits line up: each is one of a single value."""
-    outputs = list(outputs)
-    atoms = [atom for atom, _ in standing(unsubstitute(e, facts) for e in outputs)]
-    if any(atom.kind == "group" for atom in atoms):
-        flat = [expand_groups(e) for e in outputs]
-        if all(e is not None for e in flat):
-            expanded = [unsubstitute(e, facts) for e in flat if e is not None]
-            atoms = [atom for atom, _ in standing(expanded)]
-    return _line_up(atoms)
-
-
-def _line_up(atoms: Iterable[Atom]) -> bool:
-    return all(len(a.args[0].terms) == 1 for a in atoms if a.kind == "digit")
 
 
 def _variants(problem: Problem) -> Iterator[tuple[list[Expr], Log]]:
@@ -124,100 +102,6 @@ def _is_narrow(lowering: Lowering, found: Found) -> bool:
     return all(
         lo is not None and lo >= least and hi is not None and hi <= most for lo, hi in ranges
     )
-
-
-def _best_form(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
-    """(the cheapest form, whether the borders of all digits line up)."""
-    own = [unsubstitute(e, lowering.facts) for e in outputs]
-    atoms = [atom for atom, _ in standing(own)]
-    kinds = {atom.kind for atom in atoms}
-    begun, best = lowering.built, _tried(lowering, Style(), own)
-    if kinds <= {"sym"} and not lowering.sizes:
-        return best, True
-    words = wired(lowering, own) if kinds & WIRED else None
-    if words is not None:
-        return min(best, words, key=price), True
-    best = _cheapest(lowering, own, atoms, best, begun)
-    flat = [expand_groups(e) for e in outputs] if "group" in kinds else []
-    if flat and all(e is not None for e in flat):
-        expanded = [unsubstitute(e, lowering.facts) for e in flat]
-        lowering.words = ("products multiplied out",)
-        atoms = [atom for atom, _ in standing(expanded)]
-        if tuple(expanded) not in lowering.cheapest:
-            begun, plain = lowering.built, _tried(lowering, Style(), expanded)
-            _cheapest(lowering, expanded, atoms, plain, begun)
-        best = min(best, lowering.cheapest[tuple(expanded)], key=price)
-        lowering.words = ()
-    if lowering.signed:
-        best = min(best, tabulated(lowering, own, best), key=price)
-    return best, _line_up(atoms)
-
-
-def _tried(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Found:
-    form = Form(lowering, style, outputs)
-    nodes = [form.expr(e) for e in outputs]
-    lowering.built += form.built
-    return lowering.priced(nodes, style.words())
-
-
-def _cheapest(
-    lowering: Lowering, outputs: Sequence[Expr], atoms: Iterable[Atom], best: Found, begun: int
-) -> Found:
-    """The cheapest of the styles that are tried; best: that of the plain one; begun: atoms that
-    were built before that."""
-    style = Style()
-    bases: dict[Expr, list[Atom]] = {}
-    symbolic = fusible = rests = False
-    starts: set[tuple[Expr, Expr]] = set()
-    for atom in dict.fromkeys(atoms):
-        if atom.kind == "digit":
-            base, lo, hi = atom.args
-            start = lo.constant
-            fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
-            starts.add((base, lo))
-            if hi is not None and lowering.signed and lowering.ratio(hi, lo) is not None:
-                bases.setdefault(base, []).append(atom)
-        elif atom.kind == "sym":
-            symbolic = symbolic or atom.args[0] in lowering.sizes
-    for base, digits in bases.items():
-        rests = rests or any((base, d.args[2]) in starts and d.args[2].constant for d in digits)
-    limit = begun + BUDGET + TRIES * (lowering.built - begun)
-
-    def choose(made: Style) -> None:
-        nonlocal best, style
-        found = _tried(lowering, made, outputs)
-        if found[0] < best[0]:
-            best, style = found, made
-
-    if fusible and lowering.bit_operations:
-        choose(replace(style, fuse=True))
-    if rests:
-        choose(replace(style, rests=True))
-    if symbolic:
-        choose(replace(style, collect=True))
-    for digits in sorted(bases.values(), key=lambda d: d[0].key):
-        for floors in _choices(sorted(digits, key=lambda a: a.key)):
-            if lowering.built > limit:
-                break
-            base = style.floors - set(digits) | floors
-            for collect in (False, True) if symbolic else (False,):
-                choose(replace(style, floors=base, collect=collect))
-    if rests and style.floors:
-        choose(replace(style, rests=not style.rests))
-    lowering.cheapest[tuple(outputs)] = best
-    return best
-
-
-def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:
-    """The sets of one base's digits that are tried as differences of quotients."""
-    if len(digits) <= SUBSETS:
-        for mask in range(1, 1 << len(digits)):
-            yield {d for k, d in enumerate(digits) if mask >> k & 1}
-        return
-    yield set(digits)
-    for digit in digits:
-        yield {digit}
-        yield set(digits) - {digit}
 
 
 # -- names and ranges ------------------------------------------------------------------------------

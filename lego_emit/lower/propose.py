@@ -1,0 +1,178 @@
+"""Who proposes forms of equal value: each proposer gives candidates with their price, the cheapest is
+taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..arith.expr import Expr
+from ..arith.facts import Facts
+from ..arith.rebuild import expand_groups, unsubstitute
+from ..arith.terms import Atom
+from .forms import Form, Style, standing
+from .lowering import Found, Lowering, price
+from .search import tabulated, wired
+
+SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
+BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
+TRIES = 3  # functions stay quick
+WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
+
+
+@dataclass
+class Asked:
+    """Outputs that a form is asked for. own: in the user's symbols; atoms: all places where one stands
+    in them; begun: how many were built before; best: the cheapest form so far; settled: no other can
+    be cheaper."""
+
+    lowering: Lowering
+    outputs: Sequence[Expr]
+    own: list[Expr]
+    atoms: list[Atom]
+    begun: int
+    best: Found
+    settled: bool = False
+    kinds: frozenset[str] = field(default=frozenset())
+
+
+Proposer = Callable[[Asked], Iterable[Found]]
+
+
+def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
+    """(the cheapest form of outputs that anyone proposes, whether the borders of all digits line
+    up)."""
+    own = [unsubstitute(e, lowering.facts) for e in outputs]
+    atoms = [atom for atom, _ in standing(own)]
+    begun, plain = lowering.built, _tried(lowering, Style(), own)
+    asked = Asked(lowering, outputs, own, atoms, begun, plain)
+    asked.kinds = frozenset(atom.kind for atom in atoms)
+    asked.settled = asked.kinds <= {"sym"} and not lowering.sizes
+    for proposer in PROPOSERS:
+        if asked.settled:
+            return asked.best, True
+        for found in proposer(asked):
+            asked.best = min(asked.best, found, key=price)
+    return asked.best, asked.settled or _line_up(asked.atoms)
+
+
+def words(asked: Asked) -> Iterator[Found]:
+    """Programs on whole words, for what only moves bits."""
+    found = wired(asked.lowering, asked.own) if asked.kinds & WIRED else None
+    if found is not None:
+        asked.settled = True
+        yield found
+
+
+def styles(asked: Asked) -> Iterator[Found]:
+    """The sums as they stand, in other styles."""
+    yield _cheapest(asked.lowering, asked.own, asked.atoms, asked.best, asked.begun)
+
+
+def multiplied_out(asked: Asked) -> Iterator[Found]:
+    """The same with sums that are kept as factors multiplied out."""
+    lowering = asked.lowering
+    flat = [expand_groups(e) for e in asked.outputs] if "group" in asked.kinds else []
+    whole = [e for e in flat if e is not None]
+    if not whole or len(whole) < len(flat):
+        return
+    expanded = [unsubstitute(e, lowering.facts) for e in whole]
+    asked.atoms = [atom for atom, _ in standing(expanded)]
+    lowering.words = ("products multiplied out",)
+    if tuple(expanded) not in lowering.cheapest:
+        begun, plain = lowering.built, _tried(lowering, Style(), expanded)
+        _cheapest(lowering, expanded, asked.atoms, plain, begun)
+    lowering.words = ()
+    yield lowering.cheapest[tuple(expanded)]
+
+
+def tables(asked: Asked) -> Iterator[Found]:
+    """Sums of functions of one value of a small range each, found by their tables."""
+    if asked.lowering.signed:
+        yield tabulated(asked.lowering, asked.own, asked.best)
+
+
+PROPOSERS: tuple[Proposer, ...] = (words, styles, multiplied_out, tables)
+
+
+def is_aligned(outputs: Iterable[Expr], facts: Facts) -> bool:
+    """Whether the borders of all digits line up: each is one of a single value."""
+    outputs = list(outputs)
+    atoms = [atom for atom, _ in standing(unsubstitute(e, facts) for e in outputs)]
+    if any(atom.kind == "group" for atom in atoms):
+        flat = [expand_groups(e) for e in outputs]
+        if all(e is not None for e in flat):
+            expanded = [unsubstitute(e, facts) for e in flat if e is not None]
+            atoms = [atom for atom, _ in standing(expanded)]
+    return _line_up(atoms)
+
+
+def _line_up(atoms: Iterable[Atom]) -> bool:
+    return all(len(a.args[0].terms) == 1 for a in atoms if a.kind == "digit")
+
+
+def _tried(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Found:
+    form = Form(lowering, style, outputs)
+    nodes = [form.expr(e) for e in outputs]
+    lowering.built += form.built
+    return lowering.priced(nodes, style.words())
+
+
+def _cheapest(
+    lowering: Lowering, outputs: Sequence[Expr], atoms: Iterable[Atom], best: Found, begun: int
+) -> Found:
+    """The cheapest of the styles that are tried; best: that of the plain one; begun: atoms that
+    were built before that."""
+    style = Style()
+    bases: dict[Expr, list[Atom]] = {}
+    symbolic = fusible = rests = False
+    starts: set[tuple[Expr, Expr]] = set()
+    for atom in dict.fromkeys(atoms):
+        if atom.kind == "digit":
+            base, lo, hi = atom.args
+            start = lo.constant
+            fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
+            starts.add((base, lo))
+            if hi is not None and lowering.signed and lowering.ratio(hi, lo) is not None:
+                bases.setdefault(base, []).append(atom)
+        elif atom.kind == "sym":
+            symbolic = symbolic or atom.args[0] in lowering.sizes
+    for base, digits in bases.items():
+        rests = rests or any((base, d.args[2]) in starts and d.args[2].constant for d in digits)
+    limit = begun + BUDGET + TRIES * (lowering.built - begun)
+
+    def choose(made: Style) -> None:
+        nonlocal best, style
+        found = _tried(lowering, made, outputs)
+        if found[0] < best[0]:
+            best, style = found, made
+
+    if fusible and lowering.bit_operations:
+        choose(replace(style, fuse=True))
+    if rests:
+        choose(replace(style, rests=True))
+    if symbolic:
+        choose(replace(style, collect=True))
+    for digits in sorted(bases.values(), key=lambda d: d[0].key):
+        for floors in _choices(sorted(digits, key=lambda a: a.key)):
+            if lowering.built > limit:
+                break
+            base = style.floors - set(digits) | floors
+            for collect in (False, True) if symbolic else (False,):
+                choose(replace(style, floors=base, collect=collect))
+    if rests and style.floors:
+        choose(replace(style, rests=not style.rests))
+    lowering.cheapest[tuple(outputs)] = best
+    return best
+
+
+def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:
+    """The sets of one base's digits that are tried as differences of quotients."""
+    if len(digits) <= SUBSETS:
+        for mask in range(1, 1 << len(digits)):
+            yield {d for k, d in enumerate(digits) if mask >> k & 1}
+        return
+    yield set(digits)
+    for digit in digits:
+        yield {digit}
+        yield set(digits) - {digit}
