@@ -6,27 +6,9 @@ Reference: ISO C++20, https://en.cppreference.com/w/cpp/language/expressions
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
-from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter, header
+from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter
 
 VIEWS = "#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)"
-
-VIEW = """
-{% set array = printer.array_form(f) %}
-{% set n, element = array.names["n"], array.names["element"] %}
-
-// For C++20. Clang before 16 refuses the views of GCC's library.
-{{ printer.views }}
-{% for line in printer.view_doc(f, array) %}
-/// {{ line }}
-{% endfor %}
-{{ printer.head("[[nodiscard]] constexpr auto " ~ printer.array_name(f.name), array.signature("{T} {name}"), " {") }}
-  const auto {{ element }} = [=]({{ array.C }} {{ n }}) noexcept {
-    {{ printer.line("return " ~ array.call ~ ";", 4) }}
-  };
-  {{ printer.line(printer.view(array), 2) }}
-}
-#endif
-"""
 
 # A root in floating point is within one of the integer's, and exact below 2**52.
 FAST_ISQRT = {
@@ -69,7 +51,7 @@ class CppPrinter(HeaderPrinter):
         "int": call("{T}{{{0}}}", 1),
     }
     helpers = HELPERS
-    template = header(VIEW)
+    template = "cpp.jinja"
     views = VIEWS
     reserved = CPP_KEYWORDS
     qualifiers = "constexpr"
