@@ -127,6 +127,7 @@ class CppTarget(NativeTarget):
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CppProgram, CpuTimer
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_cpp import CppProgram
 
         return CpuTimer(self, unit, rivals, CppProgram())

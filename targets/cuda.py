@@ -90,7 +90,8 @@ class CudaTarget(CppTarget):
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         if device == "cpu":
-            from lego_emit.targets.cpu_timing import CpuTimer, CudaHostProgram
+            from lego_emit.targets.cpu_timing import CpuTimer
+            from lego_emit.targets.timing_cpp import CudaHostProgram
 
             return CpuTimer(self, unit, rivals, CudaHostProgram())
         from lego_emit.targets.gpu_timing import GpuTimer

@@ -127,7 +127,8 @@ class JavaScriptTarget(Target):
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CpuTimer, JavaScriptProgram
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_javascript import JavaScriptProgram
 
         return CpuTimer(self, unit, rivals, JavaScriptProgram())
 

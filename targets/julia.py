@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
+from lego_emit.printers.julia import JuliaPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import Library, Target
 
@@ -113,14 +115,15 @@ class JuliaTarget(Target):
             source = folder / f"unit_{u}{unit.printer.extension}"
             source.write_text(unit.source, encoding="utf-8")
             modules.append(f'module Unit{u}\ninclude("{source.name}")\nend\n')
-            module = unit.printer.module_name(unit.program.name)
+            printer = cast(JuliaPrinter, unit.printer)
+            module = printer.module_name(unit.program.name)
             positions.append({})
             for p, function in enumerate(unit.program.functions):
                 runners.append(runner(u, p, function, module))
                 names.append(f"run_{u}_{p}")
                 positions[u][function.name] = len(names)
                 if function.axes:
-                    array = unit.printer.array_name(function.name)
+                    array = printer.array_name(function.name)
                     runners.append(array_runner(u, p, function, module, array))
                     names.append(f"array_{u}_{p}")
         toolchain = self.find()
@@ -142,7 +145,8 @@ class JuliaTarget(Target):
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CpuTimer, JuliaProgram
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_julia import JuliaProgram
 
         return CpuTimer(self, unit, rivals, JuliaProgram())
 

@@ -91,7 +91,8 @@ class RustTarget(NativeTarget):
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CpuTimer, RustProgram
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_rust import RustProgram
 
         return CpuTimer(self, unit, rivals, RustProgram())
 
