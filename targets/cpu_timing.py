@@ -186,17 +186,26 @@ class CpuTimer:
         return [Side("apply", apply, a, b), Side("inv", inv, b, a)]
 
     def _ways(self, side: Side) -> list[WayText]:
-        program, T, names = self.program, self.program.T(side), side.names
+        program, names = self.program, side.names
+        if side.function.index_type not in program.types:
+            title, kind = self.unit.printer.title, side.function.index_type
+            raise VerifyError(
+                f"{title} is not timed with {kind}; it is with {', '.join(program.types)}"
+            )
+        if not names:
+            raise VerifyError(f"{side.function.name} has no index that runs, and nothing to time")
         if len(names) > len(SPINS) or max(a.count for a in side.space.axes) >= 2**31:
             raise VerifyError(f"{side.function.name} has too many or too long axes to be timed")
 
         def spelled(function: Callable[..., Any]) -> list[str]:
+            T = program.T(side)
             return body(function, names, program.language, T, program.fold, program.table(side))
 
         literal = program.language.number
         given = dict(zip((a.name for a in side.space.axes), names, strict=True))
         arguments = [
-            given.get(n) or literal.format(side.space.fixed[n], T=T) for n in side.space.names
+            given.get(n) or literal.format(side.space.fixed[n], T=program.T(side))
+            for n in side.space.names
         ]
         pad = program.language.indent
         own = [f"{pad}{line}" for line in program.ours(self.unit, side, arguments)]

@@ -312,6 +312,27 @@ def test_a_wrong_rival_is_refused_on_the_cpu(need):
         generate(LAYOUT, "cpp").time(by_hand=wrong, repeat=1)
 
 
+@pytest.mark.parametrize("target", ["cpp", "rust", "fortran", "julia", "javascript"])
+def test_an_index_that_starts_below_zero_is_timed_on_the_cpu(target, need, monkeypatch):
+    toolchain = registry.toolchain(target)
+    need(toolchain.program, toolchain.install)
+    monkeypatch.setattr(cpu_timing, "ROUNDS", 500)
+    index_type = "int53" if target == "javascript" else "int64"
+    ranges = ["-5 <= i", "i < 3", "0 <= j", "j < 8"]
+    unit = generate(lambda i, j: i * 8 + j, target, name="f", assume=ranges, index_type=index_type)
+    found = unit.time(by_hand=(lambda i, j: i * 8 + j, None), repeat=2)
+    assert [c.way for c in found.costs] == [LOOP, OURS, BY_HAND, TABLE]
+
+
+def test_what_is_not_timed_on_the_cpu(need):
+    need("node", "apt-get install nodejs")
+    with pytest.raises(VerifyError, match="JavaScript is not timed with int64; it is with int32"):
+        generate(LAYOUT, "javascript", index_type="int64").time(repeat=1)
+    fixed = generate(lambda M: GroupBy([M])[0], "javascript", name="fixed")
+    with pytest.raises(VerifyError, match="fixed has no index that runs"):
+        fixed.time(sizes={"M": 3}, repeat=1)
+
+
 def test_glsl_is_not_timed(need):
     need("glslangValidator", "apt-get install glslang-tools")
     with pytest.raises(VerifyError, match="glsl is not timed on the CPU"):
