@@ -161,9 +161,11 @@ def _rival(side: _Side, function: Callable[..., Any] | None, T: str) -> str:
 
 
 def _entry(side: _Side) -> str:
-    """The type of a table's entry."""
-    space = side.results or side.space
-    return "unsigned" if max(space.total, side.space.total) <= 2**31 else "unsigned long long"
+    """The type of a table's entry: narrow where it holds every entry and every number of one."""
+    if side.results is None:  # nothing says how far they go but their type
+        return "unsigned" if "32" in side.function.index_type else "unsigned long long"
+    narrow = max(side.results.total, side.space.total) <= 2**31
+    return "unsigned" if narrow else "unsigned long long"
 
 
 def _caller(text: Text, side: _Side, key: str) -> str:

@@ -112,6 +112,14 @@ def test_an_index_function(device):
     assert [c.way for c in found.costs] == [OURS, TABLE] and not found.traffic
 
 
+def test_results_that_need_64_bits(device):
+    ranges = ["-5 <= i", "i < 3", "0 <= j", "j < 8"]
+    unit = generate(lambda i, j: (i * 8 + j) * 2**33, "cuda", name="f", assume=ranges)
+    assert unit.functions[0].index_type == "int64"
+    found = unit.time(device, by_hand=(lambda i, j: (i * 8 + j) * 2**33, None), repeat=2)
+    assert [c.way for c in found.costs] == [OURS, BY_HAND, TABLE]
+
+
 def test_a_wrong_rival_is_refused(device):
     wrong = (lambda i, j, k, l: i << 9 | k << 6 | j << 3, BY_HAND_PAIR[1])  # noqa: E741
     with pytest.raises(DeviceError, match="by the way 'by hand' gives other indices than ours"):
