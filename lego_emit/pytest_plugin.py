@@ -194,11 +194,12 @@ def _texts(made: Any, base: Path, extension: str) -> dict[Path, str]:
             raise ValueError(f"lego_golden: extension {extension!r} is not of the form '.txt'")
         return {at(extension or ".txt"): made}
     table = isinstance(made, Block) or (is_array(made) and made.dtype.kind in "iu" and made.size)
-    unit = hasattr(made, "printer") and hasattr(made, "files")
+    printer, files = getattr(made, "printer", None), getattr(made, "files", None)
+    unit = printer is not None and files is not None
     if extension and (table or unit):
         raise ValueError("lego_golden: extension is for text; a unit and a table have their own")
-    if unit:
-        return made.files(at(made.printer.extension))
+    if printer is not None and files is not None:
+        return files(at(printer.extension))
     if not table:
         raise TypeError(
             f"lego_golden takes an emitted unit, a layout, an array of integers or text, not a "
@@ -231,8 +232,8 @@ def _diff(old: str, new: str, path: str) -> str:
                 return "\n".join(found) + "\n"
     from difflib import unified_diff
 
-    parts = (_lines(text).splitlines(keepends=True) for text in (old, new))
-    diff = unified_diff(*parts, f"{path} (golden)", f"{path} (made now)")
+    was, now = (_lines(text).splitlines(keepends=True) for text in (old, new))
+    diff = unified_diff(was, now, f"{path} (golden)", f"{path} (made now)")
     return "".join(x if x.endswith("\n") else f"{x}\n\\ No newline at end of file\n" for x in diff)
 
 
@@ -322,8 +323,9 @@ def pytest_runtest_makereport(item: pytest.Item):
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     config = session.config
     state = config.stash[STATE]
-    if hasattr(config, "workeroutput"):
-        config.workeroutput[SHARE] = {
+    output = getattr(config, "workeroutput", None)  # of a worker of xdist's
+    if output is not None:
+        output[SHARE] = {
             name: value if isinstance(value, bool) else sorted(value)
             for name, value in asdict(state).items()
         }

@@ -354,7 +354,7 @@ def _marked(text: str, names: set[str]) -> str:
     def close() -> None:
         if code:
             run = " ".join(code)
-            end = re.search(r"[.,:;]*$", run).group()  # type: ignore[union-attr]
+            end = run[len(run.rstrip(".,:;")) :]
             words.append(f"`{run[: len(run) - len(end)]}`{end}")
             code.clear()
 

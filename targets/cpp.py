@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
+from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.printers.cpp import VIEWS
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import NativeTarget, c_array_declaration, c_declaration
@@ -93,7 +95,8 @@ class CppTarget(NativeTarget):
     def wrapped(self, unit: Unit, u: int, scope: str) -> str:
         """The include of a unit and the wrappers of its functions; scope: the namespace, with its
         colons, that keeps units of one name apart."""
-        guard, namespace = unit.printer.guard(unit.program.name), scope.rstrip(":")
+        guard = cast(HeaderPrinter, unit.printer).guard(unit.program.name)
+        namespace = scope.rstrip(":")
         text = f'#include "unit_{u}{unit.printer.extension}"\n'
         if scope:
             text = f"#undef {guard}\nnamespace {namespace} {{\n{text}}}\n"

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.ir.program import INDEX_TYPES, Function
 from lego_emit.printers.c_array import array_function
+from lego_emit.printers.glsl import GlslPrinter
 from lego_emit.run.target import Library, Target, Toolchain
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def case(number: int, function: Function, T: str, word: str) -> str:
 
 def array_form(unit: Unit, function: Function) -> Function:
     """The array form as a function over columns."""
-    return array_function(function, unit.printer.array_name(function.name))
+    return array_function(function, cast(GlslPrinter, unit.printer).array_name(function.name))
 
 
 def shaders(units: Sequence[Unit], folder: Path) -> dict[tuple[int, str], tuple[Path, int]]:

@@ -482,7 +482,7 @@ class GpuTimer:
     def _costs(
         self, side: _Side, counts: Mapping[str, int], step: Callable[[], None]
     ) -> tuple[list[Cost], float]:
-        from pycuda import gpuarray
+        from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         threads = BLOCKS * self.device.processors * THREADS
         indices = threads * ROUNDS
@@ -637,7 +637,7 @@ def count_instructions(listing: str) -> dict[str, int]:
 
 def instructions(device: Device, text: str) -> dict[str, int]:
     """The instruction counts of a text's kernels; nothing where no disassembler is found."""
-    from pycuda.compiler import compile
+    from pycuda.compiler import compile  # pyright: ignore[reportMissingImports]
 
     from lego_emit.targets.gpu import OPTIONS
 

@@ -7,7 +7,7 @@ up at its end. Sizes stand in the kernels as numbers, so that the compiler divid
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from lego_emit.check.verify import round_trips
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, InternalError
 from lego_emit.ir.program import Function
+from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip
 from lego_emit.run.space import Space
-from lego_emit.run.target import Compiled
 from lego_emit.targets.gpu import GpuCompiled, Module, call_text, describe, ready
 
 AT_ONCE = 2**32  # indices of one launch: short enough to be interrupted
@@ -60,7 +60,8 @@ class Text:
     """How the functions and index spaces of a unit are spelled in a kernel."""
 
     def __init__(self, unit: Unit):
-        self.types, self.suffixes = unit.printer.types, unit.printer.suffixes
+        printer = cast(HeaderPrinter, unit.printer)
+        self.types, self.suffixes = printer.types, printer.suffixes
 
     def T(self, function: Function) -> str:
         """The function's index type."""
@@ -282,8 +283,8 @@ class GpuChecker:
         self.what = describe(device)
         self.kernel_ms: float | None = 0.0
         self._positions = {f.name: k for k, f in enumerate(unit.functions)}
-        self._compiled: Compiled = GpuCompiled(unit, self.device, verify_text(unit, spaces))
-        self._module: Module = self._compiled._library.module  # type: ignore[attr-defined]
+        self._compiled = GpuCompiled(unit, self.device, verify_text(unit, spaces))
+        self._module: Module = self._compiled.library.module
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
         given = arguments if function.params else []
@@ -371,7 +372,7 @@ class GpuChecker:
             return there.get()
 
     def _found(self, values: np.ndarray) -> Any:
-        from pycuda import gpuarray
+        from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         return gpuarray.to_gpu(values)
 

@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from functools import cache
+from io import BufferedReader
 from itertools import count
 from pathlib import Path
 from typing import cast
@@ -180,6 +181,9 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=self._warnings,
         )
+        assert self._julia.stdin is not None and self._julia.stdout is not None
+        self._requests = self._julia.stdin
+        self._answers = cast(BufferedReader, self._julia.stdout)
         self._lock = threading.Lock()
         self._libraries = 0
         self.names = (f"LegoLibrary{number}" for number in count(1))
@@ -215,22 +219,22 @@ class _Process:
             self._send(" ".join(map(str, words)), inputs)
             made = [np.empty(n, np.int64) for _ in range(outputs)]
             for array in made:
-                if self._julia.stdout.readinto(array.data) != array.nbytes:
+                if self._answers.readinto(array.data) != array.nbytes:
                     raise self._died()
             return made
 
     def _send(self, command: str, arrays: Sequence = ()) -> None:
         """Send a command and its arrays, and read Julia's answer."""
         try:
-            self._julia.stdin.write(f"{command}\n".encode())
+            self._requests.write(f"{command}\n".encode())
             for array in arrays:
-                self._julia.stdin.write(array.data)
-            self._julia.stdin.flush()
+                self._requests.write(array.data)
+            self._requests.flush()
         except BrokenPipeError:
             raise self._died() from None
-        word, _, length = self._julia.stdout.readline().decode().strip().partition(" ")
+        word, _, length = self._answers.readline().decode().strip().partition(" ")
         if word == "error":
-            message = self._julia.stdout.read(int(length)).decode(errors="replace")
+            message = self._answers.read(int(length)).decode(errors="replace")
             raise ToolchainError(f"target 'julia': {message}")
         if word != "ok":
             raise self._died()

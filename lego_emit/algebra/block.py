@@ -77,7 +77,7 @@ class Block:
     physical_size is the number of flat indices that inv takes.
     """
 
-    dims: tuple[Any, ...]
+    dims: tuple[Any, ...]  # some kinds keep them, some work them out: a field or a property
 
     @property
     def size(self) -> Any:
@@ -148,9 +148,9 @@ class Block:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
+        if not isinstance(other, Block) or type(self) is not type(other):
             return NotImplemented
-        return self._value() == other._value()  # type: ignore[attr-defined]
+        return self._value() == other._value()
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._value()))

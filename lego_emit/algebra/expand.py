@@ -72,7 +72,7 @@ class ExpandBy(Indexable):
             )
 
     @property
-    def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.layout.dims
 
     @property

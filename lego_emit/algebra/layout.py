@@ -76,7 +76,7 @@ class OrderBy(Block, PhysicalFirst):
             )
 
     @property
-    def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return tuple(n for perm in self.perms for n in perm.dims)
 
     @property
@@ -182,7 +182,7 @@ class Layout(Indexable):
         return "TileBy" if self.tiled else "GroupBy"
 
     @property
-    def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return tuple(n for tile in self.tiles for n in tile)
 
     @cached_property

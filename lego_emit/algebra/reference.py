@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,7 +34,7 @@ class Referenced(Protocol):
     @property
     def physical_size(self) -> Any: ...
 
-    @property
+    @cached_property
     def is_concrete(self) -> bool: ...
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any: ...

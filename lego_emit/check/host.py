@@ -15,7 +15,7 @@ from ..emit.unit import Unit
 from ..errors import VerifyError
 from ..ir.program import Function
 from ..run import registry
-from ..run.devices import Marks, Progress, Tally, Targets, Trip
+from ..run.devices import Checker, Marks, Progress, Tally, Targets, Trip
 from ..run.space import Space
 from ..run.target import Compiled
 
@@ -26,7 +26,7 @@ class HostChecker:
     """Checks in chunks of NumPy arrays by another checker's calls, at those indices only that meet
     the conditions of their space; several chunks at a time where there are workers."""
 
-    def __init__(self, checker: Any, workers: int = 1):
+    def __init__(self, checker: Checker, workers: int = 1):
         self._checker, self._workers = checker, workers
         self.what: str = checker.what
 
@@ -180,13 +180,15 @@ class HostChecker:
 class CpuChecker(HostChecker):
     """Checks through a target that runs on the CPU."""
 
-    kernel_ms = None
-
     def __init__(self, unit: Unit, version: str):
         self.what = f"the CPU, {version}"
         self._compiled: Compiled = registry.toolchain(unit.printer.name).compile([unit])[0]
         free = getattr(self._compiled._library, "takes_threads", False)
         self._workers = os.cpu_count() or 1 if free else 1
+
+    @property
+    def kernel_ms(self) -> None:
+        return None
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
         given = list(arguments) if function.params else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -54,7 +55,7 @@ def parse_table(text: str, place: str | Path = TABLE) -> Table:
     """The table in a file's text. Raises GoldenError, with the line, where it is none."""
     axes: tuple[tuple[str, int], ...] = ()
     columns: dict[str, list[int]] = {}
-    name = None
+    name = ""
     for number, line in enumerate(text.splitlines(), 1):
         word, _, rest = line.partition(" ")
         try:
@@ -65,7 +66,7 @@ def parse_table(text: str, place: str | Path = TABLE) -> Table:
                 name = rest
                 columns[name] = []
             elif line and word not in ("#", "sizes"):
-                columns[name].extend(map(int, line.split()))  # type: ignore[index]
+                columns[name].extend(map(int, line.split()))
         except (ValueError, KeyError):
             raise GoldenError(f"{place}, line {number}: no line of a table: {line!r}") from None
     size = int(np.prod([n for _, n in axes], dtype=object))
@@ -81,18 +82,25 @@ def parse_table(text: str, place: str | Path = TABLE) -> Table:
 class Tabled(Protocol):
     """A golden case, as far as its table goes."""
 
-    folder: Path
-    sizes: Mapping[str, int]
-    domain: Mapping[str, int]
-    fixed: Mapping[str, int]
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def sizes(self) -> Mapping[str, int]: ...
+
+    @property
+    def domain(self) -> Mapping[str, int]: ...
+
+    @property
+    def fixed(self) -> Mapping[str, int]: ...
 
     @property
     def name(self) -> str: ...
 
-    @property
+    @cached_property
     def layout(self) -> Block | None: ...
 
-    @property
+    @cached_property
     def table(self) -> Table: ...
 
 

@@ -118,7 +118,7 @@ class Written:
         return self.pen.let(op, left, right)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return self // other, self % other  # type: ignore[operator]
+        return self // other, self % other
 
     def isqrt(self) -> Written:
         return self.pen.let("isqrt", self)

@@ -124,7 +124,8 @@ def _try_lock(stream: IO[bytes]) -> bool:
 
         with suppress(OSError):
             stream.seek(0)
-            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            # Elsewhere a checker of types finds nothing in msvcrt.
+            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # pyright: ignore[reportAttributeAccessIssue]
             return True
         return False
     try:

@@ -73,7 +73,11 @@ class Checker(Protocol):
     has kernels, and is None where it has not."""
 
     what: str
-    kernel_ms: float | None
+
+    @property
+    def kernel_ms(self) -> float | None:
+        """Milliseconds of the device's kernels until now."""
+        ...
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
         """The results at arrays of indices."""
