@@ -127,6 +127,7 @@ class HeaderPrinter(Printer):
         return ""
 
     def unit_scope(self, unit):
+        """The macros that the file defines."""
         return {"LEGO_HOST_DEVICE", self.guard(unit)}
 
     def guard(self, unit: str) -> str:
@@ -134,9 +135,11 @@ class HeaderPrinter(Printer):
         return guard(unit, self.extension)
 
     def unit_mark(self, unit):
+        """The include guard."""
         return f"the include guard {self.guard(unit)}"
 
     def companions(self, name):
+        """The struct of several results, and the array form."""
         return {f"{name}_result", self.array_name(name)}
 
     def array_name(self, name: str) -> str:
@@ -194,12 +197,14 @@ class HeaderPrinter(Printer):
         return wrapped(text, self.line_width - len(mark) - 1)
 
     def literal(self, value, index_type):
+        """A literal with its suffix where the type would be another one."""
         suffix = self.suffixes[index_type]
         if value == INDEX_TYPES[index_type][0] < 0:
             return f"({value + 1}{suffix} - 1)"  # -x is an operator on x, and that x is too big
         return f"{value}{suffix if suffix.startswith('u') else ''}"
 
     def op(self, node, view):
+        """C's spelling; an int that would overflow before it is widened is cast first."""
         if view.index_type.startswith("uint") and node.op in ("floordiv", "floormod"):
             return self.ops[node.op.removeprefix("floor")]
         op = super().op(node, view)

@@ -30,6 +30,8 @@ FAST_ISQRT = {
 
 
 class CppPrinter(HeaderPrinter):
+    """C++'s spellings: fixed-width types, helpers in a namespace of the unit's own, views."""
+
     name = "cpp"
     aliases = ("c++", "cxx")
     title = "C++"
@@ -57,12 +59,15 @@ class CppPrinter(HeaderPrinter):
     qualifiers = "constexpr"
 
     def unit_scope(self, unit):
+        """The macros, and the helpers' namespace."""
         return {*super().unit_scope(unit), f"{unit}_detail"}
 
     def fast_isqrt(self, index_type):
+        """std::sqrt's, outside constant evaluation."""
         return FAST_ISQRT.get(index_type, "")
 
     def array_name(self, name):
+        """<name>_view."""
         return f"{name}_view"
 
     def array_form(self, function) -> ArrayForm:
@@ -84,6 +89,7 @@ class CppPrinter(HeaderPrinter):
         return f"return {items}\v| std::views::transform({element});"
 
     def opening(self, unit, helpers, functions):
+        """What the functions include, the namespace's head and the helpers."""
         lines = ["#include <cstdint>", "", "namespace lego {"]
         if any(f.axes for f in functions):
             lines[1:1] = ["#if __cplusplus >= 202002L", "#include <ranges>", "#endif"]
@@ -99,4 +105,5 @@ class CppPrinter(HeaderPrinter):
         return "\n".join(lines)
 
     def closing(self):
+        """The namespace's end."""
         return "}  // namespace lego\n"

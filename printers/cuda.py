@@ -62,6 +62,8 @@ DEVICE_ISQRT = {
 
 
 class CudaPrinter(HeaderPrinter):
+    """CUDA C's spellings: built-in types, no header, helpers named after the unit."""
+
     name = "cuda"
     aliases = ("cu",)
     title = "CUDA C"
@@ -93,12 +95,15 @@ class CudaPrinter(HeaderPrinter):
     qualifiers = "LEGO_HOST_DEVICE constexpr"
 
     def prefix(self, unit):
+        """The unit's name: there is no namespace."""
         return f"{unit}_"
 
     def fast_isqrt(self, index_type):
+        """The device's root, outside constant evaluation."""
         return DEVICE_ISQRT.get(index_type, "")
 
     def array_name(self, name):
+        """<name>_fill."""
         return f"{name}_fill"
 
     def array_form(self, function) -> ArrayForm:
@@ -121,4 +126,5 @@ class CudaPrinter(HeaderPrinter):
         return [part for line in lines for part in self.comment(line, "///")]
 
     def opening(self, unit, helpers, functions):
+        """The macro for host and device, and the helpers."""
         return "\n\n".join([OPENING, *helpers])

@@ -94,6 +94,8 @@ CAREFUL_MODULO = call(f"floor_mod_{{T}}({{0}},{BREAK}{{1}})", 2, "floor_mod")
 
 
 class FortranPrinter(Printer):
+    """Fortran's spellings; nearly all operations are intrinsic procedures."""
+
     name = "fortran"
     aliases = ("f90",)
     title = "Fortran"
@@ -148,12 +150,15 @@ class FortranPrinter(Printer):
         return f"{unit}_mod"
 
     def unit_mark(self, unit):
+        """The module; Fortran ignores case."""
         return f"the module {self.module_name(unit).lower()}"
 
     def unit_scope(self, unit):
+        """The module's own name."""
         return {self.module_name(unit).lower()}
 
     def companions(self, name):
+        """The array form's name."""
         return {self.array_name(name).lower()}
 
     def array_name(self, name):
@@ -165,6 +170,7 @@ class FortranPrinter(Printer):
         return [n for f in functions for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]]
 
     def line(self, text, indent):
+        """A statement with continuation marks where it is broken."""
         made = super().line(text, indent)
         if max(map(len, f"{' ' * indent}{made}".split("\n"))) <= self.line_width:
             return made
@@ -184,12 +190,14 @@ class FortranPrinter(Printer):
         return [prefix + part for part in parts]
 
     def literal(self, value, index_type):
+        """A literal with its kind."""
         # The least integer is no literal: the sign stands before a number that is too large.
         if value == INDEX_TYPES[index_type][0]:
             return f"not(huge(0_{index_type}))"
         return f"{value}_{index_type}"
 
     def op(self, node, view):
+        """The spelling, a careful modulo where the processor's division may trap."""
         op = super().op(node, view)
         if op is MODULO and _may_trap(node, view.index_type):
             return CAREFUL_MODULO

@@ -95,6 +95,8 @@ BUILT_INS = frozenset(
 
 
 class GlslPrinter(Printer):
+    """GLSL's spellings: C's operators without a cast, helpers for negative operands."""
+
     name = "glsl"
     title = "GLSL"
     extension = ".glsl"
@@ -126,16 +128,19 @@ class GlslPrinter(Printer):
     outputs_are_variables = True
 
     def legal_name(self, name):
+        """Names that begin with gl_ are GLSL's own."""
         legal = super().legal_name(name)
         return f"v_{legal}" if legal.lower().startswith("gl_") else legal
 
     def literal(self, value, index_type):
+        """A literal with the suffix of its type."""
         suffix = {"int32": "", "int64": "L", "uint32": "u", "uint64": "UL"}[index_type]
         if value == INDEX_TYPES[index_type][0] < 0:
             return f"(-{-(value + 1)}{suffix} - 1)"  # -x is an operator on x, and that x is too big
         return f"{value}{suffix}"
 
     def op(self, node, view):
+        """The spelling; unsigned operands need no helper."""
         if view.index_type.startswith("uint") and node.op in ("floordiv", "floormod"):
             return self.ops[node.op.removeprefix("floor")]
         op = super().op(node, view)
@@ -153,6 +158,7 @@ class GlslPrinter(Printer):
         return broken(text, indent, self.line_width, self._looseness)
 
     def unit_scope(self, unit):
+        """The include guard."""
         return {self.guard(unit)}
 
     def guard(self, unit: str) -> str:
@@ -160,6 +166,7 @@ class GlslPrinter(Printer):
         return guard(unit, self.extension)
 
     def unit_mark(self, unit):
+        """The include guard."""
         return f"the include guard {self.guard(unit)}"
 
     def head(self, function, array: ArrayForm | None = None) -> str:
@@ -174,6 +181,7 @@ class GlslPrinter(Printer):
         return f"{'void' if several else f.T} {name}({f',{BREAK}'.join(parameters)})"
 
     def companions(self, name):
+        """The array form's name."""
         return {self.array_name(name)}
 
     def array_name(self, name):

@@ -152,6 +152,8 @@ NARROW = {
 
 
 class JavaScriptPrinter(Printer):
+    """JavaScript's spellings, for Numbers and for BigInts."""
+
     name = "javascript"
     aliases = ("js",)
     title = "JavaScript"
@@ -191,12 +193,15 @@ class JavaScriptPrinter(Printer):
     default_index = ("int53",)
 
     def literal(self, value: int, index_type: str) -> str:
+        """A Number, or a BigInt with its n."""
         return f"{value}n" if self.types[index_type] == "bigint" else str(value)
 
     def literal_prec(self, value: int) -> int:
+        """A sign binds as a unary operator does."""
         return ATOM if value >= 0 else UNARY
 
     def op(self, node: Node, view: FunctionView) -> Op:
+        """The spelling for the type and its range: bit operations see 32 bits only."""
         if view.T == "bigint":
             return BIGINT[node.op]
         if node.op in ("and", "or", "xor", "not", "shl", "shr"):
@@ -312,6 +317,7 @@ class JavaScriptPrinter(Printer):
     # and it is what WebGPU, WebGL and WebAssembly take.
 
     def companions(self, name: str) -> set[str]:
+        """The array form's name."""
         return {f"{name}_array"}
 
     def array_head(self, view: FunctionView, form: str, end: str) -> str:
@@ -373,6 +379,7 @@ class JavaScriptPrinter(Printer):
     # -- TypeScript ----------------------------------------------------------------------------
 
     def declarations_path(self, path: Path) -> Path:
+        """x.d.mts for x.mjs, x.d.ts for x.js."""
         return path.with_suffix(".d.ts" if path.suffix == ".js" else ".d.mts")
 
     def declarations(self, program: Program) -> str:

@@ -52,6 +52,8 @@ WIDER = {"int32": ("Int32", "Int64"), "uint32": ("UInt32", "UInt64")}
 
 
 class JuliaPrinter(Printer):
+    """Julia's spellings: truncating and flooring division are functions of Base."""
+
     name = "julia"
     aliases = ("jl",)
     title = "Julia"
@@ -101,12 +103,15 @@ class JuliaPrinter(Printer):
         return f"{name}Unit" if name in TAKEN_MODULES else name
 
     def unit_mark(self, unit):
+        """The module."""
         return f"the module {self.module_name(unit)}"
 
     def unit_scope(self, unit):
+        """The module's own name."""
         return {self.module_name(unit)}
 
     def companions(self, name):
+        """The array form's name."""
         return {self.array_name(name)}
 
     def array_name(self, name):
@@ -121,9 +126,11 @@ class JuliaPrinter(Printer):
         return [name for name in names if name not in self.not_exported]
 
     def literal(self, value, index_type):
+        """A literal of the index type, which may be the type parameter Ti."""
         return str(value) if index_type == "int64" else f"{self.types[index_type]}({value})"
 
     def op(self, node, view):
+        """The spelling; where the types may differ, plain numbers stand without Ti."""
         op = super().op(node, view)
         positions = {"shl": (1,), "shr": (1,)}.get(node.op, (0, 1) if op.prec == 10 else ())
         for k in positions:

@@ -19,10 +19,12 @@ UNARY, CAST, COMPARISON = 13, 12, 5
 
 
 def pair(symbol: str, prec: int, left: int, right: int) -> Op:
+    """An infix operator whose operands rustfmt lays out."""
     return Op(f"{PAIR}{{0}}{BREAK}{symbol}{BREAK}{{1}}{END}", prec, (left, right))
 
 
 def helper_call(name: str, arity: int) -> Op:
+    """A call of a helper, which has the type in its name."""
     arguments = BREAK.join(f"{{{k}}}" for k in range(arity))
     return Op(f"{name}_{{T}}({LIST}{arguments}{END})", 100, (0,) * arity, name)
 
@@ -98,6 +100,8 @@ const fn isqrt_{{ T }}(mut n: {{ T }}) -> {{ T }} {
 
 
 class RustPrinter(Printer):
+    """Rust's spellings. rust_layout lays the lines out as rustfmt does."""
+
     name = "rust"
     aliases = ("rs",)
     title = "Rust"
@@ -147,6 +151,7 @@ class RustPrinter(Printer):
     reserved = RESERVED | {f"{h}_{t}" for h in helpers for t in ("i32", "i64", "u32", "u64")}
 
     def op(self, node: Node, view: FunctionView) -> Op:
+        """The spelling; unsigned operands need no helper, and an `as` before < is bracketed."""
         if view.index_type.startswith("u") and node.op in ("floordiv", "floormod"):
             return self.ops[node.op.removeprefix("floor")]  # `a < 0` would be a useless comparison
         op = super().op(node, view)
@@ -155,16 +160,19 @@ class RustPrinter(Printer):
         return op
 
     def expression(self, node: Node, view: FunctionView, need: int = 0) -> str:
+        """node as text, negations pushed into comparisons as clippy asks."""
         node = _without_not(node)
         if node.op in ("and", "or", "xor"):
             node = replace(node, args=tuple(map(_mask, node.args)))
         return super().expression(node, view, need)
 
     def literal(self, value: int, index_type: str) -> str:
+        """A literal, in groups of three digits from six on."""
         # clippy::unreadable_literal asks for groups from six digits on.
         return f"{value:_}" if abs(value) >= 100_000 else str(value)
 
     def mask(self, value: int, index_type: str) -> str:
+        """A mask, in groups of digits."""
         text = super().mask(value, index_type)
         return f"{value:#_x}" if text.startswith("0x") else text
 
@@ -174,6 +182,7 @@ class RustPrinter(Printer):
         return rust_layout.binding(head, rust_layout.parse(expr), indent)
 
     def companions(self, name: str) -> set[str]:
+        """The iterator's name."""
         return {f"{name}_iter"}
 
     def head(self, view: FunctionView) -> str:

@@ -75,12 +75,16 @@ def grouped(units: Sequence[Unit]) -> list[list[int]]:
 
 
 class CppTarget(NativeTarget):
+    """C++ as a shared library with a C interface."""
+
     name = "cpp"
     program = "g++"
     install = "apt-get install g++"
     flags = FLAGS
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
+        """One source file with all units and wrappers, in as few namespaces as their names
+        allow."""
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
         text = INCLUDES
@@ -128,6 +132,7 @@ class CppTarget(NativeTarget):
         )
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU, a C++ program."""
         if device != "cpu":
             return super().timer(unit, device, rivals)
         from lego_emit.targets.cpu_timing import CpuTimer

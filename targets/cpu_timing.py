@@ -140,6 +140,8 @@ class CpuTimer:
         self.version = target.find().version
 
     def run(self, progress: Progress) -> Timing:
+        """Build the program and run it. Raises ToolchainError where the ways give different
+        indices."""
         sides = [(side, self._ways(side)) for side in self._sides()]
         with tempfile.TemporaryDirectory(prefix="lego_emit_") as name:
             folder = Path(name)

@@ -87,15 +87,19 @@ class _RowMajor:
 
 
 class FortranTarget(NativeTarget):
+    """Fortran as a shared library; array forms' elements come in row-major order."""
+
     name = "fortran"
     program = "gfortran"
     install = "apt-get install gfortran"
     flags = FLAGS
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """The library, its array forms turned to row-major order."""
         return _RowMajor(super().build(units, folder))
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
+        """One source file with all modules and wrappers."""
         texts, wrappers, taken = [], [], set()
         for u, unit in enumerate(units):
             printer = cast(FortranPrinter, unit.printer)
@@ -120,6 +124,7 @@ class FortranTarget(NativeTarget):
         self.execute([*command, source.name], cwd=folder)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU, a Fortran program."""
         if device != "cpu":
             return super().timer(unit, device, rivals)
         from lego_emit.targets.cpu_timing import CpuTimer

@@ -284,10 +284,13 @@ class GlslTarget(Target):
     drivers = "apt-get install libegl1 libgl1-mesa-dri"
 
     def find(self) -> Toolchain:
+        """The validator, with the device that runs the shaders."""
         found = super().find()
         return Toolchain(found.path, f"{found.version}; {self._device(found.path).name}")
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """Compute shaders that call every function. Raises WidthError for 64 bits where the device
+        has none."""
         validator = super().find().path
         device = self._device(validator)
         places = shaders(units, folder)

@@ -45,10 +45,12 @@ class Device:
 
     @property
     def name(self) -> str:
+        """The GPU's name."""
         return self.handle.name()
 
     @property
     def capability(self) -> tuple[int, int]:
+        """Its compute capability, as (9, 0)."""
         return tuple(self.handle.compute_capability())
 
     @property
@@ -435,6 +437,7 @@ class GpuLibrary:
     types: Mapping[str, str] = field(default_factory=dict)
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        """Run a function in a kernel; an argument that stands still travels once."""
         from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         device, n = self.module.device, len(inputs[0])
@@ -467,6 +470,7 @@ class GpuLibrary:
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int
     ) -> list[np.ndarray]:
+        """Run an array form in a kernel, all threads sharing the work."""
         from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         dtype = np.dtype(function.index_type)

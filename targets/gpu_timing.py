@@ -419,6 +419,7 @@ class GpuTimer:
         self.text = text
 
     def run(self, progress: Progress) -> Timing:
+        """Time all ways in turn. Raises DeviceError where they give different indices."""
         ways = [len(_ways(self.rivals, side, self.table)) for side in self.sides]
         steps = sum(count + 1 + self.rivals.repeat for count in ways)
         if self._permutes:

@@ -287,6 +287,8 @@ class GpuChecker:
         self._module: Module = self._compiled.library.module
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        """The results at arrays of indices; of a function without parameters, one for each
+        index."""
         given = arguments if function.params else []
         found = self._compiled[function.name](*given)
         values = found if isinstance(found, tuple) else (found,)
@@ -296,6 +298,7 @@ class GpuChecker:
         return tuple(np.full(size, v, np.int64) for v in values)
 
     def round_trip(self, trip: Trip, progress: Progress) -> Tally:
+        """Make a round trip over the whole space, in kernels."""
         name = f"lego_round_trip_{self._positions[trip.there.name]}"
         found = self._over(name, trip.space, [], np.array([NONE, 0, 0], np.uint64), progress)
         first, bad, masked = (int(v) for v in found)
@@ -304,6 +307,7 @@ class GpuChecker:
     def extremes(
         self, function: Function, space: Space, progress: Progress
     ) -> list[tuple[int, int]]:
+        """The least and the greatest of each result."""
         name = f"lego_extremes_{self._positions[function.name]}"
         kind = np.dtype(np.uint64 if function.index_type.startswith("u") else np.int64)
         ends = [np.iinfo(kind).max, np.iinfo(kind).min] * len(function.outputs)
@@ -314,6 +318,7 @@ class GpuChecker:
     def marks(
         self, function: Function, space: Space, targets: Targets, progress: Progress
     ) -> Marks:
+        """Mark the positions of all results in a bitmap on the device."""
         words = -(-targets.total // 32)
         what = f"the bitmap of {targets.total:,} positions"
         with self.device.active():
@@ -341,6 +346,7 @@ class GpuChecker:
         return None if value == NONE else value
 
     def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
+        """The first two numbers whose results are at a position."""
         name = f"lego_meets_{self._positions[function.name]}"
         numbers: list[int] = []
         least = 0

@@ -105,11 +105,14 @@ def array_runner(unit: int, position: int, function: Function, module: str, arra
 
 
 class JuliaTarget(Target):
+    """Julia in one process for all units, since it starts slowly."""
+
     name = "julia"
     program = "julia"
     install = "apt-get install julia (bookworm has none: with bullseye as a second apt source)"
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """The running process, with the units loaded into it."""
         # Two units may have one name: each is loaded inside a module of its own.
         modules, runners, names, positions = [], [], [], []
         for u, unit in enumerate(units):
@@ -144,6 +147,7 @@ class JuliaTarget(Target):
         return _JuliaLibrary(process, number, positions)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU, a Julia program."""
         if device != "cpu":
             return super().timer(unit, device, rivals)
         from lego_emit.targets.cpu_timing import CpuTimer

@@ -41,6 +41,7 @@ class CppProgram(CpuProgram):
     scope = "lego::"
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
+        """A call; of several results the struct's members, put together."""
         call = f"{self.scope}{side.function.name}({', '.join(arguments)})"
         if len(side.function.outputs) == 1:
             return [f"return {call};"]
@@ -48,6 +49,7 @@ class CppProgram(CpuProgram):
         return [f"const auto r = {call};", f"return {members};"]
 
     def command(self, target: Target, folder: Path) -> list[str]:
+        """Compile it with g++."""
         path = target.find().path
         target.execute([path, "-std=c++20", "-O2", "-o", "program", self.source], cwd=folder)
         return [str(folder / "program")]

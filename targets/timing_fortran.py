@@ -45,12 +45,14 @@ class FortranProgram(CpuProgram):
     one_file = True
 
     def fold(self, values: Sequence[str]) -> list[str]:
+        """Assign to the function's result, then return."""
         text = values[0]
         for value in values[1:]:
             text = f"ieor({text}, {value})"
         return [f"found = {text}", "return"]
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
+        """A function's value, or a subroutine's out arguments put together."""
         name, outputs = side.function.name, side.function.outputs
         if len(outputs) == 1:
             return [f"found = {name}({', '.join(arguments)})"]
@@ -62,6 +64,7 @@ class FortranProgram(CpuProgram):
         return sorted({name for line in way.lines for name in re.findall(r"\bt\d+\b", line)})
 
     def command(self, target: Target, folder: Path) -> list[str]:
+        """Compile it with gfortran; sums wrap."""
         flags = ["-O2", "-fno-range-check"]
         target.execute([target.find().path, *flags, "-o", "program", self.source], cwd=folder)
         return [str(folder / "program")]

@@ -36,9 +36,11 @@ class JavaScriptProgram(CpuProgram):
     source = "program.mjs"
 
     def fold(self, values: Sequence[str]) -> list[str]:
+        """The sum of the values."""
         return [f"return {' + '.join(values)};"]
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
+        """A call; of several results the array's elements, added up."""
         call = f"unit.{side.function.name}({', '.join(arguments)})"
         if len(side.function.outputs) == 1:
             return [f"return {call};"]
@@ -46,4 +48,5 @@ class JavaScriptProgram(CpuProgram):
         return [f"const r = {call};", f"return {parts};"]
 
     def command(self, target: Target, folder: Path) -> list[str]:
+        """Node runs it as it is."""
         return [target.find().path, str(folder / self.source)]

@@ -40,9 +40,11 @@ class JuliaProgram(CpuProgram):
     source = "program.jl"
 
     def fold(self, values: Sequence[str]) -> list[str]:
+        """xor is a function here."""
         return [f"return xor({', '.join(values)})" if len(values) > 1 else f"return {values[0]}"]
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
+        """A call; of several results the tuple's elements, put together."""
         module = cast(JuliaPrinter, unit.printer).module_name(unit.program.name)
         call = f"{module}.{side.function.name}({', '.join(arguments)})"
         if len(side.function.outputs) == 1:
@@ -50,4 +52,5 @@ class JuliaProgram(CpuProgram):
         return [f"r = {call}", "return xor(r...)"]
 
     def command(self, target: Target, folder: Path) -> list[str]:
+        """Julia runs it as it is."""
         return [target.find().path, "--startup-file=no", "-O3", str(folder / self.source)]

@@ -35,9 +35,11 @@ class RustProgram(CpuProgram):
     source = "program.rs"
 
     def table(self, side: Side) -> str:
+        """A static's name, in upper case."""
         return super().table(side).upper()
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
+        """A call; of several results the tuple's elements, put together."""
         call = f"unit::{side.function.name}({', '.join(arguments)})"
         if len(side.function.outputs) == 1:
             return [call]
@@ -45,6 +47,7 @@ class RustProgram(CpuProgram):
         return [f"let ({', '.join(names)}) = {call};", " ^ ".join(names)]
 
     def command(self, target: Target, folder: Path) -> list[str]:
+        """Compile it with rustc."""
         flags = ["--edition", "2021", "-C", "opt-level=2", "-A", "warnings"]
         target.execute([target.find().path, *flags, "-o", "program", self.source], cwd=folder)
         return [str(folder / "program")]

@@ -81,6 +81,7 @@ class Block:
 
     @property
     def size(self) -> Any:
+        """How many logical indices there are."""
         return product(self.dims)
 
     @property
@@ -90,6 +91,7 @@ class Block:
 
     @property
     def physical_size(self) -> Any:
+        """How many flat indices inv takes."""
         return product(self.physical_dims)
 
     @property
@@ -248,6 +250,7 @@ class Indexable(Block):
 
 
 def check_count(block: Block, indices: tuple[Any, ...]) -> None:
+    """Raise IndexRangeError unless there is one index for each of the block's dims."""
     wanted = len(block.dims)
     if len(indices) != wanted:
         raise IndexRangeError(

@@ -83,25 +83,39 @@ class Tabled(Protocol):
     """A golden case, as far as its table goes."""
 
     @property
-    def folder(self) -> Path: ...
+    def folder(self) -> Path:
+        """Where its files lie."""
+        ...
 
     @property
-    def sizes(self) -> Mapping[str, int]: ...
+    def sizes(self) -> Mapping[str, int]:
+        """Sizes that are parameters, and their numbers."""
+        ...
 
     @property
-    def domain(self) -> Mapping[str, int]: ...
+    def domain(self) -> Mapping[str, int]:
+        """How far each index of an index function runs."""
+        ...
 
     @property
-    def fixed(self) -> Mapping[str, int]: ...
+    def fixed(self) -> Mapping[str, int]:
+        """Parameters that stand still."""
+        ...
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The folder's name."""
+        ...
 
     @cached_property
-    def layout(self) -> Block | None: ...
+    def layout(self) -> Block | None:
+        """The layout; None for an index function."""
+        ...
 
     @cached_property
-    def table(self) -> Table: ...
+    def table(self) -> Table:
+        """Its golden table."""
+        ...
 
 
 def wanted_of(
@@ -125,6 +139,7 @@ def wanted_of(
 def arguments_of(
     case: Tabled, function: Function, names: Sequence[str], points: Sequence[np.ndarray]
 ) -> list[Any]:
+    """The arguments of an emitted function at the table's indices, in its parameters' order."""
     emitted_as = {new: old for old, new in function.renamed}
     named = {n: p for n, p in zip(names, points, strict=True) if n in case.domain}
     unnamed = iter([p for n, p in zip(names, points, strict=True) if n not in case.domain])
@@ -158,6 +173,7 @@ def mismatch(
     wanted: Sequence[np.ndarray],
     wrong: np.ndarray,
 ) -> str:
+    """What is wrong at the first index where the results differ, and how many do."""
     at = int(np.argmax(wrong))
     call = ", ".join(
         f"{p.name}={int(x[at]) if isinstance(x, np.ndarray) else x}"

@@ -77,6 +77,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
+        """Whether every check passed."""
         return all(check.ok for check in self.checks)
 
     def __bool__(self) -> bool:

@@ -121,6 +121,7 @@ class Written:
         return self // other, self % other
 
     def isqrt(self) -> Written:
+        """The square root, rounded down."""
         return self.pen.let("isqrt", self)
 
 

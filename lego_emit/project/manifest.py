@@ -44,6 +44,7 @@ class Manifest:
     files: dict[str, list[str]] = field(default_factory=dict)
 
     def save(self, folder: Path, owner: str) -> None:
+        """Write it to the folder, in one step."""
         content = {
             "format": FORMAT,
             "owner": owner,
@@ -83,6 +84,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def digest(data: bytes) -> str:
+    """The SHA-256 of some bytes, as hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -218,6 +218,7 @@ class NativeTarget(Target):
     """
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """Link a shared library in the folder and load it."""
         library = folder / "units.so"
         self.link(units, folder, library)
         return _NativeLibrary(units, library)

@@ -56,6 +56,7 @@ class Sheet:
         return ",".join(str(int(i)) for i in np.unravel_index(number, self.dims))
 
     def text(self, row: int, column: int) -> str:
+        """What a cell says."""
         position = int(self.positions[row, column])
         if position == NONE:
             return ""
