@@ -4,13 +4,19 @@ The algebra is that of LEGO (CGO 2026): GroupBy, OrderBy, RegP, GenP, TileBy, Ex
 """
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .algebra.block import provide
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
 from .errors import LegoError, LegoWarning
+
+if TYPE_CHECKING:
+    from .arith.expr import symbols
+    from .emitted import Emitted
+    from .ir.cost import Cost
+    from .pipeline import generate
 
 __version__ = "0.1.0"
 

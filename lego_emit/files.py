@@ -45,6 +45,7 @@ def write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
     """
     made: list[Path] = []
     before: list[tuple[Path, bytes | None]] = []
+    path = Path()
     try:
         for path, text in files.items():
             made += _make_folder(path.parent)

@@ -72,6 +72,7 @@ class Case:
 
     @property
     def name(self) -> str:
+        """The case's name, that of its folder."""
         return self.folder.name
 
     @property

@@ -9,10 +9,12 @@ from typing import Any
 
 
 def is_integer(x: Any) -> bool:
+    """Whether x is an integer, Python's or NumPy's; True and False are none."""
     return isinstance(x, Integral) and not isinstance(x, bool)
 
 
 def is_array(x: Any) -> bool:
+    """Whether x is a NumPy array."""
     # There can be no array before NumPy is loaded.
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(x, numpy.ndarray)

@@ -44,6 +44,7 @@ class State:
     partial: bool = False
 
     def add(self, other: dict[str, Any]) -> None:
+        """Take in what another process met."""
         for name, value in other.items():
             mine = getattr(self, name)
             setattr(self, name, mine or value if isinstance(mine, bool) else mine | set(value))
@@ -74,6 +75,7 @@ class State:
 
 
 def folder_of(module: Path) -> Path:
+    """The folder of a test module's golden files."""
     return module.with_suffix(FOLDER)
 
 
@@ -95,6 +97,7 @@ def stem_of(item: pytest.Item) -> str:
 
 
 def in_ci() -> bool:
+    """Whether this is a CI run: golden files are not written there."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
@@ -194,11 +197,12 @@ def _texts(made: Any, base: Path, extension: str) -> dict[Path, str]:
             raise ValueError(f"lego_golden: extension {extension!r} is not of the form '.txt'")
         return {at(extension or ".txt"): made}
     table = isinstance(made, Block) or (is_array(made) and made.dtype.kind in "iu" and made.size)
-    unit = hasattr(made, "printer") and hasattr(made, "files")
+    printer, files = getattr(made, "printer", None), getattr(made, "files", None)
+    unit = printer is not None and files is not None
     if extension and (table or unit):
         raise ValueError("lego_golden: extension is for text; a unit and a table have their own")
-    if unit:
-        return made.files(at(made.printer.extension))
+    if printer is not None and files is not None:
+        return files(at(printer.extension))
     if not table:
         raise TypeError(
             f"lego_golden takes an emitted unit, a layout, an array of integers or text, not a "
@@ -231,8 +235,8 @@ def _diff(old: str, new: str, path: str) -> str:
                 return "\n".join(found) + "\n"
     from difflib import unified_diff
 
-    parts = (_lines(text).splitlines(keepends=True) for text in (old, new))
-    diff = unified_diff(*parts, f"{path} (golden)", f"{path} (made now)")
+    was, now = (_lines(text).splitlines(keepends=True) for text in (old, new))
+    diff = unified_diff(was, now, f"{path} (golden)", f"{path} (made now)")
     return "".join(x if x.endswith("\n") else f"{x}\n\\ No newline at end of file\n" for x in diff)
 
 
@@ -249,6 +253,7 @@ TWINS = pytest.StashKey[dict[tuple[str, str], list[str]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """The plug-in's options."""
     group = parser.getgroup("lego-emit", "golden files (lego-emit)")
     group.addoption(
         "--lego-update",
@@ -261,6 +266,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Begin with an empty state."""
     config.stash[STATE] = State(partial=_is_partial(config))
     config.stash[TWINS] = {}
     if in_ci() and (config.option.lego_update or config.option.lego_update_new):
@@ -280,6 +286,7 @@ def _is_partial(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Note every collected test, and those whose golden files would have one name."""
     state, twins = config.stash[STATE], config.stash[TWINS]
     for item in items:
         folder = folder_of(item.path)
@@ -288,16 +295,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
+    """Note every collected module."""
     parent.config.stash[STATE].modules.add(str(module_path))
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
+    """A run that leaves tests out knows of no orphans."""
     for item in items[:1]:
         item.config.stash[STATE].partial = True
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector):
+    """A module that does not load keeps its golden files."""
     report = yield
     if not report.passed:
         state = collector.config.stash[STATE]
@@ -309,6 +319,7 @@ def pytest_make_collect_report(collector: pytest.Collector):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item):
+    """Note the tests that passed."""
     report = yield
     if report.when == "setup" and report.passed:
         item.stash[PASSED] = False
@@ -320,10 +331,12 @@ def pytest_runtest_makereport(item: pytest.Item):
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A worker of xdist's hands its state over; all others look for orphans."""
     config = session.config
     state = config.stash[STATE]
-    if hasattr(config, "workeroutput"):
-        config.workeroutput[SHARE] = {
+    output = getattr(config, "workeroutput", None)  # of a worker of xdist's
+    if output is not None:
+        output[SHARE] = {
             name: value if isinstance(value, bool) else sorted(value)
             for name, value in asdict(state).items()
         }
@@ -355,6 +368,7 @@ def pytest_testnodedown(node: Any, error: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what was written, removed, rejected and orphaned."""
     state = config.stash[STATE]
     if not (state.written or state.removed or state.orphaned or state.rejected):
         return

@@ -11,13 +11,13 @@ from lego_emit.ir.program import Function, Node, Param
 def product(a: Node, b: Node) -> Node:
     """a * b with numbers multiplied and in front."""
     if a.op == b.op == "const":
-        return const(a.value * b.value)  # type: ignore[operator]
+        return const(number(a) * number(b))
     if b.op == "const":
         a, b = b, a
     if a.value == 1:
         return b
-    known = None not in (a.hi, b.hi)
-    return Node("mul", (a, b), None, 0, a.hi * b.hi if known else None)  # type: ignore[operator]
+    most = None if a.hi is None or b.hi is None else a.hi * b.hi
+    return Node("mul", (a, b), None, 0, most)
 
 
 def quotient(n: Node, by: Node) -> Node:
@@ -25,10 +25,10 @@ def quotient(n: Node, by: Node) -> Node:
     if by.op != "const":
         return Node("div", (n, by))
     if n.op in ("shr", "div") and n.args[1].op == "const":
-        divisor: int = n.args[1].value  # type: ignore[assignment]
-        by = const(by.value * (1 << divisor if n.op == "shr" else divisor))  # type: ignore[operator]
+        divisor = number(n.args[1])
+        by = const(number(by) * (1 << divisor if n.op == "shr" else divisor))
         n = n.args[0]
-    value: int = by.value  # type: ignore[assignment]
+    value = number(by)
     if value == 1:
         return n
     if value & (value - 1):
@@ -40,7 +40,7 @@ def remainder(n: Node, by: Node) -> Node:
     """n % by, by masking where it can be."""
     if by.op != "const":
         return Node("mod", (n, by))
-    value: int = by.value  # type: ignore[assignment]
+    value = number(by)
     if value == 1:
         return const(0)
     return Node("mod", (n, by)) if value & (value - 1) else Node("and", (n, const(value - 1)))
@@ -49,8 +49,14 @@ def remainder(n: Node, by: Node) -> Node:
 def from_base(n: Node, base: int) -> Node:
     """n, counted from base."""
     if n.op == "const":
-        return const(n.value + base)  # type: ignore[operator]
+        return const(number(n) + base)
     return Node("add", (n, const(base))) if base else n
+
+
+def number(node: Node) -> int:
+    """The value of a const."""
+    assert isinstance(node.value, int)
+    return node.value
 
 
 def const(value: int) -> Node:
@@ -124,7 +130,7 @@ class ArrayForm:
     def count(self) -> str:
         """How many elements there are."""
         if self.fixed:
-            return self._printer.literal(self._count.value, self.index_type)
+            return self._printer.literal(number(self._count), self.index_type)
         if not self.wide:
             return self._printer.expression(self._count, self._view)
         factors = sorted(self._extents, key=lambda e: e.op == "const")

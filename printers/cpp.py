@@ -6,27 +6,9 @@ Reference: ISO C++20, https://en.cppreference.com/w/cpp/language/expressions
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
-from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter, header
+from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter
 
 VIEWS = "#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)"
-
-VIEW = """
-{% set array = printer.array_form(f) %}
-{% set n, element = array.names["n"], array.names["element"] %}
-
-// For C++20. Clang before 16 refuses the views of GCC's library.
-{{ printer.views }}
-{% for line in printer.view_doc(f, array) %}
-/// {{ line }}
-{% endfor %}
-{{ printer.head("[[nodiscard]] constexpr auto " ~ printer.array_name(f.name), array.signature("{T} {name}"), " {") }}
-  const auto {{ element }} = [=]({{ array.C }} {{ n }}) noexcept {
-    {{ printer.line("return " ~ array.call ~ ";", 4) }}
-  };
-  {{ printer.line(printer.view(array), 2) }}
-}
-#endif
-"""
 
 # A root in floating point is within one of the integer's, and exact below 2**52.
 FAST_ISQRT = {
@@ -48,6 +30,8 @@ FAST_ISQRT = {
 
 
 class CppPrinter(HeaderPrinter):
+    """C++'s spellings: fixed-width types, helpers in a namespace of the unit's own, views."""
+
     name = "cpp"
     aliases = ("c++", "cxx")
     title = "C++"
@@ -69,18 +53,21 @@ class CppPrinter(HeaderPrinter):
         "int": call("{T}{{{0}}}", 1),
     }
     helpers = HELPERS
-    template = header(VIEW)
+    template = "cpp.jinja"
     views = VIEWS
     reserved = CPP_KEYWORDS
     qualifiers = "constexpr"
 
     def unit_scope(self, unit):
+        """The macros, and the helpers' namespace."""
         return {*super().unit_scope(unit), f"{unit}_detail"}
 
     def fast_isqrt(self, index_type):
+        """std::sqrt's, outside constant evaluation."""
         return FAST_ISQRT.get(index_type, "")
 
     def array_name(self, name):
+        """<name>_view."""
         return f"{name}_view"
 
     def array_form(self, function) -> ArrayForm:
@@ -102,6 +89,7 @@ class CppPrinter(HeaderPrinter):
         return f"return {items}\v| std::views::transform({element});"
 
     def opening(self, unit, helpers, functions):
+        """What the functions include, the namespace's head and the helpers."""
         lines = ["#include <cstdint>", "", "namespace lego {"]
         if any(f.axes for f in functions):
             lines[1:1] = ["#if __cplusplus >= 202002L", "#include <ranges>", "#endif"]
@@ -117,4 +105,5 @@ class CppPrinter(HeaderPrinter):
         return "\n".join(lines)
 
     def closing(self):
+        """The namespace's end."""
         return "}  // namespace lego\n"

@@ -8,7 +8,7 @@ and helpers of its own for min and max, which the host does not have.
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
-from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter, header
+from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter
 
 EXTREME = """
 {{ printer.helper_head("NAME", unit, T, T ~ " a,\v" ~ T ~ " b") }}
@@ -17,28 +17,6 @@ EXTREME = """
 """
 
 MOST_ITEMS = 2**30  # of a fill: the counter may go that far beyond the last element
-
-FILL = """
-{% set array = printer.array_form(f) %}
-{% set n, count, out = array.names["n"], array.names["count"], array.names["out"] %}
-{% set rank, size = array.names["rank"], array.names["size"] %}
-
-{% for line in printer.fill_doc(f, array) %}
-/// {{ line }}
-{% endfor %}
-{% set head = printer.qualifiers ~ " void " ~ printer.array_name(f.name) %}
-{% set own = (result ~ "* " ~ out, f.T ~ " " ~ rank, f.T ~ " " ~ size) %}
-{{ printer.head(head, array.signature("{T} {name}", *own)) }}
-{% if array.fixed %}
-{% set count = array.count %}
-{% else %}
-  {{ printer.line("const " ~ array.C ~ " " ~ count ~ " = " ~ array.count ~ ";", 2) }}
-{% endif %}
-  for ({{ array.C }} {{ n }} = {{ rank }}; {{ n }} < {{ count }}; {{ n }} += {{ size }}) {
-    {{ printer.line(out ~ "[" ~ n ~ "] = " ~ array.call ~ ";", 4) }}
-  }
-}
-"""
 
 OPENING = """#ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -84,6 +62,8 @@ DEVICE_ISQRT = {
 
 
 class CudaPrinter(HeaderPrinter):
+    """CUDA C's spellings: built-in types, no header, helpers named after the unit."""
+
     name = "cuda"
     aliases = ("cu",)
     title = "CUDA C"
@@ -111,16 +91,19 @@ class CudaPrinter(HeaderPrinter):
     }
     reserved = CPP_KEYWORDS | CUDA_WORDS
     reserved_functions = CUDA_FUNCTIONS
-    template = header(FILL)
+    template = "cuda.jinja"
     qualifiers = "LEGO_HOST_DEVICE constexpr"
 
     def prefix(self, unit):
+        """The unit's name: there is no namespace."""
         return f"{unit}_"
 
     def fast_isqrt(self, index_type):
+        """The device's root, outside constant evaluation."""
         return DEVICE_ISQRT.get(index_type, "")
 
     def array_name(self, name):
+        """<name>_fill."""
         return f"{name}_fill"
 
     def array_form(self, function) -> ArrayForm:
@@ -143,4 +126,5 @@ class CudaPrinter(HeaderPrinter):
         return [part for line in lines for part in self.comment(line, "///")]
 
     def opening(self, unit, helpers, functions):
+        """The macro for host and device, and the helpers."""
         return "\n\n".join([OPENING, *helpers])

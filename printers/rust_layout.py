@@ -33,6 +33,7 @@ class Expr:
 
     @property
     def is_if(self) -> bool:
+        """Whether it is an if expression with nothing before it."""
         return self.kind == IF and not self.before
 
     def one_line(self) -> str | None:

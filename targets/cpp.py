@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
+from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.printers.cpp import VIEWS
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import NativeTarget, c_array_declaration, c_declaration
@@ -73,12 +75,16 @@ def grouped(units: Sequence[Unit]) -> list[list[int]]:
 
 
 class CppTarget(NativeTarget):
+    """C++ as a shared library with a C interface."""
+
     name = "cpp"
     program = "g++"
     install = "apt-get install g++"
     flags = FLAGS
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
+        """One source file with all units and wrappers, in as few namespaces as their names
+        allow."""
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
         text = INCLUDES
@@ -93,7 +99,8 @@ class CppTarget(NativeTarget):
     def wrapped(self, unit: Unit, u: int, scope: str) -> str:
         """The include of a unit and the wrappers of its functions; scope: the namespace, with its
         colons, that keeps units of one name apart."""
-        guard, namespace = unit.printer.guard(unit.program.name), scope.rstrip(":")
+        guard = cast(HeaderPrinter, unit.printer).guard(unit.program.name)
+        namespace = scope.rstrip(":")
         text = f'#include "unit_{u}{unit.printer.extension}"\n'
         if scope:
             text = f"#undef {guard}\nnamespace {namespace} {{\n{text}}}\n"
@@ -125,8 +132,10 @@ class CppTarget(NativeTarget):
         )
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU, a C++ program."""
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CppProgram, CpuTimer
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_cpp import CppProgram
 
         return CpuTimer(self, unit, rivals, CppProgram())

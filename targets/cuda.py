@@ -53,10 +53,13 @@ def element(function: Function, type_name: str, scope: str = "::") -> str:
 
 
 class CudaTarget(CppTarget):
+    """CUDA C: on the host through g++, on a GPU through PyCUDA."""
+
     name = "cuda"
     flags = ("-std=c++17", *FLAGS[1:])
 
     def qualified(self, name: str, scope: str = "") -> str:
+        """Functions are at global scope."""
         return f"{scope or '::'}{name}"
 
     def array_body(self, function: Function, type_name: str, scope: str) -> str:
@@ -84,13 +87,16 @@ class CudaTarget(CppTarget):
         return compile_units(device, units)
 
     def checker(self, unit: Unit, device: str, spaces: Mapping[str, Space]) -> Checker:
+        """Checks in kernels."""
         from lego_emit.targets.gpu_verify import GpuChecker
 
         return GpuChecker(unit, device, spaces)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU a C++ program, on a GPU kernels."""
         if device == "cpu":
-            from lego_emit.targets.cpu_timing import CpuTimer, CudaHostProgram
+            from lego_emit.targets.cpu_timing import CpuTimer
+            from lego_emit.targets.timing_cpp import CudaHostProgram
 
             return CpuTimer(self, unit, rivals, CudaHostProgram())
         from lego_emit.targets.gpu_timing import GpuTimer
@@ -98,6 +104,7 @@ class CudaTarget(CppTarget):
         return GpuTimer(unit, device, rivals)
 
     def devices(self) -> list[tuple[str, str]]:
+        """The GPUs, or what is missing."""
         from lego_emit.targets.gpu import all_devices
 
         return all_devices()

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
+from lego_emit.printers.fortran import FortranPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import Library, NativeTarget, array_symbol, symbol
 
@@ -85,18 +87,23 @@ class _RowMajor:
 
 
 class FortranTarget(NativeTarget):
+    """Fortran as a shared library; array forms' elements come in row-major order."""
+
     name = "fortran"
     program = "gfortran"
     install = "apt-get install gfortran"
     flags = FLAGS
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """The library, its array forms turned to row-major order."""
         return _RowMajor(super().build(units, folder))
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
+        """One source file with all modules and wrappers."""
         texts, wrappers, taken = [], [], set()
         for u, unit in enumerate(units):
-            module = unit.printer.module_name(unit.program.name)
+            printer = cast(FortranPrinter, unit.printer)
+            module = printer.module_name(unit.program.name)
             text = unit.source
             if module.lower() in taken:
                 # A program cannot hold two modules of one name: the later ones are renamed here.
@@ -108,7 +115,7 @@ class FortranTarget(NativeTarget):
             for p, f in enumerate(unit.program.functions):
                 wrappers.append(wrapper(u, p, f, module))
                 if f.axes:
-                    wrappers.append(array_wrapper(u, p, f, module, unit.printer.array_name(f.name)))
+                    wrappers.append(array_wrapper(u, p, f, module, printer.array_name(f.name)))
         # One source file: gfortran starts its compiler anew for each.
         source = folder / "units.f90"
         source.write_text("\n".join([*texts, *wrappers]), encoding="utf-8")
@@ -117,8 +124,10 @@ class FortranTarget(NativeTarget):
         self.execute([*command, source.name], cwd=folder)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU, a Fortran program."""
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CpuTimer, FortranProgram
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_fortran import FortranProgram
 
         return CpuTimer(self, unit, rivals, FortranProgram())

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.ir.program import INDEX_TYPES, Function
 from lego_emit.printers.c_array import array_function
+from lego_emit.printers.glsl import GlslPrinter
 from lego_emit.run.target import Library, Target, Toolchain
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def case(number: int, function: Function, T: str, word: str) -> str:
 
 def array_form(unit: Unit, function: Function) -> Function:
     """The array form as a function over columns."""
-    return array_function(function, unit.printer.array_name(function.name))
+    return array_function(function, cast(GlslPrinter, unit.printer).array_name(function.name))
 
 
 def shaders(units: Sequence[Unit], folder: Path) -> dict[tuple[int, str], tuple[Path, int]]:
@@ -283,10 +284,13 @@ class GlslTarget(Target):
     drivers = "apt-get install libegl1 libgl1-mesa-dri"
 
     def find(self) -> Toolchain:
+        """The validator, with the device that runs the shaders."""
         found = super().find()
         return Toolchain(found.path, f"{found.version}; {self._device(found.path).name}")
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """Compute shaders that call every function. Raises WidthError for 64 bits where the device
+        has none."""
         validator = super().find().path
         device = self._device(validator)
         places = shaders(units, folder)

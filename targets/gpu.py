@@ -45,10 +45,12 @@ class Device:
 
     @property
     def name(self) -> str:
+        """The GPU's name."""
         return self.handle.name()
 
     @property
     def capability(self) -> tuple[int, int]:
+        """Its compute capability, as (9, 0)."""
         return tuple(self.handle.compute_capability())
 
     @property
@@ -177,11 +179,11 @@ def all_devices() -> list[tuple[str, str]]:
 
 def _driver() -> Any:
     try:
-        import pycuda  # noqa: F401
+        import pycuda  # pyright: ignore[reportMissingImports]  # noqa: F401
     except ImportError:
         raise DeviceError(f"running on a GPU needs PyCUDA: {EXTRA}") from None
     try:
-        import pycuda.driver as driver
+        import pycuda.driver as driver  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         if "libcuda" in str(error):
             raise DeviceError(
@@ -218,7 +220,7 @@ class Module:
     def __init__(self, device: Device, text: str, what: str):
         """Compile or take from PyCUDA's cache. Raises DeviceError with nvcc's message and the
         refused line; what: what the text is, for that message."""
-        from pycuda.compiler import SourceModule
+        from pycuda.compiler import SourceModule  # pyright: ignore[reportMissingImports]
 
         self.device, self.text, self.what = device, text, what
         self._functions: dict[str, Any] = {}
@@ -264,7 +266,7 @@ def _pointer(array: Any) -> np.generic:
 
 def warm_cache(device: Device, texts: Sequence[str]) -> None:
     """Compile several texts at once into PyCUDA's cache; what is refused is said later."""
-    from pycuda.compiler import compile
+    from pycuda.compiler import compile  # pyright: ignore[reportMissingImports]
 
     def one(text: str) -> None:
         with suppress(Exception):
@@ -368,9 +370,9 @@ class GpuCompiled(Compiled):
     def __init__(self, unit: Unit, device: Device, text: str):
         positions = {f.name: k for k, f in enumerate(unit.functions)}
         self.device = device
-        library = _GpuLibrary(Module(device, text, f"{unit.program.name}.cuh"), positions)
-        library.types = unit.printer.types
-        super().__init__(unit, library, 0, None)
+        module = Module(device, text, f"{unit.program.name}.cuh")
+        self.library = GpuLibrary(module, positions, unit.printer.types)
+        super().__init__(unit, self.library, 0, None)
 
     def _run(self, function: Function, arguments: tuple) -> Any:
         if not any(hasattr(a, "gpudata") for a in arguments):
@@ -381,7 +383,7 @@ class GpuCompiled(Compiled):
             return self._run_there(function, arguments)
 
     def _run_there(self, function: Function, arguments: tuple) -> Any:
-        from pycuda import gpuarray
+        from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         shapes = {a.shape for a in arguments if hasattr(a, "gpudata")}
         if len(shapes) > 1:
@@ -412,7 +414,7 @@ class GpuCompiled(Compiled):
                 spread = np.ascontiguousarray(np.broadcast_to(array, shape), np.int64)
                 pointers.append((gpuarray.to_gpu(spread), 1))
         outputs = tuple(gpuarray.empty(shape, np.int64) for _ in function.outputs)
-        self._library.launch(function, prod(shape), pointers, outputs)
+        self.library.launch(function, prod(shape), pointers, outputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def array(self, name: str) -> Any:
@@ -427,7 +429,7 @@ class GpuCompiled(Compiled):
 
 
 @dataclass
-class _GpuLibrary:
+class GpuLibrary:
     """Compiled kernels, in the form that Compiled calls."""
 
     module: Module
@@ -435,7 +437,8 @@ class _GpuLibrary:
     types: Mapping[str, str] = field(default_factory=dict)
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        from pycuda import gpuarray
+        """Run a function in a kernel; an argument that stands still travels once."""
+        from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         device, n = self.module.device, len(inputs[0])
         given = inputs[: len(function.params)]
@@ -467,7 +470,8 @@ class _GpuLibrary:
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int
     ) -> list[np.ndarray]:
-        from pycuda import gpuarray
+        """Run an array form in a kernel, all threads sharing the work."""
+        from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         dtype = np.dtype(function.index_type)
         width = len(function.outputs)

@@ -23,7 +23,7 @@ import numpy as np
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError
 from lego_emit.ir.program import Function
-from lego_emit.measure.nest import C, body
+from lego_emit.measure.nest import body
 from lego_emit.measure.timing import (
     BY_HAND,
     LOOP,
@@ -39,6 +39,7 @@ from lego_emit.run.devices import Progress, Rivals
 from lego_emit.run.space import Space
 from lego_emit.targets.gpu import THREADS, Device, Module, describe, ready
 from lego_emit.targets.gpu_verify import OPAQUE, Text
+from lego_emit.targets.timing_cpp import C
 
 ROUNDS = 512  # indices of one thread
 BLOCKS = 64  # for each multiprocessor: many short ones, so that the last wave costs little
@@ -160,9 +161,11 @@ def _rival(side: _Side, function: Callable[..., Any] | None, T: str) -> str:
 
 
 def _entry(side: _Side) -> str:
-    """The type of a table's entry."""
-    space = side.results or side.space
-    return "unsigned" if max(space.total, side.space.total) <= 2**31 else "unsigned long long"
+    """The type of a table's entry: narrow where it holds every entry and every number of one."""
+    if side.results is None:  # nothing says how far they go but their type
+        return "unsigned" if "32" in side.function.index_type else "unsigned long long"
+    narrow = max(side.results.total, side.space.total) <= 2**31
+    return "unsigned" if narrow else "unsigned long long"
 
 
 def _caller(text: Text, side: _Side, key: str) -> str:
@@ -416,6 +419,7 @@ class GpuTimer:
         self.text = text
 
     def run(self, progress: Progress) -> Timing:
+        """Time all ways in turn. Raises DeviceError where they give different indices."""
         ways = [len(_ways(self.rivals, side, self.table)) for side in self.sides]
         steps = sum(count + 1 + self.rivals.repeat for count in ways)
         if self._permutes:
@@ -479,7 +483,7 @@ class GpuTimer:
     def _costs(
         self, side: _Side, counts: Mapping[str, int], step: Callable[[], None]
     ) -> tuple[list[Cost], float]:
-        from pycuda import gpuarray
+        from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         threads = BLOCKS * self.device.processors * THREADS
         indices = threads * ROUNDS
@@ -634,7 +638,7 @@ def count_instructions(listing: str) -> dict[str, int]:
 
 def instructions(device: Device, text: str) -> dict[str, int]:
     """The instruction counts of a text's kernels; nothing where no disassembler is found."""
-    from pycuda.compiler import compile
+    from pycuda.compiler import compile  # pyright: ignore[reportMissingImports]
 
     from lego_emit.targets.gpu import OPTIONS
 

@@ -7,7 +7,7 @@ up at its end. Sizes stand in the kernels as numbers, so that the compiler divid
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from lego_emit.check.verify import round_trips
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, InternalError
 from lego_emit.ir.program import Function
+from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip
 from lego_emit.run.space import Space
-from lego_emit.run.target import Compiled
 from lego_emit.targets.gpu import GpuCompiled, Module, call_text, describe, ready
 
 AT_ONCE = 2**32  # indices of one launch: short enough to be interrupted
@@ -60,7 +60,8 @@ class Text:
     """How the functions and index spaces of a unit are spelled in a kernel."""
 
     def __init__(self, unit: Unit):
-        self.types, self.suffixes = unit.printer.types, unit.printer.suffixes
+        printer = cast(HeaderPrinter, unit.printer)
+        self.types, self.suffixes = printer.types, printer.suffixes
 
     def T(self, function: Function) -> str:
         """The function's index type."""
@@ -282,10 +283,12 @@ class GpuChecker:
         self.what = describe(device)
         self.kernel_ms: float | None = 0.0
         self._positions = {f.name: k for k, f in enumerate(unit.functions)}
-        self._compiled: Compiled = GpuCompiled(unit, self.device, verify_text(unit, spaces))
-        self._module: Module = self._compiled._library.module  # type: ignore[attr-defined]
+        self._compiled = GpuCompiled(unit, self.device, verify_text(unit, spaces))
+        self._module: Module = self._compiled.library.module
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        """The results at arrays of indices; of a function without parameters, one for each
+        index."""
         given = arguments if function.params else []
         found = self._compiled[function.name](*given)
         values = found if isinstance(found, tuple) else (found,)
@@ -295,6 +298,7 @@ class GpuChecker:
         return tuple(np.full(size, v, np.int64) for v in values)
 
     def round_trip(self, trip: Trip, progress: Progress) -> Tally:
+        """Make a round trip over the whole space, in kernels."""
         name = f"lego_round_trip_{self._positions[trip.there.name]}"
         found = self._over(name, trip.space, [], np.array([NONE, 0, 0], np.uint64), progress)
         first, bad, masked = (int(v) for v in found)
@@ -303,6 +307,7 @@ class GpuChecker:
     def extremes(
         self, function: Function, space: Space, progress: Progress
     ) -> list[tuple[int, int]]:
+        """The least and the greatest of each result."""
         name = f"lego_extremes_{self._positions[function.name]}"
         kind = np.dtype(np.uint64 if function.index_type.startswith("u") else np.int64)
         ends = [np.iinfo(kind).max, np.iinfo(kind).min] * len(function.outputs)
@@ -313,6 +318,7 @@ class GpuChecker:
     def marks(
         self, function: Function, space: Space, targets: Targets, progress: Progress
     ) -> Marks:
+        """Mark the positions of all results in a bitmap on the device."""
         words = -(-targets.total // 32)
         what = f"the bitmap of {targets.total:,} positions"
         with self.device.active():
@@ -340,6 +346,7 @@ class GpuChecker:
         return None if value == NONE else value
 
     def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
+        """The first two numbers whose results are at a position."""
         name = f"lego_meets_{self._positions[function.name]}"
         numbers: list[int] = []
         least = 0
@@ -371,7 +378,7 @@ class GpuChecker:
             return there.get()
 
     def _found(self, values: np.ndarray) -> Any:
-        from pycuda import gpuarray
+        from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         return gpuarray.to_gpu(values)
 

@@ -111,11 +111,14 @@ for (;;) {
 
 
 class JavaScriptTarget(Target):
+    """JavaScript in a Node process."""
+
     name = "javascript"
     program = "node"
     install = "apt-get install nodejs"
 
     def build(self, units: Sequence[Unit], folder: Path) -> _NodeLibrary:
+        """A Node process that has imported all units."""
         paths = []
         for k, unit in enumerate(units):
             path = folder / f"unit_{k}{unit.printer.extension}"
@@ -125,9 +128,11 @@ class JavaScriptTarget(Target):
         return _NodeLibrary([self.find().path, "runner.mjs", json.dumps(paths)], folder, units)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU, a Node program."""
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CpuTimer, JavaScriptProgram
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_javascript import JavaScriptProgram
 
         return CpuTimer(self, unit, rivals, JavaScriptProgram())
 

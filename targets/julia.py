@@ -8,12 +8,15 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from functools import cache
+from io import BufferedReader
 from itertools import count
 from pathlib import Path
+from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
+from lego_emit.printers.julia import JuliaPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import Library, Target
 
@@ -102,25 +105,29 @@ def array_runner(unit: int, position: int, function: Function, module: str, arra
 
 
 class JuliaTarget(Target):
+    """Julia in one process for all units, since it starts slowly."""
+
     name = "julia"
     program = "julia"
     install = "apt-get install julia (bookworm has none: with bullseye as a second apt source)"
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """The running process, with the units loaded into it."""
         # Two units may have one name: each is loaded inside a module of its own.
         modules, runners, names, positions = [], [], [], []
         for u, unit in enumerate(units):
             source = folder / f"unit_{u}{unit.printer.extension}"
             source.write_text(unit.source, encoding="utf-8")
             modules.append(f'module Unit{u}\ninclude("{source.name}")\nend\n')
-            module = unit.printer.module_name(unit.program.name)
+            printer = cast(JuliaPrinter, unit.printer)
+            module = printer.module_name(unit.program.name)
             positions.append({})
             for p, function in enumerate(unit.program.functions):
                 runners.append(runner(u, p, function, module))
                 names.append(f"run_{u}_{p}")
                 positions[u][function.name] = len(names)
                 if function.axes:
-                    array = unit.printer.array_name(function.name)
+                    array = printer.array_name(function.name)
                     runners.append(array_runner(u, p, function, module, array))
                     names.append(f"array_{u}_{p}")
         toolchain = self.find()
@@ -140,9 +147,11 @@ class JuliaTarget(Target):
         return _JuliaLibrary(process, number, positions)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU, a Julia program."""
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CpuTimer, JuliaProgram
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_julia import JuliaProgram
 
         return CpuTimer(self, unit, rivals, JuliaProgram())
 
@@ -176,6 +185,9 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=self._warnings,
         )
+        assert self._julia.stdin is not None and self._julia.stdout is not None
+        self._requests = self._julia.stdin
+        self._answers = cast(BufferedReader, self._julia.stdout)
         self._lock = threading.Lock()
         self._libraries = 0
         self.names = (f"LegoLibrary{number}" for number in count(1))
@@ -211,22 +223,22 @@ class _Process:
             self._send(" ".join(map(str, words)), inputs)
             made = [np.empty(n, np.int64) for _ in range(outputs)]
             for array in made:
-                if self._julia.stdout.readinto(array.data) != array.nbytes:
+                if self._answers.readinto(array.data) != array.nbytes:
                     raise self._died()
             return made
 
     def _send(self, command: str, arrays: Sequence = ()) -> None:
         """Send a command and its arrays, and read Julia's answer."""
         try:
-            self._julia.stdin.write(f"{command}\n".encode())
+            self._requests.write(f"{command}\n".encode())
             for array in arrays:
-                self._julia.stdin.write(array.data)
-            self._julia.stdin.flush()
+                self._requests.write(array.data)
+            self._requests.flush()
         except BrokenPipeError:
             raise self._died() from None
-        word, _, length = self._julia.stdout.readline().decode().strip().partition(" ")
+        word, _, length = self._answers.readline().decode().strip().partition(" ")
         if word == "error":
-            message = self._julia.stdout.read(int(length)).decode(errors="replace")
+            message = self._answers.read(int(length)).decode(errors="replace")
             raise ToolchainError(f"target 'julia': {message}")
         if word != "ok":
             raise self._died()

@@ -64,6 +64,8 @@ def _results(function: Function) -> str:
 
 
 class RustTarget(NativeTarget):
+    """Rust as a shared library with a C interface."""
+
     name = "rust"
     program = "rustc"
     install = "apt-get install rustc"
@@ -71,6 +73,7 @@ class RustTarget(NativeTarget):
     flags: tuple[str, ...] = FLAGS
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
+        """One crate with each unit as a module."""
         parts = []
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
@@ -89,9 +92,11 @@ class RustTarget(NativeTarget):
         self.execute([*command, "--crate-type=cdylib", "-o", str(library), "units.rs"], cwd=folder)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
+        """On the CPU, a Rust program."""
         if device != "cpu":
             return super().timer(unit, device, rivals)
-        from lego_emit.targets.cpu_timing import CpuTimer, RustProgram
+        from lego_emit.targets.cpu_timing import CpuTimer
+        from lego_emit.targets.timing_rust import RustProgram
 
         return CpuTimer(self, unit, rivals, RustProgram())
 

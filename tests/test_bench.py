@@ -15,7 +15,7 @@ from lego_emit import GenP, GroupBy, OrderBy, Row, generate
 from lego_emit.check.verify import spaces_of
 from lego_emit.cli.app import main
 from lego_emit.errors import DeviceError, ToolchainError, VerifyError
-from lego_emit.measure.nest import C, body, naive
+from lego_emit.measure.nest import body, naive
 from lego_emit.measure.timing import (
     BY_HAND,
     LOOP,
@@ -30,6 +30,7 @@ from lego_emit.measure.timing import (
 )
 from lego_emit.run import registry
 from lego_emit.targets import cpu_timing, gpu, gpu_timing
+from lego_emit.targets.timing_cpp import C
 
 pytestmark = pytest.mark.slow
 
@@ -109,6 +110,14 @@ def test_an_index_function(device):
     sizes = {"M": 64, "N": 64, "BM": 8, "BN": 8}
     found = generate(index_kernel, "cuda", sizes=sizes).time(device, repeat=2)
     assert [c.way for c in found.costs] == [OURS, TABLE] and not found.traffic
+
+
+def test_results_that_need_64_bits(device):
+    ranges = ["-5 <= i", "i < 3", "0 <= j", "j < 8"]
+    unit = generate(lambda i, j: (i * 8 + j) * 2**33, "cuda", name="f", assume=ranges)
+    assert unit.functions[0].index_type == "int64"
+    found = unit.time(device, by_hand=(lambda i, j: (i * 8 + j) * 2**33, None), repeat=2)
+    assert [c.way for c in found.costs] == [OURS, BY_HAND, TABLE]
 
 
 def test_a_wrong_rival_is_refused(device):
@@ -309,6 +318,27 @@ def test_a_wrong_rival_is_refused_on_the_cpu(need):
     wrong = (lambda i, j, k, l: i << 9 | k << 6 | j << 3, BY_HAND_PAIR[1])  # noqa: E741
     with pytest.raises(ToolchainError, match="the ways give different indices"):
         generate(LAYOUT, "cpp").time(by_hand=wrong, repeat=1)
+
+
+@pytest.mark.parametrize("target", ["cpp", "rust", "fortran", "julia", "javascript"])
+def test_an_index_that_starts_below_zero_is_timed_on_the_cpu(target, need, monkeypatch):
+    toolchain = registry.toolchain(target)
+    need(toolchain.program, toolchain.install)
+    monkeypatch.setattr(cpu_timing, "ROUNDS", 500)
+    index_type = "int53" if target == "javascript" else "int64"
+    ranges = ["-5 <= i", "i < 3", "0 <= j", "j < 8"]
+    unit = generate(lambda i, j: i * 8 + j, target, name="f", assume=ranges, index_type=index_type)
+    found = unit.time(by_hand=(lambda i, j: i * 8 + j, None), repeat=2)
+    assert [c.way for c in found.costs] == [LOOP, OURS, BY_HAND, TABLE]
+
+
+def test_what_is_not_timed_on_the_cpu(need):
+    need("node", "apt-get install nodejs")
+    with pytest.raises(VerifyError, match="JavaScript is not timed with int64; it is with int32"):
+        generate(LAYOUT, "javascript", index_type="int64").time(repeat=1)
+    fixed = generate(lambda M: GroupBy([M])[0], "javascript", name="fixed")
+    with pytest.raises(VerifyError, match="fixed has no index that runs"):
+        fixed.time(sizes={"M": 3}, repeat=1)
 
 
 def test_glsl_is_not_timed(need):

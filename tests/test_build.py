@@ -246,6 +246,44 @@ def test_a_changed_option_and_a_new_lego_emit(monkeypatch):
     assert "wrote 2 files" in built().stderr
 
 
+PRINTER = """
+from lego_emit.printers.cpp import CppPrinter
+
+
+class ShortPrinter(CppPrinter):
+    name = "short"
+    template = "short.jinja"
+"""
+
+
+def test_a_changed_template_makes_files_stale(tmp_path):
+    site = tmp_path / "site"
+    info = site / "short-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: short\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[lego_emit.printers]\nshort = short_lego:ShortPrinter\n"
+    )
+    (site / "short_lego.py").write_text(PRINTER)
+    (site / "short.jinja").write_text("// {{ unit }}, first\n")
+    (tmp_path / "short").mkdir()
+    Path("short/lego-emit.toml").write_text(
+        'targets = ["short"]\nlayouts = ["../layouts.py:turned"]'
+    )
+    path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+
+    def build_again():
+        done = process(cwd="short", env={**os.environ, "PYTHONPATH": path})
+        assert done.returncode == 0, done.stderr
+        return Path("short/generated/short/turned.hpp").read_text(), done.stderr
+
+    assert build_again()[0] == "// turned, first\n"
+    (site / "short.jinja").write_text("// {{ unit }}, second\n")
+    text, told = build_again()
+    assert text == "// turned, second\n" and "wrote 1 file" in told
+    assert "wrote" not in build_again()[1]
+
+
 def test_what_is_no_longer_asked_for_goes():
     built()
     config('targets = ["rust"]\nlayouts = ["layouts.py:tile"]')

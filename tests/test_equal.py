@@ -104,7 +104,7 @@ def proven(layout, function, forward):
     for p in function.params:
         solver.add(z3.ULE(values[p.name], p.hi))
     words = [Word(values[n]) for n in names]
-    want = [reference._apply(layout, tuple(words))] if forward else reference._inv(layout, *words)
+    want = [layout.reference_apply(tuple(words))] if forward else layout.reference_inv(*words)
     pairs = zip(want, outputs(function, values), strict=True)
     solver.add(z3.Or(*(term(a) != b for a, b in pairs)))
     answer = solver.check()

@@ -9,6 +9,7 @@ import programs
 import pytest
 
 from lego_emit import generate, golden
+from lego_emit.check.tables import arguments_of, wanted_of
 from lego_emit.emitted import emit_program
 from lego_emit.ir.program import INDEX_TYPES, Function, Param, Program
 from lego_emit.targets import julia as julia_target
@@ -68,8 +69,8 @@ def test_every_golden_function_is_type_stable_and_allocates_nothing(toolchain, c
         unit.save(tmp_path / f"{holder}.jl")
         script.append(f'module {holder}\ninclude("{holder}.jl")\nend')
         for position, function in enumerate(unit.functions):
-            names, points, _ = golden._wanted(case, function, inverse=position == 1)
-            given = golden._arguments(case, function, names, points)
+            names, points, _ = wanted_of(case, function, inverse=position == 1)
+            given = arguments_of(case, function, names, points)
             first = [int(x[0]) if isinstance(x, np.ndarray) else x for x in given]
             for kind in TYPES[function.index_type]:
                 script += checks(unit, function, f"{holder}.{module}", first, kind)

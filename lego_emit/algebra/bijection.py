@@ -25,16 +25,24 @@ class GenP(Protocol):
     """What a GenP block is here."""
 
     @property
-    def dims(self) -> tuple[int, ...]: ...
+    def dims(self) -> tuple[int, ...]:
+        """The sizes of the index."""
+        ...
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """How many indices there are."""
+        ...
 
     @property
-    def apply_function(self) -> Any: ...
+    def apply_function(self) -> Any:
+        """apply(*index) -> flat."""
+        ...
 
     @property
-    def inv_function(self) -> Any: ...
+    def inv_function(self) -> Any:
+        """inv(flat) -> index, or None."""
+        ...
 
 
 def call_apply(genp: GenP, index: tuple[int, ...]) -> int:

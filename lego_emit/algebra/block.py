@@ -77,10 +77,11 @@ class Block:
     physical_size is the number of flat indices that inv takes.
     """
 
-    dims: tuple[Any, ...]
+    dims: tuple[Any, ...]  # some kinds keep them, some work them out: a field or a property
 
     @property
     def size(self) -> Any:
+        """How many logical indices there are."""
         return product(self.dims)
 
     @property
@@ -90,6 +91,7 @@ class Block:
 
     @property
     def physical_size(self) -> Any:
+        """How many flat indices inv takes."""
         return product(self.physical_dims)
 
     @property
@@ -148,9 +150,9 @@ class Block:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
+        if not isinstance(other, Block) or type(self) is not type(other):
             return NotImplemented
-        return self._value() == other._value()  # type: ignore[attr-defined]
+        return self._value() == other._value()
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._value()))
@@ -248,6 +250,7 @@ class Indexable(Block):
 
 
 def check_count(block: Block, indices: tuple[Any, ...]) -> None:
+    """Raise IndexRangeError unless there is one index for each of the block's dims."""
     wanted = len(block.dims)
     if len(indices) != wanted:
         raise IndexRangeError(

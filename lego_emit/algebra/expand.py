@@ -72,36 +72,45 @@ class ExpandBy(Indexable):
             )
 
     @property
-    def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The layout's own: apply takes the padded tiles' index."""
         return self.layout.dims
 
     @property
     def physical_dims(self) -> tuple[Any, ...]:
+        """The sizes in memory: n where the physical side is masked, else n_prime."""
         return self.n if self.guard == "physical" else self.n_prime
 
     @property
     def masks(self) -> bool:
+        """Always: some indices lie in the padding."""
         return True
 
     @property
     def masks_inverse(self) -> bool:
+        """With guard="logical", whose memory holds the padding, too."""
         return self.guard == "logical"
 
     def sizes(self) -> tuple[Any, ...]:
+        """n, n_prime and the layout's."""
         return self.n + self.n_prime + self.layout.sizes()
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+        """The layout's, and prod(n_prime) = its size."""
         yield from self.layout.equations()
         yield self.n_prime, self.layout.dims
 
     def inequalities(self) -> Iterator[tuple[Any, Any]]:
+        """n <= n_prime, axis by axis."""
         return zip(self.n, self.n_prime, strict=True)
 
     def with_sizes(self, new: Change) -> ExpandBy:
+        """The same ExpandBy with other sizes."""
         n, n_prime = ([new.size(n) for n in sizes] for sizes in (self.n, self.n_prime))
         return ExpandBy(n, n_prime, self.layout.with_sizes(new), self.guard)
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The flat position, or -1 in the padding."""
         flat = self.layout.forward(numbers, index)
         if self.guard == "logical":
             return numbers.masked(self, self._padded(numbers, index), [flat])[0]
@@ -110,6 +119,7 @@ class ExpandBy(Indexable):
         return numbers.masked(self, coordinates, [packed])[0]
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The index of a flat position; with guard="logical" -1s in the padding."""
         if self.guard == "logical":
             index = self.layout.backward(numbers, flat)
             return numbers.masked(self, self._padded(numbers, index), index)
@@ -127,6 +137,7 @@ class ExpandBy(Indexable):
         return taken_apart([numbers.size(n) for n in self.n_prime], flat)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """Fig. 9, and its like for the logical guard."""
         flat = self.layout.reference_apply(index)
         if self.guard == "logical":
             return select(inside(self.n, self._reference_padded(index)), flat, -1)
@@ -134,6 +145,7 @@ class ExpandBy(Indexable):
         return select(inside(self.n, coordinates), flatten(self.n, coordinates), -1)
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """The way back through Fig. 9."""
         if self.guard == "physical":
             return self.layout.reference_inv(flatten(self.n_prime, unflatten(self.n, flat)))
         index = self.layout.reference_inv(flat)

@@ -33,12 +33,15 @@ class PhysicalFirst:
         raise NotImplementedError
 
     def OrderBy(self, *perms: RegP | GenP | Ordering) -> OrderByChain:
+        """One more step towards the logical side."""
         return OrderByChain((*self._physical_first(), OrderBy(*perms)))
 
     def GroupBy(self, *tiles: Any) -> Layout:
+        """The layout of these tiles over the steps so far."""
         return self._over(GroupBy(*tiles))
 
     def TileBy(self, *tiles: Any) -> Layout:
+        """The tiled layout of these tiles over the steps so far."""
         return self._over(TileBy(*tiles))
 
     def _over(self, layout: Layout) -> Layout:
@@ -76,17 +79,21 @@ class OrderBy(Block, PhysicalFirst):
             )
 
     @property
-    def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The sizes of all its permutations, one after the other."""
         return tuple(n for perm in self.perms for n in perm.dims)
 
     @property
     def has_inverse(self) -> bool:
+        """Whether each of its permutations has one."""
         return all(perm.has_inverse for perm in self.perms)
 
     def with_sizes(self, new: Change) -> OrderBy:
+        """The same OrderBy with other sizes."""
         return OrderBy(*(perm.with_sizes(new) for perm in self.perms))
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The flat position: each permutation's, mixed radix."""
         flat, start = 0, 0
         for perm in self.perms:
             stop = start + len(perm.dims)
@@ -95,6 +102,7 @@ class OrderBy(Block, PhysicalFirst):
         return flat
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The index: each permutation's, from the last one's to the first one's."""
         index: list[Any] = []
         for k, perm in reversed([*enumerate(self.perms)]):
             part = flat
@@ -104,6 +112,7 @@ class OrderBy(Block, PhysicalFirst):
         return index
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """Fig. 4."""
         flat, start = 0, 0
         for perm in self.perms:
             stop = start + len(perm.dims)
@@ -112,6 +121,7 @@ class OrderBy(Block, PhysicalFirst):
         return flat
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """Fig. 4, backwards."""
         index: tuple[Any, ...] = ()
         for perm in reversed(self.perms):
             index = perm.reference_inv(flat % perm.size) + index
@@ -182,7 +192,8 @@ class Layout(Indexable):
         return "TileBy" if self.tiled else "GroupBy"
 
     @property
-    def dims(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The sizes of all tiles, outermost first."""
         return tuple(n for tile in self.tiles for n in tile)
 
     @cached_property
@@ -194,20 +205,25 @@ class Layout(Indexable):
 
     @property
     def has_inverse(self) -> bool:
+        """Whether each of its orders has one."""
         return all(order.has_inverse for order in self.chain)
 
     def sizes(self) -> tuple[Any, ...]:
+        """The tiles' and those of all orders."""
         return self.dims + tuple(n for order in self.chain for n in order.dims)
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+        """The tiles' product is that of each order."""
         return ((self.dims, order.dims) for order in self.chain)
 
     def with_sizes(self, new: Change) -> Layout:
+        """The same layout with other sizes."""
         tiles = tuple(tuple(new.size(n) for n in tile) for tile in self.tiles)
         steps = tuple((name, order.with_sizes(new)) for name, order in self.steps)
         return Layout(self.tiled, tiles, steps)
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The flat position, through each order in turn."""
         sizes = [numbers.size(n) for n in self.dims]
         flat = flattened(sizes, index)
         for order in self.chain:
@@ -217,18 +233,21 @@ class Layout(Indexable):
         return flat
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The index, through the orders from the last one to the first."""
         for order in reversed(self.chain):
             inner = [numbers.size(n) for n in order.dims]
             flat = numbers.whole(flattened(inner, order.backward(numbers, flat)), inner)
         return taken_apart([numbers.size(n) for n in self.dims], flat)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """Fig. 5."""
         flat = flatten(self.dims, index)
         for order in self.chain:
             flat = order.reference_apply(unflatten(order.dims, flat))
         return flat
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """Fig. 5, backwards."""
         for order in reversed(self.chain):
             flat = flatten(order.dims, order.reference_inv(flat))
         return unflatten(self.dims, flat)
@@ -319,6 +338,7 @@ def tile_order(order: OrderBy, construct: object) -> tuple[OrderBy, ...]:
 
 
 def check_tiles(tiles: Sequence[Any], name: str) -> tuple[tuple[Any, ...], ...]:
+    """The tiles as tuples of sizes. Raises LayoutError where they are none, or differ in rank."""
     nested = [isinstance(tile, list | tuple) for tile in tiles]
     construct = f"{name}({listed(tiles)})"
     for tile in tiles:
@@ -336,4 +356,5 @@ def check_tiles(tiles: Sequence[Any], name: str) -> tuple[tuple[Any, ...], ...]:
 
 
 def is_order(x: Any) -> bool:
+    """Whether x is an OrderBy or a chain of them."""
     return isinstance(x, OrderBy | OrderByChain)

@@ -36,13 +36,16 @@ class RegP(Block):
         object.__setattr__(self, "perm", check_perm(perm, len(self.dims), construct))
 
     def with_sizes(self, new: Change) -> RegP:
+        """The same permutation of other sizes."""
         return RegP([new.size(n) for n in self.dims], self.perm)
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The flat position of the permuted index in the permuted sizes."""
         sizes = [numbers.size(n) for n in self.dims]
         return flattened([sizes[k] for k in self.perm], [index[k] for k in self.perm])
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The index, each digit put back where it came from."""
         sizes = [numbers.size(n) for n in self.dims]
         found: list[Any] = [None] * len(sizes)
         for k, digit in zip(
@@ -52,9 +55,11 @@ class RegP(Block):
         return found
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """The permuted index, flattened in the permuted sizes."""
         return flatten(gather(self.perm, self.dims), gather(self.perm, index))
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """The digits in the permuted sizes, each put back where it came from."""
         return scatter(self.perm, unflatten(gather(self.perm, self.dims), flat))
 
     def _value(self) -> tuple[Any, ...]:
@@ -129,22 +134,28 @@ class GenP(Block):
 
     @property
     def has_inverse(self) -> bool:
+        """Whether it was given an inv."""
         return self.inv_function is not None
 
     def with_sizes(self, new: Change) -> GenP:
+        """The same functions over other sizes."""
         functions = map(new.function, (self.apply_function, self.inv_function))
         return GenP([new.size(n) for n in self.dims], *functions)
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """Its apply at an index."""
         return numbers.called(self, index)
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """Its inv at a flat position."""
         return numbers.called_back(self, flat)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """Its apply on numbers, one index after the other or from a table."""
         return genp_apply(self, index)
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """Its inv on numbers, likewise."""
         return genp_inv(self, flat)
 
     def _value(self) -> tuple[Any, ...]:
@@ -177,6 +188,7 @@ def isqrt(x: Any) -> Any:
 
 
 def function_name(function: Callable[..., Any]) -> str:
+    """A function as messages name it."""
     if isinstance(function, partial):
         keywords = [f"{name}={value!r}" for name, value in function.keywords.items()]
         given = [function_name(function.func), *map(repr, function.args), *keywords]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,20 +26,32 @@ class Referenced(Protocol):
     """What a block has for its reference."""
 
     @property
-    def dims(self) -> tuple[Any, ...]: ...
+    def dims(self) -> tuple[Any, ...]:
+        """The sizes of the logical index."""
+        ...
 
     @property
-    def size(self) -> Any: ...
+    def size(self) -> Any:
+        """How many logical indices there are."""
+        ...
 
     @property
-    def physical_size(self) -> Any: ...
+    def physical_size(self) -> Any:
+        """How many flat indices there are."""
+        ...
 
-    @property
-    def is_concrete(self) -> bool: ...
+    @cached_property
+    def is_concrete(self) -> bool:
+        """Whether all sizes are integers."""
+        ...
 
-    def reference_apply(self, index: tuple[Any, ...]) -> Any: ...
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """The flat position of an index in range."""
+        ...
 
-    def reference_inv(self, flat: Any) -> tuple[Any, ...]: ...
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """The index of a flat position in range."""
+        ...
 
 
 _axes: ContextVar[Iterator[Any] | None] = ContextVar("lego_emit_axes", default=None)

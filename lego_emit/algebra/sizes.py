@@ -15,6 +15,7 @@ from ..kinds import is_integer, is_symbolic
 
 
 def product(sizes: Sequence[Any]) -> Any:
+    """The product of at least one size."""
     # math.prod would start with 1 * n, which a symbol may keep.
     return reduce(operator.mul, sizes)
 
@@ -26,6 +27,7 @@ def comparable(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
+    """The sizes as a tuple of positive integers and symbols. Raises LayoutError."""
     if not isinstance(sizes, list | tuple | range):
         raise LayoutError(f"{construct}: the sizes are {shown(sizes)}; give a list, as in [6, 4]")
     if not sizes:
@@ -54,6 +56,7 @@ def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
 
 
 def check_perm(perm: Any, rank: int, construct: str) -> tuple[int, ...]:
+    """The permutation of 0 .. rank - 1 as a tuple of integers. Raises LayoutError."""
     if not isinstance(perm, list | tuple | range) or not all(is_integer(k) for k in perm):
         raise LayoutError(f"{construct}: the permutation must be a list of integers, as in [1, 0]")
     found = tuple(int(k) for k in perm)
@@ -80,6 +83,7 @@ def check_perm(perm: Any, rank: int, construct: str) -> tuple[int, ...]:
 def check_same_size(
     construct: object, one: str, ones: tuple[Any, ...], other: object, others: tuple[Any, ...]
 ) -> None:
+    """Raise LayoutError where both products are numbers and differ."""
     if not all(isinstance(n, int) for n in ones + others):
         return
     if product(ones) != product(others):
@@ -90,13 +94,16 @@ def check_same_size(
 
 
 def listed(items: Any) -> str:
+    """Items as text, with commas between them."""
     return ", ".join(map(shown, items))
 
 
 def multiplied(sizes: tuple[int, ...]) -> str:
+    """Sizes as text: "2*3 = 6"."""
     text = "*".join(map(shown, sizes))
     return text if len(sizes) == 1 else f"{text} = {shown(product(sizes))}"
 
 
 def unwrapped(dims: tuple[Any, ...]) -> Any:
+    """The sizes of f(2, 3) and of f([2, 3])."""
     return dims[0] if len(dims) == 1 and isinstance(dims[0], list | tuple) else dims

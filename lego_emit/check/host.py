@@ -15,7 +15,7 @@ from ..emit.unit import Unit
 from ..errors import VerifyError
 from ..ir.program import Function
 from ..run import registry
-from ..run.devices import Marks, Progress, Tally, Targets, Trip
+from ..run.devices import Checker, Marks, Progress, Tally, Targets, Trip
 from ..run.space import Space
 from ..run.target import Compiled
 
@@ -26,18 +26,22 @@ class HostChecker:
     """Checks in chunks of NumPy arrays by another checker's calls, at those indices only that meet
     the conditions of their space; several chunks at a time where there are workers."""
 
-    def __init__(self, checker: Any, workers: int = 1):
+    def __init__(self, checker: Checker, workers: int = 1):
         self._checker, self._workers = checker, workers
         self.what: str = checker.what
 
     @property
     def kernel_ms(self) -> float | None:
+        """The other checker's."""
         return self._checker.kernel_ms
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        """The results at arrays of indices."""
         return self._checker.call(function, arguments)
 
     def round_trip(self, trip: Trip, progress: Progress) -> Tally:
+        """Make a round trip over the whole space."""
+
         def one(start: int, stop: int) -> Tally:
             numbers = trip.space.kept(np.arange(start, stop))
             points, count = trip.space.points(numbers), len(numbers)
@@ -69,6 +73,8 @@ class HostChecker:
     def extremes(
         self, function: Function, space: Space, progress: Progress
     ) -> list[tuple[int, int]]:
+        """The least and the greatest of each result."""
+
         def one(start: int, stop: int) -> list[tuple[int, int]]:
             numbers = space.kept(np.arange(start, stop))
             if not len(numbers):
@@ -82,6 +88,8 @@ class HostChecker:
     def marks(
         self, function: Function, space: Space, targets: Targets, progress: Progress
     ) -> Marks:
+        """Mark the positions of all results in a bitmap. Raises VerifyError where the memory is too
+        small for it."""
         if targets.total > 8 * _free_memory():
             raise VerifyError(
                 f"a bitmap of {targets.total:,} positions needs {targets.total / 2**33:.3g} GiB, "
@@ -116,6 +124,8 @@ class HostChecker:
         return Marks(distinct, twice, gap)
 
     def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
+        """The first two numbers whose results are at a position."""
+
         def one(start: int, stop: int) -> list[int]:
             run = space.kept(np.arange(start, stop))
             found = self._positions(function, space, targets, run)
@@ -180,15 +190,20 @@ class HostChecker:
 class CpuChecker(HostChecker):
     """Checks through a target that runs on the CPU."""
 
-    kernel_ms = None
-
     def __init__(self, unit: Unit, version: str):
         self.what = f"the CPU, {version}"
         self._compiled: Compiled = registry.toolchain(unit.printer.name).compile([unit])[0]
         free = getattr(self._compiled._library, "takes_threads", False)
         self._workers = os.cpu_count() or 1 if free else 1
 
+    @property
+    def kernel_ms(self) -> None:
+        """There are no kernels."""
+        return None
+
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        """The results at arrays of indices; of a function without parameters, one for each
+        index."""
         given = list(arguments) if function.params else []
         if not given:
             size = len(arguments[0]) if len(arguments) else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -54,7 +55,7 @@ def parse_table(text: str, place: str | Path = TABLE) -> Table:
     """The table in a file's text. Raises GoldenError, with the line, where it is none."""
     axes: tuple[tuple[str, int], ...] = ()
     columns: dict[str, list[int]] = {}
-    name = None
+    name = ""
     for number, line in enumerate(text.splitlines(), 1):
         word, _, rest = line.partition(" ")
         try:
@@ -65,7 +66,7 @@ def parse_table(text: str, place: str | Path = TABLE) -> Table:
                 name = rest
                 columns[name] = []
             elif line and word not in ("#", "sizes"):
-                columns[name].extend(map(int, line.split()))  # type: ignore[index]
+                columns[name].extend(map(int, line.split()))
         except (ValueError, KeyError):
             raise GoldenError(f"{place}, line {number}: no line of a table: {line!r}") from None
     size = int(np.prod([n for _, n in axes], dtype=object))
@@ -81,19 +82,40 @@ def parse_table(text: str, place: str | Path = TABLE) -> Table:
 class Tabled(Protocol):
     """A golden case, as far as its table goes."""
 
-    folder: Path
-    sizes: Mapping[str, int]
-    domain: Mapping[str, int]
-    fixed: Mapping[str, int]
+    @property
+    def folder(self) -> Path:
+        """Where its files lie."""
+        ...
 
     @property
-    def name(self) -> str: ...
+    def sizes(self) -> Mapping[str, int]:
+        """Sizes that are parameters, and their numbers."""
+        ...
 
     @property
-    def layout(self) -> Block | None: ...
+    def domain(self) -> Mapping[str, int]:
+        """How far each index of an index function runs."""
+        ...
 
     @property
-    def table(self) -> Table: ...
+    def fixed(self) -> Mapping[str, int]:
+        """Parameters that stand still."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        ...
+
+    @cached_property
+    def layout(self) -> Block | None:
+        """The layout; None for an index function."""
+        ...
+
+    @cached_property
+    def table(self) -> Table:
+        """Its golden table."""
+        ...
 
 
 def wanted_of(
@@ -117,6 +139,7 @@ def wanted_of(
 def arguments_of(
     case: Tabled, function: Function, names: Sequence[str], points: Sequence[np.ndarray]
 ) -> list[Any]:
+    """The arguments of an emitted function at the table's indices, in its parameters' order."""
     emitted_as = {new: old for old, new in function.renamed}
     named = {n: p for n, p in zip(names, points, strict=True) if n in case.domain}
     unnamed = iter([p for n, p in zip(names, points, strict=True) if n not in case.domain])
@@ -150,6 +173,7 @@ def mismatch(
     wanted: Sequence[np.ndarray],
     wrong: np.ndarray,
 ) -> str:
+    """What is wrong at the first index where the results differ, and how many do."""
     at = int(np.argmax(wrong))
     call = ", ".join(
         f"{p.name}={int(x[at]) if isinstance(x, np.ndarray) else x}"

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
+        """Whether every check passed."""
         return all(check.ok for check in self.checks)
 
     def __bool__(self) -> bool:
@@ -327,8 +328,9 @@ def _bitmap(run: _Run, function: Function, space: Space, claim: str, progress: P
     lows, counts = [], []
     for (lo, hi), (least, most) in zip(found, proven, strict=True):
         # Onto is claimed of the promised range, which the extremes lie within.
-        whole = claim == "bijective" and least is not None and most is not None
-        first, last = (least, most) if whole else (lo, hi)
+        first, last = lo, hi
+        if claim == "bijective" and least is not None and most is not None:
+            first, last = least, most
         lows.append(first)
         counts.append(last - first + 1)
     targets = Targets(tuple(lows), tuple(counts))
@@ -379,7 +381,8 @@ def _unravel(targets: Targets, position: int) -> tuple[int, ...]:
 def _promised(function: Function, space: Space) -> list[tuple[int | None, int | None]]:
     """The inclusive range that the header gives each result, at these sizes."""
     found = []
-    for (_, node), promise in zip_longest(function.outputs, function.promises, fillvalue=("", "")):
+    promises = [*function.promises, *repeat(("", ""), len(function.outputs))]
+    for (_, node), promise in zip(function.outputs, promises, strict=False):
         least, end = (evaluate(text, space.fixed) if text else None for text in promise)
         lows = [lo for lo in (node.lo, least) if lo is not None]
         highs = [node.hi] if node.hi is not None else []

@@ -49,10 +49,12 @@ class _Group(click.Group):
             )
 
 
+class _BadInput(click.ClickException):
+    exit_code = BAD_INPUT
+
+
 def _stop(message: str) -> NoReturn:
-    error = click.ClickException(_printable(message))
-    error.exit_code = BAD_INPUT
-    raise error
+    raise _BadInput(_printable(message))
 
 
 def _warn(text: str) -> None:

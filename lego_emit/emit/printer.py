@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from .. import templates
 from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
 from ..ir.program import INDEX_TYPES, Function, Node, Program
@@ -101,7 +102,8 @@ class Printer:
         ops: operation -> Op (lego_emit.ir.program.OPS lists the operations).
         helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index
             type's name {{ index_type }} are there).
-        template: Jinja text of the whole file.
+        template: Jinja text of the whole file, or the name of a file beside the printer's module
+            that holds it and ends in .jinja.
         reserved: words that cannot name a parameter, a variable or a function.
         reserved_functions: words that only functions of the file cannot have as a name (they would
             meet a function that the language or its headers already have).
@@ -308,14 +310,12 @@ class Printer:
 
     @cached_property
     def _environment(self):
-        import jinja2
-
-        return jinja2.Environment(
-            trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined, autoescape=False
-        )
+        return templates.environment(type(self))
 
     @cached_property
     def _template(self):
+        if self.template.endswith(templates.ENDING):
+            return self._environment.get_template(self.template)
         return self._environment.from_string(self.template)
 
     def _helpers(self, unit: str, functions: list[FunctionView]) -> list[str]:

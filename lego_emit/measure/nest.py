@@ -7,7 +7,7 @@ one statement; where the function branches on a comparison, both ways are writte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,102 +18,31 @@ from ..errors import LegoError, VerifyError, line_in
 
 @dataclass(frozen=True)
 class Language:
-    """How statements are spelled. {T} is the index type, {0} and {1} are operands."""
+    """How statements are spelled. {T} is the index type, {0} and {1} are operands.
+
+    let: a variable {name} that holds {value}. when, otherwise, end: a branch. back: the return of
+    results. ops: Python's operators, and "int" (a condition as a number), "isqrt" and "table"
+    (entry {0} of the look-up table {table}). number: a literal, which is not negative.
+    """
 
     let: str
     when: str
     otherwise: str
     end: str
     back: str
-    ops: dict[str, str]
+    ops: Mapping[str, str]
     number: str = "{0}"
     indent: str = "  "
 
 
-_C_OPS = {op: f"{{0}} {op} {{1}}" for op in ("+", "-", "*", "%", "&", "|", "^", "<<", ">>")}
-_C_OPS |= {op: f"{{0}} {op} {{1}}" for op in ("<", "<=", ">", ">=", "==", "!=")}
-
-C = Language(
-    "[[maybe_unused]] const {T} {name} = {value};",
-    "if ({0}) {{",
-    "}} else {{",
-    "}}",
-    "return {{{0}}};",
-    {
-        **_C_OPS,
-        "//": "{0} / {1}",
-        "int": "{0} ? 1 : 0",
-        "isqrt": "static_cast<{T}>(sqrt(static_cast<double>({0})))",
-        "table": "table[{0}]",
-    },
-)
-RUST = Language(
-    "let {name}: {T} = {value};",
-    "if {0} {{",
-    "}} else {{",
-    "}}",
-    "return ({0});",
-    {
-        **_C_OPS,
-        "//": "{0} / {1}",
-        "int": "{T}::from({0})",
-        "isqrt": "({0} as f64).sqrt() as {T}",
-        "table": "table[{0}]",
-    },
-)
-JAVASCRIPT = Language(
-    "const {name} = {value};",
-    "if ({0}) {{",
-    "}} else {{",
-    "}}",
-    "return [{0}];",
-    {
-        **_C_OPS,
-        "//": "Math.trunc({0} / {1})",
-        "int": "{0} ? 1 : 0",
-        "isqrt": "Math.floor(Math.sqrt({0}))",
-        "table": "table[{0}]",
-    },
-)
-JULIA = Language(
-    "{name} = {value}",
-    "if {0}",
-    "else",
-    "end",
-    "return ({0},)",
-    {
-        **_C_OPS,
-        "//": "div({0}, {1})",
-        "%": "rem({0}, {1})",
-        "^": "xor({0}, {1})",
-        "int": "{T}({0})",
-        "isqrt": "unsafe_trunc({T}, sqrt(Float64({0})))",
-        "table": "table[{0} + 1]",
-    },
-    "{T}({0})",
-)
-FORTRAN = Language(
-    "{name} = {value}",
-    "if ({0}) then",
-    "else",
-    "end if",
-    "return",
-    {
-        **_C_OPS,
-        "//": "{0} / {1}",
-        "%": "mod({0}, {1})",
-        "&": "iand({0}, {1})",
-        "|": "ior({0}, {1})",
-        "^": "ieor({0}, {1})",
-        "<<": "shiftl({0}, {1})",
-        ">>": "shiftr({0}, {1})",
-        "!=": "{0} /= {1}",
-        "int": "merge(1_ik, 0_ik, {0})",
-        "isqrt": "int(sqrt(real({0}, real64)), ik)",
-        "table": "table({0})",
-    },
-    "{0}_ik",
-)
+# The operators that most languages spell as Python does. What a table lacks, its language adds.
+COMMON_OPS = {
+    op: f"{{0}} {op} {{1}}"
+    for op in (
+        *("+", "-", "*", "%", "&", "|", "^", "<<", ">>"),
+        *("<", "<=", ">", ">=", "==", "!="),
+    )
+}
 
 
 # -- values that write themselves ----------------------------------------------------------------
@@ -130,6 +59,7 @@ class _Pen:
     language: Language
     T: str
     decided: Sequence[bool]
+    table: str
     lines: list[str] = field(default_factory=list)
     count: int = 0
     met: int = 0
@@ -137,7 +67,7 @@ class _Pen:
     def let(self, op: str, *operands: Any) -> Written:
         # A condition is an operand of "int" alone, which makes a number of it.
         texts = [o.name if op == "int" else self.text(o) for o in operands]
-        value = self.language.ops[op].format(*texts, T=self.T)
+        value = self.language.ops[op].format(*texts, T=self.T, table=self.table)
         self.count += 1
         name = f"t{self.count}"
         self.lines.append(self.language.let.format(T=self.T, name=name, value=value))
@@ -188,9 +118,10 @@ class Written:
         return self.pen.let(op, left, right)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return self // other, self % other  # type: ignore[operator]
+        return self // other, self % other
 
     def isqrt(self) -> Written:
+        """The square root, rounded down."""
         return self.pen.let("isqrt", self)
 
 
@@ -243,14 +174,16 @@ def body(
     language: Language,
     T: str,
     back: Callable[[list[str]], list[str]] | None = None,
+    table: str = "table",
 ) -> list[str]:
     """The statements of a function of the named integers, its results returned in order.
 
-    back: the lines that return the results, where the language has none for it.
+    back: the lines that return the results, where the language has none for it. table: the name of
+    the look-up table.
     """
 
     def ways(decided: Sequence[bool], depth: int) -> Iterator[str]:
-        pen = _Pen(language, T, decided)
+        pen = _Pen(language, T, decided, table)
         pad = language.indent * depth
         try:
             result = function(*(Written(pen, n) for n in names))

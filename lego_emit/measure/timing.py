@@ -37,6 +37,7 @@ class Quartiles:
 
     @classmethod
     def of(cls, samples: Sequence[float]) -> Quartiles:
+        """The quartiles of at least one sample."""
         if len(samples) < 2:
             return cls(samples[0], samples[0], samples[0])
         low, median, high = statistics.quantiles(samples, n=4, method="inclusive")
@@ -48,9 +49,11 @@ class Quartiles:
         return self.high - self.low
 
     def less(self, other: float) -> Quartiles:
+        """These, with a number taken off each."""
         return Quartiles(self.median - other, self.low - other, self.high - other)
 
     def times(self, factor: float) -> Quartiles:
+        """These, multiplied by a number of either sign."""
         a, b = sorted((self.low * factor, self.high * factor))
         return Quartiles(self.median * factor, a, b)
 
@@ -96,6 +99,7 @@ class Timing:
     notes: tuple[str, ...] = ()
 
     def cost(self, function: str, way: str) -> Cost | None:
+        """What a function costs by one of the ways, None where it was not measured."""
         return next((c for c in self.costs if (c.function, c.way) == (function, way)), None)
 
     def not_slower(self, function: str) -> bool | None:

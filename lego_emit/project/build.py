@@ -11,7 +11,6 @@ import difflib
 import json
 import os
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ from pathlib import Path
 from ..emit import registry
 from ..errors import BuildError
 from ..files import write_all, write_if_changed
+from ..templates import ENDING, folders
 from .config import Project, Unit
 from .making import Progress, emit_all, quiet
 from .manifest import FOLDER, Manifest, Record, digest, file_digest, locked, read
@@ -285,11 +285,15 @@ class _State:
 
 @cache
 def _generator(target: str) -> str:
-    """A hash of lego_emit's own sources and of the printer's."""
-    printer = sys.modules[type(registry.printer(target)).__module__]
-    own = sorted(PACKAGE.rglob("*.py"))
-    its = sorted(Path(printer.__file__ or __file__).parent.glob("*.py"))
-    return digest("".join(f"{path.name} {file_digest(path)}\n" for path in own + its).encode())
+    """A hash of lego_emit's own sources and of the printer's, templates included."""
+    its = folders(type(registry.printer(target)))
+    paths = [
+        path
+        for ending in (".py", ENDING)
+        for found in (PACKAGE.rglob(f"*{ending}"), *(f.glob(f"*{ending}") for f in its))
+        for path in sorted(found)
+    ]
+    return digest("".join(f"{path.name} {file_digest(path)}\n" for path in paths).encode())
 
 
 def _diff(path: Path, old: str, new: str) -> str:

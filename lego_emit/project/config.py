@@ -68,6 +68,7 @@ class Project:
 
     @property
     def folder(self) -> Path:
+        """The folder of the lego-emit.toml."""
         return self.config.parent
 
     @property

@@ -44,6 +44,7 @@ class Manifest:
     files: dict[str, list[str]] = field(default_factory=dict)
 
     def save(self, folder: Path, owner: str) -> None:
+        """Write it to the folder, in one step."""
         content = {
             "format": FORMAT,
             "owner": owner,
@@ -83,6 +84,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def digest(data: bytes) -> str:
+    """The SHA-256 of some bytes, as hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -124,7 +126,8 @@ def _try_lock(stream: IO[bytes]) -> bool:
 
         with suppress(OSError):
             stream.seek(0)
-            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            # Elsewhere a checker of types finds nothing in msvcrt.
+            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # pyright: ignore[reportAttributeAccessIssue]
             return True
         return False
     try:

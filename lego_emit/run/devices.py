@@ -61,10 +61,12 @@ class Targets:
 
     @property
     def total(self) -> int:
+        """How many positions there are."""
         return prod(self.counts)
 
     @property
     def strides(self) -> tuple[int, ...]:
+        """How far apart two values of each result are."""
         return tuple(prod(self.counts[k + 1 :]) for k in range(len(self.counts)))
 
 
@@ -73,13 +75,19 @@ class Checker(Protocol):
     has kernels, and is None where it has not."""
 
     what: str
-    kernel_ms: float | None
+
+    @property
+    def kernel_ms(self) -> float | None:
+        """Milliseconds of the device's kernels until now."""
+        ...
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
         """The results at arrays of indices."""
         ...
 
-    def round_trip(self, trip: Trip, progress: Progress) -> Tally: ...
+    def round_trip(self, trip: Trip, progress: Progress) -> Tally:
+        """Make a round trip over the whole space."""
+        ...
 
     def extremes(
         self, function: Function, space: Space, progress: Progress
@@ -89,7 +97,9 @@ class Checker(Protocol):
 
     def marks(
         self, function: Function, space: Space, targets: Targets, progress: Progress
-    ) -> Marks: ...
+    ) -> Marks:
+        """Mark the positions of all results in a bitmap."""
+        ...
 
     def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
         """The first two numbers whose results are at a position."""

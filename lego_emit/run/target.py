@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..emit.unit import Unit
 from ..errors import TargetError, ToolchainError, VerifyError
@@ -133,18 +133,18 @@ class Compiled(Mapping):
         self.unit, self._library, self._position, self._holder = unit, library, position, holder
         self._functions = {f.name: f for f in unit.program.functions}
 
-    def __getitem__(self, name: str):
+    def __getitem__(self, name: str) -> Callable[..., Any]:
         if name not in self._functions:
             raise KeyError(f"{name}; this unit has {', '.join(self._functions)}")
         function = self._functions[name]
 
-        def run(*arguments):
+        def run(*arguments: Any) -> Any:
             return self._run(function, arguments)
 
         run.__name__ = run.__qualname__ = function.name
         return run
 
-    def array(self, name: str):
+    def array(self, name: str) -> Callable[..., Any]:
         """The array form of a function with ':' axes: takes the other parameters as integers and
         gives an int64 array over the axes (a tuple of them for several outputs)."""
         function = self._functions[name]
@@ -153,7 +153,7 @@ class Compiled(Mapping):
         axes = {axis for axis, _ in function.axes}
         names = [p.name for p in function.params if p.name not in axes]
 
-        def run(*arguments: int):
+        def run(*arguments: int) -> Any:
             import math
             import operator
 
@@ -185,7 +185,7 @@ class Compiled(Mapping):
                 f"got {len(arguments)}"
             )
 
-    def _run(self, function: Function, arguments: tuple):
+    def _run(self, function: Function, arguments: tuple) -> Any:
         import numpy as np
 
         self._check_count(function, arguments)
@@ -218,6 +218,7 @@ class NativeTarget(Target):
     """
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """Link a shared library in the folder and load it."""
         library = folder / "units.so"
         self.link(units, folder, library)
         return _NativeLibrary(units, library)

@@ -72,4 +72,5 @@ def _runs(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     if len(np.unique(source)) != len(source) or len(np.unique(target)) != len(target):
         return None
     breaks = np.flatnonzero((np.diff(source) != 1) | (np.diff(target) != 1)) + 1
-    return np.diff([0, *breaks, len(source)]) if len(source) else np.zeros(0, int)
+    ends = np.concatenate([[0], breaks, [len(source)]])
+    return np.diff(ends) if len(source) else np.zeros(0, int)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from ..algebra.block import Block
 from ..errors import LegoError
@@ -61,7 +63,8 @@ def png(drawing: str, scale: float = 2) -> bytes:
             "'lego-emit[plot]', and on Debian apt-get install libcairo2; .svg and .html need "
             "neither"
         ) from None
-    return cairosvg.svg2png(bytestring=drawing.encode(), scale=scale)
+    convert: Callable[..., Any] = cairosvg.svg2png  # its own types are inferred too narrowly
+    return convert(bytestring=drawing.encode(), scale=scale)
 
 
 def svg(page: Sheet, order: bool = False) -> str:

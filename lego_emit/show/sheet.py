@@ -56,6 +56,7 @@ class Sheet:
         return ",".join(str(int(i)) for i in np.unravel_index(number, self.dims))
 
     def text(self, row: int, column: int) -> str:
+        """What a cell says."""
         position = int(self.positions[row, column])
         if position == NONE:
             return ""
@@ -177,8 +178,9 @@ def _labels(sizes: Sequence[int]) -> tuple[str, ...]:
 def _tiling(block: Block) -> tuple[tuple[int, ...], ...] | None:
     """The tiles of a TileBy of several levels."""
     layout = block.layout if isinstance(block, ExpandBy) else block
-    deep = isinstance(layout, Layout) and layout.tiled and len(layout.tiles) > 1
-    return layout.tiles if deep else None  # type: ignore[union-attr]
+    if isinstance(layout, Layout) and layout.tiled and len(layout.tiles) > 1:
+        return layout.tiles
+    return None
 
 
 def _colours(block: Block, flat: np.ndarray) -> np.ndarray:
