@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from lego_emit import GenP, GroupBy, OrderBy, Row, generate
 from lego_emit.check.verify import spaces_of
-from lego_emit.cli.app import main
+from lego_emit.cli import main
 from lego_emit.errors import DeviceError, ToolchainError, VerifyError
 from lego_emit.measure.nest import body, naive
 from lego_emit.measure.timing import (

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import lego_emit
-from lego_emit.cli.app import main
+from lego_emit.cli import main
 from lego_emit.emit import registry
 from lego_emit.project.build import build
 from lego_emit.project.config import load

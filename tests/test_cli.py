@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from lego_emit import __version__, generate
-from lego_emit.cli.app import main
+from lego_emit.cli import main
 from lego_emit.emit.registry import targets
 from lego_emit.errors import ToolchainError
 

@@ -22,7 +22,7 @@ from lego_emit import (
 )
 from lego_emit.arith.evaluate import evaluate, holds
 from lego_emit.check.steps import RULES, steps
-from lego_emit.cli.app import main
+from lego_emit.cli import main
 from lego_emit.emitted import emit_program
 from lego_emit.golden import load
 

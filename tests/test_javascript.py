@@ -15,8 +15,7 @@ from click.testing import CliRunner
 from index_functions import ROOT
 from test_programs import CASES, cases_for
 
-from lego_emit import GroupBy, generate, golden
-from lego_emit.cli import app as cli
+from lego_emit import GroupBy, cli, generate, golden
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.ir.program import Function, Node, Param, Program

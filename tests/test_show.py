@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, symbols
-from lego_emit.cli.app import main
+from lego_emit.cli import main
 from lego_emit.errors import InverseError, LayoutError, LegoError
 from lego_emit.show.pictures import picture, svg
 from lego_emit.show.sheet import MASKED, PLAIN, kept, sheet, terminal

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, golden
 from lego_emit.check import host
 from lego_emit.check.expected import numbers_of
-from lego_emit.cli.app import main
+from lego_emit.cli import main
 from lego_emit.emitted import emit_program
 from lego_emit.errors import AssumptionError, TargetError, VerifyError
 from lego_emit.ir.program import Node

@@ -1,5 +1,13 @@
-"""The command line, lego-emit."""
+"""The command line, lego-emit: a file for each command."""
 
-from .app import main
+from .build import build
+from .cases import golden
+from .device import bench, verify_unit
+from .generate import generate
+from .layouts import compare, show
+from .root import main
+from .targets import targets
 
-__all__ = ["main"]
+__all__ = [
+    "bench", "build", "compare", "generate", "golden", "main", "show", "targets", "verify_unit",
+]  # fmt: skip

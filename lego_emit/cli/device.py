@@ -1,0 +1,220 @@
+"""lego-emit verify and bench: what runs on a device."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..algebra.block import Block
+from ..errors import LoadError
+from ..project.loading import subject, telling, user_file
+
+if TYPE_CHECKING:
+    pass
+from .root import FAILED, file_and_name, main, size_option, strict_option, target_names, warn
+
+
+def _on_device(command: Any) -> Any:
+    """The options of the commands that run what NAME gives, on a device."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option(
+            "--index-type",
+            default="auto",
+            show_default=True,
+            metavar="TYPE",
+            help="auto, int32, int64, uint32 or uint64.",
+        ),
+        strict_option,
+        click.option("--assume", multiple=True, metavar="RELATION", help="What always holds."),
+        click.option(
+            "--symbolic",
+            is_flag=True,
+            help="Leave the sizes symbols in the text, and pass their numbers.",
+        ),
+        click.option(
+            "--size",
+            "sizes",
+            multiple=True,
+            callback=size_option,
+            metavar="NAME=NUMBER",
+            help="Fix a size.",
+        ),
+        click.option("--target", "-t", help="Language. Default: cuda on a GPU, cpp on the CPU."),
+        click.option(
+            "--on",
+            "device",
+            default="cpu",
+            show_default=True,
+            metavar="DEVICE",
+            help="cpu, gpu, or gpu:1 for the second one.",
+        ),
+        click.argument("source", metavar="FILE.py:NAME"),
+    ):
+        command = option(command)
+    return command
+
+
+def _language(target: str | None, device: str) -> str:
+    return target_names([target or ("cpp" if device == "cpu" else "cuda")])[0]
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on a terminal; a call without effect elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    with click.progressbar(length=1000, label=label, file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.update(1000 * done // total - bar.pos)
+
+        yield progress
+
+
+@main.command("verify")
+@_on_device
+@click.option(
+    "--claim",
+    type=click.Choice(["injective", "bijective"]),
+    help="What an index function must be.",
+)
+def verify_unit(
+    source: str,
+    device: str,
+    target: str | None,
+    sizes: dict[str, int],
+    symbolic: bool,
+    assume: Sequence[str],
+    strict: bool,
+    index_type: str,
+    as_json: bool,
+    claim: str | None,
+) -> None:
+    """Check NAME over its whole index space, on the CPU or a GPU.
+
+    A layout must come back from its round trip at every index and stay in its range; for an index
+    function the range is checked, and collisions and gaps are shown. All is compared with the
+    reference evaluator, or with the golden table beside the file.
+    """
+    file, wanted = file_and_name(source)
+    from ..pipeline import generate as emit
+
+    with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
+        given = subject(defined, wanted, file)
+        own = not (sizes or symbolic or assume or strict or index_type != "auto")
+        case = _case_beside(file, wanted) if own else None
+        if case is not None:
+            unit = case.emit(_language(target, device))
+        else:
+            unit = emit(
+                given,
+                _language(target, device),
+                name=wanted,
+                sizes=None if symbolic else sizes or None,
+                assume=assume,
+                index_type=index_type,
+                strict=strict,
+            )
+        with progress_bar(f"{unit.program.name} on {device}") as progress:
+            found = unit.verify(
+                device,
+                sizes=sizes if symbolic or not isinstance(given, Block) else None,
+                reference=case or given,
+                claim=claim or "",
+                progress=progress,
+            )
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), indent=2))
+    else:
+        click.echo(str(found))
+    if not found:
+        sys.exit(FAILED)
+
+
+@main.command()
+@_on_device
+@click.option(
+    "--repeat", type=click.IntRange(1, 10000), default=30, show_default=True, help="How often."
+)
+@click.option(
+    "--bytes",
+    "count",
+    type=click.IntRange(min=4),
+    default=2**32,
+    show_default=True,
+    help="Of each array that a GPU gathers from and scatters to.",
+)
+def bench(
+    source: str,
+    device: str,
+    target: str | None,
+    sizes: dict[str, int],
+    symbolic: bool,
+    assume: Sequence[str],
+    strict: bool,
+    index_type: str,
+    as_json: bool,
+    repeat: int,
+    count: int,
+) -> None:
+    """Measure the cost of one index of NAME, on the CPU or a GPU, beside its rivals.
+
+    They are the unsimplified nest of divisions, a look-up table and, where FILE.py defines
+    NAME_by_hand = (apply, inv), two Python functions of the indices, those. On a GPU a gather and a
+    scatter through the layout are measured, too.
+    """
+    file, wanted = file_and_name(source)
+    from ..pipeline import generate as emit
+
+    with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
+        given = subject(defined, wanted, file)
+        unit = emit(
+            given,
+            _language(target, device),
+            name=wanted,
+            sizes=None if symbolic else sizes or None,
+            assume=assume,
+            index_type=index_type,
+            strict=strict,
+        )
+        by_hand = defined.get(f"{wanted}_by_hand")
+        good = by_hand is None or (
+            isinstance(by_hand, tuple)
+            and len(by_hand) == 2
+            and callable(by_hand[0])
+            and (by_hand[1] is None or callable(by_hand[1]))
+        )
+        if not good:
+            raise LoadError(
+                f"{file}: {wanted}_by_hand is {by_hand!r}; give a pair of functions, (apply, inv)"
+            )
+        with progress_bar(f"{unit.program.name} on {device}") as progress:
+            found = unit.time(
+                device,
+                sizes=sizes if symbolic else None,
+                layout=given if isinstance(given, Block) else None,
+                by_hand=by_hand,
+                bytes=count,
+                repeat=repeat,
+                progress=progress,
+            )
+    click.echo(json.dumps(found.as_dict(), indent=2) if as_json else str(found))
+
+
+def _case_beside(file: str, wanted: str) -> Any:
+    """The golden case that the file is, where NAME is its subject and its table is there."""
+    from ..golden import SOURCE, TABLE, load
+
+    path = Path(file)
+    if path.name != SOURCE or not (path.parent / TABLE).is_file():
+        return None
+    case = load(path.parent)
+    return case if wanted in ("layout", "kernel", path.resolve().parent.name, case.unit) else None

@@ -1,0 +1,91 @@
+"""lego-emit show and compare: layouts themselves."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..algebra.block import Block
+from ..files import write_all
+from ..project.loading import subject, user_file
+
+if TYPE_CHECKING:
+    pass
+from .root import FAILED, file_and_name, main, size_option
+
+
+@main.command()
+@click.argument("source", metavar="FILE.py:NAME")
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    callback=size_option,
+    metavar="NAME=NUMBER",
+    help="Fix a size.",
+)
+@click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
+@click.option("--order", is_flag=True, help="Arrows along the path through memory.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A picture instead: .svg, .html, or with lego-emit[plot] .png.",
+)
+def show(
+    source: str, sizes: dict[str, int], inverse: bool, order: bool, output: Path | None
+) -> None:
+    """Show the layout NAME, or the one that the function NAME returns.
+
+    The logical grid with the physical position of each index, coloured by tile.
+    """
+    from ..show.sheet import sheet, terminal, wants_colour
+
+    page = sheet(_layout(source, sizes), inverse)
+    if output is not None:
+        from ..show.pictures import picture
+
+        write_all({output: picture(page, output, order)})
+        click.echo(f"wrote {output}", err=True)
+        return
+    size = shutil.get_terminal_size()
+    click.echo(terminal(page, size.columns, size.lines, order), color=wants_colour())
+
+
+@main.command()
+@click.argument("one", metavar="FILE.py:A")
+@click.argument("other", metavar="FILE.py:B")
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    callback=size_option,
+    metavar="NAME=NUMBER",
+    help="Fix a size.",
+)
+def compare(one: str, other: str, sizes: dict[str, int]) -> None:
+    """Say where two layouts differ, and how long the contiguous runs of a re-layout are.
+
+    Exit code 1 where they differ.
+    """
+    from ..show.compare import compare as compared
+
+    found = compared(_layout(one, sizes), _layout(other, sizes))
+    click.echo(str(found))
+    if not found:
+        sys.exit(FAILED)
+
+
+def _layout(source: str, sizes: dict[str, int]) -> Block:
+    """The layout of integer sizes that FILE.py:NAME names."""
+    from ..check.exhaustive import as_layout
+
+    file, wanted = file_and_name(source)
+    with redirect_stdout(sys.stderr), user_file(file) as defined:
+        return as_layout(subject(defined, wanted, file), sizes, source)

@@ -1,0 +1,44 @@
+"""lego-emit targets: languages and toolchains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from ..emit import registry
+from ..errors import LegoError
+from ..run.registry import toolchain as toolchain_of
+
+if TYPE_CHECKING:
+    pass
+from .root import main
+
+
+@main.command()
+def targets() -> None:
+    """List the languages that are installed, and the toolchains that this machine has for them."""
+    rows: list[tuple[str, ...]] = [("target", "language", "file", "toolchain")]
+    for name in registry.targets():
+        try:
+            printer = registry.printer(name)
+        except LegoError as error:
+            rows.append((name, "does not load", "", str(error)))
+            continue
+        try:
+            toolchain = toolchain_of(name).find().version
+        except LegoError as error:
+            toolchain = f"missing: {error}"
+        rows.append((name, printer.title, f"*{printer.extension}", toolchain))
+        with suppress(LegoError):
+            for device, state in toolchain_of(name).devices():
+                rows.append((f"  on {device}", "", "", state))
+    print_table(rows)
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    for row in rows:
+        click.echo("  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip())
