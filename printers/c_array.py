@@ -2,66 +2,10 @@
 elements there are, and the call that gives element n of them in row-major order."""
 
 from dataclasses import replace
-from functools import reduce
 
+from lego_emit.emit.arrays import coordinates, count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer
-from lego_emit.ir.program import Function, Node, Param
-
-
-def product(a: Node, b: Node) -> Node:
-    """a * b with numbers multiplied and in front."""
-    if a.op == b.op == "const":
-        return const(number(a) * number(b))
-    if b.op == "const":
-        a, b = b, a
-    if a.value == 1:
-        return b
-    most = None if a.hi is None or b.hi is None else a.hi * b.hi
-    return Node("mul", (a, b), None, 0, most)
-
-
-def quotient(n: Node, by: Node) -> Node:
-    """n // by, by shifting where it can be."""
-    if by.op != "const":
-        return Node("div", (n, by))
-    if n.op in ("shr", "div") and n.args[1].op == "const":
-        divisor = number(n.args[1])
-        by = const(number(by) * (1 << divisor if n.op == "shr" else divisor))
-        n = n.args[0]
-    value = number(by)
-    if value == 1:
-        return n
-    if value & (value - 1):
-        return Node("div", (n, by))
-    return Node("shr", (n, const(value.bit_length() - 1)))
-
-
-def remainder(n: Node, by: Node) -> Node:
-    """n % by, by masking where it can be."""
-    if by.op != "const":
-        return Node("mod", (n, by))
-    value = number(by)
-    if value == 1:
-        return const(0)
-    return Node("mod", (n, by)) if value & (value - 1) else Node("and", (n, const(value - 1)))
-
-
-def from_base(n: Node, base: int) -> Node:
-    """n, counted from base."""
-    if n.op == "const":
-        return const(number(n) + base)
-    return Node("add", (n, const(base))) if base else n
-
-
-def number(node: Node) -> int:
-    """The value of a const."""
-    assert isinstance(node.value, int)
-    return node.value
-
-
-def const(value: int) -> Node:
-    """A number."""
-    return Node("const", (), value, value, value)
+from lego_emit.ir.program import Function, Param
 
 
 class ArrayForm:
@@ -91,7 +35,7 @@ class ArrayForm:
             taken.add(own)
             self.names[name] = own
         self._extents = [extent for _, extent in view.axes]
-        self._count = reduce(product, self._extents)
+        self._count = count(self._extents)
         hi = self._count.hi
         narrow = most is None or (hi is not None and hi <= most)
         self.index_type = view.index_type if narrow else view.index_type.replace("32", "64")
@@ -142,12 +86,8 @@ class ArrayForm:
     @property
     def call(self) -> str:
         """The scalar function's call for element n."""
-        rest, coordinates = Node("var", (), self.names["n"]), []
-        for extent in reversed(self._extents[1:]):
-            coordinates.append(remainder(rest, extent))
-            rest = quotient(rest, extent)
-        coordinates = [from_base(c, self._view.base) for c in (rest, *reversed(coordinates))]
-        texts = [self._printer.expression(c, self._view) for c in coordinates]
+        found = coordinates(self._extents, self.names["n"], self._view.base)
+        texts = [self._printer.expression(c, self._view) for c in found]
         if self.wide:
             texts = [f"static_cast<{self._view.T}>({t})" for t in texts]
         arguments = f",{BREAK}".join([*self.scalars, *texts, *self._outputs])

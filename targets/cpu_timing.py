@@ -21,7 +21,7 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, VerifyError
 from lego_emit.ir.program import Function
 from lego_emit.measure.nest import Language, body
-from lego_emit.measure.timing import LOOP, OURS, TABLE, Cost, Quartiles, Timing
+from lego_emit.measure.timing import LOOP, OURS, TABLE, IndexCost, Quartiles, Timing
 from lego_emit.run.devices import Progress, Rivals
 from lego_emit.run.space import Axis, Space
 from lego_emit.run.target import Target
@@ -157,7 +157,7 @@ class CpuTimer:
             counts = _object_instructions(self.target, folder / "program")
             progress(3, 3)
         samples = self._samples(printed)
-        costs: list[Cost] = []
+        costs: list[IndexCost] = []
         loops = {}
         for side, ways in sides:
             alone = Quartiles.of(samples[f"{side.name}_none"]).median
@@ -165,7 +165,7 @@ class CpuTimer:
             for way in ways:
                 ns = Quartiles.of(samples[way.kind])
                 count = None if way.title == LOOP else counts.get(f"lego_one_{way.kind}")
-                costs.append(Cost(side.name, way.title, ns, None, count))
+                costs.append(IndexCost(side.name, way.title, ns, None, count))
         return Timing(
             self.unit.program.name,
             self.unit.printer.name,

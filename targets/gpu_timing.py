@@ -30,7 +30,7 @@ from lego_emit.measure.timing import (
     NAIVE,
     OURS,
     TABLE,
-    Cost,
+    IndexCost,
     Quartiles,
     Timing,
     Traffic,
@@ -435,7 +435,7 @@ class GpuTimer:
         notes = [] if counts else ["no cuobjdump and no nvdisasm: instructions are not counted"]
         if not self.table:
             notes.append("the look-up table would be too long and is left out")
-        costs: list[Cost] = []
+        costs: list[IndexCost] = []
         loops: dict[str, float] = {}
         with self.device.active():
             for side in self.sides:
@@ -482,7 +482,7 @@ class GpuTimer:
 
     def _costs(
         self, side: _Side, counts: Mapping[str, int], step: Callable[[], None]
-    ) -> tuple[list[Cost], float]:
+    ) -> tuple[list[IndexCost], float]:
         from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         threads = BLOCKS * self.device.processors * THREADS
@@ -523,7 +523,7 @@ class GpuTimer:
                 continue
             kernel = f"lego_one_{side.name}_{key}"
             found.append(
-                Cost(
+                IndexCost(
                     side.name,
                     name,
                     Quartiles.of(samples[key]).less(alone),

@@ -22,7 +22,7 @@ from lego_emit.measure.timing import (
     NAIVE,
     OURS,
     TABLE,
-    Cost,
+    IndexCost,
     Quartiles,
     Rivals,
     Timing,
@@ -209,7 +209,7 @@ def test_quartiles():
 
 
 def timing(ours, hand):
-    costs = (Cost("apply", OURS, ours), Cost("apply", BY_HAND, hand))
+    costs = (IndexCost("apply", OURS, ours), IndexCost("apply", BY_HAND, hand))
     return Timing("u", "cuda", "gpu", "device", 1, 30, costs, loop_ns={"apply": 1.0})
 
 

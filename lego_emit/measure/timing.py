@@ -59,7 +59,7 @@ class Quartiles:
 
 
 @dataclass(frozen=True)
-class Cost:
+class IndexCost:
     """Of one index: ns, on a GPU without the loop's own share; the registers that a kernel takes and
     the machine instructions of one call, None where they are not known."""
 
@@ -91,14 +91,14 @@ class Timing:
     device: str
     indices: int
     repeat: int
-    costs: tuple[Cost, ...]
+    costs: tuple[IndexCost, ...]
     traffic: tuple[Traffic, ...] = ()
     elements: int = 0
     copy: Mapping[str, float] = field(default_factory=dict)
     loop_ns: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def cost(self, function: str, way: str) -> Cost | None:
+    def cost(self, function: str, way: str) -> IndexCost | None:
         """What a function costs by one of the ways, None where it was not measured."""
         return next((c for c in self.costs if (c.function, c.way) == (function, way)), None)
 

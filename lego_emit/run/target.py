@@ -125,7 +125,7 @@ class Target:
 
 
 class Compiled(Mapping):
-    """A compiled unit: run["name"](*arguments) evaluates a function over integers or integer
+    """A compiled unit: `run["name"](*arguments)` evaluates a function over integers or integer
     arrays, broadcast as NumPy does. The result is an int64 array (an int for all-integer
     arguments), a tuple of them for several outputs."""
 
