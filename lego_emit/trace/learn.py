@@ -1,4 +1,4 @@
-"""What a layout says of its sizes, learned before it is applied."""
+"""What a layout says of its sizes and of its indices, learned before it is applied."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ..algebra.block import Block
 from ..arith.expr import Expr, group
 from ..arith.facts import current
 from ..arith.rebuild import expand_groups, unsubstitute
-from ..errors import LayoutError
+from ..arith.terms import Atom
+from ..errors import IndexRangeError, LayoutError
 from .paths import in_a_branch
 from .trace import running
 
@@ -79,6 +80,69 @@ def _learn_inequalities(block: Block) -> None:
             raise LayoutError(f"{block!r}: n is {n!r}, always more than n_prime, {padded!r}")
         if not facts.nonneg(gap):
             note(f"{unsubstitute(size_of(n), facts)!r} <= {unsubstitute(size_of(padded), facts)!r}")
+
+
+def in_range(value: Expr, size: Expr, block: Block, axis: int | None) -> tuple[Expr, Expr | None]:
+    """(value, None) where 0 <= value < size is known; else a stand-in of that range and the value
+    that takes its place afterwards, with a precondition."""
+    facts = current()
+    found = _index(value)
+    if found is not None and _counts_from_base(found[0]):
+        return value if size.constant != 1 else Expr.of(0), None
+    if size.constant == 1 and found is not None:
+        name, shift = found
+        if in_a_branch() and not (facts.nonneg(value) and facts.nonneg(-value)):
+            note(f"0 <= {said(value)} < 1")  # the range holds in this branch alone
+        facts.learn_range(name, Expr.of(shift), Expr.of(shift))
+        return Expr.of(0), None
+    inside_low, inside_high = facts.nonneg(value), facts.nonneg(size - value - 1)
+    if inside_low and inside_high:
+        return value, None
+    where = "the position" if axis is None else f"index {axis}"
+    shown = said(value)
+    if facts.nonneg(-value - 1) or facts.nonneg(value - size):
+        raise IndexRangeError(f"{block!r}: {where} is {shown}, never in 0..{said(size - 1)}")
+    if found is not None:
+        name, shift = found
+        known = facts.ranges.get(name)
+        if known is None or known.hi is None:
+            if in_a_branch():  # the range holds in this branch alone
+                note(f"0 <= {shown} < {said(size)}")
+            facts.learn_range(name, Expr.of(shift), size - 1 + shift)
+            return value, None
+    note(f"0 <= {shown} < {said(size)}")
+    stand_in = Atom("sym", f"?{value.key}<{size.key}")
+    if (trace := running()) is not None:
+        trace.stand_ins[stand_in] = value
+    facts.learn_range(stand_in.args[0], Expr.of(0), size - 1)
+    return Expr.atom(stand_in), value
+
+
+def _counts_from_base(name: str) -> bool:
+    """Whether a parameter turns out to be an index, which counts from the trace's base in the
+    next run."""
+    trace = running()
+    if trace is None or not trace.base or (name in trace.indices and name not in trace.turned):
+        return False
+    trace.indices.add(name)
+    trace.turned.add(name)
+    return True
+
+
+def _index(value: Expr) -> tuple[str, int] | None:
+    """(name, base) of a value that is a parameter, counted from the trace's base."""
+    trace = running()
+    for shift in (0, trace.base if trace is not None else 0):
+        single = (value + shift).single
+        if (
+            single is not None
+            and single.kind == "sym"
+            and single.args[0] not in current().quotients
+        ):
+            name = single.args[0]
+            if shift == 0 or (trace is not None and name in trace.indices):
+                return name, shift
+    return None
 
 
 def said(value: Expr) -> str:
