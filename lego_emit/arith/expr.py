@@ -64,6 +64,7 @@ class Expr(Symbolic):
 
     @staticmethod
     def atom(atom: Atom) -> Expr:
+        """An atom alone as an Expr."""
         return Expr({(atom,): 1})
 
     def __repr__(self) -> str:
