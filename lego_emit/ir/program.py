@@ -183,8 +183,8 @@ class Function:
         return tuple(_evaluate(extent, values, {}) for _, extent in self.axes)
 
     def check(self) -> None:
-        """Raise InternalError unless every node is well formed (STYLE: the tree is checked
-        before it is printed)."""
+        """Raise InternalError unless every node is well formed: a program is checked before it
+        is printed."""
         known = {p.name for p in self.params}
         if len(known) != len(self.params):
             raise InternalError(f"{self.name}: a parameter name appears twice")
