@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
+from types import FrameType
+from typing import Any
 
 # While a user's function is followed: the TraceErrors that were made, for it may catch them.
 RAISED: ContextVar[list[TraceError] | None] = ContextVar("lego_emit_raised", default=None)

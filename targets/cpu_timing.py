@@ -133,7 +133,7 @@ class CpuProgram:
 
 
 class CpuTimer:
-    """Times one unit on the CPU (lego_emit.measure.timing.Timer)."""
+    """Times one unit on the CPU (lego_emit.run.devices.Timer)."""
 
     def __init__(self, target: Target, unit: Unit, rivals: Rivals, program: CpuProgram):
         self.target, self.unit, self.rivals, self.program = target, unit, rivals, program

@@ -405,7 +405,7 @@ extern "C" __global__ void lego_check_{kind}(
 
 
 class GpuTimer:
-    """Times one unit on a GPU (lego_emit.measure.timing.Timer)."""
+    """Times one unit on a GPU (lego_emit.run.devices.Timer)."""
 
     def __init__(self, unit: Unit, device: str, rivals: Rivals):
         self.unit, self.rivals = unit, rivals

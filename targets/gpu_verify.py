@@ -276,7 +276,7 @@ def verify_text(unit: Unit, spaces: Mapping[str, Space]) -> str:
 
 
 class GpuChecker:
-    """Verifies one unit on a GPU (lego_emit.check.verify.Checker)."""
+    """Verifies one unit on a GPU (lego_emit.run.devices.Checker)."""
 
     def __init__(self, unit: Unit, device: str, spaces: Mapping[str, Space]):
         self.device = ready(device)

@@ -32,6 +32,7 @@ class Evaluation:
         self.known: dict[Atom | Cond, int] = {}
 
     def expr(self, e: Expr) -> int:
+        """The value of an expression; KeyError and Undefined as evaluate has them."""
         total = 0
         for mono, coefficient in e.terms.items():
             product = coefficient
@@ -41,6 +42,7 @@ class Evaluation:
         return total
 
     def condition(self, condition: Cond) -> bool:
+        """Whether a condition holds; of an "and" and an "or" only what decides it has a value."""
         found = self.known.get(condition)
         if found is None:
             found = self.known[condition] = self._condition(condition)
@@ -58,6 +60,7 @@ class Evaluation:
         return {"lt": a < b, "le": a <= b, "eq": a == b, "ne": a != b}[op]
 
     def atom(self, atom: Atom) -> int:
+        """The value of an atom; of a select only the branch that it takes is looked at."""
         found = self.known.get(atom)
         if found is None:
             found = self.known[atom] = self._atom(atom)
@@ -73,30 +76,30 @@ class Evaluation:
             return int(self.condition(args[0]))
         if kind == "group":
             return self.expr(args[0])
-        numbers = [self.expr(a) if a is not None else None for a in args]
         if kind == "digit":
-            base, lo, hi = numbers
-            if hi is not None:
+            base, lo = self.expr(args[0]), self.expr(args[1])
+            if args[2] is not None:
+                hi = self.expr(args[2])
                 if hi == 0:
                     raise Undefined
-                base = base % hi  # type: ignore[operator]
+                base = base % hi
             if lo == 0:
                 raise Undefined
-            return base // lo  # type: ignore[operator]
-        a = numbers[0]
+            return base // lo
+        a = self.expr(args[0])
         if kind == "isqrt":
-            if a < 0:  # type: ignore[operator]
+            if a < 0:
                 raise Undefined
-            return isqrt(a)  # type: ignore[arg-type]
-        b = numbers[1]
+            return isqrt(a)
+        b = self.expr(args[1])
         if kind in ("fdiv", "fmod"):
             if b == 0:
                 raise Undefined
-            return a // b if kind == "fdiv" else a % b  # type: ignore[operator]
+            return a // b if kind == "fdiv" else a % b
         if kind in ("shl", "shr"):
-            if b < 0 or b > 200:  # type: ignore[operator]
+            if b < 0 or b > 200:
                 raise Undefined
-            return a << b if kind == "shl" else a >> b  # type: ignore[operator]
+            return a << b if kind == "shl" else a >> b
         return _OPERATIONS[kind](a, b)
 
 

@@ -1,8 +1,8 @@
 """Symbolic integers that keep themselves normal: arithmetic on sums (terms.py).
 
 A chain of reshapes and permutations is a sum of coefficient * digit in this form, so that applying
-a layout hardly leaves anything to simplify. What is provable depends on what is known (`using`),
-see facts.py.
+a layout hardly leaves anything to simplify. What is provable depends on what is known (facts.py)
+and put in force (`using` in knowledge.py).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HALF = 2**60
 class Expr(Symbolic):
     """A symbolic integer: supports + - * // % << >> & | ^ - ~, comparisons, divmod, isqrt.
 
-    Made by `symbols`, by the tracer, and by layouts applied to them. `sympy(e)` or
+    Made by `symbols`, by a trace, and by layouts applied to them. `sympy.sympify(e)` or
     `e.to_sympy()` gives it as a SymPy expression."""
 
     __slots__ = ()
@@ -64,6 +64,7 @@ class Expr(Symbolic):
 
     @staticmethod
     def atom(atom: Atom) -> Expr:
+        """An atom alone as an Expr."""
         return Expr({(atom,): 1})
 
     def __repr__(self) -> str:

@@ -104,10 +104,12 @@ class Facts(Division):
                 continue
             known = self.ranges.get(name, Range())
             old = known.lo if coefficient > 0 else known.hi
-            if old is not None and (bound.constant is None or old.constant is None):
-                continue
-            if old is not None and (bound.constant - old.constant) * coefficient <= 0:  # type: ignore[operator]
-                break
+            if old is not None:
+                number, before = bound.constant, old.constant
+                if number is None or before is None:
+                    continue
+                if (number - before) * coefficient <= 0:
+                    break
             self.ranges[name] = (
                 Range(bound, known.hi) if coefficient > 0 else Range(known.lo, bound)
             )

@@ -201,15 +201,21 @@ def _or(x: Interval, y: Interval) -> Interval:
 
 
 def _xor(x: Interval, y: Interval) -> Interval:
-    lows, tops = [], []
+    lows: list[int | None] = []
+    tops: list[int | None] = []
     for negative, p in _lengths(x):
         for other, q in _lengths(y):
             ones = None if p is None or q is None else (1 << max(p, q)) - 1
             (tops if negative is other else lows).append(ones)
     # a number and its complement are of one length
-    low = None if None in lows else ~max(lows) if lows else 0  # type: ignore[type-var]
-    top = None if None in tops else max(tops) if tops else -1  # type: ignore[type-var]
-    return low, top
+    low, top = _largest(lows, -1), _largest(tops, -1)
+    return None if low is None else ~low, top
+
+
+def _largest(numbers: list[int | None], default: int) -> int | None:
+    """The largest; None where one is unknown, the default where there are none."""
+    known = [n for n in numbers if n is not None]
+    return max(known, default=default) if len(known) == len(numbers) else None
 
 
 def _lengths(x: Interval) -> list[tuple[bool, int | None]]:

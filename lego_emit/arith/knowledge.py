@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
-from .terms import Exact, Sum
+from .terms import Exact
 
 K = TypeVar("K", bound="Knowledge")
 
@@ -48,7 +48,7 @@ IN_FORCE: ContextVar[Any] = ContextVar("lego_emit_knowledge", default=None)
 
 _nothing: list[Callable[[], Knowledge]] = []  # what is known where nothing was said
 # (is a value of another system's, that value as an Expr)
-READERS: list[tuple[Callable[[Any], bool], Callable[[Any], Sum]]] = []
+READERS: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []
 
 
 def knowledge() -> Knowledge:
@@ -72,6 +72,6 @@ def where_nothing_is_known(make: Callable[[], Knowledge]) -> None:
     _nothing[:] = [make]
 
 
-def read_with(is_one: Callable[[Any], bool], read: Callable[[Any], Sum]) -> None:
+def read_with(is_one: Callable[[Any], bool], read: Callable[[Any], Any]) -> None:
     """Let read(value) be the Expr of a value for which is_one(value) is true."""
     READERS.append((is_one, read))

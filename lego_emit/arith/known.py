@@ -43,9 +43,10 @@ class Samples:
         return self.state >> 33
 
     def copy(self) -> Samples:
+        """The same values, to be added to without telling these."""
         return Samples([*self.found], self.attempts, self.state)
 
-    def start(self, found: list[dict[str, int]], other: Samples) -> None:
+    def start(self, found: list[Evaluation], other: Samples) -> None:
         """Go on with those found after as many attempts as another has made."""
         self.found, self.attempts, self.state = found, other.attempts, other.state
 
@@ -116,17 +117,15 @@ class Known:
     def _is_size(self, name: str) -> bool:
         """Whether a symbol stands in bounds as itself, and what is multiplied by it keeps its
         sign."""
-        return self._is_open(name) and self.ranges[name].lo.constant >= 0  # type: ignore
+        least = self._least(name)
+        return least is not None and least >= 0
 
-    def _is_open(self, name: str) -> bool:
-        """Whether nothing but a number bounds a symbol, and that below."""
+    def _least(self, name: str) -> int | None:
+        """The number below a symbol that nothing else bounds, None for all others."""
         known = self.ranges.get(name)
-        return (
-            known is not None
-            and known.hi is None
-            and known.lo is not None
-            and known.lo.constant is not None
-        )
+        if known is None or known.hi is not None or known.lo is None:
+            return None
+        return known.lo.constant
 
     def rebuilt(self, e: Expr) -> Expr:
         """e in the symbols that these facts speak of, simplified under them."""

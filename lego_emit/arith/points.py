@@ -41,7 +41,7 @@ class Points:
 
     def __init__(self, ranges: Mapping[str, range]):
         columns = zip(*product(*ranges.values()), strict=True)
-        self._known: dict[Any, Column] = {
+        self._known: dict[Any, list[Any]] = {
             Atom("sym", name): list(column) for name, column in zip(ranges, columns, strict=True)
         }
         self._places: dict[Cond, tuple[int, int]] = {}
@@ -59,9 +59,7 @@ class Points:
         """The points where it holds, or has no value, and those where it does not, as bits."""
         if condition not in self._places:
             column = self._condition(condition)
-            self._places[condition] = tuple(
-                int("".join("01"[c is not other] for c in column), 2) for other in (False, True)
-            )
+            self._places[condition] = _places_not(False, column), _places_not(True, column)
         return self._places[condition]
 
     def _condition(self, condition: Cond) -> list[bool | None]:
@@ -105,6 +103,11 @@ class Points:
                 made = _each(_OPERATIONS[kind], *columns)
             self._known[atom] = made
         return self._known[atom]
+
+
+def _places_not(value: bool, column: list[bool | None]) -> int:
+    """The places of a column where another value stands, as bits."""
+    return int("".join("01"[c is not value] for c in column), 2)
 
 
 def _each(operation: Callable, *columns: list) -> list:

@@ -173,9 +173,10 @@ class Proofs(Ranges):
             return False
         least: dict[Atom, int] = {}
         for atom in e.atoms():
-            if atom.kind != "sym" or not self._is_size(atom.args[0]):
+            number = self._least(atom.args[0]) if atom.kind == "sym" else None
+            if number is None or number < 0:
                 return False
-            least[atom] = self.ranges[atom.args[0]].lo.constant  # type: ignore[union-attr, assignment]
+            least[atom] = number
         if min(least.values()) < 1:
             return False
         negative = dict.fromkeys(frozenset(mono) for mono, c in e.terms.items() if c < 0)
@@ -300,7 +301,7 @@ class Proofs(Ranges):
         if depth == 0:
             return None
         for atom in sorted(e.atoms(), key=self._depth, reverse=True):
-            if atom.kind == "sym" and self._is_open(atom.args[0]):
+            if atom.kind == "sym" and self._least(atom.args[0]) is not None:
                 continue
             with_atom = {m: c for m, c in e.terms.items() if atom in m}
             if any(m.count(atom) > 1 for m in with_atom):

@@ -49,6 +49,7 @@ class Atom:
     _hash: int
 
     def __new__(cls, kind: str, *args: Any) -> Atom:
+        """The one atom of a kind over these arguments. Raises TraceError where it nests too deep."""
         ident = (kind, *args)
         atom = cls._known.get(ident)
         if atom is None:
@@ -223,6 +224,7 @@ _by_key = operator.attrgetter("key")
 
 
 def times(a: Monomial, b: Monomial) -> Monomial:
+    """The product of two monomials, its atoms in order."""
     if not a:
         return b
     if not b:

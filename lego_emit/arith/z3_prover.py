@@ -3,6 +3,8 @@ every machine."""
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import z3
 
 from .expr import Cond, Expr
@@ -10,6 +12,10 @@ from .known import Known
 from .terms import Atom
 
 STEPS = 60_000
+
+# Z3 declares no types, and what its functions seem to return is too wide to compute with.
+Term: TypeAlias = Any  # a z3.ArithRef
+Fact: TypeAlias = Any  # a z3.BoolRef
 
 
 def prove_nonneg(facts: Known, e: Expr) -> bool | None:
@@ -48,14 +54,14 @@ class _Translator:
     def __init__(self, facts: Known, solver: z3.Solver, context: z3.Context):
         self.facts, self.solver, self.context = facts, solver, context
         self.names: set[str] = set()
-        self.memo: dict[Atom, z3.ArithRef] = {}
-        self.path: list[z3.BoolRef] = []
+        self.memo: dict[Atom, Term] = {}
+        self.path: list[Fact] = []
 
-    def _know(self, *facts: z3.BoolRef) -> None:
+    def _know(self, *facts: Fact) -> None:
         known = z3.And(*facts)
         self.solver.add(z3.Implies(z3.And(*self.path), known) if self.path else known)
 
-    def _branch(self, condition: z3.BoolRef, e: Expr) -> z3.ArithRef:
+    def _branch(self, condition: Fact, e: Expr) -> Term:
         """e where the condition holds."""
         outside = dict(self.memo)
         self.path.append(condition)
@@ -64,21 +70,21 @@ class _Translator:
         self.memo = outside
         return value
 
-    def __call__(self, e: Expr) -> z3.ArithRef:
-        total = z3.IntVal(0, self.context)
+    def __call__(self, e: Expr) -> Term:
+        total: Term = z3.IntVal(0, self.context)
         for mono, coefficient in sorted(e.terms.items(), key=lambda t: [a.key for a in t[0]]):
-            product = z3.IntVal(coefficient, self.context)
+            product: Term = z3.IntVal(coefficient, self.context)
             for atom in mono:
                 product = product * self.atom(atom)
             total = total + product
         return total
 
-    def atom(self, atom: Atom) -> z3.ArithRef:
+    def atom(self, atom: Atom) -> Term:
         if atom not in self.memo:
             self.memo[atom] = self._atom(atom)
         return self.memo[atom]
 
-    def _atom(self, atom: Atom) -> z3.ArithRef:
+    def _atom(self, atom: Atom) -> Term:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             self.names.add(args[0])
@@ -110,17 +116,21 @@ class _Translator:
             return z3.If(
                 self.condition(args[0]), z3.IntVal(1, self.context), z3.IntVal(0, self.context)
             )
-        return z3.FreshConst(z3.IntSort(self.context), kind)
+        return self._fresh(kind)
 
-    def _divide(self, a: z3.ArithRef, b: z3.ArithRef) -> tuple[z3.ArithRef, z3.ArithRef]:
+    def _fresh(self, name: str) -> Term:
+        """A new integer of which nothing is known."""
+        return z3.FreshConst(z3.IntSort(self.context), name)
+
+    def _divide(self, a: Term, b: Term) -> tuple[Term, Term]:
         """a = b*q + r, 0 <= r < b; the divisors of digits are positive."""
         if z3.is_int_value(b):
             return a / b, a % b
-        q, r = (z3.FreshConst(z3.IntSort(self.context), name) for name in "qr")
+        q, r = self._fresh("q"), self._fresh("r")
         self._know(a == b * q + r, r >= 0, r < b)
         return q, r
 
-    def condition(self, condition: Cond) -> z3.BoolRef:
+    def condition(self, condition: Cond) -> Fact:
         op, args = condition.op, condition.args
         if op in ("and", "or", "not"):
             parts = [self.condition(a) for a in args]

@@ -29,6 +29,7 @@ class Formula:
         self.place = len(known)
 
     def made(self, op: str, left: Any, right: Any) -> Any:
+        """left op right, a number or an operand itself where any reader would leave the rest out."""
         if op == "+" and (_is(left, 0) or _is(right, 0)):
             return right if _is(left, 0) else left
         if op == "-" and _is(right, 0):
@@ -44,12 +45,14 @@ class Formula:
         return self.of(op, self.leaf(left), self.leaf(right))
 
     def of(self, op: str, *args: Any) -> Formula:
+        """The one formula of an operation over these operands."""
         key = (op, *(a.place if isinstance(a, Formula) else a for a in args))
         if key not in self.known:
             self.known[key] = Formula(self.known, op, args)
         return self.known[key]
 
     def leaf(self, value: Any) -> Formula:
+        """An operand as a formula: a formula itself, or a number or size read as one."""
         return value if isinstance(value, Formula) else _leaf(self.known, value)
 
     def __neg__(self) -> Any:
@@ -59,12 +62,13 @@ class Formula:
         return self.made("//", self, other), self.made("%", self, other)
 
     def isqrt(self) -> Formula:
+        """The integer square root, as a formula."""
         return self.of("isqrt", self)
 
     def _compared(self, other: Any) -> Any:
         raise VerifyError("a condition on an index is not followed here")
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
@@ -186,5 +190,6 @@ def _text(f: Formula, texts: dict[int, tuple[str, int]]) -> tuple[str, int]:
 
 
 def operators(e: Expr) -> int:
+    """How many operators the text of an expression has."""
     words = repr(e).replace("*", " * ").split()
     return sum(w in BINDING for w in words)

@@ -329,11 +329,13 @@ def _raw_sum(a: Expr, b: Expr) -> Expr:
 
 
 def factor_text(e: Expr) -> str:
+    """An expression as a factor: in parentheses unless it is one name or one number."""
     text = repr(e)
     return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
 def between(value: Expr, bound: Expr) -> str:
+    """0 <= value < bound as text."""
     return f"0 <= {value!r} < {bound!r}"
 
 

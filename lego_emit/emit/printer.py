@@ -208,7 +208,6 @@ class Printer:
     def expression(self, node: Node, view: FunctionView, need: int = 0) -> str:
         """node as text; in parentheses if it binds less than need."""
         if node.op == "const":
-            assert isinstance(node.value, int)
             text, prec = self.literal(node.value, view.index_type), self.literal_prec(node.value)
         elif node.op == "var":
             text, prec = str(node.value), ATOM

@@ -68,7 +68,7 @@ class Node:
 
     op: str
     args: tuple[Node, ...] = ()
-    value: object = None
+    value: Any = None
     lo: int | None = field(default=None, compare=False)
     hi: int | None = field(default=None, compare=False)
 
@@ -82,6 +82,7 @@ class Node:
 
     @property
     def is_bool(self) -> bool:
+        """Whether the node is a condition."""
         return self.op in OPS and OPS[self.op][1] == "b"
 
 
@@ -182,8 +183,8 @@ class Function:
         return tuple(_evaluate(extent, values, {}) for _, extent in self.axes)
 
     def check(self) -> None:
-        """Raise InternalError unless every node is well formed (STYLE: the tree is checked
-        before it is printed)."""
+        """Raise InternalError unless every node is well formed: a program is checked before it
+        is printed."""
         known = {p.name for p in self.params}
         if len(known) != len(self.params):
             raise InternalError(f"{self.name}: a parameter name appears twice")
@@ -230,9 +231,9 @@ def _evaluate(node: Node, env: Mapping[str, int], known: dict[int, int]) -> int:
     """A node's value; known: those of the nodes that were evaluated, by identity. Of a select only
     the branch that it takes is evaluated."""
     if node.op == "const":
-        return node.value  # type: ignore[return-value]
+        return node.value
     if node.op == "var":
-        return env[node.value]  # type: ignore[index]
+        return env[node.value]
     if id(node) not in known:
         args = node.args
         if node.op == "select":

@@ -44,9 +44,12 @@ class Assembler:
 
     def _planned(self, supports: list[int], groups: Groups, merge: bool) -> list[Part] | None:
         """Groups of one word put into one multiplication or remainder while that pays."""
-        chosen = [self._moved(supports[w], w, d, kept) for (w, d), kept in groups.items()]
-        if None in chosen:
-            return None
+        chosen: list[Part] = []
+        for (w, d), kept in groups.items():
+            moved = self._moved(supports[w], w, d, kept)
+            if moved is None:
+                return None
+            chosen.append(moved)
         if not merge or len(chosen) > 16:
             return chosen
 
@@ -207,7 +210,10 @@ class Assembler:
         for run in (run for places in shifts.values() for run in _runs(places)):
             first = alike[run[0]]
             tree, raw, _ = self._folded(
-                [(*words[part.word], _shifted(part.kept, -run[0])) for part in first]
+                [
+                    (words[part.word].tree, words[part.word].support, _shifted(part.kept, -run[0]))
+                    for part in first
+                ]
             )
             kept = union(part.kept for by in run for part in alike[by])
             tree = _stepped(tree, run, raw.bit_length())
@@ -288,6 +294,7 @@ def _stepped(tree: Tree, shifts: list[int], size: int) -> Tree:
 
 
 def union(masks: Iterable[int]) -> int:
+    """The bits that are set in any of the masks."""
     total = 0
     for mask in masks:
         total |= mask

@@ -139,8 +139,10 @@ class _Search:
                 row = [mixed.get(bit, []) for bit in word]
                 groups = groups_of(moves_of(row), places_of(self.inputs))
                 tree = self.assembler.assemble(self.plain.words, groups)
-                words.append(Word(tree, union(1 << at for at, bits in enumerate(row) if bits)))
-            if all(word.tree is not None for word in words):
+                if tree is not None:
+                    support = union(1 << at for at, bits in enumerate(row) if bits)
+                    words.append(Word(tree, support))
+            if len(words) == len(self.inputs):
                 problems.append(Problem(words, main, []))
         for problem in problems:
             self.follow([], problem)

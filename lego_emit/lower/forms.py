@@ -93,6 +93,7 @@ class Form:
         known = self._opened.get(atom)
         if known is None:
             base, lo, hi = atom.args
+            low: Terms
             if lo.constant != 1:
                 low = {(Atom("digit", base, lo, None),): 1}
             elif len(base.terms) > 1:
@@ -246,14 +247,14 @@ class Form:
         """Factors whose product is node**count: itself so often, or squares of squares."""
         if count < 4:
             return [node] * count
-        result = None
-        while True:
-            if count & 1:
-                result = node if result is None else self.graph.op("mul", result, node)
-            count >>= 1
-            if not count:
-                return [result]
+        while not count & 1:
+            node, count = self.graph.op("mul", node, node), count >> 1
+        result = node
+        while count := count >> 1:
             node = self.graph.op("mul", node, node)
+            if count & 1:
+                result = self.graph.op("mul", result, node)
+        return [result]
 
     # -- atoms --------------------------------------------------------------------------------
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
+from ..arith.expr import Expr
 from ..ir.cost import Cost
 from ..ir.program import FREE, OPS
-
-if TYPE_CHECKING:
-    from ..arith.expr import Expr
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
 REMAINDERS = {"mod": "div", "floormod": "floordiv"}
@@ -30,7 +28,7 @@ class Graph:
         self.cost, self.sizes = cost, sizes
         self.ops: list[str] = []
         self.args: list[tuple[int, ...]] = []
-        self.values: list[int | str | None] = []  # of const and var
+        self.values: list[Any] = []  # the int of a const, the str of a var, None of all others
         self.hoisted: list[bool] = []  # depends on sizes only
         self.natural: list[bool] = []  # seen at once to be >= 0
         self.positive: set[int] = set()  # divisors that are proven to be >= 1
@@ -120,7 +118,9 @@ class Graph:
             return a if second == 0 else None
         return None
 
-    def _add(self, key, value, hoisted, price, args=()) -> int:
+    def _add(
+        self, key: tuple, value: Any, hoisted: bool, price: float, args: tuple[int, ...] = ()
+    ) -> int:
         made = len(self.ops)
         self._known[key] = made
         self.ops.append(key[0])
@@ -173,11 +173,13 @@ class Graph:
                 found.add(node)
                 total += prices[node]
                 stack.extend(args[node])
-        for node, quotient in self._remainders.items():
-            if node in found and self._known.get(quotient) in found:
-                total -= prices[node] - self.cost.remainder * (
-                    self.cost.hoisted if self.hoisted[node] else 1
-                )
+        remainder = self.cost.remainder
+        if remainder is not None:
+            for node, quotient in self._remainders.items():
+                if node in found and self._known.get(quotient) in found:
+                    total -= prices[node] - remainder * (
+                        self.cost.hoisted if self.hoisted[node] else 1
+                    )
         return round(total, 4), sum(not self._free[n] for n in found)
 
     def tree(self, tree: object, leaves: dict) -> int:

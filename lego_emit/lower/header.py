@@ -67,8 +67,9 @@ def promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) ->
     if span is not None:
         least, size = span[0] + base, span[1] + base
         lo = least if lo is None else max(lo, least)
-    if hi is not None and lo is not None and lo >= 0 and (size is None or size.constant):
-        most = hi if size is None else min(hi, size.constant - 1)
+    number = None if size is None else size.constant
+    if hi is not None and lo is not None and lo >= 0 and (size is None or number):
+        most = hi if number is None else min(hi, number - 1)
         return str(lo), str(most + 1)
     for least in (0, 1):
         if (lo is None or lo < least) and facts.nonneg(e - least):

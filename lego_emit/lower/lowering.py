@@ -20,6 +20,7 @@ Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
 
 
 def price(found: Found) -> tuple[float, int]:
+    """What candidates are compared by: the cost, then the number of operations."""
     return found[0]
 
 
@@ -140,14 +141,11 @@ class Lowering:
         if op == "const":
             return Expr.of(known)
         if op == "var":
-            assert isinstance(known, str)
             return self.facts.symbol(known)
         if op not in _VALUES:
             return None
         args = [self.value(a) for a in self.graph.args[node]]
-        return (
-            None if None in map(type, args) or any(a is None for a in args) else _VALUES[op](*args)
-        )
+        return None if any(a is None for a in args) else _VALUES[op](*args)
 
 
 _VALUES: dict[str, Callable[..., Expr]] = {

@@ -121,7 +121,6 @@ class Ranges:
             return self._bounds[node]
         op, value = graph.ops[node], graph.values[node]
         if op == "const":
-            assert isinstance(value, int)
             return value, value
         if op == "var":
             return self._refined(node, ANY)

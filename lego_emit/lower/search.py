@@ -26,8 +26,8 @@ def wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
     if not lowering.bit_operations:
         return None
     wiring = Wiring(lowering.facts)
-    found = [wiring.bits(e) for e in outputs]
-    if any(f is None for f in found):
+    found = [bits for bits in map(wiring.bits, outputs) if bits is not None]
+    if len(found) < len(outputs):
         return None
     longest = max([*map(len, found), *wiring.widths])
     width = 31 if longest <= 31 else 63 if {"int64", "uint64"} & {*lowering.types} else None
@@ -133,7 +133,9 @@ def _search(
     if not bit_operations:
         prices |= dict.fromkeys(("shl", "shr", "and", "or", "xor"), inf)
     tree = small_domain.find(values, prices, limit, domain)
-    bounds = None if tree is None else _bounds(tree, domain)
+    if tree is None:
+        return None
+    bounds = _bounds(tree, domain)
     return None if bounds is None else (tree, trees.cost(tree, prices), bounds)
 
 
@@ -159,8 +161,8 @@ def _word_program(
         if tree not in made:
             op, *args = tree
             if op == "add" and any(isinstance(a, tuple) and a[0] == "and" for a in args):
-                masks = [_support(meaning(a, widths, width)) for a in args]
-                if None not in masks and not masks[0] & masks[1]:
+                one, other = (_support(meaning(a, widths, width)) for a in args)
+                if one is not None and other is not None and not one & other:
                     op = "or"
             made[tree] = (op, *map(fields, args))
             known = meaning(tree, widths, width)
@@ -264,7 +266,7 @@ def _table(lowering: Lowering, node: int, leaf: int, domain: range) -> list[int]
             if k in columns or graph.ops[k] == "var":
                 continue
             if graph.ops[k] == "const":
-                columns[k] = [graph.values[k]] * len(domain)  # type: ignore[list-item]
+                columns[k] = [graph.values[k]] * len(domain)
             elif all(a in columns for a in graph.args[k]):
                 if graph.ops[k] == "within":
                     columns[k] = columns[graph.args[k][0]]

@@ -45,7 +45,8 @@ def find(
     points = sorted(zip(xs, values, strict=True))
     if not points:
         return 0 if limit > 0 else None
-    return _Search(price, *map(list, zip(*points, strict=True)), limit).run()
+    places, heights = map(list, zip(*points, strict=True))
+    return _Search(price, places, heights, limit).run()
 
 
 class _Search:
@@ -463,10 +464,11 @@ class _Search:
             more = spent
             for k in (line, 1 - line):
                 part = parts[k]
-                halves[k] = self.sub(self.xs[part], self.vs[part], more, wrapped=True)
-                if halves[k] is None:
+                half = self.sub(self.xs[part], self.vs[part], more, wrapped=True)
+                if half is None:
                     break
-                more += cost(halves[k], self.price)
+                halves[k] = half
+                more += cost(half, self.price)
             else:
                 self.offer(("select", ("lt", "x", self.xs[bound]), *halves))
         if front == back and len(self.common) == 2 and self.steps[0] == self.steps[-1]:

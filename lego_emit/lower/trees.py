@@ -32,7 +32,7 @@ _OPS: dict[str, Callable[[int, int], int]] = {
 
 def cost(tree: Tree, price: Mapping[str, float]) -> float:
     """The sum of the prices of a tree's ops; equal subtrees count once."""
-    seen: set[Tree] = set()
+    seen: set[tuple] = set()
 
     def visit(t: Tree) -> None:
         if isinstance(t, tuple) and t not in seen:
@@ -41,13 +41,13 @@ def cost(tree: Tree, price: Mapping[str, float]) -> float:
                 visit(arg)
 
     visit(tree)
-    return sum(price.get(t[0], 1) for t in seen)  # type: ignore[index]
+    return sum(price.get(t[0], 1) for t in seen)
 
 
 def evaluate(tree: Tree, x: int) -> int:
     """The value of a tree at x."""
     if not isinstance(tree, tuple):
-        return x if tree == "x" else tree  # type: ignore[return-value]
+        return x if isinstance(tree, str) else tree
     op, a, *rest = tree
     if op == "select":
         return evaluate(rest[0] if evaluate(a, x) else rest[1], x)
@@ -101,7 +101,7 @@ class Wrong(Exception):
 
 def settle(tree: Tree, xs: Sequence[int], known: dict) -> tuple[Tree, Sequence[int]]:
     """The tree with each op fit for the sign of its argument, and its values on xs."""
-    if tree == "x":
+    if isinstance(tree, str):
         return tree, xs
     if isinstance(tree, int):
         if abs(tree) > LARGEST:

@@ -29,13 +29,14 @@ def choose_type(
     Raises WidthError where a value provably does not fit the widest candidate."""
     facts = lowering.facts
     nodes = {k: n for k, n in program.items() if not n.is_bool}
-    lows = [n.lo for n in nodes.values()]
-    highs = [n.hi for n in nodes.values()]
-    bounded = None not in lows and None not in highs
+    lows = [n.lo for n in nodes.values() if n.lo is not None]
+    highs = [n.hi for n in nodes.values() if n.hi is not None]
+    bounded = len(lows) == len(highs) == len(nodes)
     for candidate in candidates:
         least, most = INDEX_TYPES[candidate]
         shifts = [n.args[1].hi for n in nodes.values() if n.op in ("shl", "shr")]
-        farthest = None if None in shifts else max(shifts, default=0)
+        known = [by for by in shifts if by is not None]
+        farthest = max(known, default=0) if len(known) == len(shifts) else None
         if farthest is None or farthest >= (32 if most <= 2**32 else 64):
             if candidate == candidates[-1]:
                 raise WidthError(
@@ -110,18 +111,19 @@ def _preconditions(
             continue
         if node.lo is None and least == 0:
             texts.append(f"{unsubstitute(value, facts)!r} >= 0")
-        found = []
+        found: list[Expr | None] = []
         if node.hi is None:
             found.append(facts.upper(value))
         if node.lo is None:
             bottom = facts.lower(value)
             found.append(None if bottom is None else -bottom)
-        if None in found:
+        if any(bound is None for bound in found):
             found = [facts.magnitude(value)]
-        if None in found:
+        known = [bound for bound in found if bound is not None]
+        if len(known) < len(found):
             texts.append(f"{FITS} {index_type}")
         else:
-            tops += found  # type: ignore[arg-type]
+            tops += known
     if size is not None and tops and all(_at_most(top, size, facts) for top in tops):
         tops = [size]
     kept: list[Expr] = []

@@ -45,7 +45,7 @@ class Wiring:
         for mono, c in e.terms.items():
             if not mono:
                 continue
-            if len(mono) > 1:
+            if len(mono) != 1:
                 return None
             size = abs(c)
             term = self._atom(mono[0])

@@ -111,6 +111,7 @@ def _rest(a: list[int], divisor: int) -> list[int] | None:
 
 
 def first_bits(widths: Sequence[int]) -> list[int]:
+    """The number of each input's first bit, where the bits of all inputs are counted through."""
     return [sum(widths[:k]) for k in range(len(widths))]
 
 
@@ -137,6 +138,7 @@ Groups = dict[tuple[int, int], int]  # (word, distance) -> the bits wanted from 
 
 
 def bits_of(number: int) -> list[int]:
+    """The places of the bits that are set, lowest first."""
     return [place for place in range(number.bit_length()) if number >> place & 1]
 
 
@@ -166,7 +168,8 @@ def targets_of(rows: list[list[list[int]]]) -> Places | None:
     return targets if used <= targets.keys() else None
 
 
-def places_of(places: list[dict[int, int]]) -> Places:
+def places_of(places: Stage) -> Places:
+    """Where each bit is in the words of a stage."""
     return {bit: (w, place) for w, word in enumerate(places) for bit, place in word.items()}
 
 
@@ -180,4 +183,5 @@ def groups_of(moves: Iterable[tuple[int, int]], where: Places) -> Groups:
 
 
 def moves_of(row: list[list[int]]) -> list[tuple[int, int]]:
+    """(bit, the place that it goes to) of all bits that an output's are the XOR of."""
     return [(bit, to) for to, bits in enumerate(row) for bit in bits]

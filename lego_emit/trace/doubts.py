@@ -26,7 +26,11 @@ def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
             if isinstance(value := fn.__globals__.get(n), int):
                 misread[n] = value, ""  # somewhere in what it computes
     rebuilt = trace.facts.rebuilt
-    divides = [c for c in trace.asked.values() if rebuilt(Expr.atom(c.remainder)).constant == 0]
+    divides = [
+        c
+        for c in trace.asked.values()
+        if (atom := c.remainder) is not None and rebuilt(Expr.atom(atom)).constant == 0
+    ]
     if not free and not misread and not divides:
         return
     name = getattr(fn, "__name__", "the function")

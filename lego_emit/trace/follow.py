@@ -50,7 +50,7 @@ def follow(
     facts = Facts(use_z3=False)
     with using(facts):
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
-    trace, result = _settled(Trace(facts, fixed, base=base), function, learning=True)
+    trace, result = _settled(Trace(facts, fixed, function, base=base), function, learning=True)
     names = {*trace.params(), *fixed}
     for condition, source in conditions:
         for e in condition.exprs():

@@ -6,7 +6,7 @@ what comes out is simplified already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -37,7 +37,6 @@ def inv(block: Any, flat: Any) -> tuple:
 
 def getitem(layout: Any, indices: Sequence[Any]) -> Any:
     """layout[i, j, :, :]: every ':' becomes an axis of the running trace."""
-
     if any(isinstance(i, slice) for i in indices):
         trace = running()
         if trace is None:
@@ -52,10 +51,9 @@ def getitem(layout: Any, indices: Sequence[Any]) -> Any:
     return apply(layout, indices)
 
 
-def _converted(compute, block, values):
+def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequence[Any]) -> Any:
     """Run compute under the facts in force, or under facts of the layout's own; in SymPy terms
     where the caller's symbols are SymPy's."""
-
     used_sympy = any(map(is_sympy, (*values, *block.sizes())))
     exprs = [Expr.of(v) for v in values]
     if running() is not None:
@@ -72,7 +70,7 @@ def _converted(compute, block, values):
     return _map(result, Expr.to_sympy) if used_sympy else result
 
 
-def _map(value, change):
+def _map(value: Any, change: Callable[[Expr], Any]) -> Any:
     return tuple(change(v) for v in value) if isinstance(value, tuple) else change(value)
 
 

@@ -154,7 +154,7 @@ def said(value: Expr) -> str:
 
 
 def note(text: str) -> None:
-
+    """A precondition for the header of the function that is followed, if any is."""
     trace = running()
     if trace is not None:
         trace.note(text)
@@ -162,7 +162,6 @@ def note(text: str) -> None:
 
 def _parameter(name: str) -> None:
     """A symbol that the user made is a parameter too."""
-
     trace = running()
     if trace is not None and not name.startswith("?"):
         trace.add_parameter(name)
@@ -182,4 +181,5 @@ def _note_divides(divisor: Expr, dividend: Expr) -> None:
 
 
 def product_of(sizes: Sequence[Any]) -> Expr:
+    """The product of sizes as an Expr, each of one term under the facts in force."""
     return reduce(lambda a, b: a * b, [size_of(n) for n in sizes], Expr.of(1))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..arith.expr import Cond, Expr, divide_terms, select
 from ..arith.facts import Facts, current
-from ..arith.intervals import Interval
+from ..arith.intervals import ANY, Interval
 from ..arith.knowledge import PATH
 from ..arith.points import MOST as MOST_POINTS
 from ..arith.points import Points
@@ -49,10 +49,12 @@ class _Shared:
     def over(self, names: frozenset[str]) -> Points | None:
         """All values of the symbols, None where there are too many."""
         if names not in self.points:
-            bounds = [self.bounds.get(name, (None, None)) for name in sorted(names)]
-            if any(None in b for b in bounds):
-                return None
-            ranges = [range(lo, hi + 1) for lo, hi in bounds]
+            ranges = []
+            for name in sorted(names):
+                lo, hi = self.bounds.get(name, ANY)
+                if lo is None or hi is None:
+                    return None
+                ranges.append(range(lo, hi + 1))
             if not 0 < prod(map(len, ranges)) <= MOST_POINTS:
                 return None
             self.points[names] = Points(dict(zip(sorted(names), ranges, strict=True)))

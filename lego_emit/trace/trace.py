@@ -34,6 +34,7 @@ class Trace:
 
     facts: Facts
     sizes: Mapping[str, int]
+    function: Callable[[Trace], Any]
     signature: list[str] = field(default_factory=list)
     free: list[str] = field(default_factory=list)  # parameters beside the signature's, by first use
     undefined: list[str] = field(default_factory=list)  # those that are names nobody defined
@@ -48,7 +49,6 @@ class Trace:
     turned: set[str] = field(default_factory=set)  # those that turned out to be in this run
     _axis: int = 0
     _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
-    function: Callable[[Trace], Any] | None = None
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
     keeps: bool = False  # flat positions are kept as one value, not looked into
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
