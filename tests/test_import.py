@@ -57,8 +57,14 @@ def test_generating_needs_neither_z3_nor_a_toolchain():
         "from lego_emit import GroupBy, generate; generate(GroupBy([4, 6]), 'rust').source"
     )
     tops = {n.split(".")[0] for n in names}
-    assert not tops & {"z3", "cffi", "pycuda", "sympy", "click", "moderngl"}
+    assert not tops & {"z3", "cffi", "pycuda", "sympy", "numpy", "click", "moderngl"}
     assert not {n for n in names if n.startswith("lego_emit.targets.")}
+
+
+def test_the_command_line_starts_light():
+    names = loaded_by("import lego_emit.cli")
+    tops = {n.split(".")[0] for n in names}
+    assert not tops & {"z3", "cffi", "pycuda", "sympy", "numpy", "jinja2", "moderngl"}
 
 
 def test_the_printers_and_targets_are_one_class_each():

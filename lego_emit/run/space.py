@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, nearest, shown
 from ..ir.program import INDEX_TYPES, Function
 from ..ir.relations import FITS, bounds, evaluate, has_end, names_in, pieces
 from ..kinds import is_integer
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MOST = 2**63 - 1  # indices that can be counted
 
@@ -63,6 +64,8 @@ class Space:
         """The indices of many numbers: an int64 array for each axis."""
         if not self.axes:
             return []
+        import numpy as np
+
         digits = np.unravel_index(numbers, [axis.count for axis in self.axes])
         return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
 
@@ -70,6 +73,8 @@ class Space:
         """Those numbers whose indices meet the conditions."""
         if not self.conditions:
             return numbers
+        import numpy as np
+
         points = [p.astype(object) for p in self.points(numbers)]  # of any size
         values = {**self.fixed, **self.named(points)}
         good = np.ones(len(numbers), bool)
