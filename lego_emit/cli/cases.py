@@ -12,7 +12,6 @@ import click
 
 from ..emit import registry
 from ..errors import GoldenError, ToolchainError
-from ..run.registry import toolchain as toolchain_of
 
 if TYPE_CHECKING:
     pass
@@ -79,6 +78,7 @@ def verify(root: Path, targets: Sequence[str], names: Sequence[str]) -> None:
     text. Languages whose toolchain is missing are skipped, and said so.
     """
     from ..golden import verify as run
+    from ..run.registry import toolchain as toolchain_of
 
     with redirect_stdout(sys.stderr):
         chosen = _cases(root, names)

@@ -10,7 +10,6 @@ import click
 
 from ..emit import registry
 from ..errors import LegoError
-from ..run.registry import toolchain as toolchain_of
 
 if TYPE_CHECKING:
     pass
@@ -20,6 +19,8 @@ from .root import main
 @main.command()
 def targets() -> None:
     """List the languages that are installed, and the toolchains that this machine has for them."""
+    from ..run.registry import toolchain as toolchain_of
+
     rows: list[tuple[str, ...]] = [("target", "language", "file", "toolchain")]
     for name in registry.targets():
         try:
