@@ -117,6 +117,7 @@ class Function:
     promises: tuple[tuple[str, str], ...] = ()
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
+    problem: object = field(default=None, compare=False, repr=False)  # what it was lowered from
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..arith.expr import Expr
 from ..arith.knowledge import using
@@ -10,7 +11,8 @@ from ..errors import WidthError
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, Function, Param
 from . import header
-from .lower import lower
+from .lower import Lowered, lower
+from .lowering import Lowering
 from .problem import Problem
 from .widths import choose_type
 
@@ -22,7 +24,12 @@ def lowered(
     others as in lower()."""
     facts = problem.facts
     with using(facts):
-        found = lower(problem, types, cost, bit_operations, lazy)
+        lowering = Lowering(facts, cost, bit_operations, types, lazy)
+        if problem.form is None:
+            found = lower(problem, lowering)
+        else:
+            found, needed = _spelled(problem, lowering)
+            problem = replace(problem, preconditions=[*problem.preconditions, *needed])
         params = tuple(header.param(n, problem) for n in problem.params)
         chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem.size)
         index_type, width, note = _with_params(problem.name, params, chosen, types)
@@ -44,7 +51,14 @@ def lowered(
                 header.promised(e, facts, span, problem.base)
                 for (_, e), span in zip(problem.outputs, spans, strict=True)
             ),
+            problem=problem,
         )
+
+
+def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[str]]:
+    from .as_written import as_written  # it loads SymPy
+
+    return as_written(problem, lowering)
 
 
 def _with_params(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..arith.expr import Expr
 from ..arith.facts import Facts
@@ -19,7 +20,9 @@ class Problem:
     over, extents how far; indices: those that count from base. size: how many positions there are;
     spans: (least, end) that are known to hold of each output, counted from 0. stated: assumptions
     as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
-    of a known range.
+    of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
+    (replacements, expressions by name); None where the cheapest form is searched for.
+    equal_form: the form stands for the outputs, and must have a value wherever they have one.
     """
 
     name: str
@@ -37,3 +40,5 @@ class Problem:
     preconditions: list[str] = field(default_factory=list)
     stand_ins: Mapping[Atom, Expr] = field(default_factory=dict)
     kept: tuple[Sequence[tuple[str, Expr]], Sequence[Atom]] | None = None
+    form: tuple[Sequence[tuple[Any, Any]], Mapping[str, Any]] | None = None
+    equal_form: bool = False
