@@ -20,6 +20,7 @@ from .kinds import is_integer
 from .lower.function import lowered
 from .lower.lower import is_aligned
 from .lower.problem import Problem
+from .trace.formulas import are_formulas, reference
 from .trace.subject import Traced, followed
 
 Rewrite = Callable[[str, dict[str, Any]], Any]
@@ -105,7 +106,9 @@ def generate(
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:
         warnings.warn(text, LegoWarning, stacklevel=2)
-    return emit_program(program, target, subject=fn_or_layout, sizes=sizes, make=make)
+    formulas = are_formulas(fn_or_layout)
+    subject = reference(fn_or_layout, program.functions) if formulas else fn_or_layout
+    return emit_program(program, target, subject=subject, sizes=sizes, make=make)
 
 
 def build_program(

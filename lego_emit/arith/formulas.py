@@ -13,6 +13,7 @@ from ..kinds import is_integer, is_sympy
 from .expr import Expr
 
 LONG = 160  # characters of an expression in a message or a title
+MOST_WRITTEN = 1000  # parts of one that is written out
 
 
 class Pair(NamedTuple):
@@ -181,6 +182,26 @@ def _says(part: Any, what: str) -> bool:
 
 
 def in_short(value: Any) -> str:
-    """An expression in a message, in one line; a long one is cut."""
+    """An expression in a message or a title, in one line; a long one is cut, and one that has the
+    same parts so often that it takes for ever to write out is counted."""
+    count = _written(value, {})
+    if count > MOST_WRITTEN:
+        return f"an expression of {shown(count)} operations"
     text = " ".join(shown(value).split())
     return text if len(text) <= LONG else f"{text[: LONG - 2]}.."
+
+
+def _written(value: Any, known: dict[int, int]) -> int:
+    """How many parts are written out, those that stand more than once each time."""
+    if not is_sympy(value) or isinstance(value, type):
+        return 1
+    stack = [value]
+    while stack:
+        part = stack[-1]
+        inner = [a for a in getattr(part, "args", ()) if id(a) not in known]
+        if inner:
+            stack += inner
+        else:
+            known[id(part)] = 1 + sum(known[id(a)] for a in getattr(part, "args", ()))
+            stack.pop()
+    return known[id(value)]

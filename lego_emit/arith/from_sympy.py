@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
+from itertools import product
+from math import prod
 from operator import add, mul
 from typing import Any, cast
 
@@ -16,13 +18,19 @@ import sympy
 from sympy.functions.elementary.miscellaneous import Rem
 from sympy.logic import boolalg
 
-from ..errors import TraceError, shown
+from ..errors import TraceError
 from . import sympy_nodes as nodes
 from .expr import Cond, Expr, bit_operation, maximum, minimum, select, shift_left, shift_right
+from .formulas import in_short
+from .rebuild import expand_groups
 from .sympy_nodes import InternalSymbol
 from .terms import Atom
 
-MOST_SHOWN = 120  # characters of an expression in a message
+MOST_REMAINDERS = 4096  # that are tried, to see whether a number divides
+KNOWN = (
+    "sums, products, powers, floor, ceiling, Mod, Rem, Abs, Min, Max, Piecewise and the nodes of "
+    "lego_emit.arith.sympy_nodes are known"
+)
 
 
 def from_sympy(value: Any, bound: Mapping[str, Expr] | None = None) -> Expr:
@@ -63,7 +71,7 @@ class Reader:
             if (read := _READ.get(kind)) is not None:
                 return read(self, value)
         raise TraceError(
-            f"{said(value)} ({type(value).__name__}) is no integer operation that layouts know"
+            f"{in_short(value)} ({type(value).__name__}) is no integer operation that layouts know"
             f"{_way_out(value)}"
         )
 
@@ -86,11 +94,20 @@ class Reader:
             return Expr.atom(Atom("sym", symbol.name))
         raise TraceError(f"the symbol {symbol.name!r} is no identifier; give it a plain name")
 
+    def total(self, value: Any) -> Expr:
+        """A sum of integers, or of fractions that make one, as n**2/2 + n/2 does."""
+        if any(a.is_Mul and _is_fraction(a) for a in value.args) and _is_fraction(value):
+            return self.product(value)
+        return reduce(add, self.each(value))
+
     def product(self, value: Any) -> Expr:
-        """A product of integers."""
-        if value.as_numer_denom()[1] != 1:
+        """A product of integers, or a quotient by a number that is one for all integers."""
+        if _is_fraction(value):
+            numerator, denominator = self.quotient(value)
+            if _divides(denominator.constant, numerator):
+                return numerator // denominator
             raise TraceError(
-                f"{said(value)} is a fraction; write // for an integer division"
+                f"{in_short(value)} is a fraction; write // for an integer division"
                 f" (sympy.floor(a / b), or FloorDiv(a, b) of lego_emit.arith.sympy_nodes)"
             )
         return reduce(mul, self.each(value))
@@ -100,7 +117,7 @@ class Reader:
         if value.exp.is_Integer and value.exp >= 0:
             return self.expr(value.base) ** int(value.exp)
         raise TraceError(
-            f"{said(value)} ({type(value).__name__}) is no integer operation that layouts know"
+            f"{in_short(value)} ({type(value).__name__}) is no integer operation that layouts know"
             f"{_power_way_out(value)}"
         )
 
@@ -132,7 +149,7 @@ class Reader:
         """The first piece whose condition holds."""
         *pieces, last = value.args
         if last.cond != sympy.true:
-            raise TraceError(f"{said(value)} has no value elsewhere; end it with (value, True)")
+            raise TraceError(f"{in_short(value)} has no value elsewhere; end it with (value, True)")
         result = self.expr(last.expr)
         for piece in reversed(pieces):
             result = select(self.condition(piece.cond), self.expr(piece.expr), result)
@@ -172,8 +189,28 @@ class Reader:
         if isinstance(value, nodes.IntegerNode):
             return Cond("ne", self.expr(value), Expr.of(0))
         raise TraceError(
-            f"{said(value)} is no condition that layouts know; write a relation such as x < 3"
+            f"{in_short(value)} is no condition that layouts know; write a relation such as x < 3"
         )
+
+
+def _is_fraction(value: Any) -> bool:
+    return value.as_numer_denom()[1] != 1
+
+
+def _divides(number: int | None, e: Expr) -> bool:
+    """Whether a number divides an expression for all integers that its atoms may be: n*(n + 1) is
+    even. All remainders are tried, where they are few."""
+    flat = expand_groups(e)
+    if number is None or number < 2 or flat is None:
+        return False
+    atoms = sorted(flat.atoms(), key=lambda a: a.key)
+    if number ** len(atoms) > MOST_REMAINDERS:
+        return False
+    for point in product(range(number), repeat=len(atoms)):
+        values = dict(zip(atoms, point, strict=True))
+        if sum(c * prod(values[a] for a in m) for m, c in flat.terms.items()) % number:
+            return False
+    return True
 
 
 def _and(a: Any, b: Any) -> Any:
@@ -227,7 +264,7 @@ _FLAGS = (
 _READ: dict[type, Callable[[Reader, Any], Expr]] = {
     sympy.Integer: lambda _, value: Expr.of(int(value)),
     sympy.Symbol: Reader.symbol,
-    sympy.Add: _by(add), nodes.IntAdd: _by(add), nodes.IntSub: _by(lambda a, b: a - b),
+    sympy.Add: Reader.total, nodes.IntAdd: _by(add), nodes.IntSub: _by(lambda a, b: a - b),
     sympy.Mul: Reader.product, nodes.IntMul: _by(mul), nodes.IntNeg: _of(lambda a: -a),
     sympy.Pow: Reader.power,
     sympy.floor: Reader.rounded_down, sympy.ceiling: Reader.rounded_up,
@@ -261,7 +298,7 @@ def _way_out(value: Any) -> str:
     for kind in type(value).__mro__:
         if kind in WAYS_OUT:
             return f"; {WAYS_OUT[kind]}"
-    return ""
+    return f"; {KNOWN}"
 
 
 def _power_way_out(value: Any) -> str:
@@ -272,9 +309,3 @@ def _power_way_out(value: Any) -> str:
     if value.exp.is_Integer:
         return "; write floor(a / b) for an integer division"
     return "; an exponent is a number that is not negative"
-
-
-def said(value: Any) -> str:
-    """An expression in a message, in one line; a long one is cut."""
-    text = " ".join((shown(int(value)) if isinstance(value, sympy.Integer) else str(value)).split())
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 2]}.."

@@ -157,8 +157,15 @@ class _TooLong(Exception):
 class Substituted(Protocol):
     """What substitutions are known (Facts)."""
 
-    substitutions: Mapping[str, Expr]  # M -> BM * (M//BM)
-    quotients: Mapping[str, tuple[Expr, Expr]]  # M//BM -> (M, BM)
+    @property
+    def substitutions(self) -> Mapping[str, Expr]:
+        """M -> BM * (M//BM)"""
+        ...
+
+    @property
+    def quotients(self) -> Mapping[str, tuple[Expr, Expr]]:
+        """M//BM -> (M, BM)"""
+        ...
 
 
 def unsubstitute(e: Expr, facts: Substituted) -> Expr:

@@ -63,7 +63,7 @@ def _called(problem: Problem, rewrite: Any, given: dict[str, Any]) -> Pair:
     if not callable(rewrite):
         raise TraceError(f"rewrite is {in_short(rewrite)}; give a function (name, outputs)")
     try:
-        result = rewrite(problem.name, dict(given))
+        result: Any = rewrite(problem.name, dict(given))
     except LegoError:
         raise
     except Exception as error:

@@ -48,7 +48,10 @@ class Followed:
 
 def are_formulas(subject: Any) -> bool:
     """Whether generate() was given expressions, and not a function or a layout."""
-    return isinstance(subject, (Expr, tuple, list, Mapping)) or is_sympy(subject)
+    if isinstance(subject, (tuple, list, Mapping)) and not is_pair(subject):
+        values = subject.values() if isinstance(subject, Mapping) else subject
+        return any(is_pair(v) or isinstance(v, Expr) or is_sympy(v) for v in values)
+    return is_pair(subject) or isinstance(subject, Expr) or is_sympy(subject)
 
 
 def follow_formulas(
@@ -72,14 +75,26 @@ def follow_formulas(
     return unit, found
 
 
+def reference(subject: Any, functions: Sequence[Any]) -> Any:
+    """What a unit made of expressions is compared with: a function of integers; None where they
+    have several functions, or loops of their own. functions: those that were emitted."""
+    (pair, *more), (function, *_) = _functions(subject).values(), functions
+    if more or function.axes or function.base:
+        return None
+    from .evaluated import Evaluated
+
+    return Evaluated(function.name, pair, [p.name for p in function.params])
+
+
 def title(subject: Any) -> str:
     """The expressions as SymPy shows them, in one line; a long one is cut."""
     texts = []
     for pair in _functions(subject).values():
         single = len(pair.expressions) == 1 and "result" in pair.expressions
-        texts += [str(e) if single else f"{n} = {e}" for n, e in pair.expressions.items()]
-        texts += [f"{s} = {e}" for s, e in pair.replacements]
-    text = " ".join(", ".join(texts).split())
+        results = [(n, in_short(e)) for n, e in pair.expressions.items()]
+        texts += [e if single else f"{n} = {e}" for n, e in results]
+        texts += [f"{s} = {in_short(e)}" for s, e in pair.replacements]
+    text = ", ".join(texts)
     return text if len(text) <= LONG else f"{text[: LONG - 2]}.."
 
 
@@ -188,6 +203,12 @@ class _Function:
                 f"{name}: sizes fixes {', '.join(sizes)} when a function or a layout is traced; in "
                 f"what unit.sympy gave, give sizes to the generate() that made it"
             )
+        for a in assume:
+            for n in sorted(_names_of(a) - {*self.params}):
+                raise AssumptionError(
+                    f"the assumption {source_of(a)!r} names {n}, which is no parameter; parameters: "
+                    f"{', '.join(self.params)}.{nearest(n, self.params)}"
+                )
         facts = problem.facts.copy()
         with using(facts):
             learn(facts, [(c, source_of(a)) for a in assume for c in parse(a)])

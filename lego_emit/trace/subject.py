@@ -109,7 +109,9 @@ def followed(
         trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given)
         told = partial(_doubts, subject, trace)
     else:
-        raise TraceError(f"generate() takes a function or a layout, not {shown(subject)}")
+        raise TraceError(
+            f"generate() takes a function or a layout, or SymPy expressions, not {shown(subject)}"
+        )
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
     else:
