@@ -131,8 +131,10 @@ def build_program(
     spelled = model, printer.bit_operations, printer.lazy_select
     subject = followed(fn_or_layout, name, sizes, assume, base, ranges)
     try:
-        problems = [_rewritten(_problem(f, assume), rewrite) for f in subject.functions]
-        functions = [lowered(problem, types, *spelled) for problem in problems]
+        functions = [
+            lowered(_rewritten(_problem(f, assume), rewrite), types, *spelled)
+            for f in subject.functions
+        ]
     except RecursionError:
         raise TraceError(f"{subject.unit}: {TOO_DEEP}") from None
     program = Program(subject.unit, tuple(functions), subject.title, subject.doubts())
