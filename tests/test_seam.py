@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,18 +15,12 @@ from sympy import Max, Min, Mod, Piecewise, Rational, ceiling, floor
 from sympy.functions.elementary.miscellaneous import Rem
 
 from lego_emit import Col, GroupBy, LegoError, TileBy, generate, golden, simplify
-from lego_emit.arith import sympy_nodes as nodes
-from lego_emit.arith.sympy_nodes import (
-    FloorDiv,
-    FloorMod,
-    IntAdd,
-    IntMul,
-    IntNeg,
-    IntSub,
-    Less,
-    Select,
-)
+from lego_emit.arith import sympy_nodes
 from lego_emit.errors import AssumptionError, TraceError
+
+nodes: Any = sympy_nodes
+FloorDiv, FloorMod, Less, Select = nodes.FloorDiv, nodes.FloorMod, nodes.Less, nodes.Select
+IntAdd, IntMul, IntNeg, IntSub = nodes.IntAdd, nodes.IntMul, nodes.IntNeg, nodes.IntSub
 
 i, j, M, N, x, y = sympy.symbols("i j M N x y", integer=True)
 SMALL = {"x": (-7, 8), "y": (-4, 5)}
@@ -59,14 +54,14 @@ def operands(node):
 @pytest.mark.parametrize("node", NODES, ids=lambda n: n.__name__)
 def test_lambdify_gives_the_values(node):
     args, points = operands(node)
-    e = 3 - 2 * node(*args)
+    e: Any = 3 - 2 * node(*args)
     plain, array = sympy.lambdify((x, y), e, "math"), sympy.lambdify((x, y), e, "numpy")
     for (a, b), value in points:
         assert plain(a, b) == 3 - 2 * value
         assert int(array(a, b)) == 3 - 2 * value
     columns = np.array([p for p, _ in points]).T
     assert array(*columns).tolist() == [3 - 2 * value for _, value in points]
-    assert eval(sympy.pycode(e), {"x": 5, "y": 4, "math": __import__("math")}) == plain(5, 4)
+    assert eval(str(sympy.pycode(e)), {"x": 5, "y": 4, "math": __import__("math")}) == plain(5, 4)
 
 
 def test_latex_and_c_are_readable():
