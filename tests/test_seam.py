@@ -129,6 +129,10 @@ MEANINGS = {
               lambda x, y: x % 4 if x < y else ~y),
     "a Select of a relation": (Select(x < y, x, y), min),
     "a Select of a number": (Select(FloorMod(x, 3), x, y), lambda x, y: x if x % 3 else y),
+    "numbers as conditions": (
+        Select(x, nodes.And(x, y), nodes.Or(nodes.Not(y), 0)),
+        lambda x, y: int(bool(x and y)) if x else int(not y),
+    ),
     "a form": (IntSub(IntMul(2, IntAdd(x, y)), IntNeg(FloorDiv(x, 2))),
                lambda x, y: 2 * (x + y) + x // 2),
     "a form that rounds": (IntAdd(FloorDiv(IntMul(x, 3), -2), FloorMod(y, -3)),

@@ -158,7 +158,7 @@ class Reader:
     def chosen(self, value: Any) -> Expr:
         """Our Select."""
         c, a, b = value.args
-        return select(self.condition(c), self.expr(a), self.expr(b))
+        return select(self.truth(c), self.expr(a), self.expr(b))
 
     def flag(self, value: Any) -> Expr:
         """One of our conditions as 0 or 1."""
@@ -166,20 +166,31 @@ class Reader:
 
     # -- conditions ---------------------------------------------------------------------------
 
+    def truth(self, value: Any) -> Any:
+        """An operand of a node of ours as a condition: a number holds where it is not 0."""
+        if isinstance(value, sympy.Integer):
+            return value != 0
+        if isinstance(value, sympy.Expr) and not isinstance(value, nodes.IntegerNode):
+            return Cond("ne", self.expr(value), Expr.of(0))
+        return self.condition(value)
+
     def condition(self, value: Any) -> Any:
-        """A condition, True or False. An integer expression holds where it is not 0."""
+        """A condition, True or False; of a node that is none, that it is not 0."""
         if isinstance(value, (Cond, bool)):
             return value
         if value in (sympy.true, sympy.false):
             return bool(value)
         for kind in type(value).__mro__:
             if kind in _JOINS:
-                return reduce(_JOINS[kind], map(self.condition, value.args))
+                read = self.truth if isinstance(value, nodes.IntegerNode) else self.condition
+                return reduce(_JOINS[kind], map(read, value.args))
             if kind in _COMPARISONS:
                 op, swapped = _COMPARISONS[kind]
                 a, b = self.each(value)
                 return Cond(op, b, a) if swapped else Cond(op, a, b)
-        if isinstance(value, (nodes.Not, boolalg.Not)):
+        if isinstance(value, nodes.Not):
+            return _not(self.truth(value.args[0]))
+        if isinstance(value, boolalg.Not):
             return _not(self.condition(value.args[0]))
         if isinstance(value, boolalg.ITE):
             c, a, b = map(self.condition, value.args)

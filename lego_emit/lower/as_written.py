@@ -134,7 +134,7 @@ class Written:
 
     def _select(self, value: Any, path: Path) -> int:
         condition, then, other = value.args
-        known = self._reader.condition(condition)
+        known = self._reader.truth(condition)
         if isinstance(known, bool):
             return self.expr(then if known else other, path)
         branches = self.expr(then, (*path, known)), self.expr(other, (*path, ~known))
