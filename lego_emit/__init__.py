@@ -26,6 +26,8 @@ def __getattr__(name: str) -> Any:
     match name:
         case "generate":
             from .pipeline import generate as found
+        case "simplify":
+            from .trace.simplify import simplify as found
         case "symbols":
             from .arith.expr import symbols as found
         case "Emitted":
@@ -80,5 +82,6 @@ __all__ = [
     "TileBy",
     "generate",
     "isqrt",
+    "simplify",
     "symbols",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .arith.formulas import Formulas
 from .emit.emit import emit
 from .emit.unit import Unit
 from .ir.program import Program
@@ -18,9 +19,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Emitted(Unit):
-    """One emitted unit. subject: what generate() was given."""
+    """One emitted unit. subject: what generate() was given; lowered: its program, in the
+    user's own names."""
 
     subject: Any = field(default=None, compare=False, repr=False)
+    lowered: Program | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def sympy(self) -> dict[str, Formulas]:
+        """What each function computes, as SymPy expressions, operation by operation as it is
+        printed: {function: formulas}, where `replacements, expressions = formulas`, as sympy.cse
+        gives them, the common parts with their names and the results by name.
+
+        Every operation is a node of lego_emit.arith.sympy_nodes, sums and products too (IntAdd,
+        IntMul, ..), so that SymPy rearranges nothing; names are those of the definition. They print
+        under ccode, pycode, latex and lambdify, and generate() takes them, changed or not, back:
+        `generate(unit.sympy, target)` is the same program.
+        """
+        from .lower.as_sympy import formulas_of
+
+        return formulas_of(self.lowered or self.program)
 
     def compile(self, device: str = "cpu") -> Compiled:
         """Compile with the target's toolchain.
@@ -145,4 +163,4 @@ def emit_program(
     """Print a lowered program for a target. subject: the function or layout that it is made of;
     sizes: the parameters that are numbers in it."""
     unit = emit(program, target, sizes)
-    return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject)
+    return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject, program)

@@ -6,9 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .algebra.block import Block
-from .arith.assume import parse
-from .arith.expr import Cond
+from .arith.assume import as_list, parse
 from .arith.terms import TOO_DEEP
 from .emit import registry
 from .emit.printer import Printer
@@ -21,11 +19,14 @@ from .kinds import is_integer
 from .lower.function import lowered
 from .lower.problem import Problem
 from .lower.propose import is_aligned
+from .trace.formulas import are_formulas, reference
 from .trace.subject import Traced, followed
+
+Rewrite = Callable[[str, dict[str, Any]], Any]
 
 
 def generate(
-    fn_or_layout: Callable[..., Any] | Block,
+    fn_or_layout: Any,
     target: str,
     *,
     name: str | None = None,
@@ -35,40 +36,67 @@ def generate(
     base: int = 0,
     cost: str | Cost | None = None,
     strict: bool = False,
+    ranges: Mapping[Any, Any] | None = None,
+    rewrite: Rewrite | None = None,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
     fn_or_layout: a function of sizes and indices that returns one index, a tuple or dict of
-        indices, or a layout; or a layout (sizes may be `symbols`). The function is called with
-        symbols; names that it uses and nobody defined become parameters, after those of the
-        signature, in the order of first use; each ':' in an index adds one more. A layout gives
-        NAME_apply and, where it exists, NAME_inv.
+        indices, or a layout; a layout (sizes may be `symbols`); or SymPy expressions, see below.
+        The function is called with symbols; names that it uses and nobody defined become
+        parameters, after those of the signature, in the order of first use; each ':' in an index
+        adds one more. A layout gives NAME_apply and, where it exists, NAME_inv.
     target: cuda, cpp, rust, fortran, julia, glsl, javascript, or an installed plug-in's name.
-    name: of the unit and its functions; default: the function's name, "layout" for a layout.
+    name: of the unit and its functions; default: the function's name, "layout" for a layout,
+        "index" for an expression.
     sizes: parameters that are fixed to numbers, as {"BM": 32}.
     assume: relations between the symbols, as text or SymPy relations: "M % BM == 0".
+    ranges: of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M: numbers, text, SymPy
+        expressions or our symbols, None for an open end. What ends a range from 0 on is a size:
+        at least 1.
     index_type: auto, int32, int64, uint32 or uint64. auto takes 32 bits where every intermediate
         value provably fits, else 64; what a size without a bound leaves open becomes a
         precondition in `assumptions`.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
-        and a masked position is 0 then).
+        and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
         fewest operations), or a Cost.
     strict: refuse what may not be meant and is only warned of else (LegoWarning): a name that nobody
         defined, and a variable of the module, not in capitals, that is taken as an index.
+    rewrite: a function (name, outputs) that is called once for each emitted function, between
+        tracing and lowering, with its results as {output: SymPy expression} over the parameters,
+        and returns them changed: such a dict, or (replacements, outputs) as sympy.cse gives them.
+        What it returns is taken only where it is proven to have the same value for all parameters
+        that the header allows: by the normal form, by the provers and Z3, or by looking at all
+        values where they are few. A difference is shown with a counterexample; what is neither
+        proven nor refuted is refused, too.
+
+    A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what
+    unit.sympy gives, {function: (replacements, expressions)}, several. Every symbol is an integer
+    parameter, known by its name (and its sign, where SymPy was told: nonnegative=True): first those
+    of `ranges` in that order (of a sympy.Lambda its arguments), then the others by name. floor,
+    ceiling, Mod, Rem, Abs, Min, Max, Piecewise, floor(sqrt(x)), relations and the nodes of
+    lego_emit.arith.sympy_nodes are known; SymPy's own evaluation of nested Mod is wrong at times,
+    and what it made of an expression before cannot be undone: FloorMod is safe. Where nothing but
+    those nodes stands, and IntAdd, IntSub, IntMul or IntNeg is among them, the form is taken as it
+    stands, operation by operation, and common parts are named; else the cheapest form of the same
+    value is searched for.
 
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.
     """
     printer = registry.printer(target)
-    if isinstance(assume, Iterable) and not isinstance(assume, (str, Cond)):
-        assume = [*assume]
-    program = build_program(fn_or_layout, printer, name, sizes, assume, index_type, base, cost)
+    assume = as_list(assume)
+    program = build_program(
+        fn_or_layout, printer, name, sizes, assume, index_type, base, cost, ranges, rewrite
+    )
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:
         warnings.warn(text, LegoWarning, stacklevel=2)
-    return emit_program(program, target, subject=fn_or_layout, sizes=sizes)
+    formulas = are_formulas(fn_or_layout)
+    subject = reference(fn_or_layout, program.functions) if formulas else fn_or_layout
+    return emit_program(program, target, subject=subject, sizes=sizes)
 
 
 def build_program(
@@ -80,17 +108,21 @@ def build_program(
     index_type: str = "auto",
     base: int = 0,
     cost: str | Cost | None = None,
+    ranges: Mapping[Any, Any] | None = None,
+    rewrite: Rewrite | None = None,
 ) -> Program:
     """The lowered program that a printer spells."""
     if not is_integer(base) or base not in (0, 1):
         raise TargetError(f"base is {shown(base)}; indices count from 0 or from 1")
-    lists = isinstance(assume, Iterable) and not isinstance(assume, (str, Cond))
-    assume = [*assume] if lists else [assume]
+    assume = as_list(assume)
     types, model = _candidates(index_type, printer), cost_model(cost, printer.cost)
     spelled = model, printer.bit_operations, printer.lazy_select
-    subject = followed(fn_or_layout, name, sizes, assume, base)
+    subject = followed(fn_or_layout, name, sizes, assume, base, ranges)
     try:
-        functions = [lowered(_problem(f, assume), types, *spelled) for f in subject.functions]
+        functions = [
+            lowered(_rewritten(_problem(f, assume), rewrite), types, *spelled)
+            for f in subject.functions
+        ]
     except RecursionError:
         raise TraceError(f"{subject.unit}: {TOO_DEEP}") from None
     program = Program(subject.unit, tuple(functions), subject.title, subject.doubts())
@@ -102,6 +134,7 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
     its flat positions kept whole."""
     trace, (outputs, log) = traced.trace, traced.outputs()
+    looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.facts)
     return Problem(
         traced.name,
         traced.doc,
@@ -114,12 +147,21 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         trace.base,
         traced.size,
         traced.spans,
-        [text for a in assume for text in _stated(a, trace.sizes)],
+        [*traced.stated, *(text for a in assume for text in _stated(a, trace.sizes))],
         trace.preconditions,
         trace.stand_ins,
         log,
-        None if is_aligned((e for _, e in outputs), trace.facts) else traced.kept(),
+        None if looked_into else traced.kept(),
+        traced.form,
     )
+
+
+def _rewritten(problem: Problem, rewrite: Rewrite | None) -> Problem:
+    if rewrite is None:
+        return problem
+    from .lower.rewritten import rewritten  # it loads SymPy
+
+    return rewritten(problem, rewrite)
 
 
 def _stated(assumption: Any, sizes: Mapping[str, int]) -> list[str]:

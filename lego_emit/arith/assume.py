@@ -31,24 +31,19 @@ _BINARY: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
+def as_list(assume: Any) -> list[Any]:
+    """assume= as a list, also where it is one assumption alone."""
+    several = isinstance(assume, Iterable) and not isinstance(assume, (str, Cond))
+    return [*assume] if several else [assume]
+
+
 def parse(assumption: Any) -> list[Cond]:
     """The conditions that an assumption states. Raises AssumptionError where it is none."""
     if isinstance(assumption, Cond):
         return [assumption]
     if isinstance(assumption, str):
         try:
-            tree = ast.parse(assumption.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            why = getattr(error, "msg", None) or f"{error}"
-            if isinstance(error, RecursionError | MemoryError):
-                why = "it is too long"
-            elif "int_max_str_digits" in why:
-                why = "a number has too many digits"
-            raise AssumptionError(
-                f"cannot read the assumption {_short(assumption)}: {why}"
-            ) from None
-        try:
-            return _conditions(tree, assumption)
+            return _conditions(_read(assumption, "assumption"), assumption)
         except AssumptionError:
             raise
         except LegoError as error:
@@ -67,6 +62,26 @@ def parse(assumption: Any) -> list[Cond]:
     raise AssumptionError(
         f"{_short(assumption)} is no assumption; write a relation such as 'M % BM == 0' or 'N < 2**20'"
     )
+
+
+def parse_value(text: str) -> Expr:
+    """A value as text, such as M // BM. Raises AssumptionError where it is none."""
+    try:
+        return _value(_read(text, "bound"), text, "bound")
+    except RecursionError:
+        raise AssumptionError(f"the bound {_short(text)} is too long") from None
+
+
+def _read(text: str, what: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = getattr(error, "msg", None) or f"{error}"
+        if isinstance(error, RecursionError | MemoryError):
+            why = "it is too long"
+        elif "int_max_str_digits" in why:
+            why = "a number has too many digits"
+        raise AssumptionError(f"cannot read the {what} {_short(text)}: {why}") from None
 
 
 def _split(condition: Cond) -> list[Cond]:
@@ -96,22 +111,22 @@ def _conditions(tree: ast.expr, source: str) -> list[Cond]:
     )
 
 
-def _value(tree: ast.expr, source: str) -> Expr:
+def _value(tree: ast.expr, source: str, what: str = "assumption") -> Expr:
     if isinstance(tree, ast.Constant) and type(tree.value) is int:
         return Expr.of(tree.value)
     if isinstance(tree, ast.Name):
         return Expr.atom(Atom("sym", tree.id))
     if isinstance(tree, ast.BinOp) and type(tree.op) in _BINARY:
-        made = _BINARY[type(tree.op)](_value(tree.left, source), _value(tree.right, source))
+        made = _BINARY[type(tree.op)](*(_value(x, source, what) for x in (tree.left, tree.right)))
         return made if made.constant is None else Expr.of(made.constant)  # not too large
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        return -_value(tree.operand, source)
+        return -_value(tree.operand, source, what)
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
         known = {"min": minimum, "max": maximum}.get(tree.func.id)
         if known is not None and len(tree.args) == 2:
-            return known(*(_value(a, source) for a in tree.args))
+            return known(*(_value(a, source, what) for a in tree.args))
     raise AssumptionError(
-        f"cannot read {_short(ast.unparse(tree))} in the assumption {_short(source)}: integers, names, "
+        f"cannot read {_short(ast.unparse(tree))} in the {what} {_short(source)}: integers, names, "
         f"+ - * // % ** << >> & | ^, min and max are known"
     )
 

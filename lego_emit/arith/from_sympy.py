@@ -1,119 +1,322 @@
-"""The way in from SymPy: an integer expression or a relation of SymPy's as ours."""
+"""The way in from SymPy: an integer expression or a relation of SymPy's as ours.
+
+Every symbol stands for an integer, whatever SymPy was told of it (only what can be none is
+refused), and is known by its name. Rounding is SymPy's own and Python's: floor, ceiling and Mod
+agree with // and % for every sign.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import reduce
-from operator import mul
-from typing import Any
+from itertools import product
+from math import prod
+from operator import add, mul
+from typing import Any, cast
 
 import sympy
+from sympy.functions.elementary.miscellaneous import Rem
 from sympy.logic import boolalg
 
 from ..errors import TraceError
+from . import sympy_nodes as nodes
 from .expr import Cond, Expr, bit_operation, maximum, minimum, select, shift_left, shift_right
-from .sympy_nodes import (
-    BINARY,
-    And,
-    Equal,
-    FloorDiv,
-    FloorMod,
-    InternalSymbol,
-    IntMax,
-    IntMin,
-    Isqrt,
-    Less,
-    LessEqual,
-    Not,
-    Or,
-    Select,
-)
+from .formulas import in_short
+from .rebuild import expand_groups
+from .sympy_nodes import InternalSymbol
 from .terms import Atom
 
+MOST_REMAINDERS = 4096  # that are tried, to see whether a number divides
+KNOWN = (
+    "sums, products, powers, floor, ceiling, Mod, Rem, Abs, Min, Max, Piecewise and the nodes of "
+    "lego_emit.arith.sympy_nodes are known"
+)
 
-def from_sympy(value: Any) -> Expr:
-    """A SymPy integer expression as ours: Add, Mul, Pow, floor, Mod, Min, Max, Piecewise, the
-    nodes above. Raises TraceError for anything that is no integer operation."""
-    if isinstance(value, (sympy.Integer, int)):
-        return Expr.of(int(value))
-    if isinstance(value, sympy.Symbol):
-        return _symbol(value)
-    if isinstance(value, sympy.Add):
-        return reduce(lambda a, b: a + b, [from_sympy(a) for a in value.args])
-    if isinstance(value, sympy.Mul):
-        numerator, denominator = value.as_numer_denom()
-        if denominator != 1:
-            raise TraceError(f"{value} is a fraction; write // for an integer division")
-        return reduce(mul, [from_sympy(a) for a in value.args])
-    if isinstance(value, sympy.Pow) and value.exp.is_Integer and value.exp >= 0:
-        return from_sympy(value.base) ** int(value.exp)
-    if isinstance(value, sympy.floor):
-        numerator, denominator = sympy.together(value.args[0]).as_numer_denom()
-        return from_sympy(numerator) // from_sympy(denominator)
-    if isinstance(value, (sympy.Mod, FloorMod)):
-        return from_sympy(value.args[0]) % from_sympy(value.args[1])
-    if isinstance(value, FloorDiv):
-        return from_sympy(value.args[0]) // from_sympy(value.args[1])
-    if isinstance(value, (sympy.Min, IntMin)):
-        return reduce(minimum, [from_sympy(a) for a in value.args])
-    if isinstance(value, (sympy.Max, IntMax)):
-        return reduce(maximum, [from_sympy(a) for a in value.args])
-    if isinstance(value, Isqrt):
-        return from_sympy(value.args[0]).isqrt()
-    if isinstance(value, Select):
-        c, a, b = value.args
-        return select(condition_from_sympy(c), from_sympy(a), from_sympy(b))
-    if isinstance(value, sympy.Piecewise):
-        if value.args[-1].cond != sympy.true:
-            raise TraceError(f"{value} has no value elsewhere; end it with (value, True)")
-        result = None
-        for e, c in reversed(value.args):
-            result = (
-                from_sympy(e)
-                if result is None
-                else select(condition_from_sympy(c), from_sympy(e), result)
+
+def from_sympy(value: Any, bound: Mapping[str, Expr] | None = None) -> Expr:
+    """A SymPy integer expression as ours: sums, products, powers, floor and ceiling of a quotient,
+    floor(sqrt(x)), Mod, Rem, Abs, Min, Max, Piecewise, the nodes of sympy_nodes.py.
+
+    bound: the values of symbols that stand for parts. Raises TraceError for anything that is no
+    integer operation.
+    """
+    return Reader(bound or {}).expr(value)
+
+
+def condition_from_sympy(value: Any, bound: Mapping[str, Expr] | None = None) -> Any:
+    """A SymPy relation, Boolean or one of our condition nodes as a condition (or True or False)."""
+    return Reader(bound or {}).condition(value)
+
+
+class Reader:
+    """SymPy expressions on their way in; what they have more than once is read once."""
+
+    def __init__(self, bound: Mapping[str, Expr]):
+        self.bound = bound
+        self._known: dict[Any, Expr] = {}
+
+    def expr(self, value: Any) -> Expr:
+        """An integer expression."""
+        if isinstance(value, (Expr, int)):
+            return Expr.of(value)
+        if not isinstance(value, sympy.Basic):  # a class, a matrix that can be changed
+            return self._expr(value)
+        known = self._known.get(value)
+        if known is None:
+            known = self._known[value] = self._expr(value)
+        return known
+
+    def _expr(self, value: Any) -> Expr:
+        for kind in type(value).__mro__:
+            if (read := _READ.get(kind)) is not None:
+                return read(self, value)
+        raise TraceError(
+            f"{in_short(value)} ({type(value).__name__}) is no integer operation that layouts know"
+            f"{_way_out(value)}"
+        )
+
+    def each(self, value: Any) -> list[Expr]:
+        """The operands."""
+        return [self.expr(a) for a in value.args]
+
+    # -- operations ---------------------------------------------------------------------------
+
+    def symbol(self, symbol: Any) -> Expr:
+        """A parameter, or the part that its name stands for."""
+        if symbol.is_commutative is False or symbol.is_integer is False:
+            raise TraceError(
+                f"the symbol {symbol.name} is no integer, by its assumptions; every symbol is one "
+                f"here: make it with sympy.Symbol({symbol.name!r}, integer=True)"
             )
-        if result is not None:
-            return result
-    for kind, node in BINARY.items():
-        if isinstance(value, node):
-            a, b = (from_sympy(x) for x in value.args)
-            if kind == "shl":
-                return shift_left(a, b)
-            if kind == "shr":
-                return shift_right(a, b)
-            return bit_operation(kind, a, b)
-    if isinstance(value, (Less, LessEqual, Equal, And, Or, Not)):
-        return condition_from_sympy(value).as_expr()
-    raise TraceError(f"{value} ({type(value).__name__}) is no integer operation that layouts know")
+        if symbol.name in self.bound:
+            return self.bound[symbol.name]
+        if symbol.name.isidentifier() or isinstance(symbol, InternalSymbol):
+            return Expr.atom(Atom("sym", symbol.name))
+        raise TraceError(f"the symbol {symbol.name!r} is no identifier; give it a plain name")
+
+    def total(self, value: Any) -> Expr:
+        """A sum of integers, or of fractions that make one, as n**2/2 + n/2 does."""
+        if any(a.is_Mul and _is_fraction(a) for a in value.args) and _is_fraction(value):
+            return self.product(value)
+        return reduce(add, self.each(value))
+
+    def product(self, value: Any) -> Expr:
+        """A product of integers, or a quotient by a number that is one for all integers."""
+        if _is_fraction(value):
+            numerator, denominator = self.quotient(value)
+            if _divides(denominator.constant, numerator):
+                return numerator // denominator
+            raise TraceError(
+                f"{in_short(value)} is a fraction; write // for an integer division"
+                f" (sympy.floor(a / b), or FloorDiv(a, b) of lego_emit.arith.sympy_nodes)"
+            )
+        return reduce(mul, self.each(value))
+
+    def power(self, value: Any) -> Expr:
+        """A power by a number."""
+        if value.exp.is_Integer and value.exp >= 0:
+            return self.expr(value.base) ** int(value.exp)
+        raise TraceError(
+            f"{in_short(value)} ({type(value).__name__}) is no integer operation that layouts know"
+            f"{_power_way_out(value)}"
+        )
+
+    def rounded_down(self, value: Any) -> Expr:
+        """floor(a/b), floor(sqrt(x))."""
+        (inside,) = value.args
+        if inside.is_Pow and inside.exp == sympy.S.Half:
+            return self.expr(inside.base).isqrt()
+        a, b = self.quotient(inside)
+        return a // b
+
+    def rounded_up(self, value: Any) -> Expr:
+        """ceiling(a/b)."""
+        a, b = self.quotient(value.args[0])
+        return -(-a // b)
+
+    def quotient(self, value: Any) -> tuple[Expr, Expr]:
+        """Numerator and denominator of what is rounded."""
+        numerator, denominator = cast(Any, sympy.together(value)).as_numer_denom()
+        return self.expr(numerator), self.expr(denominator)
+
+    def remainder(self, value: Any) -> Expr:
+        """SymPy's Rem: the rest of the division that rounds towards 0, with a's sign."""
+        a, b = self.each(value)
+        rest = abs(a) % abs(b)
+        return select(Cond("lt", a, Expr.of(0)), -rest, rest)
+
+    def piecewise(self, value: Any) -> Expr:
+        """The first piece whose condition holds."""
+        *pieces, last = value.args
+        if last.cond != sympy.true:
+            raise TraceError(f"{in_short(value)} has no value elsewhere; end it with (value, True)")
+        result = self.expr(last.expr)
+        for piece in reversed(pieces):
+            result = select(self.condition(piece.cond), self.expr(piece.expr), result)
+        return result
+
+    def chosen(self, value: Any) -> Expr:
+        """Our Select."""
+        c, a, b = value.args
+        return select(self.truth(c), self.expr(a), self.expr(b))
+
+    def flag(self, value: Any) -> Expr:
+        """One of our conditions as 0 or 1."""
+        return Expr.of(self.condition(value))
+
+    # -- conditions ---------------------------------------------------------------------------
+
+    def truth(self, value: Any) -> Any:
+        """An operand of a node of ours as a condition: a number holds where it is not 0."""
+        if isinstance(value, sympy.Integer):
+            return value != 0
+        if isinstance(value, sympy.Expr) and not isinstance(value, nodes.IntegerNode):
+            return Cond("ne", self.expr(value), Expr.of(0))
+        return self.condition(value)
+
+    def condition(self, value: Any) -> Any:
+        """A condition, True or False; of a node that is none, that it is not 0."""
+        if isinstance(value, (Cond, bool)):
+            return value
+        if value in (sympy.true, sympy.false):
+            return bool(value)
+        for kind in type(value).__mro__:
+            if kind in _JOINS:
+                read = self.truth if isinstance(value, nodes.IntegerNode) else self.condition
+                return reduce(_JOINS[kind], map(read, value.args))
+            if kind in _COMPARISONS:
+                op, swapped = _COMPARISONS[kind]
+                a, b = self.each(value)
+                return Cond(op, b, a) if swapped else Cond(op, a, b)
+        if isinstance(value, nodes.Not):
+            return _not(self.truth(value.args[0]))
+        if isinstance(value, boolalg.Not):
+            return _not(self.condition(value.args[0]))
+        if isinstance(value, boolalg.ITE):
+            c, a, b = map(self.condition, value.args)
+            return _or(_and(c, a), _and(_not(c), b))
+        if isinstance(value, boolalg.BooleanFunction):  # Xor, Implies, Equivalent, ..
+            return self.condition(cast(Any, value).to_nnf(simplify=False))
+        if isinstance(value, nodes.IntegerNode):
+            return Cond("ne", self.expr(value), Expr.of(0))
+        raise TraceError(
+            f"{in_short(value)} is no condition that layouts know; write a relation such as x < 3"
+        )
 
 
-def _symbol(symbol: sympy.Symbol) -> Expr:
-    if symbol.name.isidentifier() or isinstance(symbol, InternalSymbol):
-        return Expr.atom(Atom("sym", symbol.name))
-    raise TraceError(f"the symbol {symbol.name!r} is no identifier; give it a plain name")
+def _is_fraction(value: Any) -> bool:
+    return value.as_numer_denom()[1] != 1
 
 
-def condition_from_sympy(value: Any) -> Any:
-    """A SymPy relation, Boolean or one of our condition nodes as a condition."""
-    if value in (True, sympy.true):
-        return True
-    if value in (False, sympy.false):
+def _divides(number: int | None, e: Expr) -> bool:
+    """Whether a number divides an expression for all integers that its atoms may be: n*(n + 1) is
+    even. All remainders are tried, where they are few."""
+    flat = expand_groups(e)
+    if number is None or number < 2 or flat is None:
         return False
-    if isinstance(value, (And, boolalg.And)):
-        return reduce(lambda a, b: Cond("and", a, b), [condition_from_sympy(a) for a in value.args])
-    if isinstance(value, (Or, boolalg.Or)):
-        return reduce(lambda a, b: Cond("or", a, b), [condition_from_sympy(a) for a in value.args])
-    if isinstance(value, (Not, boolalg.Not)):
-        return ~condition_from_sympy(value.args[0])
-    if isinstance(value, sympy.Ne):
-        return Cond("ne", from_sympy(value.lhs), from_sympy(value.rhs))
-    if isinstance(value, sympy.core.relational.Relational):
-        a, b = from_sympy(value.lhs), from_sympy(value.rhs)
-        return {
-            "<": Cond("lt", a, b), "<=": Cond("le", a, b), ">": Cond("lt", b, a),
-            ">=": Cond("le", b, a), "==": Cond("eq", a, b),
-        }[value.rel_op]  # fmt: skip
-    for op, node in (("lt", Less), ("le", LessEqual), ("eq", Equal)):
-        if isinstance(value, node):
-            return Cond(op, *(from_sympy(a) for a in value.args))
-    raise TraceError(f"{value} is no condition that layouts know")
+    atoms = sorted(flat.atoms(), key=lambda a: a.key)
+    if number ** len(atoms) > MOST_REMAINDERS:
+        return False
+    for point in product(range(number), repeat=len(atoms)):
+        values = dict(zip(atoms, point, strict=True))
+        if sum(c * prod(values[a] for a in m) for m, c in flat.terms.items()) % number:
+            return False
+    return True
+
+
+def _and(a: Any, b: Any) -> Any:
+    if isinstance(a, bool) or isinstance(b, bool):
+        return False if a is False or b is False else b if a is True else a
+    return Cond("and", a, b)
+
+
+def _or(a: Any, b: Any) -> Any:
+    return (
+        _not(_and(_not(a), _not(b)))
+        if isinstance(a, bool) or isinstance(b, bool)
+        else Cond("or", a, b)
+    )
+
+
+def _not(a: Any) -> Any:
+    return not a if isinstance(a, bool) else ~a
+
+
+_JOINS: dict[type, Callable[[Any, Any], Any]] = {
+    nodes.And: _and, boolalg.And: _and, nodes.Or: _or, boolalg.Or: _or,
+}  # fmt: skip
+_COMPARISONS: dict[type, tuple[str, bool]] = {  # the operation, and whether its operands swap
+    nodes.Less: ("lt", False), nodes.LessEqual: ("le", False), nodes.Equal: ("eq", False),
+    nodes.Unequal: ("ne", False), nodes.Greater: ("lt", True), nodes.GreaterEqual: ("le", True),
+    sympy.StrictLessThan: ("lt", False), sympy.LessThan: ("le", False), sympy.Eq: ("eq", False),
+    sympy.Ne: ("ne", False), sympy.StrictGreaterThan: ("lt", True),
+    sympy.GreaterThan: ("le", True),
+}  # fmt: skip
+
+
+def _by(operation: Callable[..., Expr]) -> Callable[[Reader, Any], Expr]:
+    """The operation on all operands, from the left."""
+    return lambda reader, value: reduce(operation, reader.each(value))
+
+
+def _of(operation: Callable[[Expr], Expr]) -> Callable[[Reader, Any], Expr]:
+    """The operation on the one operand."""
+    return lambda reader, value: operation(reader.expr(value.args[0]))
+
+
+def _bits(kind: str) -> Callable[[Reader, Any], Expr]:
+    return _by(lambda a, b: bit_operation(kind, a, b))
+
+
+_FLAGS = (
+    nodes.Less, nodes.LessEqual, nodes.Greater, nodes.GreaterEqual, nodes.Equal, nodes.Unequal,
+    nodes.And, nodes.Or, nodes.Not,
+)  # fmt: skip
+_READ: dict[type, Callable[[Reader, Any], Expr]] = {
+    sympy.Integer: lambda _, value: Expr.of(int(value)),
+    sympy.Symbol: Reader.symbol,
+    sympy.Add: Reader.total, nodes.IntAdd: _by(add), nodes.IntSub: _by(lambda a, b: a - b),
+    sympy.Mul: Reader.product, nodes.IntMul: _by(mul), nodes.IntNeg: _of(lambda a: -a),
+    sympy.Pow: Reader.power,
+    sympy.floor: Reader.rounded_down, sympy.ceiling: Reader.rounded_up,
+    sympy.Mod: _by(lambda a, b: a % b), nodes.FloorMod: _by(lambda a, b: a % b),
+    nodes.FloorDiv: _by(lambda a, b: a // b), Rem: Reader.remainder,
+    sympy.Min: _by(minimum), nodes.IntMin: _by(minimum),
+    sympy.Max: _by(maximum), nodes.IntMax: _by(maximum), sympy.Abs: _of(abs),
+    nodes.Isqrt: _of(lambda a: a.isqrt()),
+    sympy.Piecewise: Reader.piecewise, nodes.Select: Reader.chosen,
+    nodes.BitAnd: _bits("and"), nodes.BitOr: _bits("or"), nodes.BitXor: _bits("xor"),
+    nodes.BitNot: _of(lambda a: -a - 1),
+    nodes.ShiftLeft: _by(shift_left), nodes.ShiftRight: _by(shift_right),
+    **dict.fromkeys(_FLAGS, Reader.flag),
+}  # fmt: skip
+
+WAYS_OUT: dict[type, str] = {
+    sympy.Float: "indices are integers, and a float is none: write sympy.Integer(2), and "
+    "sympy.Rational(1, 2) inside of floor()",
+    sympy.Rational: "write floor() around a quotient",
+    sympy.sign: "write Piecewise((1, x > 0), (-1, x < 0), (0, True))",
+    boolalg.Boolean: "as a number it is Piecewise((1, condition), (0, True))",
+    sympy.MatrixBase: "give its elements as a tuple, tuple(matrix)",
+    sympy.Tuple: "give a Python tuple",
+    sympy.core.function.AppliedUndef: "put its definition in, with .subs() or .replace()",
+    sympy.Sum: "sum it with .doit(), or in a loop of the target language",
+    sympy.Product: "multiply it with .doit(), or in a loop of the target language",
+}
+
+
+def _way_out(value: Any) -> str:
+    for kind in type(value).__mro__:
+        if kind in WAYS_OUT:
+            return f"; {WAYS_OUT[kind]}"
+    return f"; {KNOWN}"
+
+
+def _power_way_out(value: Any) -> str:
+    if value.exp == sympy.S.Half:
+        return "; its integer part is, floor(sqrt(x)): the integer square root"
+    if value.base == 2:
+        return "; where the exponent is not negative, ShiftLeft(1, x) of lego_emit.arith.sympy_nodes is"
+    if value.exp.is_Integer:
+        return "; write floor(a / b) for an integer division"
+    return "; an exponent is a number that is not negative"

@@ -152,6 +152,14 @@ class Known:
             yield known.found[k]
             k += 1
 
+    def more_samples(self, count: int) -> Iterator[Evaluation]:
+        """Values as samples() gives them, after those, from so many attempts."""
+        drawn = Samples(attempts=self._samples.attempts, state=self._samples.state)
+        for _ in range(count):
+            values = self._sample(drawn)
+            if values is not None:
+                yield Evaluation(values)
+
     def _sample(self, samples: Samples) -> dict[str, int] | None:
         attempt = samples.attempts
         samples.attempts += 1
@@ -191,6 +199,10 @@ class Known:
             except (KeyError, Undefined):
                 return None
         return values
+
+    def satisfied(self, values: Mapping[str, int]) -> bool:
+        """Whether values of all symbols satisfy the constraints."""
+        return self._satisfied(values)
 
     def _satisfied(self, values: Mapping[str, int]) -> bool:
         try:

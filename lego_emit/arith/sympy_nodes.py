@@ -1,38 +1,73 @@
 """SymPy's side of symbolic integers: integer operations as nodes of our own, and the way out.
 
 SymPy's Mod, floor and Max evaluate integer expressions wrongly or into floats, so that they never
-enter (expressions are translated node by node).
+enter (expressions are translated node by node). SymPy also multiplies 2*(i + N) out and sorts sums:
+where the form counts, sums and products are nodes, too (IntAdd, IntSub, IntMul, IntNeg).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import sympy
 
+from .node_spelling import Spelled
 from .terms import Atom, Condition, Sum
+
+MOST_SHIFT = 4096  # bits; further ones stay as they are
 
 
 class InternalSymbol(sympy.Symbol):
     """A symbol of ours whose name is no identifier: a quotient of sizes, the stand-in of an index."""
 
 
-class IntegerNode(sympy.Function):
-    """Base of our nodes: integer-valued, evaluated only on integers."""
+class IntegerNode(Spelled, sympy.Function):
+    """Base of our nodes: integer-valued, evaluated only on integers; ccode, pycode, latex and
+    lambdify know them (node_spelling.py says what comes out)."""
 
     is_integer = True
     is_real = True
     is_commutative = True
 
+    compute: ClassVar[Callable[..., int]]
+    defined: ClassVar[Callable[..., bool]] = staticmethod(lambda *values: True)  # has it a value?
+
     @classmethod
-    def eval(cls, *args):
+    def eval(cls, *args: Any) -> Any:  # pyright: ignore
         if all(a.is_Integer for a in args):
-            return sympy.Integer(cls.compute(*(int(a) for a in args)))
+            values = [int(a) for a in args]
+            return sympy.Integer(cls.compute(*values)) if cls.defined(*values) else None
         return None
 
-    @staticmethod
-    def compute(*values: int) -> int:
-        raise NotImplementedError
+
+class IntAdd(IntegerNode):
+    """a + b as it stands: SymPy neither sorts it nor multiplies it out."""
+
+    nargs = 2
+    compute = staticmethod(lambda a, b: a + b)
+
+
+class IntSub(IntegerNode):
+    """a - b as it stands."""
+
+    nargs = 2
+    compute = staticmethod(lambda a, b: a - b)
+
+
+class IntMul(IntegerNode):
+    """a * b as it stands."""
+
+    nargs = 2
+    compute = staticmethod(lambda a, b: a * b)
+
+
+class IntNeg(IntegerNode):
+    """-a as it stands."""
+
+    nargs = 1
+    compute = staticmethod(lambda a: -a)
 
 
 class FloorDiv(IntegerNode):
@@ -40,12 +75,7 @@ class FloorDiv(IntegerNode):
 
     nargs = 2
 
-    @classmethod
-    def eval(cls, a, b):
-        if b == 0:
-            return None
-        return super().eval(a, b)
-
+    defined = staticmethod(lambda a, b: b != 0)
     compute = staticmethod(lambda a, b: a // b)
 
 
@@ -54,12 +84,7 @@ class FloorMod(IntegerNode):
 
     nargs = 2
 
-    @classmethod
-    def eval(cls, a, b):
-        if b == 0:
-            return None
-        return super().eval(a, b)
-
+    defined = staticmethod(lambda a, b: b != 0)
     compute = staticmethod(lambda a, b: a % b)
 
 
@@ -82,6 +107,14 @@ class Isqrt(IntegerNode):
 
     nargs = 1
     compute = staticmethod(math.isqrt)
+    defined = staticmethod(lambda a: a >= 0)
+
+
+class BitNot(IntegerNode):
+    """-a - 1: all bits turned."""
+
+    nargs = 1
+    compute = staticmethod(lambda a: ~a)
 
 
 class BitAnd(IntegerNode):
@@ -110,6 +143,7 @@ class ShiftLeft(IntegerNode):
 
     nargs = 2
     compute = staticmethod(lambda a, b: a << b)
+    defined = staticmethod(lambda a, b: 0 <= b <= MOST_SHIFT)
 
 
 class ShiftRight(IntegerNode):
@@ -117,6 +151,7 @@ class ShiftRight(IntegerNode):
 
     nargs = 2
     compute = staticmethod(lambda a, b: a >> b)
+    defined = staticmethod(lambda a, b: 0 <= b <= MOST_SHIFT)
 
 
 class Less(IntegerNode):
@@ -138,6 +173,27 @@ class Equal(IntegerNode):
 
     nargs = 2
     compute = staticmethod(lambda a, b: int(a == b))
+
+
+class Unequal(IntegerNode):
+    """1 where a != b, else 0."""
+
+    nargs = 2
+    compute = staticmethod(lambda a, b: int(a != b))
+
+
+class Greater(IntegerNode):
+    """1 where a > b, else 0."""
+
+    nargs = 2
+    compute = staticmethod(lambda a, b: int(a > b))
+
+
+class GreaterEqual(IntegerNode):
+    """1 where a >= b, else 0."""
+
+    nargs = 2
+    compute = staticmethod(lambda a, b: int(a >= b))
 
 
 class Not(IntegerNode):
@@ -168,10 +224,11 @@ class Select(IntegerNode):
     compute = staticmethod(lambda c, a, b: a if c else b)
 
     @classmethod
-    def eval(cls, c, a, b):
+    def eval(cls, *args: Any) -> Any:
+        c, a, b = args
         if c.is_Integer:
             return a if c != 0 else b
-        return None
+        return a if c == sympy.true else b if c == sympy.false else None
 
 
 BINARY = {
@@ -181,41 +238,61 @@ BINARY = {
 _CONDITION = {"lt": Less, "le": LessEqual, "eq": Equal, "and": And, "or": Or, "not": Not}
 
 
-def to_sympy(e: Sum) -> sympy.Expr:
-    """An expression over SymPy symbols (integer=True) and the nodes above."""
-    return sympy.Add(
-        *(
-            sympy.Mul(sympy.Integer(c), *(_atom_to_sympy(a) for a in mono))
-            for mono, c in e.terms.items()
+SHAPES = (IntAdd, IntSub, IntMul, IntNeg)  # whose presence says that a form is meant
+
+
+def to_sympy(e: Sum, symbols: Mapping[str, sympy.Symbol] | None = None) -> sympy.Expr:
+    """An expression over SymPy symbols (those of symbols by name, else new ones with integer=True)
+    and the nodes above."""
+    return _Writer(symbols or {}).expr(e)
+
+
+class _Writer:
+    """One expression on its way out; what it has more than once is written once."""
+
+    def __init__(self, symbols: Mapping[str, sympy.Symbol]):
+        self.symbols = symbols
+        self.known: dict[Atom, Any] = {}
+
+    def expr(self, e: Sum) -> Any:
+        return sympy.Add(
+            *(
+                sympy.Mul(sympy.Integer(c), *(self.atom(a) for a in mono))
+                for mono, c in e.terms.items()
+            )
         )
-    )
 
+    def atom(self, atom: Atom) -> Any:
+        found = self.known.get(atom)
+        if found is None:
+            found = self.known[atom] = self._atom(atom)
+        return found
 
-def _atom_to_sympy(atom: Atom) -> sympy.Expr:
-    kind, args = atom.kind, atom.args
-    if kind == "sym":
-        kind = sympy.Symbol if args[0].isidentifier() else InternalSymbol
-        return kind(args[0], integer=True)
-    if kind == "digit":
-        base, lo, hi = args
-        value = to_sympy(base)
-        if hi is not None:
-            value = FloorMod(value, to_sympy(hi))
-        return value if lo.constant == 1 else FloorDiv(value, to_sympy(lo))
-    if kind == "group":
-        return to_sympy(args[0])
-    if kind == "select":
-        return Select(_condition_to_sympy(args[0]), to_sympy(args[1]), to_sympy(args[2]))
-    if kind == "bool":
-        return _condition_to_sympy(args[0])
-    if kind == "isqrt":
-        return Isqrt(to_sympy(args[0]))
-    return BINARY[kind](*(to_sympy(a) for a in args))
+    def _atom(self, atom: Atom) -> Any:
+        kind, args = atom.kind, atom.args
+        if kind == "sym":
+            known = self.symbols.get(args[0])
+            made = sympy.Symbol if args[0].isidentifier() else InternalSymbol
+            return made(args[0], integer=True) if known is None else known
+        if kind == "digit":
+            base, lo, hi = args
+            value = self.expr(base)
+            if hi is not None:
+                value = FloorMod(value, self.expr(hi))
+            return value if lo.constant == 1 else FloorDiv(value, self.expr(lo))
+        if kind == "group":
+            return self.expr(args[0])
+        if kind == "select":
+            return Select(self.condition(args[0]), self.expr(args[1]), self.expr(args[2]))
+        if kind == "bool":
+            return self.condition(args[0])
+        if kind == "isqrt":
+            return Isqrt(self.expr(args[0]))
+        return BINARY[kind](*map(self.expr, args))
 
-
-def _condition_to_sympy(condition: Condition) -> sympy.Expr:
-    op, args = condition.op, condition.args
-    if op in ("and", "or", "not"):
-        return _CONDITION[op](*(_condition_to_sympy(a) for a in args))
-    values = [to_sympy(a) for a in args]
-    return Not(Equal(*values)) if op == "ne" else _CONDITION[op](*values)
+    def condition(self, condition: Condition) -> Any:
+        op, args = condition.op, condition.args
+        if op in ("and", "or", "not"):
+            return _CONDITION[op](*map(self.condition, args))
+        values = map(self.expr, args)
+        return Not(Equal(*values)) if op == "ne" else _CONDITION[op](*values)

@@ -67,7 +67,8 @@ def expected(
                 found.append(_by_layout(layout, function, space, samples, inverse=position == 1))
             else:
                 known = _by_function(subject, function, space, numbers, samples, own)
-                found.append(replace(known, by="the Python function"))
+                by = getattr(subject, "by", "the Python function")
+                found.append(replace(known, by=by))
     except LegoError as error:
         if not own:
             raise VerifyError(f"the reference {error}") from None

@@ -119,9 +119,13 @@ class Function:
     promises: tuple[tuple[str, str], ...] = ()
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
-    record: Any = field(
-        default=None, compare=False, repr=False
-    )  # how it came about, to be explained
+    # how it came about (lego_emit.lower.function.Record), to be explained
+    record: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def problem(self) -> Any:
+        """What it was lowered from; None where that is not known."""
+        return None if self.record is None else self.record.problem
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""

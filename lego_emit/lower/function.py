@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..arith.expr import Expr
 from ..arith.knowledge import using
@@ -11,8 +11,8 @@ from ..errors import WidthError
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, Function, Param
 from . import header
-from .lower import lower
-from .lowering import Tried
+from .lower import Lowered, lower
+from .lowering import Lowering, Tried
 from .problem import Problem
 from .widths import choose_type
 
@@ -36,7 +36,12 @@ def lowered(
     others as in lower()."""
     facts = problem.facts
     with using(facts):
-        found = lower(problem, types, cost, bit_operations, lazy)
+        lowering = Lowering(facts, cost, bit_operations, types, lazy)
+        if problem.form is None:
+            found = lower(problem, lowering)
+        else:
+            found, needed = _spelled(problem, lowering)
+            problem = replace(problem, preconditions=[*problem.preconditions, *needed])
         params = tuple(header.param(n, problem) for n in problem.params)
         chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem.size)
         index_type, width, note = _with_params(problem.name, params, chosen, types)
@@ -62,6 +67,12 @@ def lowered(
             ),
         )
         return record.function
+
+
+def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[str]]:
+    from .as_written import as_written  # it loads SymPy
+
+    return as_written(problem, lowering)
 
 
 def _with_params(

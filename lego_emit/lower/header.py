@@ -89,12 +89,18 @@ def _preconditions(problem: Problem) -> list[str]:
     """Those that were met on the way, and that no divisor is 0; one of a branch says so."""
     facts, found = problem.facts, [*problem.preconditions]
     for divisor, branch in nonzero((e for _, e in problem.outputs), facts):
-        there = [c.rebuild(lambda e: unsubstitute(e, facts)) for c in branch]
-        others = [repr(put_back(~c, problem.stand_ins)) for c in there]
-        text = " or ".join([*others, f"{unsubstitute(divisor, facts)!r} != 0"])
+        text = not_zero(divisor, branch, problem)
         if text not in found:
             found.append(text)
     return found
+
+
+def not_zero(divisor: Expr, branch: Iterable[Cond], problem: Problem) -> str:
+    """That a divisor is not 0, or that its branch is not taken."""
+    facts = problem.facts
+    there = [c.rebuild(lambda e: unsubstitute(e, facts)) for c in branch]
+    others = [repr(put_back(~c, problem.stand_ins)) for c in there]
+    return " or ".join([*others, f"{unsubstitute(divisor, facts)!r} != 0"])
 
 
 def nonzero(outputs: Iterable[Expr], facts: Facts) -> Iterator[tuple[Expr, tuple[Cond, ...]]]:

@@ -3,14 +3,14 @@ taken, its common parts named, signs and ranges proven."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from ..arith.expr import Expr
 from ..arith.intervals import interval
 from ..arith.rebuild import opened, unsubstitute
 from ..arith.steps import Log
-from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, OPS, Node
 from .forms import Form, Style
 from .lowering import Found, Lowering, price
@@ -46,12 +46,8 @@ class Lowered:
         return self.lowering.graph.price(self.roots)[0]
 
 
-def lower(
-    problem: Problem, types: Sequence[str], cost: Cost, bit_operations: bool, lazy: bool
-) -> Lowered:
-    """The cheapest program for the outputs of a problem, under the facts in force. types: the index
-    types to choose from; lazy: a select computes only the branch that it takes."""
-    lowering = Lowering(problem.facts, cost, bit_operations, types, lazy)
+def lower(problem: Problem, lowering: Lowering) -> Lowered:
+    """The cheapest program for the outputs of a problem, under the facts in force."""
     lowering.log = problem.log
     outputs = [e for _, e in problem.outputs]
     best, aligned = cheapest(lowering, outputs)
@@ -60,15 +56,26 @@ def lower(
             lowering.log = log
             found, _ = cheapest(lowering, variant)
             best = min(best, found, key=price)
-    if _fits_int32(lowering, outputs) and not _is_narrow(lowering, best):
+    if _fits_int32(lowering, outputs) and not is_narrow(lowering, best):
         # a form that needs wider values on the way than its results are is no good one
         others = sorted((t.found for t in lowering.tried), key=price)
-        best = next((found for found in others if _is_narrow(lowering, found)), best)
+        best = next((found for found in others if is_narrow(lowering, found)), best)
+    return finished(problem, lowering, best[1])
+
+
+def finished(
+    problem: Problem,
+    lowering: Lowering,
+    roots: Sequence[int],
+    given: Mapping[int, str] = MappingProxyType({}),
+) -> Lowered:
+    """The program of the nodes that the outputs are. given: names of common parts."""
     plain = Form(lowering, Style(), ())
     extents = {n: problem.extents[n] for n in problem.axes if n in problem.extents}
     sizes = [plain.expr(unsubstitute(e, problem.facts)) for e in extents.values()]
     names = [n for n, _ in problem.outputs]
-    return finish(lowering, names, best[1], [*extents], sizes, {*problem.params, *names})
+    taken = {*problem.params, *names}
+    return finish(lowering, names, roots, [*extents], sizes, taken, given)
 
 
 def _variants(problem: Problem) -> Iterator[tuple[list[Expr], Log]]:
@@ -95,7 +102,7 @@ def _fits_int32(lowering: Lowering, outputs: Iterable[Expr]) -> bool:
     return "int32" in lowering.types and all(b is not None and least <= b <= most for b in bounds)
 
 
-def _is_narrow(lowering: Lowering, found: Found) -> bool:
+def is_narrow(lowering: Lowering, found: Found) -> bool:
     """Whether every value on the way fits 32 bits."""
     least, most = INDEX_TYPES["int32"]
     ranges = lowering.ranges.program(found[1]).values()
@@ -114,8 +121,10 @@ def finish(
     extent_names: Sequence[str],
     extents: Sequence[int],
     taken: Iterable[str],
+    given: Mapping[int, str] = MappingProxyType({}),
 ) -> Lowered:
-    """The program of chosen nodes: what stands more than once is named; every node has its range.
+    """The program of chosen nodes: what stands more than once is named (given: what has a name
+    already, however often it stands); every node has its range.
     What is named is computed whether its branch is taken or not: where it is not, a division by
     what may be 0 there is by 1 instead, and what is known of its value does not hold."""
     graph = lowering.graph
@@ -123,9 +132,11 @@ def finish(
     ranges = lowering.ranges.program([*roots, *extents])
     body: list[tuple[str, Node]] = []
     used = set(taken)
+    needed = set(reached)
+    names_given = {k: _fresh(name, used) for k, name in given.items() if k in needed}
     conditions = {k for k in reached if OPS.get(graph.ops[k], ("", "i"))[1] == "b"}
     named = {graph.plain(k) for k, uses in graph.uses(roots) if uses > 1 and graph.args[k]}
-    named = {k for k in named - conditions if graph.args[k]}
+    named = {k for k in (named | {*names_given}) - conditions if graph.args[k]}
     meant = graph.always([*roots, *extents])
     outside = graph.always([*roots, *extents, *named], lowering.lazy) - meant
     loose: set[int] = set()  # computed where they may mean nothing, or more is known than holds
@@ -156,7 +167,7 @@ def finish(
     for k in graph.reached(roots):
         node = made(k, nodes)
         if k in named:
-            name = _fresh(_hint(node), used)
+            name = names_given.get(k) or _fresh(_hint(node), used)
             body.append((name, node))
             node = Node("var", (), name, node.lo, node.hi)
         nodes[k] = node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..arith.expr import Expr
 from ..arith.facts import Facts
@@ -21,7 +21,9 @@ class Problem:
     over, extents how far; indices: those that count from base. size: how many positions there are;
     spans: (least, end) that are known to hold of each output, counted from 0. stated: assumptions
     as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
-    of a known range.
+    of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
+    (replacements, expressions by name); None where the cheapest form is searched for.
+    equal_form: the form stands for the outputs, and must have a value wherever they have one.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Problem:
     stand_ins: Mapping[Atom, Expr] = field(default_factory=dict)
     log: Log = field(default_factory=Log)
     kept: Kept | None = None
+    form: tuple[Sequence[tuple[Any, Any]], Mapping[str, Any]] | None = None
+    equal_form: bool = False
 
 
 class Kept(Protocol):

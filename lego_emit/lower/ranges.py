@@ -38,6 +38,11 @@ class Ranges:
             for r in (*facts.ranges.values(), *facts.original.values())
         )
 
+    def forget(self) -> None:
+        """Bounds that were given are others now."""
+        self._known.clear()
+        self._last = (), {}
+
     def program(self, roots: Sequence[int]) -> dict[int, Interval]:
         """The bounds of all that the roots need. What stands in one branch of a select only is
         bounded under that branch's condition: no other value is ever computed there."""

@@ -14,6 +14,7 @@ from typing import Any
 from ..arith.assume import learn, parse, source_of
 from ..arith.expr import Cond, Expr
 from ..arith.facts import Facts
+from ..arith.given_ranges import GivenRange, learn_ranges
 from ..arith.knowledge import using
 from ..arith.rebuild import rebuild
 from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
@@ -43,6 +44,7 @@ def follow(
     sizes: Any,
     assume: Sequence[Any],
     base: int = 0,
+    ranges: Sequence[GivenRange] = (),
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result."""
     fixed = check_sizes(sizes)
@@ -50,6 +52,7 @@ def follow(
     facts = Facts(use_z3=False)
     with using(facts):
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
+        learn_ranges(facts, ranges, fixed)
     trace, result = _settled(Trace(facts, fixed, function, base=base), function, learning=True)
     names = {*trace.params(), *fixed}
     for condition, source in conditions:
@@ -57,6 +60,13 @@ def follow(
             for name in sorted(e.symbols() - names):
                 raise AssumptionError(
                     f"the assumption {source!r} names {name}, which is no parameter; parameters: "
+                    f"{', '.join(trace.params()) or 'none'}.{nearest(name, names)}"
+                )
+    for given in ranges:
+        for name in (given.name, *sorted(s for e in given.bounds for s in e.symbols())):
+            if name not in names:
+                raise AssumptionError(
+                    f"the range of {given.name} names {name}, which is no parameter; parameters: "
                     f"{', '.join(trace.params()) or 'none'}.{nearest(name, names)}"
                 )
     for name in sorted(fixed.keys() - {*trace.signature, *trace.free, *trace.axes}):

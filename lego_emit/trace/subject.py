@@ -1,4 +1,5 @@
-"""What generate() is given, followed with symbols: a layout, or a function that gives one or indices."""
+"""What generate() is given, followed with symbols: a layout, a function that gives one or indices, or
+SymPy expressions."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..arith.expr import Cond, Expr
+from ..arith.given_ranges import GivenRange, parse_ranges
 from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
@@ -19,6 +21,8 @@ from ..kinds import is_sympy
 from .calls import call_user_function
 from .doubts import doubts
 from .follow import follow, go_on
+from .formulas import Followed, are_formulas, follow_formulas
+from .formulas import title as formulas_title
 from .learn import learn_layout, product_of
 from .trace import AXIS_NAMES, Trace
 
@@ -29,7 +33,8 @@ Outputs = list[tuple[str, Expr]]
 class Traced:
     """One function: its name, what it computes, what was learned of it, its result, and how that is
     named. size: how many positions there are; spans: (least, end) that are known to hold of each
-    output, counted from 0."""
+    output, counted from 0. stated: what the user said of it before; form: SymPy expressions that are
+    spelled as they stand."""
 
     name: str
     doc: str
@@ -38,6 +43,8 @@ class Traced:
     named: Callable[[Any], Outputs]
     size: Expr | None = None
     spans: Sequence[tuple[int, Expr]] | None = None
+    stated: Sequence[str] = ()
+    form: Any = None
 
     def outputs(self) -> tuple[Outputs, Log]:
         """(the results by name, under all that was learned; the steps that led to them)."""
@@ -82,24 +89,34 @@ class Subject:
 
 
 def followed(
-    subject: Any, name: str | None, sizes: Mapping[str, int] | None, assume: list[Any], base: int
+    subject: Any,
+    name: str | None,
+    sizes: Mapping[str, int] | None,
+    assume: list[Any],
+    base: int,
+    ranges: Any = None,
 ) -> Subject:
-    """Follow a layout or a function. Raises TraceError where it is neither."""
+    """Follow a layout, a function or expressions. Raises TraceError where it is none of them."""
     if name is not None and not isinstance(name, str):
         raise TraceError(f"name must be text such as 'index', not {shown(name)}")
+    given = parse_ranges(ranges)
+    if are_formulas(subject):
+        return _of_formulas(subject, name, sizes, assume, base, given)
     if isinstance(subject, Block):
         unit = name or "layout"
         title, told = repr(subject), tuple
-        trace, result = follow(lambda t: _declared(t, subject), sizes, assume, base)
+        trace, result = follow(lambda t: _declared(t, subject), sizes, assume, base, given)
     elif callable(subject):
         unit = name or getattr(subject, "__name__", "index")
         if unit == "<lambda>":
             unit = "index"
         title = _title(subject, unit)
-        trace, result = follow(lambda t: _called(subject, t), sizes, assume, base)
+        trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given)
         told = partial(_doubts, subject, trace)
     else:
-        raise TraceError(f"generate() takes a function or a layout, not {shown(subject)}")
+        raise TraceError(
+            f"generate() takes a function or a layout, or SymPy expressions, not {shown(subject)}"
+        )
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
     else:
@@ -107,6 +124,43 @@ def followed(
     if sizes:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
     return Subject(unit, " ".join(title.split()), functions, told)
+
+
+def _of_formulas(
+    subject: Any,
+    name: str | None,
+    sizes: Mapping[str, int] | None,
+    assume: list[Any],
+    base: int,
+    ranges: list[GivenRange],
+) -> Subject:
+    if base:
+        raise TraceError(
+            "base=1 is for functions and layouts: an expression says itself what its indices count "
+            "from; write i - 1 for an index that counts from 1, and give its range"
+        )
+    unit, found = follow_formulas(subject, name, sizes, assume, ranges)
+    title = formulas_title(subject)
+    if sizes:
+        title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
+    return Subject(unit, title, [_of_one(f) for f in found])
+
+
+def _of_one(found: Followed) -> Traced:
+    """A function of expressions; what unit.sympy gave and nobody changed keeps its promises."""
+    problem, trace = found.problem, found.trace
+    doc = f"The value that {found.name} computes."
+
+    def named(_: Any) -> Outputs:
+        return [(n, Expr.of(e) - trace.base) for n, e in found.outputs.items()]
+
+    if problem is None:
+        return Traced(found.name, doc, trace, None, named, form=found.form)
+    doc, size, spans = problem.doc if found.unchanged else doc, problem.size, problem.spans
+    if not found.unchanged:
+        size = spans = None
+    stated, form = problem.stated, found.form
+    return Traced(found.name, doc, trace, None, named, size, spans, stated, form)
 
 
 def _doubts(fn: Callable[..., Any], trace: Trace) -> tuple[str, ...]:

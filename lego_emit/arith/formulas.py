@@ -1,0 +1,207 @@
+"""What one function computes, as SymPy expressions: the seam between lego_emit and SymPy.
+
+SymPy itself is loaded by whoever has an expression of it, never here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..errors import TraceError, shown
+from ..kinds import is_integer, is_sympy
+from .expr import Expr
+
+LONG = 160  # characters of an expression in a message or a title
+MOST_WRITTEN = 1000  # parts of one that is written out
+
+
+class Pair(NamedTuple):
+    """(common parts with their names, results by name), as sympy.cse gives them."""
+
+    replacements: Sequence[tuple[Any, Any]]
+    expressions: Mapping[str, Any]
+
+
+class Formulas(Pair):
+    """What one emitted function computes, operation by operation: it unpacks as
+    `replacements, expressions = formulas`.
+
+    replacements: [(symbol, expression)] of the common parts, in order; expressions: {name of the
+    result: expression}. What is known of the symbols goes along, so that generate() takes it as it
+    is; `_replace(expressions=...)` keeps it, a pair of one's own knows nothing.
+    """
+
+    problem: Any = None  # what the function was lowered from
+    unit: str = ""  # the name of its unit
+    _made: Pair | None = None  # as it was made: what is changed later is read anew
+
+    @classmethod
+    def of(
+        cls,
+        replacements: Sequence[tuple[Any, Any]],
+        expressions: Mapping[str, Any],
+        problem: Any,
+        unit: str,
+    ) -> Formulas:
+        """A function's formulas, with what is known of their symbols."""
+        made = cls([*replacements], dict(expressions))
+        made.problem, made.unit = problem, unit
+        made._made = Pair([*replacements], dict(expressions))
+        return made
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether it is still what unit.sympy gave."""
+        return self._made is not None and tuple(self) == tuple(self._made)
+
+    def _replace(self, **changes: Any) -> Formulas:  # pyright: ignore
+        made = Formulas(**{**self._asdict(), **changes})
+        made.problem, made.unit, made._made = self.problem, self.unit, self._made
+        return made
+
+    def __reduce__(self) -> Any:
+        # What is known is not written out: a copy from elsewhere is given ranges= again.
+        return Formulas, (self.replacements, self.expressions)
+
+
+# -- what users write ----------------------------------------------------------------------------
+
+
+def is_pair(value: Any) -> bool:
+    """Whether it is (replacements, expressions), as sympy.cse gives it."""
+    if isinstance(value, Pair):
+        return True
+    pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], list)
+    return pair and isinstance(value[1], (list, tuple, Mapping))
+
+
+def as_pair(replacements: Any, expressions: Any) -> Pair:
+    """The pair that someone wrote. Raises TraceError for what is no expression."""
+    checked = []
+    for one in replacements:
+        if not isinstance(one, (tuple, list)) or len(one) != 2 or not is_symbol(one[0]):
+            raise TraceError(f"{in_short(one)} is no replacement; write (symbol, expression)")
+        checked.append((one[0], _value(one[0].name, one[1])))
+    return Pair(checked, {n: _value(n, e) for n, e in _named(expressions)})
+
+
+def _named(given: Any) -> Iterable[tuple[str, Any]]:
+    """The results by name."""
+    if is_sympy(given) and type(given).__name__ == "Lambda":
+        given = given.expr
+    if isinstance(given, Mapping):
+        for name in given:
+            if not isinstance(name, str) or not name.isidentifier():
+                raise TraceError(f"{shown(name)} is no name for a result")
+        named = [*given.items()]
+    elif isinstance(given, (tuple, list)):
+        named = [(f"out{k}" if len(given) > 1 else "result", e) for k, e in enumerate(given)]
+    else:
+        named = [("result", given)]
+    if not named:
+        raise TraceError("generate() was given no expression: there is nothing to emit")
+    return named
+
+
+def _value(name: str, value: Any) -> Any:
+    if isinstance(value, Expr) or is_sympy(value) or is_integer(value):
+        return int(value) if is_integer(value) else value
+    raise TraceError(
+        f"{name} is {in_short(value)}; give a SymPy expression"
+        + (" (sympy.sympify() reads text)" if isinstance(value, str) else "")
+    )
+
+
+def is_symbol(value: Any) -> bool:
+    """Whether it is a symbol of SymPy's."""
+    return is_sympy(value) and getattr(value, "is_Symbol", False)
+
+
+def stands(pair: Pair, shaped: bool = False) -> bool:
+    """Whether a form is meant: nothing but our nodes, and sums or products of ours among them, or
+    all of it once was a form of ours (shaped)."""
+    from .sympy_nodes import SHAPES, IntegerNode
+
+    for part in parts(expressions_of(pair)):
+        if isinstance(part, IntegerNode):
+            shaped = shaped or isinstance(part, SHAPES)
+        elif not (is_integer(part) or _says(part, "is_Integer") or _says(part, "is_Symbol")):
+            return False
+    return shaped
+
+
+def expressions_of(pair: Pair) -> list[Any]:
+    """All expressions of a pair."""
+    return [*(e for _, e in pair.replacements), *pair.expressions.values()]
+
+
+def symbols_of(values: Sequence[Any]) -> list[Any]:
+    """The symbols in expressions, by name; to SymPy several of one name may be different."""
+    found: dict[str, list[Any]] = {}
+    for part in parts(values):
+        if not _says(part, "is_Symbol"):
+            continue
+        if not part.name.isidentifier():
+            raise TraceError(f"the symbol {part.name!r} is no identifier; give it a plain name")
+        same = found.setdefault(part.name, [])
+        same.append(part)
+        if len(same) > 1 and {"Dummy", "Wild"} & {type(s).__name__ for s in same}:
+            raise TraceError(
+                f"two symbols that are different to SymPy have the name {part.name}; symbols are "
+                f"known by their names here: give each its own"
+            )
+    return [s for name in sorted(found) for s in found[name]]
+
+
+def parts(values: Sequence[Any]) -> Iterator[Any]:
+    """Every part of expressions once."""
+    seen: set[Any] = set()
+    stack = [*values]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Expr):
+            part = part.to_sympy()
+        try:
+            if part in seen:
+                continue
+            seen.add(part)
+        except TypeError:
+            raise TraceError(
+                f"{in_short(part)} ({type(part).__name__}) is no integer expression; of a matrix, "
+                f"give the elements as a tuple: tuple(matrix)"
+            ) from None
+        yield part
+        if not isinstance(part, type):
+            stack.extend(getattr(part, "args", ()))
+
+
+def _says(part: Any, what: str) -> bool:
+    """Whether SymPy says so of an expression, and not of a class."""
+    return getattr(part, what, False) is True
+
+
+def in_short(value: Any) -> str:
+    """An expression in a message or a title, in one line; a long one is cut, and one that has the
+    same parts so often that it takes for ever to write out is counted."""
+    count = _written(value, {})
+    if count > MOST_WRITTEN:
+        return f"an expression of {shown(count)} operations"
+    text = " ".join(shown(value).split())
+    return text if len(text) <= LONG else f"{text[: LONG - 2]}.."
+
+
+def _written(value: Any, known: dict[int, int]) -> int:
+    """How many parts are written out, those that stand more than once each time."""
+    if not is_sympy(value) or isinstance(value, type):
+        return 1
+    stack = [value]
+    while stack:
+        part = stack[-1]
+        inner = [a for a in getattr(part, "args", ()) if id(a) not in known]
+        if inner:
+            stack += inner
+        else:
+            known[id(part)] = 1 + sum(known[id(a)] for a in getattr(part, "args", ()))
+            stack.pop()
+    return known[id(value)]

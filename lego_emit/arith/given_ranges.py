@@ -1,0 +1,125 @@
+"""ranges= as people write them: {"i": (0, "M")}, half-open, read into facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import AssumptionError, LegoError, shown
+from ..kinds import is_integer, is_sympy
+from .assume import parse_value
+from .expr import Expr
+from .facts import Facts
+from .rebuild import rebuild
+from .terms import Atom
+
+
+@dataclass(frozen=True, eq=False)  # == between bounds would be a question
+class GivenRange:
+    """least <= name < end; None where it is open."""
+
+    name: str
+    least: Expr | None
+    end: Expr | None
+
+    @property
+    def bounds(self) -> list[Expr]:
+        """Those that are not open."""
+        return [e for e in (self.least, self.end) if e is not None]
+
+
+def parse_ranges(ranges: Any) -> list[GivenRange]:
+    """ranges= as a list, in order. Raises AssumptionError for anything else."""
+    if ranges is None:
+        return []
+    if not isinstance(ranges, Mapping):
+        raise AssumptionError(f'ranges is {shown(ranges)}; write a dict such as {{"i": (0, "M")}}')
+    found: dict[str, GivenRange] = {}
+    for key, given in ranges.items():
+        name = _name(key)
+        if name in found:
+            raise AssumptionError(f"ranges has {name} twice")
+        if isinstance(given, range) and given.step == 1:
+            given = given.start, given.stop
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            raise AssumptionError(
+                f"the range of {name} is {shown(given)}; write two bounds such as (0, 'M'), which "
+                f"is 0 <= {name} < M; None leaves one open"
+            )
+        least, end = (_bound(name, b) for b in given)
+        found[name] = GivenRange(name, least, end)
+    return [*found.values()]
+
+
+def learn_ranges(facts: Facts, ranges: Iterable[GivenRange], sizes: Mapping[str, int]) -> None:
+    """Put ranges into facts; sizes: symbols that are numbers. A symbol that ends a range from 0 on
+    is a size: where there is an index, it is at least 1."""
+    for given in ranges:
+        least, end = (_fixed(facts, e, sizes) for e in (given.least, given.end))
+        high = None if end is None else end - 1
+        if given.name in sizes:
+            value = Expr.of(sizes[given.name])
+            gaps = [value - e for e in (least,) if e is not None]
+            gaps += [e - value for e in (high,) if e is not None]
+            if any(gap.constant is not None and gap.constant < 0 for gap in gaps):
+                raise AssumptionError(
+                    f"sizes fixes {given.name} to {value!r}, outside of its range"
+                )
+            for gap in gaps:
+                facts.learn_nonneg(gap)
+            continue
+        for bound in (least, high):
+            if bound is not None and facts._reaches(bound, given.name):
+                raise AssumptionError(
+                    f"the range of {given.name} leads back to itself through {bound!r}; say each "
+                    f"relation between two symbols once"
+                )
+        facts.learn_range(given.name, least, high)
+        size = None if end is None else end.single
+        if least is not None and facts.nonneg(least) and size is not None and size.kind == "sym":
+            facts.learn_size(size.args[0])
+
+
+def _name(key: Any) -> str:
+    if isinstance(key, str) and key.isidentifier():
+        return key
+    if is_sympy(key) and getattr(key, "is_Symbol", False):
+        return str(key.name)  # pyright: ignore
+    single = key.single if isinstance(key, Expr) else None
+    if single is not None and single.kind == "sym":
+        return single.args[0]
+    raise AssumptionError(f"ranges has {shown(key)}, which is no symbol's name")
+
+
+def _bound(name: str, bound: Any) -> Expr | None:
+    if bound is None:
+        return None
+    try:
+        if isinstance(bound, str):
+            return parse_value(bound)
+        if is_sympy(bound):
+            if getattr(bound, "is_infinite", False):
+                return None
+            from .from_sympy import from_sympy
+
+            return from_sympy(bound)
+        if isinstance(bound, Expr) or is_integer(bound):
+            return Expr.of(bound)
+    except LegoError as error:
+        raise AssumptionError(f"the range of {name}: {error}") from None
+    raise AssumptionError(
+        f"the range of {name}: {shown(bound)} is no bound; write a number, a symbol, text such as "
+        f"'M // BM', or None"
+    )
+
+
+def _fixed(facts: Facts, e: Expr | None, sizes: Mapping[str, int]) -> Expr | None:
+    if e is None:
+        return None
+
+    def number(atom: Atom) -> Expr | None:
+        known = atom.kind == "sym" and atom.args[0] in sizes
+        return Expr.of(sizes[atom.args[0]]) if known else None
+
+    return facts.rebuilt(rebuild(e, number))

@@ -1,0 +1,48 @@
+"""Lowered programs as SymPy expressions, operation by operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+
+from ..arith.formulas import Formulas
+from ..ir.program import Function, Node, Program
+from .as_written import NATURALS, OPERATIONS
+
+KINDS: dict[str, Any] = {op: kind for kind, op in OPERATIONS.items()}
+KINDS |= {natural: KINDS[op] for op, natural in NATURALS.items()}
+
+
+def formulas_of(program: Program) -> dict[str, Formulas]:
+    """What each function computes, by name."""
+    return {f.name: _formulas(f, program.name) for f in program.functions}
+
+
+def _formulas(function: Function, unit: str) -> Formulas:
+    known: dict[int, Any] = {}
+    replacements = [(_symbol(name), _expr(node, known)) for name, node in function.body]
+    expressions = {name: _expr(node, known) for name, node in function.outputs}
+    return Formulas.of(replacements, expressions, function.problem, unit)
+
+
+def _symbol(name: str) -> sympy.Symbol:
+    return sympy.Symbol(name, integer=True)
+
+
+def _expr(node: Node, known: dict[int, Any]) -> Any:
+    """known: those of the nodes that were made, by identity."""
+    if id(node) not in known:
+        known[id(node)] = _made(node, known)
+    return known[id(node)]
+
+
+def _made(node: Node, known: dict[int, Any]) -> Any:
+    if node.op == "const":
+        return sympy.Integer(node.value)
+    if node.op == "var":
+        return _symbol(str(node.value))
+    args = [_expr(a, known) for a in node.args]
+    if node.op == "int":  # our conditions are 0 or 1
+        return args[0]
+    return KINDS[node.op](*args)

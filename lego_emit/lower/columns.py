@@ -1,0 +1,91 @@
+"""The values of a graph's nodes over all values of their symbols, where those are few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from math import inf, prod
+
+from ..ir.program import OPS
+from .lowering import Lowering
+from .search import SMALL
+
+Names = tuple[str, ...]
+
+
+class Columns:
+    """Bounds of nodes that depend on symbols of small ranges, found by looking at all values: a
+    form that was searched for has no other proof."""
+
+    def __init__(self, lowering: Lowering):
+        self.lowering, self.graph = lowering, lowering.graph
+        self._names: dict[int, Names] = {}
+        self._domains: dict[Names, list[tuple[int, ...]] | None] = {}
+        self._values: dict[tuple[int, Names], Sequence[int] | None] = {}
+
+    def least(self, node: int) -> float:
+        """The least value of a node, which its bounds are from here on; -inf where it is not
+        found."""
+        bounds = self._bounds(node)
+        return -inf if bounds is None else bounds[0]
+
+    def bound_all(self, roots: Iterable[int]) -> None:
+        """Find the bounds of all that the roots need."""
+        for node in self.graph.reached(roots):
+            self._bounds(node)
+        self.lowering.ranges.forget()
+
+    def _bounds(self, node: int) -> tuple[int, int] | None:
+        op = self.graph.ops[node]
+        if op not in OPS or OPS[op][1] == "b":
+            return None
+        if node not in self.lowering.bounds:
+            found = self._column(node, self.names(node))
+            if found is not None:
+                self.lowering.bounds[node] = min(found), max(found)
+        return self.lowering.bounds.get(node)
+
+    def names(self, node: int) -> Names:
+        """The symbols that a node depends on."""
+        if node not in self._names:
+            graph = self.graph
+            own = {str(graph.values[node])} if graph.ops[node] == "var" else set()
+            self._names[node] = tuple(sorted(own.union(*map(self.names, graph.args[node]))))
+        return self._names[node]
+
+    def _domain(self, names: Names) -> list[tuple[int, ...]] | None:
+        if names not in self._domains:
+            facts = self.lowering.facts
+            ends = [facts.interval(facts.symbol(n)) for n in names]
+            ranges = [range(lo, hi + 1) for lo, hi in ends if lo is not None and hi is not None]
+            few = len(ranges) == len(names) > 0 and 0 < prod(map(len, ranges)) <= SMALL
+            self._domains[names] = [*product(*ranges)] if few else None
+        return self._domains[names]
+
+    def _column(self, node: int, names: Names) -> Sequence[int] | None:
+        """The node's values where the symbols run through theirs; None where it has none
+        somewhere."""
+        key = node, names
+        if key not in self._values:
+            self._values[key] = self._computed(node, names)
+        return self._values[key]
+
+    def _computed(self, node: int, names: Names) -> Sequence[int] | None:
+        graph, domain = self.graph, self._domain(names)
+        if domain is None:
+            return None
+        op, value = graph.ops[node], graph.values[node]
+        if op == "const":
+            return [value] * len(domain)  # type: ignore[list-item]
+        if op == "var":
+            place = names.index(str(value))
+            return [point[place] for point in domain]
+        args = [self._column(a, names) for a in graph.args[node]]
+        if op == "within":
+            return args[0]
+        if any(a is None for a in args):
+            return None
+        try:
+            return [*map(OPS[op][2], *args)]  # type: ignore[arg-type]
+        except (ArithmeticError, ValueError):
+            return None

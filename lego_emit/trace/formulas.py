@@ -1,0 +1,307 @@
+"""SymPy expressions as what is to be emitted: their functions, parameters and results.
+
+What they mean is read in arith/from_sympy.py, which is loaded here alone, when there are some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..arith.assume import learn, parse, source_of
+from ..arith.expr import Expr
+from ..arith.formulas import (
+    LONG,
+    Formulas,
+    Pair,
+    as_pair,
+    expressions_of,
+    in_short,
+    is_pair,
+    is_symbol,
+    stands,
+    symbols_of,
+)
+from ..arith.given_ranges import GivenRange, learn_ranges
+from ..arith.knowledge import using
+from ..arith.terms import TOO_DEEP
+from ..errors import AssumptionError, LegoError, TraceError, nearest, shown
+from ..kinds import is_sympy
+from .follow import check_sizes, follow
+from .trace import Trace
+
+
+@dataclass
+class Followed:
+    """One function of expressions: its name, what was learned of it, its results by name; what
+    was known of it before (a Problem), and that this still is what it computes; the pair that is
+    spelled as it stands, None where a form is searched for."""
+
+    name: str
+    trace: Trace
+    outputs: Mapping[str, Any]
+    problem: Any
+    unchanged: bool
+    form: Pair | None
+
+
+def are_formulas(subject: Any) -> bool:
+    """Whether generate() was given expressions, and not a function or a layout."""
+    if isinstance(subject, (tuple, list, Mapping)) and not is_pair(subject):
+        values = subject.values() if isinstance(subject, Mapping) else subject
+        return any(is_pair(v) or isinstance(v, Expr) or is_sympy(v) for v in values)
+    return is_pair(subject) or isinstance(subject, Expr) or is_sympy(subject)
+
+
+def follow_formulas(
+    subject: Any, name: str | None, sizes: Any, assume: list[Any], ranges: list[GivenRange]
+) -> tuple[str, list[Followed]]:
+    """(the unit's name, its functions). Raises TraceError for what is no integer expression."""
+    pairs = _functions(subject)
+    prefix = _prefix(pairs)
+    unit = name or prefix or "index"
+    fixed = check_sizes(sizes)
+    signature = _signature(subject) if len(pairs) == 1 else None
+    found = []
+    try:
+        functions = [_Function(pair, ranges, signature) for pair in pairs.values()]
+        _all_known(functions, fixed, assume, ranges)
+        for given, function in zip(pairs, functions, strict=True):
+            own = unit + given[len(prefix) :] if prefix else given or unit
+            found.append(function.followed(own, fixed, assume))
+    except RecursionError:
+        raise TraceError(f"{unit}: {TOO_DEEP}") from None
+    return unit, found
+
+
+def reference(subject: Any, functions: Sequence[Any]) -> Any:
+    """What a unit made of expressions is compared with: a function of integers; None where they
+    have several functions, or loops of their own. functions: those that were emitted."""
+    (pair, *more), (function, *_) = _functions(subject).values(), functions
+    if more or function.axes or function.base:
+        return None
+    from .evaluated import Evaluated
+
+    return Evaluated(function.name, pair, [p.name for p in function.params])
+
+
+def title(subject: Any) -> str:
+    """The expressions as SymPy shows them, in one line; a long one is cut."""
+    texts = []
+    for pair in _functions(subject).values():
+        single = len(pair.expressions) == 1 and "result" in pair.expressions
+        results = [(n, in_short(e)) for n, e in pair.expressions.items()]
+        texts += [e if single else f"{n} = {e}" for n, e in results]
+        texts += [f"{s} = {in_short(e)}" for s, e in pair.replacements]
+    text = ", ".join(texts)
+    return text if len(text) <= LONG else f"{text[: LONG - 2]}.."
+
+
+# -- what was given ------------------------------------------------------------------------------
+
+
+def _functions(subject: Any) -> dict[str, Pair]:
+    """The functions by name; "" is the name of a lone one without."""
+    if isinstance(subject, Mapping) and any(map(is_pair, subject.values())):
+        found = {}
+        for name, value in subject.items():
+            if not isinstance(name, str) or not name.isidentifier():
+                raise TraceError(f"{shown(name)} is no name for a function")
+            if not is_pair(value):
+                raise TraceError(
+                    f"{name} is {in_short(value)}, beside functions: give all of them as "
+                    f"(replacements, expressions), as unit.sympy does"
+                )
+            found[name] = as_pair(*value) if not isinstance(value, Formulas) else value
+        return found
+    if is_pair(subject):
+        return {"": subject if isinstance(subject, Formulas) else as_pair(*subject)}
+    return {"": as_pair([], subject)}
+
+
+def _signature(subject: Any) -> list[str]:
+    """The names of a SymPy Lambda's arguments."""
+    if not (is_sympy(subject) and type(subject).__name__ == "Lambda"):
+        return []
+    if not all(map(is_symbol, subject.signature)):
+        raise TraceError(f"{in_short(subject)}: its arguments are no symbols")
+    return [s.name for s in subject.signature]
+
+
+def _prefix(functions: Mapping[str, Pair]) -> str:
+    """What the functions' names begin with: layout of layout_apply and layout_inv."""
+    first, pair = next(iter(functions.items()))
+    heads = [pair.unit] if isinstance(pair, Formulas) else []
+    heads += [first] if len(functions) == 1 else [first.rpartition("_")[0]]
+    fit = (h for h in heads if h and all(f == h or f.startswith(f"{h}_") for f in functions))
+    return next(fit, "")
+
+
+# -- one function --------------------------------------------------------------------------------
+
+
+class _Function:
+    """One function of expressions, with the names in it."""
+
+    def __init__(self, pair: Pair, ranges: Sequence[GivenRange], signature: Sequence[str] | None):
+        """ranges: of the unit; signature: the first parameters where it is the unit's one function,
+        whose parameters all ranges speak of; None where it is one of several."""
+        self.pair, self.alone = pair, signature is not None
+        self.problem: Any = pair.problem if isinstance(pair, Formulas) else None
+        self.locals = [s.name for s, _ in pair.replacements]
+        self.symbols = symbols_of(expressions_of(pair))
+        first = [*(signature or ()), *([] if self.problem is None else self.problem.params)]
+        names = {*first, *(s.name for s in self.symbols)} - {*self.locals}
+        self.ranges = [*ranges] if self.alone else []
+        while not self.alone and (
+            more := [r for r in ranges if r.name in names and r not in self.ranges]
+        ):
+            self.ranges += more
+            names |= {s for r in more for e in r.bounds for s in e.symbols()}
+        self.ranges.sort(key=ranges.index)
+        order = [*first, *(r.name for r in self.ranges)]
+        names |= {s for r in self.ranges for e in r.bounds for s in e.symbols()}
+        self.params = [*dict.fromkeys([*order, *sorted(names)])]
+
+    def followed(self, name: str, sizes: Mapping[str, int], assume: list[Any]) -> Followed:
+        """Read it under all that is known of its symbols."""
+        for local in self.locals:
+            if local in self.params or self.locals.count(local) > 1:
+                raise TraceError(f"{name}: {local} is replaced, and has a meaning already")
+        if not self.alone:
+            sizes = {n: v for n, v in sizes.items() if n in self.params}
+            assume = [a for a in assume if _names_of(a) <= {*self.params}]
+        form = self.pair if stands(self.pair, self.problem is not None) else None
+        if self.problem is not None:
+            return self._again(name, sizes, assume, form)
+        trace, outputs = follow(self._read, sizes, assume, ranges=[*self._signs(), *self.ranges])
+        return Followed(name, trace, outputs, None, False, form and self._with_numbers(form, sizes))
+
+    def _read(self, trace: Trace) -> dict[str, Expr]:
+        trace.signature = self.params
+        return self._values({n: trace.symbol(n) for n in self.params})
+
+    def _values(self, bound: dict[str, Expr]) -> dict[str, Expr]:
+        from ..arith.from_sympy import Reader
+
+        reader, waiting = Reader(bound), {*self.locals}
+        for symbol, e in self.pair.replacements:
+            if used := sorted(waiting & {s.name for s in symbols_of([e])}):
+                raise TraceError(f"{used[0]} is used in {symbol} before it is defined")
+            bound[symbol.name] = _expr(reader, e)
+            waiting.remove(symbol.name)
+        return {n: _expr(reader, e) for n, e in self.pair.expressions.items()}
+
+    def _again(
+        self, name: str, sizes: Mapping[str, int], assume: list[Any], form: Pair | None
+    ) -> Followed:
+        """What unit.sympy gave, perhaps changed, under what was known of it and what is said now."""
+        problem, pair = self.problem, self.pair
+        if sizes:
+            raise TraceError(
+                f"{name}: sizes fixes {', '.join(sizes)} when a function or a layout is traced; in "
+                f"what unit.sympy gave, give sizes to the generate() that made it"
+            )
+        for a in assume:
+            for n in sorted(_names_of(a) - {*self.params}):
+                raise AssumptionError(
+                    f"the assumption {source_of(a)!r} names {n}, which is no parameter; parameters: "
+                    f"{', '.join(self.params)}.{nearest(n, self.params)}"
+                )
+        facts = problem.facts.copy()
+        with using(facts):
+            learn(facts, [(c, source_of(a)) for a in assume for c in parse(a)])
+            learn_ranges(facts, [*self._signs(), *self.ranges], {})
+        facts.check_consistent()
+        trace = Trace(
+            facts,
+            {},
+            lambda t: None,  # its results are known
+            signature=[n for n in self.params if n not in problem.axes],
+            axes=[*problem.axes],
+            preconditions=[*problem.preconditions],
+            extents=dict(problem.extents),
+            base=problem.base,
+            indices={*problem.indices},
+            stand_ins=dict(problem.stand_ins),
+        )
+        assert isinstance(pair, Formulas)
+        if pair.unchanged:
+            outputs = dict(problem.outputs)
+        else:
+            with using(facts):
+                outputs = self._values({n: facts.symbol(n) for n in self.params})
+        return Followed(name, trace, outputs, problem, pair.unchanged, form)
+
+    def _signs(self) -> list[GivenRange]:
+        """What SymPy was told of the symbols' signs."""
+        return [r for s in self.symbols if (r := _range_of(s)) is not None]
+
+    def _with_numbers(self, form: Pair, sizes: Mapping[str, int]) -> Pair:
+        fixed = {s: sizes[s.name] for s in self.symbols if s.name in sizes}
+        if not fixed:
+            return form
+        return Pair(
+            [(s, _replaced(e, fixed)) for s, e in form.replacements],
+            {n: _replaced(e, fixed) for n, e in form.expressions.items()},
+        )
+
+
+def _expr(reader: Any, value: Any) -> Expr:
+    """An expression read, with what SymPy itself may raise as an error of ours."""
+    try:
+        return reader.expr(value)
+    except (LegoError, RecursionError):
+        raise
+    except Exception as error:
+        raise TraceError(
+            f"{in_short(value)} cannot be read: SymPy raises {type(error).__name__}: {error}"
+        ) from error
+
+
+def _replaced(value: Any, numbers: Mapping[Any, int]) -> Any:
+    import sympy
+
+    made = {s: sympy.Integer(n) for s, n in numbers.items()}
+    return value.xreplace(made) if isinstance(value, sympy.Basic) else value
+
+
+def _range_of(symbol: Any) -> GivenRange | None:
+    """What a symbol's own assumptions say of its sign."""
+    least = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else None
+    end = 0 if symbol.is_negative else 1 if symbol.is_nonpositive else None
+    if least is None and end is None:
+        return None
+    bounds = (None if b is None else Expr.of(b) for b in (least, end))
+    return GivenRange(symbol.name, *bounds)
+
+
+def _names_of(assumption: Any) -> set[str]:
+    return {s for c in parse(assumption) for e in c.exprs() for s in e.symbols()}
+
+
+def _all_known(
+    functions: Sequence[_Function],
+    sizes: Mapping[str, int],
+    assume: Sequence[Any],
+    ranges: Sequence[GivenRange],
+) -> None:
+    """Of several functions, what is said must concern one of them."""
+    if len(functions) == 1:
+        return
+    names = {n for f in functions for n in f.params}
+    said = [(n, f"sizes fixes {n}") for n in sizes] + [
+        (r.name, f"ranges has {r.name}") for r in ranges
+    ]
+    said += [
+        (n, f"the assumption {source_of(a)!r} names {n}") for a in assume for n in _names_of(a)
+    ]
+    for name, text in said:
+        if name not in names:
+            raise AssumptionError(f"{text}, which is no parameter.{nearest(name, names)}")
+    for a in assume:
+        if not any(_names_of(a) <= {*f.params} for f in functions):
+            raise AssumptionError(
+                f"the assumption {source_of(a)!r} names no one function's parameters"
+            )

@@ -1,0 +1,38 @@
+"""One SymPy expression, simplified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..arith.assume import as_list
+from ..arith.expr import Expr
+from ..arith.formulas import in_short, symbols_of
+from ..arith.given_ranges import parse_ranges
+from ..arith.knowledge import using
+from ..arith.rebuild import unsubstitute
+from ..errors import TraceError
+from ..kinds import is_sympy
+from .formulas import follow_formulas
+
+
+def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | None = None) -> Any:
+    """A SymPy expression of integers, simplified under what is known of its symbols: an equal SymPy
+    expression in the same symbols. Sums and products are SymPy's own, all other operations nodes
+    of lego_emit.arith.sympy_nodes (FloorDiv, FloorMod, Select, ..), which round down.
+
+    expr: what generate() takes as one expression, an expression of `symbols` too; every symbol is
+        an integer, known by its name.
+    assume, ranges: what holds of the symbols, as generate() takes them.
+
+    The value is the same wherever expr has one. Raises LegoError for what is no integer expression.
+    """
+    if not (isinstance(expr, Expr) or is_sympy(expr)):
+        raise TraceError(f"simplify() takes one SymPy expression, not {in_short(expr)}")
+    _, (found,) = follow_formulas(expr, None, None, as_list(assume), parse_ranges(ranges))
+    facts = found.trace.facts
+    with using(facts):
+        value = unsubstitute(facts.rebuilt(found.outputs["result"]), facts)
+    from ..arith.sympy_nodes import to_sympy
+
+    return to_sympy(value, {s.name: s for s in reversed(symbols_of([expr]))})

@@ -1,0 +1,439 @@
+"""The seam to SymPy: expressions in, out, rewritten in between, and under SymPy's own printers."""
+
+import itertools
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from sympy import Max, Min, Mod, Piecewise, Rational, ceiling, floor
+from sympy.functions.elementary.miscellaneous import Rem
+
+from lego_emit import Col, GroupBy, LegoError, TileBy, generate, golden, simplify
+from lego_emit.arith import sympy_nodes
+from lego_emit.errors import AssumptionError, TraceError
+
+nodes: Any = sympy_nodes
+FloorDiv, FloorMod, Less, Select = nodes.FloorDiv, nodes.FloorMod, nodes.Less, nodes.Select
+IntAdd, IntMul, IntNeg, IntSub = nodes.IntAdd, nodes.IntMul, nodes.IntNeg, nodes.IntSub
+
+i, j, M, N, x, y = sympy.symbols("i j M N x y", integer=True)
+SMALL = {"x": (-7, 8), "y": (-4, 5)}
+POINTS = [*itertools.product(range(-7, 8), range(-4, 5))]
+NODES = [
+    n for n in vars(nodes).values() if isinstance(n, type) and issubclass(n, nodes.IntegerNode)
+]
+NODES = sorted((n for n in NODES if n is not nodes.IntegerNode), key=lambda n: n.__name__)
+
+
+def applied(node, values):
+    """What a node makes of integers, None where it has no value."""
+    return node.compute(*values) if node.defined(*values) else None
+
+
+def operands(node):
+    """The operands of a node that print with every kind of parenthesis, and where it has a value."""
+    (count,) = node.nargs
+    args = [x - y, y - 1, x * y][: int(count)]
+    points = []
+    for a, b in POINTS:
+        values = [a - b, b - 1, a * b][: int(count)]
+        if applied(node, values) is not None:
+            points.append(((a, b), applied(node, values)))
+    return args, points
+
+
+# -- SymPy's own printers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda n: n.__name__)
+def test_lambdify_gives_the_values(node):
+    args, points = operands(node)
+    e: Any = 3 - 2 * node(*args)
+    plain, array = sympy.lambdify((x, y), e, "math"), sympy.lambdify((x, y), e, "numpy")
+    for (a, b), value in points:
+        assert plain(a, b) == 3 - 2 * value
+        assert int(array(a, b)) == 3 - 2 * value
+    columns = np.array([p for p, _ in points]).T
+    assert array(*columns).tolist() == [3 - 2 * value for _, value in points]
+    assert eval(str(sympy.pycode(e)), {"x": 5, "y": 4, "math": __import__("math")}) == plain(5, 4)
+
+
+def test_latex_and_c_are_readable():
+    e = FloorDiv(x, y)
+    assert sympy.latex(e) == r"\left\lfloor x / y \right\rfloor"
+    assert sympy.latex(FloorMod(x + 1, y)) == r"\left(\left(x + 1\right) \bmod y\right)"
+    assert sympy.ccode(FloorDiv(x, 4)) == "(x / 4 - (x % 4 < 0))"
+    n = sympy.Symbol("n", nonnegative=True, integer=True)
+    assert sympy.ccode(-2 * FloorMod(n, 4)) == "-2*(n % 4)"
+    assert sympy.pycode(IntMul(2, IntAdd(x, y))) == "(2 * (x + y))"
+    assert sympy.latex(Select(Less(x, y), x, y)).startswith(r"\begin{cases} x & \text{if}")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_compiled_ccode_gives_the_values(tmp_path):
+    lines, wanted = [], []
+    for node in NODES:
+        args, points = operands(node)
+        text = sympy.ccode(3 - 2 * node(*args))
+        for (a, b), value in points:
+            lines.append(
+                f'{{ long long x = {a}, y = {b}; printf("%lld\\n", (long long)({text})); }}'
+            )
+            wanted.append(3 - 2 * value)
+    body = "\n".join(lines)
+    source = f"#include <stdio.h>\n#include <math.h>\nint main(void) {{\n{body}\nreturn 0; }}\n"
+    (tmp_path / "nodes.c").write_text(source)
+    subprocess.run(["gcc", "-o", "nodes", "nodes.c", "-lm"], cwd=tmp_path, check=True)
+    done = subprocess.run(["./nodes"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert [*map(int, done.stdout.split())] == wanted
+
+
+def test_the_nodes_keep_their_form():
+    e = IntMul(2, IntAdd(y, IntNeg(IntSub(x, 1))))
+    names = {**vars(sympy), **vars(nodes)}
+    assert eval(sympy.srepr(e), names) == e
+    assert pickle.loads(pickle.dumps(e)) == e
+    assert e.xreplace({x: M}).args[1].args[0] == y
+    assert e.subs({x: 3, y: 10}) == 16
+
+
+# -- in ------------------------------------------------------------------------------------------
+
+MEANINGS = {
+    "floor": (floor(x / 3), lambda x, y: x // 3),
+    "floor by a negative": (floor((x + y) / -3), lambda x, y: (x + y) // -3),
+    "floor of a sum of fractions": (floor(x / 2 + y / 3), lambda x, y: (3 * x + 2 * y) // 6),
+    "ceiling": (ceiling(x / 3) - ceiling(-y / 2), lambda x, y: -(-x // 3) + y // 2),
+    "Mod": (Mod(x, 3) + 7 * Mod(x, -3), lambda x, y: x % 3 + 7 * (x % -3)),
+    "Rem": (Rem(x, -3), lambda x, y: (abs(x) % 3) * (-1 if x < 0 else 1)),
+    "Min and Max": (Min(x, y, 2) - Max(x, 2 * y), lambda x, y: min(x, y, 2) - max(x, 2 * y)),
+    "Abs": (abs(x - y) * x, lambda x, y: abs(x - y) * x),
+    "Piecewise": (Piecewise((x, x < y), (y**2, sympy.Ne(x, 3)), (-1, True)),
+                  lambda x, y: x if x < y else y * y if x != 3 else -1),
+    "Xor": (Piecewise((1, sympy.Xor(x < 1, y < 1)), (0, True)), lambda x, y: (x < 1) ^ (y < 1)),
+    "Implies": (Piecewise((1, sympy.Implies(x < 1, y < 1)), (0, True)),
+                lambda x, y: int(not x < 1 or y < 1)),
+    "ITE": (Piecewise((1, sympy.ITE(x < 0, y < 1, y > 2)), (0, True)),
+            lambda x, y: int(y < 1 if x < 0 else y > 2)),
+    "a root": (floor(sympy.sqrt(x + 7)), lambda x, y: sympy.integer_nthroot(x + 7, 2)[0]),
+    "a triangle": (x * (x + 1) / 2 - y, lambda x, y: x * (x + 1) // 2 - y),
+    "a sum of fractions": (x**2 / 2 + x / 2, lambda x, y: x * (x + 1) // 2),
+    "nodes": (Select(Less(x, y), FloorMod(x, 4), nodes.BitNot(y)),
+              lambda x, y: x % 4 if x < y else ~y),
+    "a Select of a relation": (Select(x < y, x, y), min),
+    "a Select of a number": (Select(FloorMod(x, 3), x, y), lambda x, y: x if x % 3 else y),
+    "numbers as conditions": (
+        Select(x, nodes.And(x, y), nodes.Or(nodes.Not(y), 0)),
+        lambda x, y: int(bool(x and y)) if x else int(not y),
+    ),
+    "a form": (IntSub(IntMul(2, IntAdd(x, y)), IntNeg(FloorDiv(x, 2))),
+               lambda x, y: 2 * (x + y) + x // 2),
+    "a form that rounds": (IntAdd(FloorDiv(IntMul(x, 3), -2), FloorMod(y, -3)),
+                           lambda x, y: x * 3 // -2 + y % -3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MEANINGS)
+def test_operations_mean_what_they_mean_to_sympy(case):
+    e, wanted = MEANINGS[case]
+    (found,) = generate(e, "cpp", ranges=SMALL).functions
+    names = {p.name for p in found.params}
+    simple = simplify(e, ranges=SMALL)
+    for a, b in POINTS:
+        values = {n: v for n, v in {"x": a, "y": b}.items() if n in names}
+        assert found.evaluate(values)["result"] == wanted(a, b), (a, b)
+        assert simple.subs({x: a, y: b}) == wanted(a, b)
+
+
+def test_parameters_and_their_order():
+    (found,) = generate(i * N + j, "cpp", ranges={"j": (0, N), i: (0, "M")}).functions
+    assert [p.name for p in found.params] == ["j", "i", "M", "N"]
+    assert found.ranges == {"j": "0 <= j < N", "i": "0 <= i < M", "M": "M >= 1", "N": "N >= 1"}
+    assert found.result_range == "0 <= the result < M*N"
+    (found,) = generate(sympy.Lambda((y, x), 4 * x + y), "cpp").functions
+    assert [p.name for p in found.params] == ["y", "x"]
+    signed = sympy.Symbol("i", nonnegative=True)
+    assert generate(FloorDiv(signed, 3), "cpp").functions[0].outputs[0][1].op == "div"
+
+
+def test_several_results_and_names():
+    unit = generate({"row": floor(x / 4), "column": Mod(x, 4)}, "cpp", name="split")
+    assert [n for n, _ in unit.functions[0].outputs] == ["row", "column"]
+    assert unit.functions[0].name == unit.program.name == "split"
+    assert "row = floor(x/4), column = Mod(x, 4)" in unit.source
+    assert [n for n, _ in generate((x, y), "cpp").functions[0].outputs] == ["out0", "out1"]
+    assert generate(sympy.cse([(x + y) ** 2 + x + y]), "cpp").functions[0].op_count == 3
+
+
+REFUSED = {
+    "nan": (sympy.nan, "nan"),
+    "a float": (sympy.Float(2), "sympy.Integer(2)"),
+    "a fraction": (x / 2, "fraction"),
+    "a root": (sympy.sqrt(x), "floor(sqrt(x))"),
+    "a power of 2": (2**x, "ShiftLeft"),
+    "a sign": (sympy.sign(x), "Piecewise"),
+    "an undefined function": (sympy.Function("f")(x), ".subs()"),
+    "a matrix": (sympy.Matrix([x, y]), "tuple(matrix)"),
+    "text": ((x, "y"), "sympify"),
+    "a relation": (x < 3, "Piecewise((1, condition), (0, True))"),
+    "no identifier": (sympy.Symbol("M//BM"), "identifier"),
+    "no integer": (sympy.Symbol("z", integer=False), "integer=True"),
+    "two dummies": (sympy.Dummy("a") - sympy.Dummy("a"), "its own"),
+    "a huge power": (x ** (10**6), "factors"),
+    "no end": (Piecewise((x, x < 3)), "(value, True)"),
+    "a part that is used too early": (([(x, y + 1), (y, sympy.Integer(3))], [x]), "before"),
+    "a part of two meanings": (([(x, i + 1), (x, i + 2)], [x]), "meaning already"),
+    "a condition that is none": (Piecewise((1, sympy.Contains(x, sympy.Interval(0, 3))), (0, True)),
+                                 "relation"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals_name_the_way_out(case):
+    e, words = REFUSED[case]
+    with pytest.raises(TraceError) as caught:
+        generate(e, "cpp")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "words"),
+    [
+        ({"i": 8}, "two bounds"),
+        ({"i": (0, "M +")}, "cannot read the bound"),
+        ({"i": (0, 1.5)}, "no bound"),
+        ({"i": ("j", None), "j": (0, "i")}, "leads back"),
+        ({"i": (3, 2)}, "contradict"),
+        ({"a b": (0, 1)}, "no symbol's name"),
+        (5, "write a dict"),
+    ],
+    ids=str,
+)
+def test_ranges_that_are_none(ranges, words):
+    with pytest.raises(AssumptionError) as caught:
+        generate(i + j, "cpp", ranges=ranges)
+    assert words in str(caught.value)
+
+
+def test_ranges_of_a_function():
+    (found,) = generate(lambda a, b: a * 4 + b, "cpp", ranges={"a": (0, 8), "b": (0, 4)}).functions
+    assert found.index_type == "int32" and found.result_range == "0 <= the result < 32"
+    with pytest.raises(AssumptionError, match="no parameter"):
+        generate(lambda a: a, "cpp", ranges={"b": (0, 4)})
+
+
+def test_what_has_no_meaning_for_expressions():
+    with pytest.raises(TraceError, match="base=1"):
+        generate(x, "cpp", base=1)
+    unit = generate(i * N + j, "cpp")
+    with pytest.raises(TraceError, match="sizes fixes N"):
+        generate(unit.sympy, "cpp", sizes={"N": 4})
+    with pytest.raises(AssumptionError, match="no parameter"):
+        generate(unit.sympy, "cpp", assume=["Q < 4"])
+
+
+def test_a_form_divides_by_nothing_that_is_0_unsaid():
+    form = IntAdd(IntMul(FloorDiv(x, y), y), FloorMod(x, y))
+    (found,) = generate(form, "cpp").functions
+    assert "y != 0" in found.assumptions and found.op_count == 4
+
+
+def test_shared_parts_take_no_time():
+    e = x
+    for k in range(60):
+        e = Select(Less(e, k), IntAdd(e, 1), IntMul(e, 2))
+    (found,) = generate(e, "cpp").functions
+    assert len(found.body) == 59
+
+
+# -- out, and in again ---------------------------------------------------------------------------
+
+
+def assert_same(made, again):
+    """Node by node, and all of the header but title and doc."""
+    for f, g in zip(made.functions, again.functions, strict=True):
+        assert (f.name, f.params, f.body, f.outputs) == (g.name, g.params, g.body, g.outputs)
+        assert (f.index_type, f.axes, f.promises, f.base) == (
+            g.index_type, g.axes, g.promises, g.base,
+        )  # fmt: skip
+    assert made.program.name == again.program.name
+
+    def code(unit):
+        return [s for s in unit.source.splitlines() if not s.lstrip().startswith(("//", "!"))]
+
+    assert code(made) == code(again)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cuda", "fortran"])
+def test_golden_units_come_back_node_by_node(target):
+    cases = golden.cases("golden")
+    assert cases
+    for case in cases:
+        unit = case.emit(target)
+        assert_same(unit, generate(unit.sympy, target, index_type=case.index_type))
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_units_with_axes_and_conditions_come_back(base):
+    def rows(M, N, a):
+        return GroupBy([M, N]).OrderBy(Col(M, N))[a, :]
+
+    def chosen(a, b):
+        return a // 4 if a > b else b % 3 - a
+
+    for subject in (rows, chosen, TileBy([2, 3], [4, 5]).OrderBy(Col(8, 15))):
+        unit = generate(subject, "cpp", base=base)
+        assert_same(unit, generate(unit.sympy, "cpp"))
+
+
+def test_what_comes_out():
+    unit = generate(lambda a, b: (a + b) // 3 + (a + b) % 5, "cuda", name="f")
+    replacements, expressions = unit.sympy["f"]
+    a, b, total = sympy.symbols("a b total", integer=True)
+    assert replacements == [(total, IntAdd(a, b))]
+    assert expressions == {"result": IntAdd(FloorMod(total, 5), FloorDiv(total, 3))}
+    assert sympy.lambdify((total,), expressions["result"])(7) == 4
+    changed = unit.sympy["f"]._replace(expressions={"result": IntAdd(total, 1)})
+    (found,) = generate({"f": changed}, "cuda").functions
+    assert found.evaluate({"a": 2, "b": 3}) == {"result": 6} and len(found.params) == 2
+
+
+def test_names_are_the_users_own():
+    unit = generate(sympy.Symbol("int") + 1, "cuda")
+    assert [p.name for p in unit.functions[0].params] != ["int"]
+    assert unit.sympy["index"].expressions["result"].free_symbols == {
+        sympy.Symbol("int", integer=True)
+    }
+
+
+def test_changed_formulas_promise_nothing_of_before():
+    unit = generate(TileBy([2, 3], [4, 5]), "cpp")
+    apply = unit.sympy["layout_apply"]
+    wild = IntMul(apply.expressions["flat"], 7)
+    changed = apply._replace(expressions={"flat": wild})
+    (found,) = generate({"f": changed}, "cpp").functions
+    assert found.result_range == "0 <= the result < 834"
+
+
+def test_units_of_expressions_are_verified():
+    pytest.importorskip("cffi")
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    unit = generate(Mod(x, -3) * Max(x, y), "cpp", ranges=SMALL)
+    assert unit.verify() and "SymPy's own value: equal" in str(unit.verify())
+    assert "as it was written" in generate(unit.sympy, "cpp").explain()
+
+
+def test_the_same_bytes_for_every_hash_seed():
+    program = (
+        "import sympy; from lego_emit import generate, simplify\n"
+        "a, b, c, d = sympy.symbols('a b c d')\n"
+        "e = sympy.Mod(a*b + c, d) + sympy.floor((a + b*c)/(d + 7)) - sympy.Max(a, b, c, d)\n"
+        "u = generate({'p': e, 'q': e**2}, 'cuda')\n"
+        "print(u.source, u.sympy, simplify(e))\n"
+    )
+    texts = set()
+    for seed in ("0", "1", "77"):
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )  # fmt: skip
+        texts.add(done.stdout)
+    assert len(texts) == 1
+
+
+# -- rewritten in between ------------------------------------------------------------------------
+
+
+def row_major(i, j, N):
+    return i * N + j
+
+
+def rewritten(rewrite, fn=row_major, assume=("0 <= i", "0 <= j < N")):
+    return generate(fn, "cpp", assume=assume, rewrite=rewrite)
+
+
+def test_a_rewrite_is_taken_where_it_is_proven():
+    seen = []
+
+    def spy(name, outputs):
+        seen.append((name, outputs))
+        return outputs
+
+    assert rewritten(spy).source == rewritten(None).source
+    assert seen == [("row_major", {"result": N * i + j})]
+    form = IntAdd(j, IntMul(i, N))
+    (found,) = rewritten(lambda name, outputs: {"result": form}).functions
+    assert found.outputs[0][1].args[0].value == "j"
+    assert found.promises == rewritten(None).functions[0].promises
+    expanded = rewritten(lambda name, outputs: {"result": sympy.expand((i + 1) * N) - N + j})
+    assert expanded.functions[0].op_count == 2
+    assert rewritten(lambda name, outputs: sympy.cse([*outputs.values()])).functions
+
+
+def test_a_rewrite_of_each_function():
+    names = []
+    generate(TileBy([2, 3], [4, 5]), "cpp", rewrite=lambda n, o: names.append((n, [*o])) or o)
+    assert names == [("layout_apply", ["flat"]), ("layout_inv", ["i", "j", "k", "l"])]
+
+
+def test_a_rewrite_that_only_small_ranges_prove():
+    made = generate(
+        lambda a: a * a % 8, "cpp", ranges={"a": (0, 8)},
+        rewrite=lambda n, o: {"result": Select(FloorMod(M, 2), 1, 4 * FloorMod(FloorDiv(M, 2), 2)).xreplace(
+            {M: sympy.Symbol("a", integer=True)})},
+    )  # fmt: skip
+    assert [made.functions[0].evaluate({"a": a})["result"] for a in range(8)] == [
+        a * a % 8 for a in range(8)
+    ]
+
+
+WRONG = {
+    "another value": (lambda n, o: {"result": o["result"] + Mod(i, 2)}, "at i = 1"),
+    "a constant off": (lambda n, o: {"result": o["result"] + 1}, "which is 1 at i = 0, j = 0, N = 1"),
+    "another name": (lambda n, o: {"r": i}, "gives r for row_major"),
+    "an unknown symbol": (lambda n, o: {"result": x}, "names x"),
+    "an exception": (lambda n, o: 1 / 0, "ZeroDivisionError"),
+    "no dict": (lambda n, o: 3, "gives 3"),
+    "no function": (3, "give a function"),
+    "no integer": (lambda n, o: {"result": o["result"] / 2}, "fraction"),
+    "a division by 0": (
+        lambda n, o: {"result": IntAdd(IntMul(N, i), IntAdd(IntMul(FloorDiv(j, i), i), FloorMod(j, i)))},
+        "may be 0",
+    ),
+    "what nothing proves": (
+        lambda n, o: {"result": o["result"] + FloorDiv(FloorMod((N * i + 5) ** 2 - (N * i + 5), 2), 1)},
+        "not proven",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_rewrite_that_is_refused(case):
+    rewrite, words = WRONG[case]
+    with pytest.raises(TraceError) as caught:
+        rewritten(rewrite)
+    assert words in str(caught.value), str(caught.value)
+
+
+# -- simplified ----------------------------------------------------------------------------------
+
+
+def test_simplify():
+    assert simplify(floor((4 * i + j) / 4), ranges={j: (0, 4)}) == i
+    assert simplify(Mod(i * M + j, M), ranges={j: (0, M)}) == j
+    assert simplify(Mod(i, 8) + 8 * floor(i / 8)) == i
+    assert simplify(floor(x / Rational(1, 3))) == 3 * x
+    own = sympy.Symbol("x", nonnegative=True)
+    assert simplify(Max(own, -1)) == own
+    assert simplify(FloorMod(M, N), assume=["M % N == 0"]) == 0
+    with pytest.raises(LegoError, match="one SymPy expression"):
+        simplify("x")
