@@ -88,7 +88,16 @@ def generate(
     printer = registry.printer(target)
     assume = as_list(assume)
     program = build_program(
-        fn_or_layout, printer, name, sizes, assume, index_type, base, cost, ranges, rewrite
+        fn_or_layout,
+        printer,
+        name,
+        sizes,
+        assume,
+        index_type,
+        base=base,
+        cost=cost,
+        ranges=ranges,
+        rewrite=rewrite,
     )
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
@@ -106,6 +115,7 @@ def build_program(
     sizes: Mapping[str, int] | None = None,
     assume: Sequence[Any] = (),
     index_type: str = "auto",
+    *,
     base: int = 0,
     cost: str | Cost | None = None,
     ranges: Mapping[Any, Any] | None = None,

@@ -84,14 +84,16 @@ def _with_params(
     """The narrowest candidate that holds every argument's proven range too. chosen: (index type,
     preconditions, why it is wide enough)."""
     index_type, width, note = chosen
-    for candidate in candidates[candidates.index(index_type) :]:
+    ends = [(p, end) for p in params for end in (p.lo, p.hi) if end is not None]
+    rest = candidates[candidates.index(index_type) :]
+    for candidate in rest:
         least, most = INDEX_TYPES[candidate]
-        ends = ((p, end) for p in params for end in (p.lo, p.hi) if end is not None)
-        culprit = next((p for p, end in ends if not least <= end <= most), None)
-        if culprit is None:
+        if all(least <= end <= most for _, end in ends):
             if candidate != index_type:
                 note = f"{candidate} holds every argument and every value."
             return candidate, width, note
+    least, most = INDEX_TYPES[rest[-1]]
+    culprit = next(p for p, end in ends if not least <= end <= most)
     better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"
     raise WidthError(
         f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "
