@@ -437,3 +437,9 @@ def test_simplify():
     assert simplify(FloorMod(M, N), assume=["M % N == 0"]) == 0
     with pytest.raises(LegoError, match="one SymPy expression"):
         simplify("x")
+
+
+def test_a_symbol_may_be_called_as_a_keyword_of_python_is():
+    unit = generate(sympy.Symbol("for") + 1, "cpp", ranges={"for": (0, 4)})
+    assert unit.functions[0].evaluate({unit.functions[0].params[0].name: 2}) == {"result": 3}
+    assert "for_v" in unit.source or "for_" in unit.source

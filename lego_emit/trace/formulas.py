@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any
 
 from ..arith.assume import learn, parse, source_of
@@ -77,9 +78,10 @@ def follow_formulas(
 
 def reference(subject: Any, functions: Sequence[Any]) -> Any:
     """What a unit made of expressions is compared with: a function of integers; None where they
-    have several functions, or loops of their own. functions: those that were emitted."""
+    have several functions, loops of their own, or a symbol that no function of Python's can take.
+    functions: those that were emitted."""
     (pair, *more), (function, *_) = _functions(subject).values(), functions
-    if more or function.axes or function.base:
+    if more or function.axes or function.base or any(iskeyword(p.name) for p in function.params):
         return None
     from .evaluated import Evaluated
 
