@@ -80,7 +80,8 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import index_functions
 import programs
-from lego_emit import golden, registry
+from lego_emit import golden
+from lego_emit.run import registry
 from lego_emit.emitted import emit_program
 from lego_emit.targets.cpp import CppTarget
 from lego_emit.targets.cuda import CudaTarget

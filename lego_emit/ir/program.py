@@ -8,7 +8,7 @@ integers of the function's one index type.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isqrt
 from typing import Any
 
@@ -121,6 +121,10 @@ class Function:
     cost: float = 0  # of one call by the cost model that chose the form
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> list[Any]:
+        """Without the record: it holds what is known in this process alone."""
+        return [None if f.name == "record" else getattr(self, f.name) for f in fields(self)]
 
     @property
     def problem(self) -> Any:
