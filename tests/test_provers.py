@@ -160,7 +160,11 @@ def test_bounds_in_sizes(seed):
         for name, bound in bounds.items():
             if bound is not None:
                 found[name] += 1
-                assert all(facts._least(s) is not None for s in bound.symbols()), (text, name, bound)
+                assert all(facts._least(s) is not None for s in bound.symbols()), (
+                    text,
+                    name,
+                    bound,
+                )
         found["most"] += most is not None
         for want, values in cases:
             for name, bound in bounds.items():
