@@ -13,14 +13,17 @@ from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import LegoWarning, TargetError, TraceError, nearest, shown
 from .ir.cost import Cost, cost_model
+from .ir.nodes import Node
 from .ir.program import INDEX_TYPES, Program
-from .ir.relations import reworded
+from .ir.relations import read, with_numbers
 from .kinds import is_integer
 from .lower.function import lowered
 from .lower.problem import Problem
 from .lower.propose import is_aligned
+from .lower.relations import condition
 from .trace.formulas import are_formulas, reference
 from .trace.subject import Traced, followed
+from .trace.trace import Trace
 
 Rewrite = Callable[[str, dict[str, Any]], Any]
 
@@ -157,7 +160,7 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         trace.base,
         traced.size,
         traced.spans,
-        [*traced.stated, *(text for a in assume for text in _stated(a, trace.sizes))],
+        [*traced.stated, *(c for a in assume for c in _stated(a, trace))],
         trace.preconditions,
         trace.stand_ins,
         log,
@@ -174,11 +177,13 @@ def _rewritten(problem: Problem, rewrite: Rewrite | None) -> Problem:
     return rewritten(problem, rewrite)
 
 
-def _stated(assumption: Any, sizes: Mapping[str, int]) -> list[str]:
-    """An assumption as Python text, with the numbers of the sizes that are fixed."""
-    texts = [assumption] if isinstance(assumption, str) else [repr(c) for c in parse(assumption)]
-    numbers = {name: str(n) if n >= 0 else f"({n})" for name, n in sizes.items()}
-    return [reworded(text, numbers) for text in texts]
+def _stated(assumption: Any, trace: Trace) -> list[Node]:
+    """An assumption as a header says it, with the numbers of the sizes that are fixed."""
+    if isinstance(assumption, str):
+        found = [read(assumption)]
+    else:
+        found = [condition(c, trace.facts) for c in parse(assumption)]
+    return [with_numbers(c, trace.sizes) for c in found]
 
 
 def _candidates(index_type: str, printer: Printer) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, guard, infix
-from lego_emit.ir.program import INDEX_TYPES, Node
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_lines import broken
 
 UNARY = 14

@@ -10,7 +10,6 @@ TypeScript looks for the declarations of x.mjs in x.d.mts.
 from __future__ import annotations
 
 import re
-from functools import partial
 from itertools import count
 from math import prod
 from pathlib import Path
@@ -18,7 +17,8 @@ from textwrap import wrap
 
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.errors import TargetError
-from lego_emit.ir.program import INDEX_TYPES, Node, Program
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import INDEX_TYPES, Program
 from lego_emit.printers.c_family import C_OPS, UNARY
 
 # https://tc39.es/ecma262/#prod-ReservedWord, the words reserved in modules, and the globals that
@@ -298,14 +298,14 @@ class JavaScriptPrinter(Printer):
 
     def docs(self, view: FunctionView, typed: bool = True) -> list[str]:
         """The lines of the JSDoc comment; a declaration has its types itself."""
-        reword = partial(view.reword, unused="_{name}")
+        header = view.with_unused("_{name}")
         renamed = [f"Renamed: {old} is {new} here." for old, new in view.renamed]
-        notes = [f"Assumes {reword(a)}." for a in view.assumptions]
+        notes = [f"Assumes {a}." for a in header.assumptions]
         notes += [view.width_note] if view.width_note else []
         kind = f"{{{view.T}}} " if typed else ""
-        tags = [f"@param {kind}{reword(p.name)} {reword(p.range_text)}" for p in view.params]
+        tags = [f"@param {kind}{p.name} {p.range_text}" for p in header.params]
         kind = f"{{{self.result_type(view)}}} " if typed else ""
-        tags.append(f"@returns {kind}{view.result_text(reword=reword)}")
+        tags.append(f"@returns {kind}{header.result_range}")
         tags = [tag.rstrip() for tag in tags if tag != "@returns "]
         paragraphs = [[view.summary] if view.summary else [], notes, renamed, tags]
         lines = [line for p in paragraphs if p for line in ("", *p)]

@@ -11,7 +11,7 @@ from itertools import combinations, count
 from textwrap import wrap
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer
-from lego_emit.ir.program import Node
+from lego_emit.ir.nodes import Node
 from lego_emit.printers import rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 
@@ -252,18 +252,16 @@ class RustPrinter(Printer):
         names = {p.name for p in view.params} - {"a"}  # more often the article
         mark = partial(_marked, names={n for n in names if len(n) == 1 or not n.islower()})
         paragraphs = [[mark(view.summary)]] if view.summary else []
-        reword = partial(view.reword, unused="_{name}")
-        ranges = [
-            f"- `{reword(p.name)}`: `{reword(p.range_text)}`" for p in view.params if p.range_text
-        ]
-        result_range = view.result_text("result", reword)
+        header = view.with_unused("_{name}")
+        ranges = [f"- `{p.name}`: `{p.range_text}`" for p in header.params if p.range_text]
+        result_range = header.result_text("result")
         returned = [f"`{result_range}`"] if result_range else []
         if len(view.outputs) > 1:
             returned.insert(0, f"`({', '.join(name for name, _ in view.outputs)})`")
         if returned:
             ranges.append(f"- result: {', '.join(returned)}")
         paragraphs.append(ranges)
-        notes = [f"Assumes {mark(reword(a))}." for a in view.assumptions]
+        notes = [f"Assumes {mark(a)}." for a in header.assumptions]
         notes += [mark(view.width_note)] if view.width_note else []
         paragraphs.append(notes)
         paragraphs.append([f"Renamed: `{old}` is `{new}` here." for old, new in view.renamed])

@@ -3,7 +3,9 @@
 import itertools
 import random
 
-from lego_emit.ir.program import OPS, Function, Node, Param, Program
+from lego_emit.ir.nodes import OPS, Node
+from lego_emit.ir.program import Function, Param, Program
+from lego_emit.ir.relations import between, read
 
 
 def var(name, lo=None, hi=None):
@@ -47,12 +49,12 @@ def function(name, outputs, index_type="int32", params="ab", body=()):
     """A function over parameters in -50..50."""
     return Function(
         name,
-        tuple(Param(p, f"-50 <= {p} <= 50", -50, 50) for p in params),
+        tuple(Param(p, between(-50, 51), -50, 50) for p in params),
         tuple(body),
         tuple(outputs.items()),
         index_type,
         summary=f"The test function {name}.",
-        assumptions=("a and b are small",),
+        assumed=(read("a * a < 10_000"),) if "a" in params else (),
         width_note=f"{index_type} holds every intermediate value.",
     )
 

@@ -15,7 +15,7 @@ from lego_emit.arith.expr import Cond
 from lego_emit.arith.knowledge import using
 from lego_emit.arith.rebuild import unsubstitute
 from lego_emit.ir.cost import cost_model
-from lego_emit.ir.program import OPS
+from lego_emit.ir.nodes import OPS
 from lego_emit.lower.forms import Form, Style, standing
 from lego_emit.lower.lowering import Lowering
 from lego_emit.lower.wiring import Wiring

@@ -11,6 +11,7 @@ import pytest
 from lego_emit import GroupBy, generate, golden
 from lego_emit.emitted import emit_program
 from lego_emit.ir.program import INDEX_TYPES, Function, Param, Program
+from lego_emit.ir.relations import between
 
 pytestmark = pytest.mark.slow
 
@@ -153,7 +154,7 @@ def array_program():
     i, j, values = (programs.var(name, 0, 50) for name in ("i", "j", "VALUES"))
     ten = programs.node("mul", programs.const(10), i)
     result = programs.node("add", programs.node("add", ten, j), values)
-    params = tuple(Param(n, f"1 <= {n} <= 50", 1, 50) for n in ("VALUES", "i", "j"))
+    params = tuple(Param(n, between(1, 51), 1, 50) for n in ("VALUES", "i", "j"))
     axes = (("i", values), ("j", programs.const(3)))
     made = [
         FromOne(name, params, (), (("result", result),), "int32", axes=axes)

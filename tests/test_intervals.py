@@ -17,7 +17,7 @@ from lego_emit.arith.expr import Cond, Expr, distribute
 from lego_emit.arith.facts import Facts
 from lego_emit.arith.intervals import ANY, LONGEST
 from lego_emit.arith.terms import Atom
-from lego_emit.ir.program import OPS
+from lego_emit.ir.nodes import OPS
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 

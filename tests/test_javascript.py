@@ -18,7 +18,8 @@ from test_programs import CASES, cases_for
 from lego_emit import GroupBy, cli, generate, golden
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError, WidthError
-from lego_emit.ir.program import Function, Node, Param, Program
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Function, Param, Program
 from lego_emit.printers.javascript import JavaScriptPrinter
 from lego_emit.targets.javascript import JavaScriptTarget
 

@@ -12,6 +12,7 @@ from lego_emit import generate, golden
 from lego_emit.check.tables import arguments_of, wanted_of
 from lego_emit.emitted import emit_program
 from lego_emit.ir.program import INDEX_TYPES, Function, Param, Program
+from lego_emit.ir.relations import between
 from lego_emit.targets import julia as julia_target
 
 pytestmark = pytest.mark.slow
@@ -190,7 +191,7 @@ def array_program():
 
     i, j, rows = (programs.var(name, 0, 50) for name in ("i", "j", "rows"))
     result = programs.node("add", programs.node("mul", programs.const(10), i), j)
-    params = tuple(Param(n, f"1 <= {n} <= 50", 1, 50) for n in ("rows", "i", "j"))
+    params = tuple(Param(n, between(1, 51), 1, 50) for n in ("rows", "i", "j"))
     axes = (("i", rows), ("j", programs.const(3)))
     tile = FromOne("tile", params, (), (("result", result),), "int32", axes=axes)
     taken = programs.function("tile_array", {"result": programs.var("a")}, params="a")

@@ -23,7 +23,8 @@ from net.told import Explanation
 
 from lego_emit import generate
 from lego_emit.emitted import Emitted
-from lego_emit.ir.program import Node
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.relations import Range, between, const, var
 
 pytestmark = pytest.mark.slow
 
@@ -197,16 +198,16 @@ def outputs(change):
     )
 
 
-def ranged(text):
+def at_least(least):
     return lambda f: replace(
-        f, params=(replace(f.params[0], range_text=text, lo=None, hi=None), *f.params[1:])
+        f, params=(replace(f.params[0], range=Range(const(least)), lo=None, hi=None), *f.params[1:])
     )
 
 
 def far_shift(f):
     wide = lambda n: replace(n, hi=89) if n.value == "y" else n  # noqa: E731
-    params = (f.params[0], replace(f.params[1], range_text="0 <= y < 90", hi=89))
-    return outputs(wide)(replace(f, params=params, assumptions=()))
+    params = (f.params[0], replace(f.params[1], range=between(0, 90), hi=89))
+    return outputs(wide)(replace(f, params=params, assumed=()))
 
 
 PLANTED = {
@@ -219,12 +220,16 @@ PLANTED = {
     "a shift too far": (SHIFT, far_shift, "shift"),
     "a result beyond what is promised": (
         LAYOUT,
-        lambda f: replace(f, promises=(("0", "23"),)),
+        lambda f: replace(f, promises=(between(0, 23),)),
         "result",
     ),
-    "a promise of no name": (LAYOUT, lambda f: replace(f, promises=(("0", "99 - k"),)), "result"),
-    "a header that excludes": (TILES, ranged("M >= 3"), "header"),
-    "a header that admits": (TILES, lambda f: replace(f, assumptions=()), "header"),
+    "a promise of no name": (
+        LAYOUT,
+        lambda f: replace(f, promises=(Range(const(0), var("k")),)),
+        "result",
+    ),
+    "a header that excludes": (TILES, at_least(3), "header"),
+    "a header that admits": (TILES, lambda f: replace(f, assumed=()), "header"),
     "a type that is too small": (MATRIX, lambda f: replace(f, index_type="int32"), "overflow"),
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 from lego_emit import generate
 from lego_emit.emitted import Emitted, emit_program
-from lego_emit.ir.program import Node
+from lego_emit.ir.nodes import Node
 from lego_emit.run import registry
 
 pytestmark = pytest.mark.slow

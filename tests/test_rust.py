@@ -19,7 +19,9 @@ from test_programs import CASES
 from lego_emit import GroupBy, generate, golden
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError
-from lego_emit.ir.program import Function, Node, Param, Program
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Function, Param, Program
+from lego_emit.ir.relations import between
 from lego_emit.printers.rust import RustPrinter
 from lego_emit.run import registry
 from lego_emit.targets.rust import CheckedRustTarget, RustTarget
@@ -149,7 +151,7 @@ def random_iterators(count):
         outputs = {"result": programs.const(0), "second": programs.const(1)}
         function = Function(
             "f" * rng.choice((1, 3, 10, 30)),
-            tuple(Param(name, f"0 <= {name} < 4") for name in (*sizes, *axes)),
+            tuple(Param(name, between(0, 4)) for name in (*sizes, *axes)),
             (),
             tuple(outputs.items())[: rng.choice((1, 2))],
             rng.choice(("int32", "int64")),

@@ -13,8 +13,8 @@ from lego_emit.check.expected import numbers_of
 from lego_emit.cli import main
 from lego_emit.emitted import emit_program
 from lego_emit.errors import AssumptionError, TargetError, VerifyError
-from lego_emit.ir.program import Node
-from lego_emit.ir.relations import bounds, evaluate
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.relations import between, bounds, evaluate, names_in, parts, read, says
 from lego_emit.run.space import space_of
 
 pytestmark = pytest.mark.slow
@@ -168,25 +168,54 @@ def test_the_first_corner_and_the_last_are_compared():
 
 
 @pytest.mark.parametrize(
-    "text, name, values, expected",
+    "text, values, expected",
     [
-        ("0 <= i < M // BM", "i", {"M": 12, "BM": 3}, (0, 3)),
-        ("M >= 1", "M", {}, (1, None)),
-        ("1 <= i < 5", "i", {}, (1, 4)),
-        ("i < min(N, 4)", "i", {"N": 9}, (None, 3)),
-        ("", "i", {}, (None, None)),
-        ("0 <= i < M", "i", {}, (None, None)),
+        ("0 <= i < M // BM", {"M": 12, "BM": 3}, [(0, None), (None, 3)]),
+        ("i >= 1", {}, [(1, None)]),
+        ("1 < i <= 5", {}, [(2, None), (None, 5)]),
+        ("i < min(N, 4)", {"N": 9}, [(None, 3)]),
+        ("0 <= i < M", {}, [(0, None), (None, None)]),
+        ("i % 2 == 0", {}, [(None, None)]),
     ],
 )
-def test_bounds(text, name, values, expected):
-    assert bounds(text, name, values) == expected
+def test_bounds(text, values, expected):
+    assert [bounds(part, "i", values) for part in parts(read(text))] == expected
 
 
 def test_relations_of_a_header():
-    assert evaluate("M % BM == 0", {"M": 12, "BM": 3}) is True
-    assert evaluate("M*N <= 2**63 - 1", {"M": 2**40, "N": 2**40}) is False
-    assert evaluate("f(M)", {"M": 1}) is None
-    assert evaluate("M // N == 1", {"M": 1, "N": 0}) is None
+    assert evaluate(read("M % BM == 0"), {"M": 12, "BM": 3}) is True
+    assert evaluate(read("M*N <= 2**63 - 1"), {"M": 2**40, "N": 2**40}) is False
+    assert evaluate(read("M // N == 1"), {"M": 1, "N": 0}) is None
+    assert evaluate(read("M // N == 1"), {"M": 1}) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 <= i < M // BM",
+        "M % (2*BM) == 0",
+        "(2*M) % BM == 0",
+        "N < 2**20",
+        "-i - 1 < -(i // 2)",
+        "i - (j - 1) >= (i // 2)*j",
+        "i & 3 != j | 1",
+        "i << 2 < (j ^ i) + 1",
+        "min(i, 4)*j == i % j % 2",
+        "i // j // 2 < i // (j*2)",
+        "i < j and j > 2 and i != 1",
+    ],
+)
+def test_a_relation_is_said_as_it_is_read(text):
+    relation = read(text)
+    assert says(relation) == text
+    rng = np.random.default_rng(0)
+    names = names_in(relation)
+    columns = {n: rng.integers(-9, 10, 200).astype(object) for n in names}
+    columns |= {n: np.where(c == 0, 5, c) for n, c in columns.items()}
+    found = np.broadcast_to(evaluate(relation, columns), 200)
+    for k in range(200):
+        point = {n: int(c[k]) for n, c in columns.items()}
+        assert bool(found[k]) is eval(text, {"min": min, **point}) is evaluate(relation, point)
 
 
 # -- the unit's own source as its reference ------------------------------------------------------
@@ -367,7 +396,7 @@ def test_only_where_the_assumptions_hold():
     assert found and "result in 0..9 where 0 <= 2*x + y < 10" in found.checks[0].found
     assert found.checks[-1].indices == 28 and found.checks[-1].found == "equal"
     assert "(x=0, y=2) and (x=1, y=0)" in found.checks[1].found
-    narrow = replace(unit.functions[0], promises=(("0", "9"),))
+    narrow = replace(unit.functions[0], promises=(between(0, 9),))
     wrong = replace(unit, program=replace(unit.program, functions=(narrow,))).verify()
     assert "gives 9 as result at (x=1, y=7)" in wrong.counterexample
     with pytest.raises(VerifyError, match="no index meets 0 <= 2\\*x \\+ y < 10"):
@@ -379,8 +408,8 @@ def test_a_header_that_allows_too_much_is_wrong():
         return GroupBy([10])[x]
 
     unit = generate(kernel, "cpp")
-    param = replace(unit.functions[0].params[0], range_text="0 <= x < 12", hi=11)
-    function = replace(unit.functions[0], params=(param,), promises=(("0", "12"),))
+    param = replace(unit.functions[0].params[0], range=between(0, 12), hi=11)
+    function = replace(unit.functions[0], params=(param,), promises=(between(0, 12),))
     wrong = replace(unit, program=replace(unit.program, functions=(function,))).verify()
     assert "gives 11 as result at (x=11), number 11" in wrong.counterexample
     assert "header allows an index that the layout has not" in wrong.checks[-1].found
@@ -391,11 +420,11 @@ def test_a_promise_that_is_too_narrow_is_seen():
     plain = GroupBy([6, 4]).OrderBy(RegP([6, 4], [1, 0]))
     masked = ExpandBy([5], [8], GroupBy([8]).OrderBy(RegP([2, 4], [1, 0])))
     for layout, at, promises in (
-        (plain, 0, (("0", "23"),)),
-        (plain, 1, (("0", "5"), ("0", "4"))),
-        (plain, 1, (("0", "6"), ("1", "4"))),
-        (masked, 1, (("0", "5"),)),
-        (masked, 0, (("0", "5"),)),
+        (plain, 0, (between(0, 23),)),
+        (plain, 1, (between(0, 5), between(0, 4))),
+        (plain, 1, (between(0, 6), between(1, 4))),
+        (masked, 1, (between(0, 5),)),
+        (masked, 0, (between(0, 5),)),
     ):
         unit = generate(layout, "cpp")
         functions = list(unit.functions)

@@ -11,7 +11,8 @@ from time import perf_counter
 from tree import Tree, constant, made
 
 import lego_emit
-from lego_emit.ir.program import Function, Node
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Function
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 

@@ -3,32 +3,18 @@ relations, read into facts. Text is parsed, never executed."""
 
 from __future__ import annotations
 
-import ast
 import math
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import AssumptionError, LegoError, shown
 from ..kinds import is_sympy
+from ..notation import UnreadableError, read_relations, read_value
 from .expr import Cond, Expr, maximum, minimum
 from .facts import Facts
 from .rebuild import rebuild
 from .terms import Atom
-
-_COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Eq: "eq", ast.NotEq: "ne"}
-_BINARY: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.FloorDiv: lambda a, b: a // b,
-    ast.Mod: lambda a, b: a % b,
-    ast.Pow: lambda a, b: a**b.constant if b.constant is not None else a**b,
-    ast.LShift: lambda a, b: a << b,
-    ast.RShift: lambda a, b: a >> b,
-    ast.BitAnd: lambda a, b: a & b,
-    ast.BitOr: lambda a, b: a | b,
-    ast.BitXor: lambda a, b: a ^ b,
-}
 
 
 def as_list(assume: Any) -> list[Any]:
@@ -43,9 +29,9 @@ def parse(assumption: Any) -> list[Cond]:
         return [assumption]
     if isinstance(assumption, str):
         try:
-            return _conditions(_read(assumption, "assumption"), assumption)
-        except AssumptionError:
-            raise
+            return read_relations(assumption, EXPRESSIONS)
+        except UnreadableError as error:
+            raise _unreadable(error, assumption, "assumption") from None
         except LegoError as error:
             raise AssumptionError(f"the assumption {_short(assumption)}: {error}") from None
         except RecursionError:
@@ -67,68 +53,72 @@ def parse(assumption: Any) -> list[Cond]:
 def parse_value(text: str) -> Expr:
     """A value as text, such as M // BM. Raises AssumptionError where it is none."""
     try:
-        return _value(_read(text, "bound"), text, "bound")
+        return read_value(text, EXPRESSIONS)
+    except UnreadableError as error:
+        raise _unreadable(error, text, "bound") from None
     except RecursionError:
         raise AssumptionError(f"the bound {_short(text)} is too long") from None
 
 
-def _read(text: str, what: str) -> ast.expr:
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        why = getattr(error, "msg", None) or f"{error}"
-        if isinstance(error, RecursionError | MemoryError):
-            why = "it is too long"
-        elif "int_max_str_digits" in why:
-            why = "a number has too many digits"
-        raise AssumptionError(f"cannot read the {what} {_short(text)}: {why}") from None
+def _unreadable(error: UnreadableError, source: str, what: str) -> AssumptionError:
+    if str(error):
+        return AssumptionError(f"cannot read the {what} {_short(source)}: {error}")
+    if not error.part:
+        return AssumptionError(
+            f"the {what} {_short(source)} is no relation; write one such as 'M % BM == 0' or "
+            f"'N < 2**20'"
+        )
+    return AssumptionError(
+        f"cannot read {_short(error.part)} in the {what} {_short(source)}: integers, names, "
+        f"+ - * // % ** << >> & | ^, min and max are known"
+    )
+
+
+class _Expressions:
+    """Text read as symbolic integers."""
+
+    def number(self, value: int) -> Expr:
+        return Expr.of(value)
+
+    def name(self, name: str) -> Expr:
+        return Expr.atom(Atom("sym", name))
+
+    def infix(self, op: str, left: Expr, right: Expr) -> Expr:
+        made = _INFIX[op](left, right)
+        return made if made.constant is None else Expr.of(made.constant)  # not too large
+
+    def negative(self, value: Expr) -> Expr:
+        return -value
+
+    def extreme(self, name: str, left: Expr, right: Expr) -> Expr:
+        return minimum(left, right) if name == "min" else maximum(left, right)
+
+    def compare(self, op: str, left: Expr, right: Expr) -> Cond:
+        if op in (">", ">="):
+            return Cond("lt" if op == ">" else "le", right, left)
+        return Cond({"<": "lt", "<=": "le", "==": "eq", "!=": "ne"}[op], left, right)
+
+
+EXPRESSIONS = _Expressions()
+_INFIX: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+}
 
 
 def _split(condition: Cond) -> list[Cond]:
     if condition.op == "and":
         return [*_split(condition.args[0]), *_split(condition.args[1])]
     return [condition]
-
-
-def _conditions(tree: ast.expr, source: str) -> list[Cond]:
-    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
-        return [c for value in tree.values for c in _conditions(value, source)]
-    if isinstance(tree, ast.Compare):
-        operands = [_value(x, source) for x in (tree.left, *tree.comparators)]
-        found = []
-        for op, a, b in zip(tree.ops, operands, operands[1:], strict=False):
-            if isinstance(op, (ast.Gt, ast.GtE)):
-                found.append(Cond("lt" if isinstance(op, ast.Gt) else "le", b, a))
-            elif type(op) in _COMPARE:
-                found.append(Cond(_COMPARE[type(op)], a, b))
-            else:
-                raise AssumptionError(
-                    f"cannot read the assumption {_short(source)}: {_short(ast.unparse(tree))}"
-                )
-        return found
-    raise AssumptionError(
-        f"the assumption {_short(source)} is no relation; write one such as 'M % BM == 0' or 'N < 2**20'"
-    )
-
-
-def _value(tree: ast.expr, source: str, what: str = "assumption") -> Expr:
-    if isinstance(tree, ast.Constant) and type(tree.value) is int:
-        return Expr.of(tree.value)
-    if isinstance(tree, ast.Name):
-        return Expr.atom(Atom("sym", tree.id))
-    if isinstance(tree, ast.BinOp) and type(tree.op) in _BINARY:
-        made = _BINARY[type(tree.op)](*(_value(x, source, what) for x in (tree.left, tree.right)))
-        return made if made.constant is None else Expr.of(made.constant)  # not too large
-    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        return -_value(tree.operand, source, what)
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
-        known = {"min": minimum, "max": maximum}.get(tree.func.id)
-        if known is not None and len(tree.args) == 2:
-            return known(*(_value(a, source, what) for a in tree.args))
-    raise AssumptionError(
-        f"cannot read {_short(ast.unparse(tree))} in the {what} {_short(source)}: integers, names, "
-        f"+ - * // % ** << >> & | ^, min and max are known"
-    )
 
 
 def learn(facts: Facts, conditions: Iterable[tuple[Cond, str]]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, reduce
 from math import gcd
 from typing import Any
@@ -629,6 +629,11 @@ for _name in (
     *("lt", "le", "gt", "ge", "abs", "pos", "trunc", "floor", "ceil", "round", "float"),
 ):
     setattr(Cond, f"__{_name}__", _as_number(f"__{_name}__"))
+
+
+def any_of(conditions: Sequence[Cond]) -> Cond:
+    """One condition that holds where one of these does."""
+    return reduce(lambda a, b: Cond("or", a, b), conditions)
 
 
 def monomial_gcd(a: Expr, mono: Monomial, coefficient: int) -> Expr:

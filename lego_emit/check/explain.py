@@ -19,7 +19,8 @@ from ..arith.expr import Cond, Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import LegoError
-from ..ir.program import Function, Node
+from ..ir.program import Function
+from ..ir.relations import says
 from ..lower.lowering import Tried
 from ..trace.layouts import Application
 from .formula import nest
@@ -64,41 +65,6 @@ def _distinct(forms: Iterable[Tried]) -> list[Tried]:
     for form in forms:
         found.setdefault(tuple(form.found[1]), form)
     return list(found.values())
-
-
-# -- the program ---------------------------------------------------------------------------------
-
-# Python's own precedence; -1 and below: conditions
-_INFIX = {
-    "add": ("+", 5), "sub": ("-", 5), "mul": ("*", 6), "div": ("//", 6), "mod": ("%", 6),
-    "floordiv": ("//", 6), "floormod": ("%", 6), "shl": ("<<", 4), "shr": (">>", 4),
-    "and": ("&", 3), "xor": ("^", 2), "or": ("|", 1), "lt": ("<", 0), "le": ("<=", 0),
-    "gt": (">", 0), "ge": (">=", 0), "eq": ("==", 0), "ne": ("!=", 0),
-    "land": ("and", -1), "lor": ("or", -2),
-}  # fmt: skip
-
-
-def _python(node: Node, need: int = -9) -> str:
-    """A node as Python text, parenthesized where it binds less than needed."""
-    if node.op in ("const", "var"):
-        text = str(node.value)
-        return f"({text})" if text.startswith("-") and need > 0 else text
-    if node.op in _INFIX:
-        sign, binding = _INFIX[node.op]
-        step = 1 if binding > 0 else 2  # comparisons chain in Python
-        left = _python(node.args[0], binding if binding > 0 else binding + step)
-        right = _python(node.args[1], binding + 1 if binding > 0 else binding + step)
-        text = f"{left}*{right}" if sign == "*" else f"{left} {sign} {right}"
-        return f"({text})" if need > binding else text
-    if node.op == "select":
-        condition, then, otherwise = node.args
-        text = f"{_python(then, -2)} if {_python(condition, -2)} else {_python(otherwise, -3)}"
-        return f"({text})" if need > -4 else text
-    if node.op in ("neg", "not", "lnot"):
-        sign = {"neg": "-", "not": "~", "lnot": "not "}[node.op]
-        text = sign + _python(node.args[0], 7)
-        return f"({text})" if need > 5 else text
-    return f"{node.op}({', '.join(_python(a) for a in node.args)})"
 
 
 # -- the text ------------------------------------------------------------------------------------
@@ -313,7 +279,7 @@ def _program(function: Function) -> list[str]:
     without = f" ({less} without those on sizes alone)" if less != function.op_count else ""
     lines = [f"  Emitted: {count}{without}, cost {function.cost:g}"]
     for name, node in (*function.body, *function.outputs):
-        lines += _wrapped(f"{name} = {_python(node)}", "    ")
+        lines += _wrapped(f"{name} = {says(node)}", "    ")
     return [*lines, ""]
 
 

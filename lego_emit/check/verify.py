@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from ..algebra.block import Block
 from ..emit.unit import Unit
 from ..errors import VerifyError
 from ..ir.program import Function
-from ..ir.relations import evaluate
+from ..ir.relations import OPEN
 from ..run import registry
 from ..run.devices import Checker, Progress, Tally, Targets, Trip
 from ..run.space import Space, spaces_of
@@ -163,7 +163,7 @@ def verify(
     spaces, given = spaces_of(unit, sizes or {}, domain or {}, case, _taken(reference))
     for name, space in spaces.items():
         if space.conditions and not len(space.kept(numbers_of(space, SAMPLES))):
-            raise VerifyError(f"{name}: no index meets {' and '.join(space.conditions)}")
+            raise VerifyError(f"{name}: no index meets {space.conditions_text}")
     with ThreadPoolExecutor(1) as pool:
         # The reference is evaluated while the compiler is at work.
         waiting = None
@@ -317,7 +317,7 @@ def _bitmap(run: _Run, function: Function, space: Space, claim: str, progress: P
     wrong = _out_of_range(run.checker, function, space, found)
     names = [name for name, _ in function.outputs]
     spans = ", ".join(f"{n} in {lo}..{hi}" for n, (lo, hi) in zip(names, found, strict=True))
-    only = f" where {' and '.join(space.conditions)}" if space.conditions else ""
+    only = f" where {space.conditions_text}" if space.conditions else ""
     promise = f", as the header promises: {function.result_range}" if function.result_range else ""
     run.add(
         f"the range of {function.name}", space.total, begun, kernels, wrong, spans + only + promise
@@ -381,12 +381,11 @@ def _unravel(targets: Targets, position: int) -> tuple[int, ...]:
 def _promised(function: Function, space: Space) -> list[tuple[int | None, int | None]]:
     """The inclusive range that the header gives each result, at these sizes."""
     found = []
-    promises = [*function.promises, *repeat(("", ""), len(function.outputs))]
+    promises = chain(function.promises, repeat(OPEN))
     for (_, node), promise in zip(function.outputs, promises, strict=False):
-        least, end = (evaluate(text, space.fixed) if text else None for text in promise)
+        least, most = promise.at(space.fixed)
         lows = [lo for lo in (node.lo, least) if lo is not None]
-        highs = [node.hi] if node.hi is not None else []
-        highs += [end - 1] if end is not None else []
+        highs = [hi for hi in (node.hi, most) if hi is not None]
         found.append((max(lows, default=None), min(highs, default=None)))
     return found
 
@@ -483,11 +482,10 @@ def _outside_promise(
     """A result outside the range that the header gives it at its own index."""
     values = {**space.fixed, **space.named(p.astype(object) for p in points)}
     for (name, _), promise, result in zip(function.outputs, function.promises, got, strict=False):
-        for text, sign in zip(promise, (1, -1), strict=True):
-            bound = evaluate(text, values) if text else None
+        for bound, sign in zip(promise.at(values), (1, -1), strict=True):
             if bound is None:
                 continue
-            room = sign * (result.astype(object) - bound) - (sign < 0)
+            room = sign * (result.astype(object) - bound)
             if (room < 0).any():
                 at = _first(space, points, room < 0)
                 where = space.described([int(p[at]) for p in points])

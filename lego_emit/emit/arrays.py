@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from ..ir.program import Node
+from ..ir.nodes import Node
 
 
 def count(extents: Sequence[Node]) -> Node:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..ir.program import Node, Program
-from ..ir.relations import reworded
+from ..ir.program import Program
+from ..ir.relations import renamed
 from . import registry
 from .printer import Printer
 from .unit import Unit
@@ -45,20 +45,11 @@ def _legalize(program: Program, printer: Printer) -> Program:
         user_names = {**{p.name: names[p.name] for p in function.params}, function.name: name}
         functions.append(
             replace(
-                function,
+                function.renamed_params(names),
                 name=name,
-                params=tuple(
-                    replace(p, name=names[p.name], range_text=reworded(p.range_text, names))
-                    for p in function.params
-                ),
-                assumptions=tuple(reworded(a, names) for a in function.assumptions),
-                promises=tuple(
-                    (reworded(least, names), reworded(end, names))
-                    for least, end in function.promises
-                ),
-                axes=tuple((names[n], _rename(e, names)) for n, e in function.axes),
-                body=tuple((names[n], _rename(e, names)) for n, e in function.body),
-                outputs=tuple((outputs[n], _rename(e, names)) for n, e in function.outputs),
+                axes=tuple((names[n], renamed(e, names)) for n, e in function.axes),
+                body=tuple((names[n], renamed(e, names)) for n, e in function.body),
+                outputs=tuple((outputs[n], renamed(e, names)) for n, e in function.outputs),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
@@ -79,11 +70,3 @@ def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -
 def _keys(name: str, printer: Printer, beside: bool) -> set[str]:
     key = name.lower() if printer.case_insensitive else name
     return {key, *printer.companions(name)} if beside else {key}
-
-
-def _rename(node: Node, names: dict[str, str]) -> Node:
-    if node.op == "var":
-        return replace(node, value=names.get(str(node.value), node.value))
-    if not node.args:
-        return node
-    return replace(node, args=tuple(_rename(a, names) for a in node.args))

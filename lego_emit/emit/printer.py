@@ -15,8 +15,8 @@ from pathlib import Path
 from .. import templates
 from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
-from ..ir.program import INDEX_TYPES, Function, Node, Program
-from ..ir.relations import reworded
+from ..ir.nodes import Node
+from ..ir.program import INDEX_TYPES, Function, Program
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -72,9 +72,6 @@ def in_comments(program: Program) -> Program:
         replace(
             f,
             summary=commented(f.summary),
-            params=tuple(replace(p, range_text=commented(p.range_text)) for p in f.params),
-            promises=tuple((commented(lo), commented(end)) for lo, end in f.promises),
-            assumptions=tuple(map(commented, f.assumptions)),
             width_note=commented(f.width_note),
             renamed=tuple((commented(old), new) for old, new in f.renamed),
         )
@@ -376,11 +373,11 @@ class FunctionView:
         forms = [form if name in self.used else unused or form for name in names]
         return separator.join(x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True))
 
-    def reword(self, text: str, unused: str) -> str:
-        """A relation with the parameters that the function does not read named as in
-        signature(); unused has {name}."""
+    def with_unused(self, unused: str) -> Function:
+        """The function with the parameters that it does not read named as in signature(); unused
+        has {name}."""
         names = (p.name for p in self._function.params if p.name not in self.used)
-        return reworded(text, {name: unused.format(name=name) for name in names})
+        return self._function.renamed_params({n: unused.format(name=n) for n in names})
 
     @cached_property
     def used(self) -> frozenset[str]:

@@ -7,12 +7,13 @@ integers of the function's one index type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from math import isqrt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ..errors import InternalError
+from .nodes import FREE, OPS, Node, evaluated
+from .relations import OPEN, Range, renamed, says
 
 INDEX_TYPES = {
     "int32": (-(2**31), 2**31 - 1),
@@ -22,83 +23,25 @@ INDEX_TYPES = {
     "int53": (-(2**53 - 1), 2**53 - 1),  # exact integers in a double (JavaScript's Number)
 }
 
-# op -> (operand kinds, result kind, evaluation); "i" is an integer, "b" a condition.
-# div and mod meet only non-negative operands and positive divisors: truncating and flooring agree.
-# floordiv and floormod meet any sign of dividend and divisor.
-OPS = {
-    "add": ("ii", "i", lambda a, b: a + b),
-    "sub": ("ii", "i", lambda a, b: a - b),
-    "mul": ("ii", "i", lambda a, b: a * b),
-    "neg": ("i", "i", lambda a: -a),
-    "div": ("ii", "i", lambda a, b: a // b),
-    "mod": ("ii", "i", lambda a, b: a % b),
-    "floordiv": ("ii", "i", lambda a, b: a // b),
-    "floormod": ("ii", "i", lambda a, b: a % b),
-    "shl": ("ii", "i", lambda a, b: a << b),
-    "shr": ("ii", "i", lambda a, b: a >> b),
-    "and": ("ii", "i", lambda a, b: a & b),
-    "or": ("ii", "i", lambda a, b: a | b),
-    "xor": ("ii", "i", lambda a, b: a ^ b),
-    "not": ("i", "i", lambda a: ~a),
-    "min": ("ii", "i", min),
-    "max": ("ii", "i", max),
-    "isqrt": ("i", "i", isqrt),
-    "lt": ("ii", "b", lambda a, b: a < b),
-    "le": ("ii", "b", lambda a, b: a <= b),
-    "gt": ("ii", "b", lambda a, b: a > b),
-    "ge": ("ii", "b", lambda a, b: a >= b),
-    "eq": ("ii", "b", lambda a, b: a == b),
-    "ne": ("ii", "b", lambda a, b: a != b),
-    "land": ("bb", "b", lambda a, b: a and b),
-    "lor": ("bb", "b", lambda a, b: a or b),
-    "lnot": ("b", "b", lambda a: not a),
-    "int": ("b", "i", int),
-    "select": ("bii", "i", lambda c, a, b: a if c else b),
-}
-
-
-FREE = frozenset({"const", "var", "int", "within"})  # no operations; within: of a graph alone
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One operation. op is a key of OPS, "const" (value: int) or "var" (value: name of a
-    parameter or of an earlier statement). lo and hi are the proven inclusive range, None where
-    there is no bound."""
-
-    op: str
-    args: tuple[Node, ...] = ()
-    value: Any = None
-    lo: int | None = field(default=None, compare=False)
-    hi: int | None = field(default=None, compare=False)
-
-    def walk(self) -> Iterator[Node]:
-        """This node and all below it, operands first."""
-        found, stack = [], [self]
-        while stack:
-            found.append(stack.pop())
-            stack.extend(found[-1].args)
-        yield from reversed(found)
-
-    @property
-    def is_bool(self) -> bool:
-        """Whether the node is a condition."""
-        return self.op in OPS and OPS[self.op][1] == "b"
-
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter. range_text is what the header says ("0 <= i < BM"); lo and hi are its proven
-    inclusive bounds where they are numbers. axis: a ':' or an index of a layout; size: a layout's
+    """A parameter. range: what the header says of it; lo and hi are its proven inclusive bounds
+    where they are numbers. axis: a ':' or an index of a layout; size: a layout's
     size, which a caller fixes once for many indices; base: what an index of 0 is called."""
 
     name: str
-    range_text: str = ""
+    range: Range = OPEN
     lo: int | None = None
     hi: int | None = None
     axis: bool = False
     size: bool = False
     base: int = 0
+
+    @property
+    def range_text(self) -> str:
+        """Its range as text: "0 <= i < BM"."""
+        return self.range.says(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +54,12 @@ class Function:
     outputs: tuple[tuple[str, Node], ...]
     index_type: str  # a key of INDEX_TYPES
     summary: str = ""  # one line: what it computes
-    assumptions: tuple[str, ...] = ()
+    assumed: tuple[Node, ...] = ()  # conditions on the parameters
+    unseen: bool = False  # it is assumed, too, that values fit of which no more can be said
     width_note: str = ""  # why the index type is wide enough
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
-    # of each output: (least, end), which the parameters' names and numbers make; "" is no bound
-    promises: tuple[tuple[str, str], ...] = ()
+    promises: tuple[Range, ...] = ()  # of each output, in the parameters' names
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
     # how it came about (lego_emit.lower.function.Record), to be explained
@@ -142,23 +85,37 @@ class Function:
         return {p.name: p.range_text for p in self.params}
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed of the parameters, as text: ("M % BM == 0",)."""
+        unseen = (f"every intermediate value fits {self.index_type}",) if self.unseen else ()
+        return (*map(says, self.assumed), *unseen)
+
+    @property
     def result_range(self) -> str:
         """What is promised of the results, as text: "0 <= the result < M*N"."""
         return self.result_text()
 
-    def result_text(
-        self, single: str = "the result", reword: Callable[[str], str] = lambda text: text
-    ) -> str:
-        """As result_range; single: what a lone result is called, reword: changes the bounds."""
-        texts = []
-        for (name, _), (least, end) in zip(self.outputs, self.promises, strict=False):
-            shown = single if len(self.outputs) == 1 else name
-            least, end = reword(least), reword(end)
-            if least and end:
-                texts.append(f"{least} <= {shown} < {end}")
-            elif least or end:
-                texts.append(f"{shown} >= {least}" if least else f"{shown} < {end}")
-        return ", ".join(texts)
+    def result_text(self, single: str = "the result") -> str:
+        """As result_range; single: what a lone result is called."""
+        names = [single if len(self.outputs) == 1 else name for name, _ in self.outputs]
+        texts = (r.says(name) for name, r in zip(names, self.promises, strict=False))
+        return ", ".join(filter(None, texts))
+
+    def renamed_params(self, names: Mapping[str, str]) -> Function:
+        """The function with other names for parameters in its header: what is read of it stays."""
+
+        def change(node: Node) -> Node:
+            return renamed(node, names)
+
+        return replace(
+            self,
+            params=tuple(
+                replace(p, name=names.get(p.name, p.name), range=p.range.map(change))
+                for p in self.params
+            ),
+            assumed=tuple(map(change, self.assumed)),
+            promises=tuple(r.map(change) for r in self.promises),
+        )
 
     @property
     def op_count(self) -> int:
@@ -183,12 +140,12 @@ class Function:
         """The outputs for given parameter values, in exact Python integers."""
         env, known = dict(values), {}
         for name, node in self.body:
-            env[name] = _evaluate(node, env, known)
-        return {name: int(_evaluate(node, env, known)) for name, node in self.outputs}
+            env[name] = evaluated(node, env, known)
+        return {name: int(evaluated(node, env, known)) for name, node in self.outputs}
 
     def extents(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """How far each ':' axis runs, for given values of the other parameters."""
-        return tuple(_evaluate(extent, values, {}) for _, extent in self.axes)
+        return tuple(evaluated(extent, values, {}) for _, extent in self.axes)
 
     def check(self) -> None:
         """Raise InternalError unless every node is well formed: a program is checked before it
@@ -233,23 +190,6 @@ class Function:
                 by = node.args[1]
                 if by.lo is None or by.lo < 0 or by.hi is None or by.hi >= width:
                     raise InternalError(f"{self.name}: {node}: the shift distance is not proven")
-
-
-def _evaluate(node: Node, env: Mapping[str, int], known: dict[int, int]) -> int:
-    """A node's value; known: those of the nodes that were evaluated, by identity. Of a select only
-    the branch that it takes is evaluated."""
-    if node.op == "const":
-        return node.value
-    if node.op == "var":
-        return env[node.value]
-    if id(node) not in known:
-        args = node.args
-        if node.op == "select":
-            taken = args[1] if _evaluate(args[0], env, known) else args[2]
-            known[id(node)] = _evaluate(taken, env, known)
-        else:
-            known[id(node)] = OPS[node.op][2](*(_evaluate(a, env, known) for a in args))
-    return known[id(node)]
 
 
 @dataclass(frozen=True, slots=True)

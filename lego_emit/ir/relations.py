@@ -1,217 +1,269 @@
-"""The relations of a header as text: "0 <= i < M // BM", "M % BM == 0". They are read, evaluated on
-numbers, and said in other names; a text that is no relation stays as it is."""
+"""What a header says, as conditions over parameters' names: nodes that are read from text, said as
+text, evaluated on numbers and on arrays of them."""
 
 from __future__ import annotations
 
-import ast
 import operator
-import re
-from collections.abc import Callable, Mapping
-from functools import lru_cache, reduce
-from keyword import iskeyword
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
 from math import isqrt
 from typing import Any
 
-KEYWORD = "\u01c0"  # a letter; before a keyword that is a name here (a size may be called `in`)
-WORDS = frozenset({"and", "or", "not", "if", "else"})  # what Python's keywords mean in a relation
-FITS = "every intermediate value fits"  # an index type: what a header says where no relation does
-NAME = re.compile(r"[^\W\d]\w*")
+from ..errors import shown
+from ..notation import Said, call, choice, infix, inverted, negative, read_relations
+from .nodes import OPS, Node
 
-_BINARY: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-}
-_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-_SIGNS = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
-_CALLS: dict[str, Callable[..., Any]] = {
-    "min": lambda *given: reduce(lambda a, b: _choose(a <= b, a, b), given),
-    "max": lambda *given: reduce(lambda a, b: _choose(a >= b, a, b), given),
-    "isqrt": isqrt,
-    "abs": abs,
-}
-_CALLS |= {"Min": _CALLS["min"], "Max": _CALLS["max"]}
-_UNREADABLE = (SyntaxError, KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError)
+MOST = 5000  # nodes of one text
+CUT = ".."  # for what is left out of a longer one
+
+_INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "div": "//", "mod": "%", "floordiv": "//",
+    "floormod": "%", "shl": "<<", "shr": ">>", "and": "&", "or": "|", "xor": "^", "pow": "**",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "land": "and",
+    "lor": "or",
+}  # fmt: skip
+_READ = {sign: op for op, sign in _INFIX.items() if op not in ("div", "mod")}
+FLIPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 
 
-def bounds(text: str, name: str, values: Mapping[str, int]) -> tuple[int | None, int | None]:
-    """The inclusive bounds that "0 <= i < M // BM" gives to i; None where it gives none."""
-    lo, hi = _relation(text, name)
-    try:
-        low = None if lo is None else _value(lo[0], values) + lo[1]
-        high = None if hi is None else _value(hi[0], values) + hi[1]
-    except _UNREADABLE:
-        return None, None
-    return low, high
+@dataclass(frozen=True, slots=True)
+class Range:
+    """least <= a value < end; None where there is no bound."""
+
+    least: Node | None = None
+    end: Node | None = None
+
+    def says(self, name: str) -> str:
+        """As text, of a value of that name; "" where there are no bounds."""
+        if self.least is not None and self.end is not None:
+            return f"{says(self.least)} <= {name} < {says(self.end)}"
+        if self.end is not None:
+            return f"{name} < {says(self.end)}"
+        return "" if self.least is None else f"{name} >= {says(self.least)}"
+
+    def conditions(self, name: str) -> list[Node]:
+        """The bounds as conditions on a variable."""
+        found = [Node("le", (self.least, var(name)))] if self.least is not None else []
+        return [*found, Node("lt", (var(name), self.end))] if self.end is not None else found
+
+    def map(self, change: Callable[[Node], Node]) -> Range:
+        """The range with its bounds changed."""
+        return Range(*(None if b is None else change(b) for b in (self.least, self.end)))
+
+    def at(self, values: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The inclusive bounds at numbers; None where there is none, or no value of it."""
+        least, end = (None if b is None else evaluate(b, values) for b in (self.least, self.end))
+        return least, None if end is None else end - 1
+
+    def names(self) -> set[str]:
+        """The names that the bounds stand on."""
+        return {n for b in (self.least, self.end) if b is not None for n in names_in(b)}
 
 
-def has_end(text: str, name: str) -> bool:
-    """Whether a relation bounds a name from above."""
-    return _relation(text, name)[1] is not None
+OPEN = Range()
 
 
-def evaluate(text: str, values: Mapping[str, Any]) -> Any:
-    """A relation or an expression on integers or NumPy arrays of objects; None where it cannot be
-    read so."""
-    try:
-        return _value(_tree(text), values)
-    except _UNREADABLE:
+# -- making --------------------------------------------------------------------------------------
+
+
+def const(value: int) -> Node:
+    """A number."""
+    return Node("const", (), value, value, value)
+
+
+def var(name: str) -> Node:
+    """A parameter."""
+    return Node("var", (), name)
+
+
+def all_of(conditions: list[Node]) -> Node:
+    """One condition that is all of them, of which there is one at least."""
+    return reduce(lambda a, b: Node("land", (a, b)), conditions)
+
+
+def between(least: int, end: int) -> Range:
+    """A range of numbers."""
+    return Range(const(least), const(end))
+
+
+class _Nodes:
+    """Text read as nodes."""
+
+    def number(self, value: int) -> Node:
+        return const(value)
+
+    def name(self, name: str) -> Node:
+        return var(name)
+
+    def infix(self, op: str, left: Node, right: Node) -> Node:
+        return Node(_READ[op], (left, right))
+
+    def negative(self, value: Node) -> Node:
+        return const(-value.value) if value.op == "const" else Node("neg", (value,))
+
+    def extreme(self, name: str, left: Node, right: Node) -> Node:
+        return Node(name, (left, right))
+
+    compare = infix
+
+
+def read(text: str) -> Node:
+    """A relation as text, such as 0 <= i < N. Raises notation.UnreadableError where it is none."""
+    return all_of(read_relations(text, _Nodes()))
+
+
+# -- looking at ----------------------------------------------------------------------------------
+
+
+def says(node: Node) -> str:
+    """Python text, as long as that has no more than MOST nodes."""
+    return _Speaker().said(node).text
+
+
+class _Speaker:
+    def __init__(self) -> None:
+        self.left = MOST
+
+    def said(self, node: Node) -> Said:
+        self.left -= 1
+        if self.left < 0:
+            return Said(CUT)
+        if node.op == "const":
+            number = Said(shown(abs(node.value)))
+            return number if node.value >= 0 else negative(number)
+        if node.op == "var":
+            return Said(str(node.value))
+        if node.op == "land" and (chain := self._chain(node)):
+            return chain
+        args = [self.said(a) for a in node.args]
+        if node.op == "eq" and node.args[0].op in ("mod", "floormod") and args[1].text == "0":
+            dividend, divisor = (self.said(a) for a in node.args[0].args)
+            return Said(f"{dividend.within(9)} % {divisor.within(9)} == 0", "==")
+        if node.op in _INFIX:
+            return infix(_INFIX[node.op], *args)
+        if node.op == "int":
+            return args[0]
+        if node.op == "select":
+            return choice(*args)
+        if node.op in ("not", "lnot"):
+            return inverted("~" if node.op == "not" else "not", args[0])
+        return negative(args[0]) if node.op == "neg" else call(node.op, args)
+
+    def _chain(self, node: Node) -> Said | None:
+        """a <= b < c of a <= b and b < c."""
+        first, second = node.args
+        if first.op in ("ge", "gt"):
+            first = Node(FLIPPED[first.op], first.args[::-1])
+        if {first.op, second.op} <= {"lt", "le"} and first.args[1] == second.args[0]:
+            a, b, c = (self.said(x).within(0) for x in (*first.args, second.args[1]))
+            return Said(f"{a} {_INFIX[first.op]} {b} {_INFIX[second.op]} {c}", "<")
         return None
 
 
-def names_in(text: str) -> list[str]:
-    """The names in a relation, functions left out; none where the text is no relation."""
+def names_in(node: Node) -> list[str]:
+    """The names in a relation or an expression, each once."""
+    return list(dict.fromkeys(str(n.value) for n in node.walk() if n.op == "var"))
+
+
+def parts(node: Node) -> Iterator[Node]:
+    """The conditions that `and` puts together, each in one form: a < b or a <= b, and against a
+    number n <= b and a < n."""
+    if node.op == "land":
+        for arg in node.args:
+            yield from parts(arg)
+        return
+    if node.op in ("gt", "ge"):
+        node = Node(FLIPPED[node.op], node.args[::-1])
+    if node.op in ("le", "lt"):
+        a, b = node.args
+        if node.op == "le" and b.op == "const":
+            node = Node("lt", (a, const(b.value + 1)))
+        elif node.op == "lt" and a.op == "const":
+            node = Node("le", (const(a.value + 1), b))
+    yield node
+
+
+def bounds(condition: Node, name: str, values: Mapping[str, int]) -> tuple[Any, Any]:
+    """The inclusive bounds that one of parts() gives to a name at numbers; None where it gives none."""
+    if condition.op in ("lt", "le"):
+        a, b = condition.args
+        strict = condition.op == "lt"
+        if a == var(name) and (most := evaluate(b, values)) is not None:
+            return None, most - strict
+        if b == var(name) and (least := evaluate(a, values)) is not None:
+            return least + strict, None
+    return None, None
+
+
+def replaced(node: Node, made: Callable[[Node], Node]) -> Node:
+    """The node with other nodes for its variables."""
+    known: dict[int, Node] = {}
+
+    def walk(node: Node) -> Node:
+        if node.op == "var":
+            return made(node)
+        if not node.args:
+            return node
+        if id(node) not in known:
+            known[id(node)] = replace(node, args=tuple(map(walk, node.args)))
+        return known[id(node)]
+
+    return walk(node)
+
+
+def renamed(node: Node, names: Mapping[str, str]) -> Node:
+    """The node in other names."""
+    return replaced(node, lambda v: replace(v, value=names.get(str(v.value), v.value)))
+
+
+def with_numbers(node: Node, numbers: Mapping[str, int]) -> Node:
+    """The node with numbers for names."""
+    return replaced(node, lambda v: const(numbers[n]) if (n := str(v.value)) in numbers else v)
+
+
+# -- evaluating ----------------------------------------------------------------------------------
+
+_ARRAYS: dict[str, Callable[..., Any]] = {
+    "min": lambda a, b: _choose(a <= b, a, b),
+    "max": lambda a, b: _choose(a >= b, a, b),
+    "isqrt": lambda a: isqrt(a) if isinstance(a, int) else _each(isqrt, a),
+    "pow": operator.pow,
+    "int": lambda c: int(c) if isinstance(c, bool) else c.astype(object) * 1,
+    "lnot": lambda c: c ^ True,
+}
+_EVALUATED = {**{op: made for op, (_, _, made) in OPS.items()}, **_ARRAYS}
+
+
+def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
+    """A relation or an expression on integers or NumPy arrays of objects; None where it has no
+    value, or a name has none."""
+    known: dict[int, Any] = {}
+
+    def walk(node: Node) -> Any:
+        if id(node) not in known:
+            known[id(node)] = made(node)
+        return known[id(node)]
+
+    def made(node: Node) -> Any:
+        if node.op in ("const", "var"):
+            return node.value if node.op == "const" else values[str(node.value)]
+        first = walk(node.args[0])
+        if node.op in ("land", "lor"):
+            if isinstance(first, bool) and first is (node.op == "lor"):
+                return first  # what stands behind it may have no value
+            join = operator.and_ if node.op == "land" else operator.or_
+            return join(first, walk(node.args[1]))
+        if node.op == "select":
+            if isinstance(first, bool):
+                return walk(node.args[1 if first else 2])
+            return _choose(first, *map(walk, node.args[1:]))
+        return _EVALUATED[node.op](first, *map(walk, node.args[1:]))
+
     try:
-        tree = _tree(text)
-    except (SyntaxError, ValueError):
-        return []
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    found = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called)
-    return [_name(node) for node in found]
-
-
-def pieces(text: str) -> set[str]:
-    """The comparisons that a chain of them consists of, in one spelling each; the text itself
-    where it is no chain."""
-    try:
-        tree = _tree(text)
-    except (SyntaxError, ValueError):
-        return {text}
-    if not isinstance(tree, ast.Compare):
-        return {ast.unparse(tree)}
-    found = set()
-    for a, op, b in zip((tree.left, *tree.comparators), tree.ops, tree.comparators, strict=False):
-        if isinstance(op, ast.Gt | ast.GtE):
-            op, a, b = (ast.Lt() if isinstance(op, ast.Gt) else ast.LtE()), b, a
-        if isinstance(op, ast.LtE) and (number := _number(b)) is not None:
-            op, b = ast.Lt(), ast.Constant(number + 1)
-        elif isinstance(op, ast.Lt) and (number := _number(a)) is not None:
-            op, a = ast.LtE(), ast.Constant(number + 1)
-        found.add(f"{ast.unparse(a)} {_SIGNS.get(type(op), ast.dump(op))} {ast.unparse(b)}")
-    return found
-
-
-def _number(tree: ast.expr) -> int | None:
-    try:
-        value = ast.literal_eval(tree)
-    except ValueError:
+        return walk(node)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError):
         return None
-    return value if type(value) is int else None
-
-
-def reworded(text: str, names: Mapping[str, str]) -> str:
-    """A relation in other names; a sentence stays as it is, and so do the functions it calls."""
-    if all(names.get(word, word) == word for word in NAME.findall(text)):
-        return text
-    try:
-        _tree(text)
-    except (SyntaxError, ValueError):
-        return text
-
-    def new(match: re.Match[str]) -> str:
-        word = match.group()
-        called = text[match.end() :].lstrip().startswith("(")
-        return word if called or word in WORDS else names.get(word, word)
-
-    return NAME.sub(new, text)
-
-
-# -- reading -------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def _tree(text: str) -> ast.expr:
-    """The text as Python reads it; keywords other than WORDS are names like others."""
-
-    def marked(match: re.Match[str]) -> str:
-        word = match.group()
-        return KEYWORD + word if iskeyword(word) and word not in WORDS else word
-
-    return ast.parse(NAME.sub(marked, text.strip()), mode="eval").body
-
-
-def _name(node: ast.Name) -> str:
-    return node.id.removeprefix(KEYWORD)
-
-
-def _relation(text: str, name: str) -> tuple[Any, Any]:
-    """((lower bound, what to add), (upper bound, what to add)) of a name in a chain."""
-    lo = hi = None
-    try:
-        tree = _tree(text or "0")
-    except (SyntaxError, ValueError):
-        return lo, hi
-    if not isinstance(tree, ast.Compare):
-        return lo, hi
-    parts = [tree.left, *tree.comparators]
-    for left, sign, right in zip(parts, tree.ops, parts[1:], strict=False):
-        if isinstance(right, ast.Name) and _name(right) == name:
-            left, right = right, left
-            flipped = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-            sign = flipped.get(type(sign), type(sign))()
-        if not (isinstance(left, ast.Name) and _name(left) == name):
-            continue
-        if isinstance(sign, ast.Lt | ast.LtE):
-            hi = (right, -1 if isinstance(sign, ast.Lt) else 0)
-        elif isinstance(sign, ast.Gt | ast.GtE):
-            lo = (right, 1 if isinstance(sign, ast.Gt) else 0)
-    return lo, hi
-
-
-def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
-    match node:
-        case ast.Constant(value=int() as number):
-            return number
-        case ast.Name():
-            return values[_name(node)]
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, values)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _value(operand, values) ^ True
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return _BINARY[type(op)](_value(left, values), _value(right, values))
-        case ast.BoolOp(op=op, values=operands):
-            join = operator.and_ if isinstance(op, ast.And) else operator.or_
-            found = _value(operands[0], values)
-            for operand in operands[1:]:
-                if isinstance(found, bool) and found is isinstance(op, ast.Or):
-                    break  # what stands behind it may have no value
-                found = join(found, _value(operand, values))
-            return found
-        case ast.IfExp(test=test, body=body, orelse=other):
-            found = _value(test, values)
-            if isinstance(found, bool):
-                return _value(body if found else other, values)
-            return _choose(found, _value(body, values), _value(other, values))
-        case ast.Call(func=ast.Name(id=name), args=args) if name in _CALLS:
-            return _CALLS[name](*(_value(a, values) for a in args))
-        case ast.Compare(left=left, ops=ops, comparators=rest):
-            found = [_value(n, values) for n in (left, *rest)]
-            pairs = zip(found, ops, found[1:], strict=False)
-            return reduce(operator.and_, (_COMPARE[type(op)](a, b) for a, op, b in pairs))
-    raise ValueError(f"not an expression of a header: {ast.dump(node)}")
 
 
 def _choose(condition: Any, then: Any, other: Any) -> Any:
@@ -219,3 +271,9 @@ def _choose(condition: Any, then: Any, other: Any) -> Any:
     if isinstance(condition, bool):
         return then if condition else other
     return then * condition + other * ~condition
+
+
+def _each(function: Callable[[int], int], array: Any) -> Any:
+    import numpy as np
+
+    return np.frompyfunc(function, 1, 1)(array)

@@ -7,7 +7,8 @@ from typing import Any
 import sympy
 
 from ..arith.formulas import Formulas
-from ..ir.program import Function, Node, Program
+from ..ir.nodes import Node
+from ..ir.program import Function, Program
 from .as_written import NATURALS, OPERATIONS
 
 KINDS: dict[str, Any] = {op: kind for kind, op in OPERATIONS.items()}

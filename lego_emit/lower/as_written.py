@@ -32,7 +32,7 @@ MOST_BRANCHES = 4096  # places in branches that are looked at one by one
 Path = tuple[Cond, ...]
 
 
-def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[str]]:
+def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]:
     """(the program of a problem's own form, what must hold for it beside what the values' own need:
     that divisors are not 0). What is shared and has no name is given one."""
     assert problem.form is not None
@@ -54,7 +54,7 @@ def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[str]
     if more and problem.equal_form:
         refuse_zero(problem, more[0][0])
     needed = [not_zero(d, path, problem) for d, path in more]
-    return finished(problem, lowering, roots, given), [*dict.fromkeys(needed)]
+    return finished(problem, lowering, roots, given), needed
 
 
 def refuse_zero(problem: Problem, divisor: Expr) -> None:

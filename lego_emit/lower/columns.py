@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from math import inf, prod
 
-from ..ir.program import OPS
+from ..ir.nodes import OPS
 from .lowering import Lowering
 from .search import SMALL
 

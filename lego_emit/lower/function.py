@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..arith.expr import Expr
+from ..arith.expr import Cond, Expr
 from ..arith.knowledge import using
 from ..errors import WidthError
 from ..ir.cost import Cost
@@ -14,7 +14,7 @@ from . import header
 from .lower import Lowered, lower
 from .lowering import Lowering, Tried
 from .problem import Problem
-from .widths import choose_type
+from .widths import Width, choose_type
 
 
 @dataclass
@@ -44,7 +44,7 @@ def lowered(
             problem = replace(problem, preconditions=[*problem.preconditions, *needed])
         params = tuple(header.param(n, problem) for n in problem.params)
         chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem.size)
-        index_type, width, note = _with_params(problem.name, params, chosen, types)
+        width = _with_params(problem.name, params, chosen, types)
         doc = problem.doc
         spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
         record = Record(problem, found.lowering.tried, found.roots, cost.name)
@@ -53,10 +53,11 @@ def lowered(
             params=params,
             body=tuple(found.body),
             outputs=tuple(found.outputs),
-            index_type=index_type,
+            index_type=width.index_type,
             summary=f"{doc} Indices and positions count from 1." if problem.base else doc,
-            assumptions=header.assumptions(problem, width, params),
-            width_note=note,
+            assumed=header.assumptions(problem, width.needed, params),
+            unseen=width.unseen,
+            width_note=width.note,
             axes=tuple(found.extents),
             base=problem.base,
             cost=found.cost,
@@ -69,7 +70,7 @@ def lowered(
         return record.function
 
 
-def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[str]]:
+def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]:
     from .as_written import as_written  # it loads SymPy
 
     return as_written(problem, lowering)
@@ -78,20 +79,20 @@ def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[str]]:
 def _with_params(
     name: str,
     params: Sequence[Param],
-    chosen: tuple[str, list[str], str],
+    chosen: Width,
     candidates: Sequence[str],
-) -> tuple[str, list[str], str]:
-    """The narrowest candidate that holds every argument's proven range too. chosen: (index type,
-    preconditions, why it is wide enough)."""
-    index_type, width, note = chosen
+) -> Width:
+    """The narrowest candidate, from the one that is chosen on, that holds every argument's proven
+    range too."""
     ends = [(p, end) for p in params for end in (p.lo, p.hi) if end is not None]
-    rest = candidates[candidates.index(index_type) :]
+    rest = candidates[candidates.index(chosen.index_type) :]
     for candidate in rest:
         least, most = INDEX_TYPES[candidate]
         if all(least <= end <= most for _, end in ends):
-            if candidate != index_type:
-                note = f"{candidate} holds every argument and every value."
-            return candidate, width, note
+            if candidate == chosen.index_type:
+                return chosen
+            note = f"{candidate} holds every argument and every value."
+            return replace(chosen, index_type=candidate, note=note)
     least, most = INDEX_TYPES[rest[-1]]
     culprit = next(p for p, end in ends if not least <= end <= most)
     better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"

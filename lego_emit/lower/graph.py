@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arith.expr import Expr
 from ..ir.cost import Cost
-from ..ir.program import FREE, OPS
+from ..ir.nodes import FREE, OPS
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
 REMAINDERS = {"mod": "div", "floormod": "floordiv"}

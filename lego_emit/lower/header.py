@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..arith.expr import Cond, Expr
+from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
-from ..arith.rebuild import put_back, unsubstitute
+from ..arith.rebuild import put_back
 from ..arith.terms import Atom
+from ..ir.nodes import Node
 from ..ir.program import Param
-from ..ir.relations import pieces
+from ..ir.relations import Range, between, const, parts, says
 from .problem import Problem
+from .relations import condition, value
 
 VISITS = 4096  # of parts of the outputs, when it is asked in which branch a division stands
 
@@ -22,46 +24,36 @@ def param(name: str, problem: Problem) -> Param:
     lo, hi = facts.interval(facts.symbol(name))
     known = facts.ranges.get(name)
     if known is None:
-        text = f"{lo} <= {name} < {hi + 1}" if lo is not None and hi is not None else ""
-        text = text or (f"{name} >= {lo}" if lo is not None else "")
+        found = Range(None if lo is None else const(lo))
+        found = between(lo, hi + 1) if lo is not None and hi is not None else found
     else:
-        low = None if known.lo is None else unsubstitute(known.lo, facts)
-        high = None if known.hi is None else unsubstitute(known.hi + 1, facts)
-        if low is not None and high is not None:
-            text = f"{low!r} <= {name} < {high!r}"
-        elif high is not None:
-            text = f"{name} < {high!r}"
-        else:
-            text = f"{name} >= {low!r}" if low is not None else ""
+        least, end = known.lo, None if known.hi is None else known.hi + 1
+        found = Range(*(None if e is None else value(e, facts) for e in (least, end)))
     base = problem.base if name in problem.indices else 0
-    return Param(name, text, lo, hi, name in problem.axes, facts.is_size(name), base)
+    return Param(name, found, lo, hi, name in problem.axes, facts.is_size(name), base)
 
 
-def assumptions(problem: Problem, width: list[str], params: Sequence[Param]) -> tuple[str, ...]:
+def assumptions(
+    problem: Problem, width: Sequence[Node], params: Sequence[Param]
+) -> tuple[Node, ...]:
     """What a header assumes, each thing once. width: what the index type needs."""
-    facts, texts = problem.facts, [*problem.stated]
-    texts += [
-        f"{_factor(unsubstitute(a, facts))} % {_factor(unsubstitute(b, facts))} == 0"
+    facts = problem.facts
+    divides = [
+        Node("eq", (Node("floormod", (value(a, facts), value(b, facts))), const(0)))
         for a, b in facts.quotients.values()
     ]
-    texts += [*_preconditions(problem), *width]
-    ranges = {piece for p in params for piece in pieces(p.range_text)}
-    unique = {t.replace(" ", ""): t for t in reversed(texts)}
-    return tuple(
-        t
-        for t in dict.fromkeys(texts)
-        if unique[t.replace(" ", "")] == t and not pieces(t) <= ranges
-    )
+    preconditions = (condition(c, facts) for c in _preconditions(problem))
+    ranges = {c for p in params for part in p.range.conditions(p.name) for c in parts(part)}
+    found = {
+        says(c): c
+        for c in (*problem.stated, *divides, *preconditions, *width)
+        if not ranges.issuperset(parts(c))
+    }
+    return tuple(found.values())
 
 
-def _factor(e: Expr) -> str:
-    alone = e.constant is not None or (e.single is not None and e.single.kind == "sym")
-    return repr(e) if alone else f"({e!r})"
-
-
-def promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) -> tuple[str, str]:
-    """(least, end) of a result as text: least <= e < end, "" where there is no bound. span: bounds
-    that are known to hold, counted from 0."""
+def promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) -> Range:
+    """The range of a result. span: bounds that are known to hold, counted from 0."""
     lo, hi = facts.interval(e)
     size = None
     if span is not None:
@@ -70,7 +62,7 @@ def promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) ->
     number = None if size is None else size.constant
     if hi is not None and lo is not None and lo >= 0 and (size is None or number):
         most = hi if number is None else min(hi, number - 1)
-        return str(lo), str(most + 1)
+        return between(lo, most + 1)
     for least in (0, 1):
         if (lo is None or lo < least) and facts.nonneg(e - least):
             lo = least
@@ -81,26 +73,21 @@ def promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) ->
         top = Expr.of(hi)
     if hi is not None and top is not None and top.constant is not None:
         top = Expr.of(min(hi, top.constant))
-    end = "" if top is None else repr(unsubstitute(top + 1, facts))
-    return "" if lo is None else str(lo), end
+    return Range(None if lo is None else const(lo), None if top is None else value(top + 1, facts))
 
 
-def _preconditions(problem: Problem) -> list[str]:
+def _preconditions(problem: Problem) -> list[Cond]:
     """Those that were met on the way, and that no divisor is 0; one of a branch says so."""
-    facts, found = problem.facts, [*problem.preconditions]
-    for divisor, branch in nonzero((e for _, e in problem.outputs), facts):
-        text = not_zero(divisor, branch, problem)
-        if text not in found:
-            found.append(text)
+    found = [*problem.preconditions]
+    for divisor, branch in nonzero((e for _, e in problem.outputs), problem.facts):
+        found.append(not_zero(divisor, branch, problem))
     return found
 
 
-def not_zero(divisor: Expr, branch: Iterable[Cond], problem: Problem) -> str:
+def not_zero(divisor: Expr, branch: Iterable[Cond], problem: Problem) -> Cond:
     """That a divisor is not 0, or that its branch is not taken."""
-    facts = problem.facts
-    there = [c.rebuild(lambda e: unsubstitute(e, facts)) for c in branch]
-    others = [repr(put_back(~c, problem.stand_ins)) for c in there]
-    return " or ".join([*others, f"{unsubstitute(divisor, facts)!r} != 0"])
+    others = [put_back(~c, problem.stand_ins) for c in branch]
+    return any_of([*others, Cond("ne", divisor, Expr.of(0))])
 
 
 def nonzero(outputs: Iterable[Expr], facts: Facts) -> Iterator[tuple[Expr, tuple[Cond, ...]]]:

@@ -11,7 +11,8 @@ from ..arith.expr import Expr
 from ..arith.intervals import interval
 from ..arith.rebuild import opened, unsubstitute
 from ..arith.steps import Log
-from ..ir.program import INDEX_TYPES, OPS, Node
+from ..ir.nodes import OPS, Node
+from ..ir.program import INDEX_TYPES
 from .forms import Form, Style
 from .lowering import Found, Lowering, price
 from .problem import Problem

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..arith.expr import Expr
+from ..arith.expr import Cond, Expr
 from ..arith.facts import Facts
 from ..arith.steps import Log
 from ..arith.terms import Atom
+from ..ir.nodes import Node
 
 
 @dataclass
@@ -37,8 +38,8 @@ class Problem:
     base: int = 0
     size: Expr | None = None
     spans: Sequence[tuple[int, Expr]] | None = None
-    stated: Sequence[str] = ()
-    preconditions: list[str] = field(default_factory=list)
+    stated: Sequence[Node] = ()
+    preconditions: list[Cond] = field(default_factory=list)
     stand_ins: Mapping[Atom, Expr] = field(default_factory=dict)
     log: Log = field(default_factory=Log)
     kept: Kept | None = None

@@ -8,7 +8,8 @@ from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..arith.intervals import ANY, Interval, both, interval, tighter
 from ..arith.rebuild import unsubstitute
-from ..ir.program import INDEX_TYPES, OPS
+from ..ir.nodes import OPS
+from ..ir.program import INDEX_TYPES
 from .graph import OPPOSITES, Graph
 
 INT32 = INDEX_TYPES["int32"][1]

@@ -11,7 +11,7 @@ from typing import Any
 from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Terms
 from ..ir.cost import Cost
-from ..ir.program import OPS
+from ..ir.nodes import OPS
 from .forms import Form, Style
 from .lowering import Found, Lowering, price
 from .wiring import Bit, Wiring

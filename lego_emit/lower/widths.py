@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..arith.expr import Expr
 from ..arith.facts import Facts
@@ -10,12 +11,25 @@ from ..arith.rebuild import unsubstitute
 from ..arith.terms import without
 from ..arith.text import CUT
 from ..errors import WidthError, shown
-from ..ir.program import INDEX_TYPES, Node
-from ..ir.relations import FITS
+from ..ir.nodes import Node
+from ..ir.program import INDEX_TYPES
+from ..ir.relations import const
 from .graph import Graph
 from .lowering import Lowering
+from .relations import value as said
 
 MOST_SHOWN = 100  # characters of a value in a message
+
+
+@dataclass(frozen=True)
+class Width:
+    """An index type; needed: what must hold for it; unseen: whether every value must fit of which
+    nothing more can be said; note: why it is wide enough."""
+
+    index_type: str
+    needed: tuple[Node, ...] = ()
+    unseen: bool = False
+    note: str = ""
 
 
 def choose_type(
@@ -24,9 +38,8 @@ def choose_type(
     program: Mapping[int, Node],
     candidates: Sequence[str],
     size: Expr | None,
-) -> tuple[str, list[str], str]:
-    """(index type, preconditions, why it is wide enough). program: the node of each operation.
-    Raises WidthError where a value provably does not fit the widest candidate."""
+) -> Width:
+    """The narrowest candidate that holds every value. program: the node of each operation. Raises WidthError where a value provably does not fit the widest candidate."""
     facts = lowering.facts
     nodes = {k: n for k, n in program.items() if not n.is_bool}
     lows = [n.lo for n in nodes.values() if n.lo is not None]
@@ -53,7 +66,8 @@ def choose_type(
         fits = not outside
         if fits and bounded:
             low, high = min(lows, default=0), max(highs, default=0)
-            return candidate, [], f"{candidate} is enough: every value lies in {low}..{high}."
+            note = f"{candidate} is enough: every value lies in {low}..{high}."
+            return Width(candidate, note=note)
         if candidate != candidates[-1]:
             continue
         if not fits:
@@ -69,9 +83,9 @@ def choose_type(
                 )
             )
         with facts.quick():  # a weaker proof only costs a longer header
-            needed = _preconditions(nodes, lowering, candidate, size)
-        whom = "under the assumptions" if needed else "for every argument"
-        return candidate, needed, f"{candidate} is enough {whom}."
+            needed, unseen = _preconditions(nodes, lowering, candidate, size)
+        whom = "under the assumptions" if needed or unseen else "for every argument"
+        return Width(candidate, tuple(needed), unseen, f"{candidate} is enough {whom}.")
     raise WidthError(f"{name}: no index type to choose from")
 
 
@@ -92,13 +106,15 @@ def _preconditions(
     lowering: Lowering,
     index_type: str,
     size: Expr | None,
-) -> list[str]:
-    """What must hold for every unbounded value to fit, the strongest conditions only."""
+) -> tuple[list[Node], bool]:
+    """What must hold for every unbounded value to fit, the strongest conditions only, and whether
+    there is one of which that cannot be said."""
     facts, graph = lowering.facts, lowering.graph
     least, most = INDEX_TYPES[index_type]
-    limit = f"2**{most.bit_length()} - 1"
+    limit = Node("sub", (Node("pow", (const(2), const(most.bit_length()))), const(1)))
     tops: list[Expr] = []
-    texts: list[str] = []
+    signs: list[Node] = []
+    unseen = False
     covered = _covered(lowering.graph, nodes)
     for k, node in nodes.items():
         if node.lo is not None and (node.hi is not None or k in covered):
@@ -107,10 +123,10 @@ def _preconditions(
             continue  # an argument of the type fits the type
         value = lowering.value(k)
         if value is None:
-            texts.append(f"{FITS} {index_type}")
+            unseen = True
             continue
         if node.lo is None and least == 0:
-            texts.append(f"{unsubstitute(value, facts)!r} >= 0")
+            signs.append(Node("ge", (said(value, facts), const(0))))
         found: list[Expr | None] = []
         if node.hi is None:
             found.append(facts.upper(value))
@@ -121,7 +137,7 @@ def _preconditions(
             found = [facts.magnitude(value)]
         known = [bound for bound in found if bound is not None]
         if len(known) < len(found):
-            texts.append(f"{FITS} {index_type}")
+            unseen = True
         else:
             tops += known
     if size is not None and tops and all(_at_most(top, size, facts) for top in tops):
@@ -133,9 +149,9 @@ def _preconditions(
             top = top - constant
         if not any(_at_most(top, other, facts) for other in kept):
             kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
-    said = [unsubstitute(top, facts) for top in kept]
-    said = [e for e in said if e.single is None or e.single.kind != "sym"]  # an argument fits
-    return list(dict.fromkeys([*(f"{e!r} <= {limit}" for e in said), *texts]))
+    own = [unsubstitute(top, facts) for top in kept]
+    own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
+    return [*(Node("le", (said(e, facts), limit)) for e in own), *signs], unseen
 
 
 def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, nearest, shown
+from ..ir.nodes import Node
 from ..ir.program import INDEX_TYPES, Function
-from ..ir.relations import FITS, bounds, evaluate, has_end, names_in, pieces
+from ..ir.relations import all_of, bounds, evaluate, names_in, parts, says
 from ..kinds import is_integer
 
 if TYPE_CHECKING:
@@ -44,8 +45,13 @@ class Space:
     names: tuple[str, ...]
     fixed: Mapping[str, int]
     axes: tuple[Axis, ...]
-    conditions: tuple[str, ...] = ()
+    conditions: tuple[Node, ...] = ()
     readable: bool = True
+
+    @property
+    def conditions_text(self) -> str:
+        """The conditions as text."""
+        return " and ".join(map(says, self.conditions))
 
     @property
     def total(self) -> int:
@@ -78,11 +84,11 @@ class Space:
         points = [p.astype(object) for p in self.points(numbers)]  # of any size
         values = {**self.fixed, **self.named(points)}
         good = np.ones(len(numbers), bool)
-        for text in self.conditions:
-            held = evaluate(text, values)
+        for condition in self.conditions:
+            held = evaluate(condition, values)
             if held is None:  # somewhere it has no value
                 held = [
-                    evaluate(text, {**self.fixed, **self.named(self.point(n))}) is not False
+                    evaluate(condition, {**self.fixed, **self.named(self.point(n))}) is not False
                     for n in numbers.tolist()
                 ]
             good &= np.broadcast_to(np.asarray(held, bool), good.shape)
@@ -130,7 +136,7 @@ def space_of(
     for param in function.params:
         if param.name in fixed:
             continue
-        lo, hi = bounds(param.range_text, param.name, fixed)
+        lo, hi = param.range.at(fixed)
         lo = param.lo if lo is None else lo
         hi = param.hi if hi is None else hi
         if param.name in runs:
@@ -144,29 +150,26 @@ def space_of(
             )
         axes.append(Axis(param.name, lo, max(0, hi - lo + 1)))
     running = {axis.name for axis in axes}
-    known = {a: set(names_in(a)) for a in function.assumptions}
+    known = [(a, set(names_in(a))) for a in function.assumed]
     space = Space(
         tuple(p.name for p in function.params),
         fixed,
         tuple(axes),
         tuple(
             a
-            for a, names in known.items()
+            for a, names in known
             if names & running and names <= running | set(fixed) and not _implied(a, axes, fixed)
         ),
-        all(
-            a.startswith(FITS) or (names and names <= running | set(fixed))
-            for a, names in known.items()
-        ),
+        all(names and names <= running | set(fixed) for _, names in known),
     )
     _check(function, space)
     return space
 
 
-def _implied(relation: str, axes: Iterable[Axis], fixed: Mapping[str, int]) -> bool:
+def _implied(relation: Node, axes: Iterable[Axis], fixed: Mapping[str, int]) -> bool:
     """Whether an axis' own range says all that a relation says."""
     for axis in axes:
-        found = [bounds(piece, axis.name, fixed) for piece in pieces(relation)]
+        found = [bounds(part, axis.name, fixed) for part in parts(relation)]
         if all(
             (lo, hi) != (None, None)
             and (lo is None or lo <= axis.lo)
@@ -197,13 +200,12 @@ def _is_size(name: str, function: Function) -> bool:
     param = next(p for p in function.params if p.name == name)
     if param.axis:
         return False
-    others = [p.range_text for p in function.params if p.name != name]
-    if any(name in names_in(text) for text in others if text):
+    if any(name in p.range.names() for p in function.params if p.name != name):
         return True
     extents = (part for _, extent in function.axes for part in extent.walk())
     if any(part.op == "var" and part.value == name for part in extents):
         return True
-    return param.hi is None and not has_end(param.range_text, name)
+    return param.hi is None and param.range.end is None
 
 
 def _check(function: Function, space: Space) -> None:
@@ -219,16 +221,14 @@ def _check(function: Function, space: Space) -> None:
                 f"{function.name}: {axis.name} runs up to {axis.lo + axis.count - 1}, which does "
                 f"not fit its type, {function.index_type}"
             )
-    texts = [*function.assumptions, *(p.range_text for p in function.params)]
-    for text in texts:
-        if text and set(names_in(text)) <= set(space.fixed):
-            if evaluate(text, space.fixed) is False:
-                numbers = ", ".join(
-                    f"{n} = {space.fixed[n]}" for n in dict.fromkeys(names_in(text))
-                )
-                raise AssumptionError(
-                    f"{function.name} assumes {text}, which is false for {numbers}"
-                )
+    ranges = (all_of(c) for p in function.params if (c := p.range.conditions(p.name)))
+    for condition in (*function.assumed, *ranges):
+        names = names_in(condition)
+        if set(names) <= set(space.fixed) and evaluate(condition, space.fixed) is False:
+            numbers = ", ".join(f"{n} = {space.fixed[n]}" for n in names)
+            raise AssumptionError(
+                f"{function.name} assumes {says(condition)}, which is false for {numbers}"
+            )
 
 
 def spaces_of(

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any
 
 from ..algebra.block import Block
-from ..arith.expr import Expr, group
+from ..arith.expr import Cond, Expr, group
 from ..arith.facts import current
 from ..arith.rebuild import expand_groups, unsubstitute
 from ..arith.terms import Atom
@@ -54,7 +54,7 @@ def _learn_layout(block: Block) -> None:
         if top is not None and top < 1:
             raise LayoutError(f"{block!r}: the size {n!r} is never positive")
         if value.constant is None and not facts.nonneg(value - 1):
-            note(f"{unsubstitute(value, facts)!r} >= 1")
+            note(Cond("le", Expr.of(1), unsubstitute(value, facts)))
             if value.single is not None and value.single.kind == "sym":
                 facts.learn_range(value.single.args[0], Expr.of(1), None)
     _learn_inequalities(block)
@@ -69,7 +69,7 @@ def _learn_layout(block: Block) -> None:
                 f"{block!r}: the sizes do not multiply out: "
                 f"{unsubstitute(a, facts)!r} is not {unsubstitute(b, facts)!r}"
             )
-        note(f"{unsubstitute(a, facts)!r} == {unsubstitute(b, facts)!r}")
+        note(Cond("eq", unsubstitute(a, facts), unsubstitute(b, facts)))
 
 
 def _learn_inequalities(block: Block) -> None:
@@ -79,7 +79,8 @@ def _learn_inequalities(block: Block) -> None:
         if facts.nonneg(-gap - 1):
             raise LayoutError(f"{block!r}: n is {n!r}, always more than n_prime, {padded!r}")
         if not facts.nonneg(gap):
-            note(f"{unsubstitute(size_of(n), facts)!r} <= {unsubstitute(size_of(padded), facts)!r}")
+            a, b = (unsubstitute(size_of(x), facts) for x in (n, padded))
+            note(Cond("le", a, b))
 
 
 def in_range(value: Expr, size: Expr, block: Block, axis: int | None) -> tuple[Expr, Expr | None]:
@@ -92,25 +93,26 @@ def in_range(value: Expr, size: Expr, block: Block, axis: int | None) -> tuple[E
     if size.constant == 1 and found is not None:
         name, shift = found
         if in_a_branch() and not (facts.nonneg(value) and facts.nonneg(-value)):
-            note(f"0 <= {said(value)} < 1")  # the range holds in this branch alone
+            note(_within(value, size))  # the range holds in this branch alone
         facts.learn_range(name, Expr.of(shift), Expr.of(shift))
         return Expr.of(0), None
     inside_low, inside_high = facts.nonneg(value), facts.nonneg(size - value - 1)
     if inside_low and inside_high:
         return value, None
     where = "the position" if axis is None else f"index {axis}"
-    shown = said(value)
     if facts.nonneg(-value - 1) or facts.nonneg(value - size):
-        raise IndexRangeError(f"{block!r}: {where} is {shown}, never in 0..{said(size - 1)}")
+        raise IndexRangeError(
+            f"{block!r}: {where} is {own(value)!r}, never in 0..{own(size - 1)!r}"
+        )
     if found is not None:
         name, shift = found
         known = facts.ranges.get(name)
         if known is None or known.hi is None:
             if in_a_branch():  # the range holds in this branch alone
-                note(f"0 <= {shown} < {said(size)}")
+                note(_within(value, size))
             facts.learn_range(name, Expr.of(shift), size - 1 + shift)
             return value, None
-    note(f"0 <= {shown} < {said(size)}")
+    note(_within(value, size))
     stand_in = Atom("sym", f"?{value.key}<{size.key}")
     if (trace := running()) is not None:
         trace.stand_ins[stand_in] = value
@@ -145,19 +147,23 @@ def _index(value: Expr) -> tuple[str, int] | None:
     return None
 
 
-def said(value: Expr) -> str:
-    """An expression as a header says it: in the user's own symbols, without stand-ins."""
+def _within(value: Expr, size: Expr) -> Cond:
+    """0 <= value < size in the user's own symbols."""
+    value, size = own(value), own(size)
+    return Cond("and", Cond("le", Expr.of(0), value), Cond("lt", value, size))
+
+
+def own(value: Expr) -> Expr:
+    """An expression in the user's own symbols, without stand-ins."""
     trace = running()
-    if trace is not None:
-        value = trace.put_back(value)
-    return repr(unsubstitute(value, current()))
+    return unsubstitute(value if trace is None else trace.put_back(value), current())
 
 
-def note(text: str) -> None:
+def note(condition: Cond) -> None:
     """A precondition for the header of the function that is followed, if any is."""
     trace = running()
     if trace is not None:
-        trace.note(text)
+        trace.note(condition)
 
 
 def _parameter(name: str) -> None:

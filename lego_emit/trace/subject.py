@@ -43,7 +43,7 @@ class Traced:
     named: Callable[[Any], Outputs]
     size: Expr | None = None
     spans: Sequence[tuple[int, Expr]] | None = None
-    stated: Sequence[str] = ()
+    stated: Sequence[Any] = ()
     form: Any = None
 
     def outputs(self) -> tuple[Outputs, Log]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
-from ..arith.expr import Cond, Expr
+from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
 from ..arith.knowledge import PATH, using
 from ..arith.rebuild import put_back
@@ -41,7 +41,7 @@ class Trace:
     captured: dict[int, tuple[str, Any]] = field(default_factory=dict)  # id -> a variable
     misread: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (value, of what)
     axes: list[str] = field(default_factory=list)
-    preconditions: list[str] = field(default_factory=list)
+    preconditions: list[Cond] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
     base: int = 0  # what the first index is called: 0 or 1
     indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
@@ -136,14 +136,14 @@ class Trace:
         self.indices.add(name)
         return self.symbol(name)
 
-    def note(self, text: str, branch: Iterable[Cond] = ()) -> None:
+    def note(self, condition: Cond, branch: Iterable[Cond] = ()) -> None:
         """A precondition for the header; one of a branch, or of the path here, says so."""
         path = PATH.get()
         if path is not None and path.decided:
             branch = [*branch, *(c if value else ~c for c, value in path.decided.items())]
-        text = " or ".join([*(repr(self.put_back(~c)) for c in branch), text])
-        if text not in self.preconditions:
-            self.preconditions.append(text)
+        found = any_of([*(self.put_back(~c) for c in branch), condition])
+        if found.key not in {c.key for c in self.preconditions}:
+            self.preconditions.append(found)
 
     def put_back(self, value: Any) -> Any:
         """An expression or a condition with the values of the stand-ins that are in it."""

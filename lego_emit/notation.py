@@ -1,0 +1,180 @@
+"""Integer expressions and relations as Python text: read into any arithmetic, and said with the
+parentheses that Python, or a reader, needs. Text is parsed, never executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+# How tightly an operator binds, as in Python. Conditions bind less than any integer does.
+BINDING = {
+    "if": -5, "or": -4, "and": -3, "not": -2,
+    "<": -1, "<=": -1, ">": -1, ">=": -1, "==": -1, "!=": -1,
+    "|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "//": 6, "%": 6,
+    "~": 7, "**": 8, "": 9,
+}  # fmt: skip
+INTEGER, PRODUCT, FACTOR, ATOM = 0, BINDING["*"], BINDING["~"], BINDING[""]
+COMPARISONS = frozenset(op for op, binding in BINDING.items() if binding == -1)
+
+
+# -- saying --------------------------------------------------------------------------------------
+
+
+class Said(NamedTuple):
+    """A text and the operator that binds it least; "" where nothing can take it apart."""
+
+    text: str
+    op: str = ""
+
+    @property
+    def binding(self) -> int:
+        """How tightly it holds together."""
+        return BINDING[self.op]
+
+    def within(self, need: int) -> str:
+        """The text, in parentheses if it binds less than needed."""
+        return f"({self.text})" if self.binding < need else self.text
+
+
+def infix(op: str, left: Said, right: Said) -> Said:
+    """left op right."""
+    binding = BINDING[op]
+    if op == "*":
+        return Said(f"{_factor(left)}*{right.within(FACTOR)}", op)
+    if op == "**":
+        return Said(f"{left.within(ATOM)}**{right.within(ATOM)}", op)
+    if op in COMPARISONS:  # they would chain
+        return Said(f"{left.within(INTEGER)} {op} {right.within(INTEGER)}", op)
+    if op in ("and", "or"):
+        return Said(f"{_joined(op, left)} {op} {_joined(op, right)}", op)
+    return Said(f"{left.within(binding)} {op} {right.within(binding + 1)}", op)
+
+
+def _factor(left: Said) -> str:
+    return left.text if left.op == "*" else left.within(FACTOR)
+
+
+def _joined(op: str, part: Said) -> str:
+    return part.text if part.op == op else part.within(BINDING["not"])
+
+
+def negative(value: Said) -> Said:
+    """-value: never a factor without its parentheses."""
+    return Said(f"-{_factor(value)}", "-")
+
+
+def inverted(op: str, value: Said) -> Said:
+    """~value or not value."""
+    return Said(f"~{value.within(FACTOR)}" if op == "~" else f"not {value.within(FACTOR)}", op)
+
+
+def call(name: str, args: Sequence[Said]) -> Said:
+    """name(args)."""
+    return Said(f"{name}({', '.join(a.text for a in args)})")
+
+
+def choice(condition: Said, then: Said, other: Said) -> Said:
+    """then if condition else other."""
+    need = BINDING["or"]
+    parts = then.within(need), condition.within(need), other.within(need)
+    return Said("{} if {} else {}".format(*parts), "if")
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+_INFIX: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+}  # fmt: skip
+_COMPARED: dict[type, str] = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+
+
+class Arithmetic(Protocol):
+    """What text is read into."""
+
+    def number(self, value: int) -> Any:
+        """An integer."""
+        ...
+
+    def name(self, name: str) -> Any:
+        """A symbol."""
+        ...
+
+    def infix(self, op: str, left: Any, right: Any) -> Any:
+        """An operation on integers, one of + - * // % ** << >> & | ^."""
+        ...
+
+    def negative(self, value: Any) -> Any:
+        """-value."""
+        ...
+
+    def extreme(self, name: str, left: Any, right: Any) -> Any:
+        """min or max."""
+        ...
+
+    def compare(self, op: str, left: Any, right: Any) -> Any:
+        """A condition, one of < <= > >= == !=."""
+        ...
+
+
+class UnreadableError(Exception):
+    """Text that is none of ours. part: what cannot be read of it; "" for the whole."""
+
+    def __init__(self, why: str = "", part: str = ""):
+        super().__init__(why)
+        self.part = part
+
+
+def read_value(text: str, kinds: Arithmetic) -> Any:
+    """An expression such as M // BM. Raises UnreadableError where it is none."""
+    return _value(_tree(text), kinds)
+
+
+def read_relations(text: str, kinds: Arithmetic) -> list[Any]:
+    """The conditions of a relation such as 0 <= i < N, `and` between them. Raises UnreadableError
+    where it is none."""
+    return _conditions(_tree(text), kinds)
+
+
+def _tree(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = getattr(error, "msg", None) or f"{error}"
+        if isinstance(error, RecursionError | MemoryError):
+            why = "it is too long"
+        elif "int_max_str_digits" in why:
+            why = "a number has too many digits"
+        raise UnreadableError(why) from None
+
+
+def _conditions(tree: ast.expr, kinds: Arithmetic) -> list[Any]:
+    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
+        return [c for value in tree.values for c in _conditions(value, kinds)]
+    if not isinstance(tree, ast.Compare):
+        raise UnreadableError()
+    operands = [_value(x, kinds) for x in (tree.left, *tree.comparators)]
+    found = []
+    for op, a, b in zip(tree.ops, operands, operands[1:], strict=False):
+        if type(op) not in _COMPARED:
+            raise UnreadableError(part=ast.unparse(tree))
+        found.append(kinds.compare(_COMPARED[type(op)], a, b))
+    return found
+
+
+def _value(tree: ast.expr, kinds: Arithmetic) -> Any:
+    match tree:
+        case ast.Constant(value=int() as number) if type(number) is int:
+            return kinds.number(number)
+        case ast.Name(id=name):
+            return kinds.name(name)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _INFIX:
+            return kinds.infix(_INFIX[type(op)], _value(left, kinds), _value(right, kinds))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return kinds.negative(_value(operand, kinds))
+        case ast.Call(func=ast.Name(id="min" | "max" as name), args=[left, right], keywords=[]):
+            return kinds.extreme(name, _value(left, kinds), _value(right, kinds))
+    raise UnreadableError(part=ast.unparse(tree))
