@@ -203,7 +203,7 @@ layout_apply(i, j)
   GroupBy([4, 6]).OrderBy(Col(4, 6)).apply(i, j)
   by Figs. 4 and 5 alone
     t1 = i*6 + j
-    flat = t1 % 6*4 + t1 // 6
+    flat = (t1 % 6)*4 + t1 // 6
     6 operations
 
   Steps

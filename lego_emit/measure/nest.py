@@ -13,6 +13,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.plain import PLAIN
+from ..algebra.written import Written
 from ..errors import LegoError, VerifyError, line_in
 
 
@@ -64,14 +65,14 @@ class _Pen:
     count: int = 0
     met: int = 0
 
-    def let(self, op: str, *operands: Any) -> Written:
+    def let(self, op: str, *operands: Any) -> _Value:
         # A condition is an operand of "int" alone, which makes a number of it.
         texts = [o.name if op == "int" else self.text(o) for o in operands]
         value = self.language.ops[op].format(*texts, T=self.T, table=self.table)
         self.count += 1
         name = f"t{self.count}"
         self.lines.append(self.language.let.format(T=self.T, name=name, value=value))
-        return Written(self, name)
+        return _Value(self, name)
 
     def compare(self, op: str, *operands: Any) -> _Truth:
         return _Truth(self, self.language.ops[op].format(*(self.text(o) for o in operands)))
@@ -79,7 +80,7 @@ class _Pen:
     def text(self, value: Any) -> str:
         if isinstance(value, _Truth):
             value = self.let("int", value)
-        if isinstance(value, Written):
+        if isinstance(value, _Value):
             return value.name
         number = self.language.number.format(abs(int(value)), T=self.T)
         return f"(-{number})" if value < 0 else number
@@ -92,77 +93,36 @@ class _Pen:
         return self.decided[self.met - 1]
 
 
-class Written:
+class _Value(Written):
     """An integer of the emitted text."""
 
-    __lego_symbolic__ = True
-    __array_ufunc__ = None
+    __hash__ = None  # pyright: ignore
 
     def __init__(self, pen: _Pen, name: str):
         self.pen, self.name = pen, name
 
-    def _made(self, op: str, left: Any, right: Any) -> Any:
-        # What any reader leaves out.
-        if op in ("+", "|", "^") and _is(left, 0):
-            return right
-        if op in ("+", "-", "|", "^", "<<", ">>") and _is(right, 0):
-            return left
-        if op == "*" and (_is(left, 0) or _is(right, 0)):
-            return 0
-        if op == "*" and (_is(left, 1) or _is(right, 1)):
-            return right if _is(left, 1) else left
-        if op == "//" and _is(right, 1):
-            return left
-        if op == "%" and _is(right, 1):
-            return 0
-        return self.pen.let(op, left, right)
+    def of(self, op: str, *args: Any) -> _Value:
+        return self.pen.let(op, *args)
 
-    def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return self // other, self % other
+    def compared(self, op: str, other: Any) -> _Truth:
+        return self.pen.compare(op, self, other)
 
-    def isqrt(self) -> Written:
+    def isqrt(self) -> _Value:
         """The square root, rounded down."""
         return self.pen.let("isqrt", self)
 
 
-def _is(value: Any, number: int) -> bool:
-    return isinstance(value, int) and value == number
-
-
-def _add_operators() -> None:
-    methods = {
-        "add": "+",
-        "sub": "-",
-        "mul": "*",
-        "floordiv": "//",
-        "mod": "%",
-        "and": "&",
-        "or": "|",
-        "xor": "^",
-        "lshift": "<<",
-        "rshift": ">>",
-    }
-    for name, op in methods.items():
-        setattr(Written, f"__{name}__", lambda a, b, op=op: a._made(op, a, b))
-        setattr(Written, f"__r{name}__", lambda a, b, op=op: a._made(op, b, a))
-    for name, op in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
-        setattr(Written, f"__{name}__", lambda a, b, op=op: a.pen.compare(op, a, b))
-
-
-_add_operators()
-
-
-class _Truth(Written):
+class _Truth(_Value):
     """A comparison: a condition, or 0 and 1 in arithmetic."""
 
     def __bool__(self) -> bool:
         return self.pen.decide(self.name)
 
-    def _made(self, op: str, left: Any, right: Any) -> Any:
+    def made(self, op: str, left: Any, right: Any) -> Any:
         left, right = (
             self.pen.let("int", x) if isinstance(x, _Truth) else x for x in (left, right)
         )
-        return (left if isinstance(left, Written) else right)._made(op, left, right)
+        return (left if isinstance(left, Written) else right).made(op, left, right)
 
 
 # -- functions -----------------------------------------------------------------------------------
@@ -186,7 +146,7 @@ def body(
         pen = _Pen(language, T, decided, table)
         pad = language.indent * depth
         try:
-            result = function(*(Written(pen, n) for n in names))
+            result = function(*(_Value(pen, n) for n in names))
             values = list(result) if isinstance(result, tuple | list) else [result]
             texts = [pen.text(v) for v in values]
             last = back(texts) if back else [language.back.format(", ".join(texts))]
