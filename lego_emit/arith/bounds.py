@@ -6,7 +6,7 @@ from .expr import Expr, distribute
 from .known import Range
 from .proofs import Proofs, digit_count
 from .rebuild import MOST_EXPANDED
-from .terms import Atom
+from .terms import Atom, Identity
 
 
 class Bounds(Proofs):
@@ -25,15 +25,16 @@ class Bounds(Proofs):
     def magnitude(self, e: Expr) -> Expr | None:
         """A bound of abs(e) in sizes only, looser than upper and lower but for any form; None
         where a symbol has no bound."""
-        self._roughs: dict[tuple[Expr, int], Expr | None] = {}
+        self._roughs: dict[tuple[Identity, int], Expr | None] = {}
         rough = self._rough(e, 24)
         return None if rough is None else self._rootless(rough)
 
     def _rough(self, e: Expr, depth: int) -> Expr | None:
         """As magnitude, square roots still standing."""
-        if (e, depth) not in self._roughs:
-            self._roughs[e, depth] = self._rough_sum(e, depth)
-        return self._roughs[e, depth]
+        key = e.identity, depth
+        if key not in self._roughs:
+            self._roughs[key] = self._rough_sum(e, depth)
+        return self._roughs[key]
 
     def _rough_sum(self, e: Expr, depth: int) -> Expr | None:
         total = Expr.of(0)

@@ -140,7 +140,7 @@ class Trace:
         """A precondition for the header; one of a branch, or of the path here, says so."""
         path = PATH.get()
         if path is not None and path.decided:
-            branch = [*branch, *(c if value else ~c for c, value in path.decided.items())]
+            branch = [*branch, *(c if value else ~c for c, value in path.decided.values())]
         text = " or ".join([*(repr(self.put_back(~c)) for c in branch), text])
         if text not in self.preconditions:
             self.preconditions.append(text)
