@@ -273,6 +273,7 @@ for unit in units:
 """
 
 
+@pytest.mark.slow
 def test_hashes_that_are_all_the_same_change_nothing():
     """A look-up that met another expression would ask whether they are equal, and fork a trace."""
 

@@ -14,12 +14,11 @@ class Bounds(Proofs):
 
     def most(self, e: Expr) -> int | None:
         """A constant upper bound of a value in the user's own symbols."""
-        known = {
-            name: Range(r.lo or self.ranges[name].lo, r.hi or self.ranges[name].hi)
-            if name in self.ranges
-            else r
-            for name, r in self.original.items()
-        }
+        known = dict(self.original)
+        for name, r in self.original.items():
+            if (now := self.ranges.get(name)) is not None:
+                lo, hi = now.lo if r.lo is None else r.lo, now.hi if r.hi is None else r.hi
+                known[name] = Range(lo, hi)
         return type(self)({**self.ranges, **known}, use_z3=False).interval(e)[1]
 
     def magnitude(self, e: Expr) -> Expr | None:

@@ -16,8 +16,9 @@ from typing import Any
 
 from ..errors import LONGEST, TraceError, shown
 from .digits import merge
+from .flags import Flag
 from .knowledge import IN_FORCE, PATH, READERS, knowledge
-from .symbolic import Flag, Symbolic
+from .symbolic import Symbolic
 from .terms import Atom, Monomial, degree, divide
 from .terms import distribute as multiplied_out
 from .text import text

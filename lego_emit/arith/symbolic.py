@@ -1,10 +1,9 @@
 """What Python may ask of a number and a symbol cannot answer, each refused with what to write
-instead; and conditions in arithmetic, where they are 0 or 1."""
+instead."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -16,13 +15,26 @@ from .terms import Condition, Sum
 _BY_IDENTITY = tuple(f"lego_emit.{part}." for part in ("arith", "check", "lower", "trace"))
 
 
+def check_lookup(value: Sum | Condition, frame: FrameType) -> None:
+    """Refuse to look a symbol up by its hash: in a function that is followed, where it is not
+    found whatever its value may be, and in our own code."""
+    if frame.f_globals.get("__name__", "").startswith(_BY_IDENTITY):
+        raise InternalError(f"{value!r} is looked up by its hash, and not by its identity")
+    if RAISED.get() is None or not is_users(frame) or getattr(value, "constant", None) is not None:
+        return
+    raise TraceError(
+        f"{value!r} is a symbol, which nothing can be looked up by: no key of a dict or a set, no "
+        f"argument of a cached function; write a chain of `a if i == 0 else b`"
+    )
+
+
 class Symbolic(Sum):
     """A sum that takes the place of a Python int; where it is a number, it behaves as one."""
 
     __slots__ = ()
 
     def __hash__(self) -> int:
-        _check_lookup(self, sys._getframe(1))
+        check_lookup(self, sys._getframe(1))
         constant = self.constant
         return hash(self.identity if constant is None else constant)
 
@@ -83,72 +95,3 @@ class Symbolic(Sum):
             f"({self!r}).bit_count(): a symbol's bits cannot be counted; where it is below 2**k, "
             f"write sum(x >> b & 1 for b in range(k))"
         )
-
-
-class Flag(Condition):
-    """A condition, which is 0 or 1 where a number is wanted."""
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:
-        _check_lookup(self, sys._getframe(1))
-        return hash(self.identity)
-
-    def as_expr(self) -> Any:
-        """1 where the condition holds, else 0."""
-        raise NotImplementedError
-
-    def __add__(self, other: Any) -> Any:
-        return self.as_expr() + other
-
-    __radd__ = __add__
-
-    def __mul__(self, other: Any) -> Any:
-        return self.as_expr() * other
-
-    __rmul__ = __mul__
-
-    def __sub__(self, other: Any) -> Any:
-        return self.as_expr() - other
-
-    def __rsub__(self, other: Any) -> Any:
-        return other - self.as_expr()
-
-    def __rand__(self, other: Any) -> Any:
-        return other & self.as_expr()
-
-    def __ror__(self, other: Any) -> Any:
-        return other | self.as_expr()
-
-    def __neg__(self) -> Any:
-        return -self.as_expr()
-
-    def __index__(self) -> int:
-        return int(bool(self))
-
-    __int__ = __index__
-
-
-def _as_number(method: str) -> Callable[..., Any]:
-    return lambda self, *operands: getattr(self.as_expr(), method)(*operands)
-
-
-for _name in (
-    *("floordiv", "mod", "divmod", "truediv", "lshift", "rshift", "xor", "pow"),
-    *("rfloordiv", "rmod", "rdivmod", "rtruediv", "rlshift", "rrshift", "rxor", "rpow"),
-    *("lt", "le", "gt", "ge", "abs", "pos", "trunc", "floor", "ceil", "round", "float"),
-):
-    setattr(Flag, f"__{_name}__", _as_number(f"__{_name}__"))
-
-
-def _check_lookup(value: Sum | Condition, frame: FrameType) -> None:
-    """Refuse to look a symbol up by its hash: in a function that is followed, where it is not
-    found whatever its value may be, and in our own code."""
-    if frame.f_globals.get("__name__", "").startswith(_BY_IDENTITY):
-        raise InternalError(f"{value!r} is looked up by its hash, and not by its identity")
-    if RAISED.get() is None or not is_users(frame) or getattr(value, "constant", None) is not None:
-        return
-    raise TraceError(
-        f"{value!r} is a symbol, which nothing can be looked up by: no key of a dict or a set, no "
-        f"argument of a cached function; write a chain of `a if i == 0 else b`"
-    )
