@@ -1,11 +1,13 @@
 """Wrong code and endless runs that were, one test a mechanism: what is emitted is compared with
 the user's own function, or the reference, at every point of a small domain."""
 
+import subprocess
 import sys
 import threading
 from collections import namedtuple
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 import pytest
 from net.judge import assert_sound
@@ -19,10 +21,11 @@ from lego_emit.arith.evaluate import evaluate
 from lego_emit.arith.facts import Facts
 from lego_emit.arith.knowledge import using
 from lego_emit.arith.terms import Atom
-from lego_emit.errors import LayoutError, LegoWarning, TraceError
+from lego_emit.errors import InternalError, LayoutError, LegoWarning, TraceError
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 
+ROOT = Path(__file__).resolve().parents[1]
 CPP = registry.printer("cpp")
 FORTRAN = registry.printer("fortran")
 JAVASCRIPT = registry.printer("javascript")
@@ -245,12 +248,59 @@ def test_what_nests_too_deep_is_refused():
 # -- what an expression is looked up by ----------------------------------------------------------
 
 
-def test_different_expressions_have_different_hashes():
+ALL_ALIKE = """
+import sys
+from lego_emit import generate, golden
+from lego_emit.arith.expr import Cond, Expr
+from lego_emit.arith.terms import Atom
+
+if sys.argv[1] == "alike":
+    for kind in (Atom, Expr, Cond):
+        kind.__hash__ = lambda self: 0
+
+
+def branches(i, j, N, M):
+    if i < j and (i % 3 == 0 or j // 4 > 2):
+        return (i * N + j) // M if i % 3 == 0 else min(i, j) % N
+    return max(i - j, 0) * M + (i // 4 if j > 5 else j ^ i) - (i * 12 + j) // 16 % N
+
+
+known = ["0 <= i < 64", "0 <= j < 64", "N >= 1", "M >= 1"]
+units = [generate(branches, "cpp", assume=known), generate(branches, "cpp", sizes={"N": 8})]
+units += [golden.load(f"{sys.argv[2]}/{name}").emit("cpp") for name in ("antidiag_5", "brick", "nw")]
+for unit in units:
+    print(unit.source, unit.explain())
+"""
+
+
+@pytest.mark.slow
+def test_hashes_that_are_all_the_same_change_nothing():
     """A look-up that met another expression would ask whether they are equal, and fork a trace."""
+
+    def emitted(hashes):
+        command = [sys.executable, "-c", ALL_ALIKE, hashes, f"{ROOT / 'golden'}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stderr
+        return done.stdout
+
+    assert emitted("alike") == emitted("as they are")
+
+
+def test_nothing_of_ours_looks_an_expression_up_by_its_hash():
     x = symbols("x")
-    big = [2**70 + 1000003 * k for k in range(50)] + [-(2**61) + k for k in range(50)]
-    found = {hash(x + c) for c in [*big, *range(-500, 500), *(2**k for k in range(20, 80))]}
-    assert len(found) == len({*big, *range(-500, 500), *(2**k for k in range(20, 80))})
+    for value in (x, x < 3):
+        for package in ("arith", "check", "lower", "trace"):
+            with pytest.raises(InternalError, match="its identity"):
+                eval("{value}", {"__name__": f"lego_emit.{package}.a", "value": value})
+
+
+def test_symbols_in_a_user_s_set_are_compared_by_what_they_are():
+    x, y = symbols("x y")
+    big = [2**70 + 1000003 * k for k in range(50)] + [k - 2**61 for k in range(50)]
+    for numbers in (range(-500, 500), big):
+        assert len({x + c for c in [*numbers, *numbers]}) == len(numbers)
+    assert len({x < y, x + 0 < y, y < x, x <= y}) == 3
+    assert {-1: "a", -2: "b"}[x - x - 2] == "b"
 
 
 def test_equal_atoms_are_one_object_in_every_thread():

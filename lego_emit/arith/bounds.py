@@ -6,7 +6,7 @@ from .expr import Expr, distribute
 from .known import Range
 from .proofs import Proofs, digit_count
 from .rebuild import MOST_EXPANDED
-from .terms import Atom
+from .terms import Atom, Identity
 
 
 class Bounds(Proofs):
@@ -14,26 +14,26 @@ class Bounds(Proofs):
 
     def most(self, e: Expr) -> int | None:
         """A constant upper bound of a value in the user's own symbols."""
-        known = {
-            name: Range(r.lo or self.ranges[name].lo, r.hi or self.ranges[name].hi)
-            if name in self.ranges
-            else r
-            for name, r in self.original.items()
-        }
+        known = dict(self.original)
+        for name, r in self.original.items():
+            if (now := self.ranges.get(name)) is not None:
+                lo, hi = now.lo if r.lo is None else r.lo, now.hi if r.hi is None else r.hi
+                known[name] = Range(lo, hi)
         return type(self)({**self.ranges, **known}, use_z3=False).interval(e)[1]
 
     def magnitude(self, e: Expr) -> Expr | None:
         """A bound of abs(e) in sizes only, looser than upper and lower but for any form; None
         where a symbol has no bound."""
-        self._roughs: dict[tuple[Expr, int], Expr | None] = {}
+        self._roughs: dict[tuple[Identity, int], Expr | None] = {}
         rough = self._rough(e, 24)
         return None if rough is None else self._rootless(rough)
 
     def _rough(self, e: Expr, depth: int) -> Expr | None:
         """As magnitude, square roots still standing."""
-        if (e, depth) not in self._roughs:
-            self._roughs[e, depth] = self._rough_sum(e, depth)
-        return self._roughs[e, depth]
+        key = e.identity, depth
+        if key not in self._roughs:
+            self._roughs[key] = self._rough_sum(e, depth)
+        return self._roughs[key]
 
     def _rough_sum(self, e: Expr, depth: int) -> Expr | None:
         total = Expr.of(0)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
-from .terms import Atom, Exact, Monomial, Terms, distribute, divide, times, without
+from .terms import Atom, Exact, Identity, Monomial, Terms, distribute, divide, times, without
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Merge:
     """terms + factor * whole, where whole is (base mod hi) // lo, base // lo where hi is None, and base
     where lo is None, too."""
@@ -24,18 +24,19 @@ class Merge:
 def merge(terms: Terms, exact: Exact) -> Merge | None:
     """The same sum with two of its digits put together: a*(x // a) + x % a is x. None where no two
     fit."""
-    digits: dict[Any, list[tuple[Monomial, Atom]]] = {}
+    digits: dict[Identity, list[tuple[Monomial, Atom]]] = {}
     for mono in terms:
         for atom in mono:
             if atom.kind == "digit":
-                digits.setdefault(atom.args[0], []).append((mono, atom))
+                digits.setdefault(atom.args[0].identity, []).append((mono, atom))
             elif atom.kind == "fmod" and (merged := _signed(terms, mono, atom)) is not None:
                 return merged
-    for base, found in digits.items():
-        starts: dict[Any, list[tuple[Monomial, Atom]]] = {}
+    for found in digits.values():
+        base = found[0][1].args[0]
+        starts: dict[Identity, list[tuple[Monomial, Atom]]] = {}
         if len(found) > 1:
             for place in found:
-                starts.setdefault(place[1].args[1], []).append(place)
+                starts.setdefault(place[1].args[1].identity, []).append(place)
         for mono_low, low in found:
             _, lo, mid = low.args
             if mid is None:
@@ -45,7 +46,7 @@ def merge(terms: Terms, exact: Exact) -> Merge | None:
                 continue
             ((mid_mono, mid_c),), ((lo_mono, lo_c),) = mid.terms.items(), lo.terms.items()
             rest = _others(mono_low, low)
-            for mono_high, high in starts.get(mid, ()):
+            for mono_high, high in starts.get(mid.identity, ()):
                 if high is low:
                     continue
                 # high * coefficient == low's coefficient * (mid / lo), as monomials
@@ -95,7 +96,8 @@ def _scale(terms: Terms, mono: Monomial, digit: Atom) -> tuple:
             below.append(atom)
     c = terms[mono]
     common = gcd(c, lo_c)
-    return hi, tuple(rest), tuple(below), lo_c // common, c // common
+    end = None if hi is None else hi.identity
+    return end, tuple(rest), tuple(below), lo_c // common, c // common
 
 
 def _signed(terms: Terms, mono: Monomial, low: Atom) -> Merge | None:

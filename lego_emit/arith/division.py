@@ -10,7 +10,7 @@ from ..errors import TraceError
 from .bounds import Bounds
 from .expr import Expr, distribute, divide_terms, group, monomial_gcd
 from .steps import Divided, Log, branch
-from .terms import Atom
+from .terms import Atom, Identity
 
 Rule: TypeAlias = "Callable[[Division, Expr, Expr, Expr], Divided | None]"
 
@@ -30,9 +30,10 @@ class Division(Bounds):
             return Expr.of(quotient), Expr.of(remainder)
         if len(b.terms) > 1:
             b = group(b)
-        step = self._divmods.get((a, b))
+        key = a.identity, b.identity
+        step = self._divmods.get(key)
         if step is None:
-            step = self._divmods[a, b] = self._divided(a, b)
+            step = self._divmods[key] = self._divided(a, b)
         if self.log is not None:
             self.log.add(step)
         return step.quotient, step.remainder
@@ -71,14 +72,15 @@ class Division(Bounds):
 
     def _borders(self, rest: Expr, b: Expr) -> list[Expr]:
         """Candidate borders, largest first."""
-        found: dict[Expr, int] = {}
+        found: dict[Identity, Expr] = {}
         for mono, coefficient in rest.terms.items():
             if mono:
                 g = monomial_gcd(b, mono, coefficient)
                 if g.constant != 1:
-                    found[g] = 0
+                    found.setdefault(g.identity, g)
         return sorted(
-            found, key=lambda g: (-len(next(iter(g.terms))), -next(iter(g.terms.values())), g.key)
+            found.values(),
+            key=lambda g: (-len(next(iter(g.terms))), -next(iter(g.terms.values())), g.key),
         )
 
 

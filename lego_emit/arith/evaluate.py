@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isqrt
+from typing import Any
 
 from .expr import Cond, Expr
 from .terms import Atom
@@ -29,7 +30,7 @@ class Evaluation:
 
     def __init__(self, values: Mapping[str, int]):
         self.values = values
-        self.known: dict[Atom | Cond, int] = {}
+        self.known: dict[Any, int] = {}
 
     def expr(self, e: Expr) -> int:
         """The value of an expression; KeyError and Undefined as evaluate has them."""
@@ -43,9 +44,10 @@ class Evaluation:
 
     def condition(self, condition: Cond) -> bool:
         """Whether a condition holds; of an "and" and an "or" only what decides it has a value."""
-        found = self.known.get(condition)
+        key = condition.identity
+        found = self.known.get(key)
         if found is None:
-            found = self.known[condition] = self._condition(condition)
+            found = self.known[key] = self._condition(condition)
         return bool(found)
 
     def _condition(self, condition: Cond) -> bool:

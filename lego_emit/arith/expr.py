@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache, reduce
 from math import gcd
 from typing import Any
 
-from ..errors import LONGEST, RAISED, TraceError, is_users, shown
+from ..errors import LONGEST, TraceError, shown
 from .digits import merge
+from .flags import Flag
 from .knowledge import IN_FORCE, PATH, READERS, knowledge
 from .symbolic import Symbolic
-from .terms import Atom, Condition, Monomial, degree, digest, divide
+from .terms import Atom, Monomial, degree, divide
 from .terms import distribute as multiplied_out
 from .text import text
 
 MOST_TERMS = 512  # of a sum
 MOST_DEGREE = 256  # factors of a product
 MOST_BITS = 4096  # of a number
-_PRIME = 2**61 - 1
-_HALF = 2**60
 
 
 class Expr(Symbolic):
@@ -70,29 +68,7 @@ class Expr(Symbolic):
     def __repr__(self) -> str:
         return text(self)
 
-    def __hash__(self) -> int:
-        if RAISED.get() is not None:
-            frame = sys._getframe(1)
-            name = frame.f_globals.get("__name__", "")
-            if not name.startswith("lego_emit.") and is_users(frame):
-                self._no_key()
-        if self._hash is None:
-            constant = self.constant
-            # hash(-1) == hash(-2) in CPython, and a collision would make == ask a question
-            self._hash = hash(
-                _spread(constant)
-                if constant is not None
-                else frozenset((m, _spread(c)) for m, c in self.terms.items())
-            )
-        return self._hash
-
-    def _no_key(self) -> None:
-        """A user's function looks a symbol up: it is not there, whatever its value may be."""
-        if self.constant is None:
-            raise TraceError(
-                f"{self!r} is a symbol, which nothing can be looked up by: no key of a dict or a "
-                f"set, no argument of a cached function; write a chain of `a if i == 0 else b`"
-            )
+    __hash__ = Symbolic.__hash__
 
     def __eq__(self, other: Any) -> Any:
         """True for the same form; else a condition (outside a trace it counts as false)."""
@@ -291,11 +267,6 @@ class Expr(Symbolic):
         return to_sympy(self)
 
     _sympy_ = to_sympy
-
-
-def _spread(c: int) -> int | tuple[int, int]:
-    """What the hash of a number is made of."""
-    return c % _PRIME if -_HALF < c < _HALF else (c.bit_length(), digest(hex(c)))
 
 
 @lru_cache(4096)
@@ -516,7 +487,7 @@ def bit_operation(kind: str, a: Expr, b: Expr) -> Expr:
 # -- conditions --------------------------------------------------------------------------------
 
 
-class Cond(Condition):
+class Cond(Flag):
     """A condition on symbolic integers: op lt, le, eq, ne over two Exprs; and, or, not over
     conditions. `if` on an undecided one follows both branches while a trace is running."""
 
@@ -531,15 +502,14 @@ class Cond(Condition):
 
     def __eq__(self, other: Any) -> Any:
         """True for the same condition; else a condition, on the two as 0 and 1."""
-        if isinstance(other, Cond) and self.key == other.key:
+        if isinstance(other, Cond) and self.identity == other.identity:
             return True
         return self.as_expr() == other
 
     def __ne__(self, other: Any) -> Any:
         return self.as_expr() != other
 
-    def __hash__(self) -> int:
-        return hash(self.key)
+    __hash__ = Flag.__hash__
 
     def __invert__(self) -> Cond:
         if self.op == "not":
@@ -559,12 +529,6 @@ class Cond(Condition):
 
     def __or__(self, other: Any) -> Any:
         return Cond("or", self, other) if isinstance(other, Cond) else self.as_expr() | other
-
-    def __rand__(self, other: Any) -> Any:
-        return other & self.as_expr()
-
-    def __ror__(self, other: Any) -> Any:
-        return other | self.as_expr()
 
     def __bool__(self) -> bool:
         path = PATH.get()
@@ -593,42 +557,6 @@ class Cond(Condition):
 
     def __repr__(self) -> str:
         return text(self)
-
-    def __add__(self, other: Any) -> Any:
-        return self.as_expr() + other
-
-    __radd__ = __add__
-
-    def __mul__(self, other: Any) -> Any:
-        return self.as_expr() * other
-
-    __rmul__ = __mul__
-
-    def __sub__(self, other: Any) -> Any:
-        return self.as_expr() - other
-
-    def __rsub__(self, other: Any) -> Any:
-        return other - self.as_expr()
-
-    def __neg__(self) -> Any:
-        return -self.as_expr()
-
-    def __index__(self) -> int:
-        return int(bool(self))
-
-    __int__ = __index__
-
-
-def _as_number(method: str) -> Callable[..., Any]:
-    return lambda self, *operands: getattr(self.as_expr(), method)(*operands)
-
-
-for _name in (
-    *("floordiv", "mod", "divmod", "truediv", "lshift", "rshift", "xor", "pow"),
-    *("rfloordiv", "rmod", "rdivmod", "rtruediv", "rlshift", "rrshift", "rxor", "rpow"),
-    *("lt", "le", "gt", "ge", "abs", "pos", "trunc", "floor", "ceil", "round", "float"),
-):
-    setattr(Cond, f"__{_name}__", _as_number(f"__{_name}__"))
 
 
 def any_of(conditions: Sequence[Cond]) -> Cond:

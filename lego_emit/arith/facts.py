@@ -261,7 +261,7 @@ class Facts(Division):
         through a function have their beginnings in common."""
         if self._assumed is None:
             return self._start()
-        key = self.use_z3, *self._assumed
+        key = self.use_z3, *(c.identity for c in self._assumed)
         if key not in self._remembered:
             self._start()
             self._remembered[key] = [getattr(self, name) for name in CACHES]

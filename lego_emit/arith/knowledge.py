@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
@@ -36,7 +36,7 @@ class Knowledge(Protocol):
 class Path(Protocol):
     """One way through a user's function."""
 
-    decided: dict[Any, bool]
+    decided: Mapping[Any, tuple[Any, bool]]
 
     def ask(self, condition: Any) -> bool:
         """The branch to take at an `if` on a condition."""

@@ -12,7 +12,7 @@ from .expr import Cond, Expr
 from .intervals import Interval
 from .rebuild import rebuild
 from .steps import Divided, Log
-from .terms import Atom
+from .terms import Atom, Identity
 
 SAMPLES = 24
 CACHES = (
@@ -21,7 +21,7 @@ CACHES = (
 )  # fmt: skip
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Range:
     """Inclusive bounds of a symbol; None where there is none."""
 
@@ -51,7 +51,7 @@ class Samples:
         self.found, self.attempts, self.state = found, other.attempts, other.state
 
 
-@dataclass
+@dataclass(eq=False)
 class Known:
     """Ranges, substitutions and constraints of one trace, and what was found out from them. use_z3
     allows the last prover."""
@@ -83,16 +83,16 @@ class Known:
         self._start()
 
     def _start(self) -> None:
-        self._intervals: dict[Expr, Interval] = {}
-        self._proofs: dict[Expr, bool] = {}
-        self._attempts: dict[Expr, tuple[bool, int]] = {}
-        self._divmods: dict[tuple[Expr, Expr], Divided] = {}
-        self._quotient_bounds: dict[tuple[Expr, Expr], Expr | None] = {}
+        self._intervals: dict[Identity, Interval] = {}
+        self._proofs: dict[Identity, bool] = {}
+        self._attempts: dict[Identity, tuple[bool, int]] = {}
+        self._divmods: dict[tuple[Identity, Identity], Divided] = {}
+        self._quotient_bounds: dict[tuple[Identity, Identity], Expr | None] = {}
         self._samples = Samples()
-        self._rebuilt: dict[Expr, Expr] = {}
+        self._rebuilt: dict[Identity, Expr] = {}
         self._tops: dict[Atom, Expr | None] = {}
-        self._columns: dict[Expr, list[int | None]] = {}
-        self._symbols: dict[Expr, set[str]] = {}
+        self._columns: dict[Identity, list[int | None]] = {}
+        self._symbols: dict[Identity, set[str]] = {}
         self._open: set[Atom] = set()  # symbols whose bounds are being looked at
 
     @contextmanager
@@ -131,10 +131,10 @@ class Known:
         """e in the symbols that these facts speak of, simplified under them."""
         if e.constant is not None:
             return e
-        known = self._rebuilt.get(e)
+        known = self._rebuilt.get(e.identity)
         if known is None:
             known = rebuild(e, lambda a: self.symbol(a.args[0]) if a.kind == "sym" else None)
-            self._rebuilt[e] = known
+            self._rebuilt[e.identity] = known
         return known
 
     def samples(self) -> Iterator[Evaluation]:
@@ -214,9 +214,10 @@ class Known:
 
     def _sampled(self, e: Expr) -> list[int | None]:
         """e at the samples; None where it has no value."""
-        if e not in self._columns:
-            self._columns[e] = [value_at(e, sample) for sample in self.samples()]
-        return self._columns[e]
+        key = e.identity
+        if key not in self._columns:
+            self._columns[key] = [value_at(e, sample) for sample in self.samples()]
+        return self._columns[key]
 
 
 def value_at(e: Expr, sample: Evaluation) -> int | None:

@@ -44,7 +44,7 @@ class Points:
         self._known: dict[Any, list[Any]] = {
             Atom("sym", name): list(column) for name, column in zip(ranges, columns, strict=True)
         }
-        self._places: dict[Cond, tuple[int, int]] = {}
+        self._places: dict[tuple[Any, ...], tuple[int, int]] = {}
         self._count = prod(map(len, ranges.values()))
 
     def possible(self, decided: Iterable[tuple[Cond, bool]], condition: Cond) -> list[bool]:
@@ -57,13 +57,15 @@ class Points:
 
     def _where(self, condition: Cond) -> tuple[int, int]:
         """The points where it holds, or has no value, and those where it does not, as bits."""
-        if condition not in self._places:
+        key = condition.identity
+        if key not in self._places:
             column = self._condition(condition)
-            self._places[condition] = _places_not(False, column), _places_not(True, column)
-        return self._places[condition]
+            self._places[key] = _places_not(False, column), _places_not(True, column)
+        return self._places[key]
 
     def _condition(self, condition: Cond) -> list[bool | None]:
-        if condition not in self._known:
+        key = condition.identity
+        if key not in self._known:
             op, args = condition.op, condition.args
             if op in _COMPARE:
                 made = _each(_COMPARE[op], *map(self._expr, args))
@@ -72,19 +74,20 @@ class Points:
             else:
                 join = all if op == "and" else any
                 made = _each(lambda *values: join(values), *map(self._condition, args))
-            self._known[condition] = made
-        return self._known[condition]
+            self._known[key] = made
+        return self._known[key]
 
     def _expr(self, e: Expr) -> Column:
-        if e not in self._known:
+        key = e.identity
+        if key not in self._known:
             total: Column = [0] * self._count
             for mono, coefficient in e.terms.items():
                 part: Column = [coefficient] * self._count
                 for atom in mono:
                     part = _each(operator.mul, part, self._atom(atom))
                 total = _each(operator.add, total, part)
-            self._known[e] = total
-        return self._known[e]
+            self._known[key] = total
+        return self._known[key]
 
     def _atom(self, atom: Atom) -> Column:
         if atom not in self._known:

@@ -30,12 +30,13 @@ class Proofs(Ranges):
             return True
         if hi is not None and hi < 0:
             return False
-        known = self._proofs.get(e)
+        key = e.identity
+        known = self._proofs.get(key)
         if known is None:
-            self._proofs[e] = False  # a proof does not lean on itself
+            self._proofs[key] = False  # a proof does not lean on itself
             log, self.log = self.log, None  # what is computed in a proof is no step
             numeric = self._is_numeric(e)
-            known = self._proofs[e] = (
+            known = self._proofs[key] = (
                 (not numeric and (self._telescopes(e) or self._prove(e, 12)))
                 or self._by_constraint(e)
                 or (not numeric and self._by_z3(e))
@@ -147,11 +148,11 @@ class Proofs(Ranges):
             return True
         if depth == 0 or (hi is not None and hi < 0):
             return False
-        known = self._attempts.get(e)
+        known = self._attempts.get(e.identity)
         if known is not None and (known[0] or known[1] >= depth):
             return known[0]
         proven = not self._refuted(e) and self._prove_by_bounds(e, depth)
-        self._attempts[e] = (proven, depth)
+        self._attempts[e.identity] = (proven, depth)
         return proven
 
     def _refuted(self, e: Expr) -> bool:
@@ -267,7 +268,7 @@ class Proofs(Ranges):
 
     def _quotient_bound(self, base: Expr, lo: Expr) -> Expr | None:
         """An upper bound of base // lo, None where none is known."""
-        key = (base, lo)
+        key = base.identity, lo.identity
         if key not in self._quotient_bounds:
             self._quotient_bounds[key] = None  # a constraint on the quotient leads back here
             self._quotient_bounds[key] = self._quotient_bound_of(base, lo)
@@ -384,7 +385,8 @@ class Proofs(Ranges):
 
     def _concerned(self, e: Expr) -> set[str]:
         """The symbols in e, in their bounds, and so on."""
-        if e not in self._symbols:
+        key = e.identity
+        if key not in self._symbols:
             found: set[str] = set()
             stack = [e]
             while stack:
@@ -392,8 +394,8 @@ class Proofs(Ranges):
                     found.add(name)
                     known = self.ranges.get(name, Range())
                     stack += [b for b in (known.lo, known.hi) if b is not None and b.atoms()]
-            self._symbols[e] = found
-        return self._symbols[e]
+            self._symbols[key] = found
+        return self._symbols[key]
 
     def _by_z3(self, e: Expr) -> bool:
         """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""

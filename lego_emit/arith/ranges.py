@@ -17,7 +17,8 @@ class Ranges(Known):
 
     def interval(self, e: Expr) -> Interval:
         """Constant inclusive bounds, None where there is none."""
-        known = self._intervals.get(e)
+        key = e.identity
+        known = self._intervals.get(key)
         if known is None:
             lo: int | None = 0
             hi: int | None = 0
@@ -27,7 +28,7 @@ class Ranges(Known):
                     a, b = b, a
                 lo = None if lo is None or a is None else lo + coefficient * a
                 hi = None if hi is None or b is None else hi + coefficient * b
-            known = self._intervals[e] = (lo, hi)
+            known = self._intervals[key] = (lo, hi)
         return known
 
     def _monomial_interval(self, mono: tuple[Atom, ...]) -> Interval:

@@ -32,13 +32,14 @@ def rebuild(e: Expr, replace: Callable[[Atom], Expr | None]) -> Expr:
 
     def walk(value: Any) -> Any:
         if isinstance(value, Expr):
-            if value not in memo:
+            key = value.identity
+            if key not in memo:
                 total = Expr.of(0)
                 for mono, coefficient in value.terms.items():
                     factors = [walk_atom(a) for a in mono]
                     total = total + reduce(operator.mul, factors, Expr.of(coefficient))
-                memo[value] = total
-            return memo[value]
+                memo[key] = total
+            return memo[key]
         if isinstance(value, Cond):
             return value.rebuild(walk)
         return value
@@ -119,7 +120,8 @@ def expand_groups(e: Expr) -> Expr | None:
     memo: dict[Any, Expr] = {}
 
     def multiply(x: Expr) -> Expr:
-        if x not in memo:
+        key = x.identity
+        if key not in memo:
             total = Expr.of(0)
             for mono, coefficient in x.terms.items():
                 product = Expr.of(coefficient)
@@ -128,8 +130,8 @@ def expand_groups(e: Expr) -> Expr | None:
                     if len(product.terms) > MOST_EXPANDED:
                         raise _TooLong
                 total = total + product
-            memo[x] = total
-        return memo[x]
+            memo[key] = total
+        return memo[key]
 
     def expanded(atom: Atom) -> Expr:
         if atom not in memo:
@@ -187,7 +189,8 @@ def unsubstitute(e: Expr, facts: Substituted) -> Expr:
             return value.rebuild(fold)
         if not isinstance(value, Expr):
             return value
-        if value not in memo:
+        key = value.identity
+        if key not in memo:
             terms: dict[tuple, int] = {}
             for mono, coefficient in value.terms.items():
                 rest = list(mono)
@@ -199,8 +202,8 @@ def unsubstitute(e: Expr, facts: Substituted) -> Expr:
                         rest.append(Atom("sym", name))
                 made = tuple(sorted((fold_atom(a) for a in rest), key=lambda a: a.key))
                 terms[made] = terms.get(made, 0) + coefficient
-            memo[value] = Expr({m: c for m, c in terms.items() if c})
-        return memo[value]
+            memo[key] = Expr({m: c for m, c in terms.items() if c})
+        return memo[key]
 
     def fold_atom(atom: Atom) -> Atom:
         if atom not in memo:

@@ -13,10 +13,10 @@ def branch() -> tuple[Any, ...]:
     path = PATH.get()
     if path is None or not path.decided:
         return ()
-    return tuple(c if value else ~c for c, value in path.decided.items())
+    return tuple(c if value else ~c for c, value in path.decided.values())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Divided:
     """dividend = quotient*divisor + remainder by a rule of division.py.
 
@@ -37,7 +37,7 @@ class Divided:
     where: tuple[Any, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Merged:
     """Neighbouring digits of a sum put together."""
 

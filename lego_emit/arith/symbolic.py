@@ -3,16 +3,40 @@ instead."""
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
-from ..errors import TraceError
-from .terms import Sum
+from ..errors import RAISED, InternalError, TraceError, is_users
+from .terms import Condition, Sum
+
+# Whose own tables are keyed by identities: a hash that two values share makes Python ask ==, which
+# between symbols is a question and would part the path of a function that is followed.
+_BY_IDENTITY = tuple(f"lego_emit.{part}." for part in ("arith", "check", "lower", "trace"))
+
+
+def check_lookup(value: Sum | Condition, frame: FrameType) -> None:
+    """Refuse to look a symbol up by its hash: in a function that is followed, where it is not
+    found whatever its value may be, and in our own code."""
+    if frame.f_globals.get("__name__", "").startswith(_BY_IDENTITY):
+        raise InternalError(f"{value!r} is looked up by its hash, and not by its identity")
+    if RAISED.get() is None or not is_users(frame) or getattr(value, "constant", None) is not None:
+        return
+    raise TraceError(
+        f"{value!r} is a symbol, which nothing can be looked up by: no key of a dict or a set, no "
+        f"argument of a cached function; write a chain of `a if i == 0 else b`"
+    )
 
 
 class Symbolic(Sum):
     """A sum that takes the place of a Python int; where it is a number, it behaves as one."""
 
     __slots__ = ()
+
+    def __hash__(self) -> int:
+        check_lookup(self, sys._getframe(1))
+        constant = self.constant
+        return hash(self.identity if constant is None else constant)
 
     def __truediv__(self, other: Any) -> Any:
         raise TraceError(f"({self!r}) / ({other!r}) is no integer division: write //")

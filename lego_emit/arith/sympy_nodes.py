@@ -16,6 +16,13 @@ import sympy
 from .node_spelling import Spelled
 from .terms import Atom, Condition, Sum
 
+__all__ = [
+    "And", "BitAnd", "BitNot", "BitOr", "BitXor", "Equal", "FloorDiv", "FloorMod", "Greater",
+    "GreaterEqual", "IntAdd", "IntMax", "IntMin", "IntMul", "IntNeg", "IntSub", "IntegerNode",
+    "InternalSymbol", "Isqrt", "Less", "LessEqual", "Not", "Or", "Select", "ShiftLeft",
+    "ShiftRight", "Unequal",
+]  # fmt: skip
+
 MOST_SHIFT = 4096  # bits; further ones stay as they are
 
 

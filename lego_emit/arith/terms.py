@@ -36,7 +36,8 @@ _LONG = 2**LONGEST  # Python writes longer numbers in hexadecimal only
 
 
 class Atom:
-    """An indivisible factor; equal atoms are one object. key orders atoms the same everywhere."""
+    """An indivisible factor; equal atoms are one object. key orders atoms the same everywhere, and
+    their hashes are the same everywhere, too."""
 
     __slots__ = ("__weakref__", "_hash", "args", "depth", "key", "kind")
     _known: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
@@ -50,7 +51,7 @@ class Atom:
 
     def __new__(cls, kind: str, *args: Any) -> Atom:
         """The one atom of a kind over these arguments. Raises TraceError where it nests too deep."""
-        ident = (kind, *args)
+        ident = (kind, *map(_identity, args))
         atom = cls._known.get(ident)
         if atom is None:
             made = object.__new__(cls)
@@ -60,7 +61,8 @@ class Atom:
                 raise TraceError(TOO_DEEP)
             keys = ",".join(a.key if hasattr(a, "key") else str(a) for a in args)
             made.key = bounded_key(f"{kind}({keys})")
-            made._hash = digest(made.key)
+            code = blake2b(made.key.encode(), digest_size=8).digest()
+            made._hash = int.from_bytes(code, "little", signed=True)
             with cls._lock:  # two threads may be here with the same atom
                 atom = cls._known.setdefault(ident, made)
         return atom
@@ -75,19 +77,28 @@ class Atom:
 Monomial = tuple[Atom, ...]
 Terms = dict[Monomial, int]
 Exact = Mapping[Atom, tuple["Sum", "Sum"]]  # quotient -> (dividend, divisor) that it divides
+Identity = frozenset[tuple[Monomial, int]]
 
 
 class Sum:
     """A polynomial with integer coefficients over atoms: monomial -> coefficient, none of them 0."""
 
-    __slots__ = ("_hash", "_key", "terms")
+    __slots__ = ("_identity", "_key", "terms")
 
     terms: Terms
 
     def __init__(self, terms: Terms):
         self.terms = terms
-        self._hash: int | None = None
+        self._identity: Identity | None = None
         self._key: str | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """What a sum is looked up by: the same for equal values, and to compare two asks nothing,
+        where == between sums may be a question. It has no order."""
+        if self._identity is None:
+            self._identity = frozenset(self.terms.items())
+        return self._identity
 
     @property
     def key(self) -> str:
@@ -148,11 +159,19 @@ class Sum:
 class Condition:
     """A condition on sums: op lt, le, eq, ne over two of them; and, or, not over conditions."""
 
-    __slots__ = ("args", "key", "op")
+    __slots__ = ("_identity", "args", "key", "op")
 
     def __init__(self, op: str, *args: Any):
         self.op, self.args = op, args
         self.key = bounded_key(f"{op}[{','.join(a.key for a in args)}]")
+        self._identity: tuple[Any, ...] | None = None
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What a condition is looked up by, as a sum's."""
+        if self._identity is None:
+            self._identity = (self.op, *(a.identity for a in self.args))
+        return self._identity
 
     @property
     def remainder(self) -> Atom | None:
@@ -175,17 +194,15 @@ class Condition:
                 yield arg
 
 
+def _identity(value: Any) -> Any:
+    return value.identity if isinstance(value, (Sum, Condition)) else value
+
+
 def depth(value: Any) -> int:
     """How many atoms stand inside one another in a sum or a condition; 0 for all else."""
     if isinstance(value, Sum):
         return max((a.depth for mono in value.terms for a in mono), default=0)
     return max(map(depth, value.args)) if isinstance(value, Condition) else 0
-
-
-def digest(text: str) -> int:
-    """64 bits of a text that no other text in use has: an expression that is looked up must meet
-    equal ones only, since == between different ones is a question (Expr.__eq__)."""
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 
 
 def bounded_key(text: str) -> str:

@@ -21,7 +21,7 @@ from ..arith.terms import Atom
 from ..errors import LegoError
 from ..ir.program import Function
 from ..ir.relations import says
-from ..lower.lowering import Tried
+from ..lower.lowering import Tried, identities
 from ..trace.layouts import Application
 from .formula import nest
 from .steps import RULES, Step, Told, Unit, between, told
@@ -55,7 +55,7 @@ def _applied(found: Told) -> list[Application]:
         if isinstance(a, Application):
             values = tuple(map(found.reader.own, a.values))
             shown = Application(a.block, values, a.inverse)
-            unique.setdefault((id(a.block), values, a.inverse), shown)
+            unique.setdefault((id(a.block), identities(values), a.inverse), shown)
     return list(unique.values())
 
 
@@ -182,8 +182,8 @@ def _one_division(a: Step, b: Step) -> bool:
     if x is None or y is None or (a.rule, a.because, _keys(a)) != (b.rule, b.because, _keys(b)):
         return False
     if x.kind == "digit":
-        return y.kind == "digit" and x.args == (y.args[0], y.args[2], None)
-    return (x.kind, y.kind) == ("fdiv", "fmod") and x.args == y.args
+        return y.kind == "digit" and x is Atom("digit", y.args[0], y.args[2], None)
+    return (x.kind, y.kind) == ("fdiv", "fmod") and identities(x.args) == identities(y.args)
 
 
 class _Names:
@@ -202,13 +202,14 @@ class _Names:
             return value.rebuild(self._walk)
         if not isinstance(value, Expr):
             return value
-        if value not in self._memo:
+        key = value.identity
+        if key not in self._memo:
             terms: dict[tuple[Atom, ...], int] = {}
             for mono, c in value.terms.items():
                 made = tuple(sorted(map(self._atom, mono), key=lambda a: a.key))
                 terms[made] = terms.get(made, 0) + c
-            self._memo[value] = Expr({m: c for m, c in terms.items() if c})
-        return self._memo[value]
+            self._memo[key] = Expr({m: c for m, c in terms.items() if c})
+        return self._memo[key]
 
     def _atom(self, atom: Atom) -> Atom:
         if atom not in self._memo:

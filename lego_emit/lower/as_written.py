@@ -49,8 +49,8 @@ def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond
     best = lowering.priced(roots, ("as it was written",))
     if not is_narrow(lowering, best):
         form.columns.bound_all(roots)
-    known = {divisor for divisor, _ in nonzero((e for _, e in problem.outputs), problem.facts)}
-    more = [(d, path) for d, path in form.divisors if d not in known]
+    known = {d.identity for d, _ in nonzero((e for _, e in problem.outputs), problem.facts)}
+    more = [(d, path) for d, path in form.divisors if d.identity not in known]
     if more and problem.equal_form:
         refuse_zero(problem, more[0][0])
     needed = [not_zero(d, path, problem) for d, path in more]
@@ -74,7 +74,7 @@ class Written:
         self.lowering, self.graph, self.facts = lowering, lowering.graph, lowering.facts
         self._values = {n: self.facts.symbol(n) for n in problem.params}
         self._reader = Reader(self._values)
-        self._nodes: dict[tuple[Any, Path], int] = {}
+        self._nodes: dict[tuple[Any, ...], int] = {}
         self._locals: dict[str, int] = {}
         self.columns = Columns(lowering)
         self.divisors: list[tuple[Expr, Path]] = []  # that may be 0, and where
@@ -93,7 +93,7 @@ class Written:
             return self._symbol(value.name)
         if len(self._nodes) > MOST_BRANCHES:
             path = ()
-        key = value, path
+        key = value, *(c.identity for c in path)
         if key not in self._nodes:
             self._nodes[key] = self._made(value, path)
         return self._nodes[key]

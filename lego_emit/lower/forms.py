@@ -14,9 +14,11 @@ from itertools import combinations, groupby
 from typing import Any
 
 from ..arith.expr import Cond, Expr
-from ..arith.terms import Atom, Monomial, Terms, times
+from ..arith.terms import Atom, Identity, Monomial, Terms, times
 from ..errors import TraceError
-from .lowering import Lowering
+from .lowering import Identities, Lowering, identities
+
+Borders = dict[Identity, list[Expr]]  # of bases
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +50,20 @@ class Form:
         self.built = 0
         self._memo: dict[Any, int] = {}
         self._opened: dict[Atom, Terms] = {}
-        key = tuple(outputs)
+        outputs = [*outputs]
+        key = identities(outputs)
         if key not in lowering.standing:
-            lowering.standing[key] = _census(key)
+            lowering.standing[key] = _census(outputs)
         self._single, self._borders, self._starts = lowering.standing[key]
         if style.floors:
             self._borders, self._starts = _with_floors(self._borders, self._starts, style.floors)
 
     def expr(self, e: Expr) -> int:
         """The node of an expression."""
-        known = self._memo.get(e)
+        known = self._memo.get(e.identity)
         if known is None:
             terms = self._flat(e)
-            known = self._memo[e] = self._sum(terms)
+            known = self._memo[e.identity] = self._sum(terms)
             if terms is not e.terms and self.graph.args[known]:
                 self.lowering.sources.setdefault(known, e)
         return known
@@ -324,7 +327,7 @@ class Form:
         if ratio is None:  # the sizes' own symbols do not show that lo divides hi
             low = self._divided(self.expr(base), base, hi, "mod")
             return self._divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
-        if self.style.rests and hi.constant and (base, hi) in self._starts:
+        if self.style.rests and hi.constant and identities((base, hi)) in self._starts:
             # what is left of a quotient that is computed, too
             low = Expr.atom(Atom("digit", base, Expr.of(1), hi))
             return self._divided(self._divided(self.expr(base), base, hi, "mod"), low, lo, "div")
@@ -336,7 +339,7 @@ class Form:
         have to be multiplied else."""
         if by.constant is None:
             best = None
-            for smaller in self._borders.get(base, ()):
+            for smaller in self._borders.get(base.identity, ()):
                 if best is None or len(_only(smaller)) > len(_only(best[0])):
                     ratio = self.lowering.ratio(by, smaller)
                     if ratio is not None and ratio.constant != 1:
@@ -470,37 +473,41 @@ def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monom
     return mono, c // coefficient
 
 
-def _census(
-    outputs: Iterable[Expr],
-) -> tuple[set[Atom], dict[Expr, list[Expr]], set[tuple[Expr, Expr]]]:
+def _census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Identities]]:
     """(groups that stand once, borders of each base, (base, what it is divided by)): a sum that is
     used once, as a summand, is no factor; a base's borders are the sizes that divide it."""
     groups: Counter[Atom] = Counter()
-    borders: dict[Expr, dict[Expr, None]] = {}
-    starts: set[tuple[Expr, Expr]] = set()
+    borders: Borders = {}
+    starts: set[Identities] = set()
     for atom, _ in standing(outputs):
         if atom.kind == "group":
             groups[atom] += 1
         elif atom.kind == "digit":
             base, lo, _ = atom.args
-            starts.add((base, lo))
+            starts.add(identities((base, lo)))
             if (whole := base.single) is not None:
                 groups[whole] += 2  # the quotients share it
             if lo.constant is None:
-                borders.setdefault(base, {})[lo] = None
+                _add_border(borders, base, lo)
     single = {a for a, n in groups.items() if n == 1 and a.kind == "group" and not a.args[3]}
-    return single, {b: list(f) for b, f in borders.items()}, starts
+    return single, borders, starts
+
+
+def _add_border(borders: Borders, base: Expr, border: Expr) -> None:
+    known = borders.get(base.identity, ())
+    if not any(border.same(b) for b in known):
+        borders[base.identity] = [*known, border]
 
 
 def _with_floors(
-    borders: dict[Expr, list[Expr]], starts: set[tuple[Expr, Expr]], floors: Iterable[Atom]
-) -> tuple[dict[Expr, list[Expr]], set[tuple[Expr, Expr]]]:
+    borders: Borders, starts: set[Identities], floors: Iterable[Atom]
+) -> tuple[Borders, set[Identities]]:
     """The census with what digits as differences of quotients are divided by, too."""
     borders, starts = dict(borders), set(starts)
     for base, _, hi in sorted((atom.args for atom in floors), key=lambda args: args[2].key):
-        starts.add((base, hi))
-        if hi.constant is None and not any(hi.same(b) for b in borders.get(base, ())):
-            borders[base] = [*borders.get(base, ()), hi]
+        starts.add(identities((base, hi)))
+        if hi.constant is None:
+            _add_border(borders, base, hi)
     return borders, starts
 
 
@@ -510,9 +517,9 @@ def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
     stack: list[Any] = list(outputs)
     while stack:
         value = stack.pop()
-        if value is None or value in seen:
+        if value is None or value.identity in seen:
             continue
-        seen.add(value)
+        seen.add(value.identity)
         if isinstance(value, Cond):
             stack.extend(value.args)
             continue

@@ -57,7 +57,7 @@ class Graph:
     def within(self, node: int, source: Expr) -> int:
         """A node in a branch in which more is known of it than elsewhere: no operation, and what is
         known of source, its value there, is known of this one alone."""
-        key = ("within", node, source)
+        key = ("within", node, source.identity)
         found = self._known.get(key)
         return self._add(key, None, self.hoisted[node], 0, (node,)) if found is None else found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,19 @@ from ..arith.expr import Expr, divide_terms
 from ..arith.facts import Facts
 from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
-from ..arith.terms import Atom
+from ..arith.terms import Atom, Identity
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES
 from .graph import Graph
 from .ranges import Ranges
 
 Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
+Identities = tuple[Identity, ...]
+
+
+def identities(exprs: Iterable[Expr]) -> Identities:
+    """What several expressions are looked up by."""
+    return tuple(e.identity for e in exprs)
 
 
 def price(found: Found) -> tuple[float, int]:
@@ -64,15 +70,15 @@ class Lowering:
         self.tried: list[Tried] = []
         self.words: tuple[str, ...] = ()  # what the forms that are priced now have in common
         self.log: Log | None = None  # the steps that led to what is lowered now
-        self.cheapest: dict[tuple[Expr, ...], Found] = {}  # of all styles, by outputs
+        self.cheapest: dict[Identities, Found] = {}  # of all styles, by outputs
         self.columns: dict[tuple[int, range], dict[int, Sequence[int]]] = {}  # of nodes over one
         self.searches: dict[tuple, tuple[float, Any]] = {}  # (limit, what was found), by table
-        self.standing: dict[tuple[Expr, ...], Any] = {}  # the census of outputs
+        self.standing: dict[Identities, Any] = {}  # the census of outputs
         self.plain: int | None = None  # operations of the first candidate
         self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
-        self._naturals: dict[Expr, bool] = {}
+        self._naturals: dict[Identity, bool] = {}
         self._values: dict[int, Expr | None] = {}
-        self._ratios: dict[tuple[Expr, Expr], Expr | None] = {}
+        self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
         self.ranges = Ranges(self.graph, facts, self.value, self.bounds, lazy)
 
@@ -95,9 +101,9 @@ class Lowering:
 
     def natural(self, e: Expr) -> bool:
         """Whether e >= 0 is proven."""
-        known = self._naturals.get(e)
+        known = self._naturals.get(e.identity)
         if known is None:
-            known = self._naturals[e] = self.facts.nonneg(self.forward(e))
+            known = self._naturals[e.identity] = self.facts.nonneg(self.forward(e))
         return known
 
     def positive(self, e: Expr) -> bool:
@@ -111,7 +117,7 @@ class Lowering:
 
     def ratio(self, a: Expr, b: Expr) -> Expr | None:
         """a / b of two products in the user's symbols, None where b is not seen to divide a."""
-        key = (a, b)
+        key = a.identity, b.identity
         if key not in self._ratios:
             quotient, rest = divide_terms(a, b)
             self._ratios[key] = None if rest.terms else unsubstitute(quotient, self.facts)

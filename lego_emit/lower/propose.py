@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..arith.rebuild import expand_groups, unsubstitute
-from ..arith.terms import Atom
+from ..arith.terms import Atom, Identity
 from .forms import Form, Style, standing
-from .lowering import Found, Lowering, price
+from .lowering import Found, Identities, Lowering, identities, price
 from .search import tabulated, wired
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
@@ -79,11 +79,12 @@ def multiplied_out(asked: Asked) -> Iterator[Found]:
     expanded = [unsubstitute(e, lowering.facts) for e in whole]
     asked.atoms = [atom for atom, _ in standing(expanded)]
     lowering.words = ("products multiplied out",)
-    if tuple(expanded) not in lowering.cheapest:
+    key = identities(expanded)
+    if key not in lowering.cheapest:
         begun, plain = lowering.built, _tried(lowering, Style(), expanded)
         _cheapest(lowering, expanded, asked.atoms, plain, begun)
     lowering.words = ()
-    yield lowering.cheapest[tuple(expanded)]
+    yield lowering.cheapest[key]
 
 
 def tables(asked: Asked) -> Iterator[Found]:
@@ -124,21 +125,23 @@ def _cheapest(
     """The cheapest of the styles that are tried; best: that of the plain one; begun: atoms that
     were built before that."""
     style = Style()
-    bases: dict[Expr, list[Atom]] = {}
+    bases: dict[Identity, list[Atom]] = {}
     symbolic = fusible = rests = False
-    starts: set[tuple[Expr, Expr]] = set()
+    starts: set[Identities] = set()
     for atom in dict.fromkeys(atoms):
         if atom.kind == "digit":
             base, lo, hi = atom.args
             start = lo.constant
             fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
-            starts.add((base, lo))
+            starts.add(identities((base, lo)))
             if hi is not None and lowering.signed and lowering.ratio(hi, lo) is not None:
-                bases.setdefault(base, []).append(atom)
+                bases.setdefault(base.identity, []).append(atom)
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes
     for base, digits in bases.items():
-        rests = rests or any((base, d.args[2]) in starts and d.args[2].constant for d in digits)
+        rests = rests or any(
+            (base, d.args[2].identity) in starts and d.args[2].constant for d in digits
+        )
     limit = begun + BUDGET + TRIES * (lowering.built - begun)
 
     def choose(made: Style) -> None:
@@ -162,7 +165,7 @@ def _cheapest(
                 choose(replace(style, floors=base, collect=collect))
     if rests and style.floors:
         choose(replace(style, rests=not style.rests))
-    lowering.cheapest[tuple(outputs)] = best
+    lowering.cheapest[identities(outputs)] = best
     return best
 
 

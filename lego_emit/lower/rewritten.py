@@ -110,9 +110,9 @@ def _values(problem: Problem, pair: Pair) -> list[Expr]:
 def _check_divisors(problem: Problem, values: list[Expr]) -> None:
     """A rewritten result may divide by nothing that may be 0, unless the result did before."""
     facts = problem.facts
-    before = {d for d, _ in nonzero((e for _, e in problem.outputs), facts)}
+    before = {d.identity for d, _ in nonzero((e for _, e in problem.outputs), facts)}
     for divisor, _ in nonzero(values, facts):
-        if divisor not in before:
+        if divisor.identity not in before:
             refuse_zero(problem, divisor)
 
 

@@ -236,12 +236,12 @@ def _bases(e: Expr) -> set[Atom]:
     seen: set[Any] = set()  # what is shared is looked at once
     while stack:
         value = stack.pop()
-        if value in seen:
+        if not isinstance(value, (Expr, Cond)) or value.identity in seen:
             continue
-        seen.add(value)
+        seen.add(value.identity)
         if isinstance(value, Cond):
             stack.extend(value.args)
-        elif isinstance(value, Expr):
+        else:
             for mono in value.terms:
                 for atom in mono:
                     if atom in seen:

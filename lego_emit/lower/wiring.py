@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..arith.expr import Expr
 from ..arith.facts import Facts
-from ..arith.terms import Atom
+from ..arith.terms import Atom, Identity
 
 Bit = frozenset  # of (input, bit): their exclusive or; None inside: and a one
 ZERO: Bit = frozenset()
@@ -24,7 +24,7 @@ class Wiring:
         self.facts = facts
         self.inputs: list[Expr] = []
         self.widths: list[int] = []
-        self._memo: dict[Expr | Atom, list[Bit] | None] = {}
+        self._memo: dict[Identity | Atom, list[Bit] | None] = {}
 
     def bits(self, e: Expr) -> list[Bit] | None:
         """The bits of e, low first; None where e is no wiring."""
@@ -35,9 +35,10 @@ class Wiring:
         return found[:length]
 
     def _sum(self, e: Expr) -> list[Bit] | None:
-        if e not in self._memo:
-            self._memo[e] = self._bits_of_sum(e)
-        return self._memo[e]
+        key = e.identity
+        if key not in self._memo:
+            self._memo[key] = self._bits_of_sum(e)
+        return self._memo[key]
 
     def _bits_of_sum(self, e: Expr) -> list[Bit] | None:
         total: list[Bit] = []

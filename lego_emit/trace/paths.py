@@ -15,7 +15,7 @@ from ..arith.knowledge import PATH
 from ..arith.points import MOST as MOST_POINTS
 from ..arith.points import Points
 from ..arith.rebuild import rebuild
-from ..arith.terms import Atom
+from ..arith.terms import Atom, Identity
 from ..errors import AssumptionError, TraceError
 
 MAX_PATHS = 256  # of one run, those through GenP's functions too
@@ -33,7 +33,7 @@ class _Shared:
     bounds: dict[str, Interval] = field(default_factory=dict)
     points: dict[frozenset[str], Points] = field(default_factory=dict)
     asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
-    _names: dict[Cond, frozenset[str]] = field(default_factory=dict)
+    _names: dict[tuple[Any, ...], frozenset[str]] = field(default_factory=dict)
 
     def learn(self, facts: Facts) -> None:
         """Take the bounds that are known while no branch is followed."""
@@ -42,9 +42,10 @@ class _Shared:
 
     def names(self, condition: Cond) -> frozenset[str]:
         """The symbols of a condition."""
-        if condition not in self._names:
-            self._names[condition] = frozenset(s for e in condition.exprs() for s in e.symbols())
-        return self._names[condition]
+        key = condition.identity
+        if key not in self._names:
+            self._names[key] = frozenset(s for e in condition.exprs() for s in e.symbols())
+        return self._names[key]
 
     def over(self, names: frozenset[str]) -> Points | None:
         """All values of the symbols, None where there are too many."""
@@ -66,8 +67,8 @@ class _Path:
     """One run: what is decided in it, those of the decisions that were made up on the way, and
     the scope in which the facts hold them."""
 
-    decided: dict[Cond, bool]
-    chosen: dict[Cond, bool]  # what to decide when it is asked
+    decided: dict[tuple[Any, ...], tuple[Cond, bool]]  # by the conditions' identities
+    chosen: dict[tuple[Any, ...], bool]  # what to decide when it is asked
     shared: _Shared
     taken: list[Cond] = field(default_factory=list)
     scope: ExitStack = field(default_factory=ExitStack)
@@ -81,7 +82,7 @@ class _Path:
         points = self.shared.over(names)
         if points is None:
             return [True, False]
-        known = [(c, v) for c, v in self.decided.items() if self.shared.names(c) <= names]
+        known = [(c, v) for c, v in self.decided.values() if self.shared.names(c) <= names]
         return points.possible(known, condition)
 
     def decide(self, condition: Cond, value: bool, facts: Facts) -> None:
@@ -89,7 +90,7 @@ class _Path:
         if not self.scoped:
             self.scope.enter_context(facts.scope())
             self.scoped = True
-        self.decided[condition] = value
+        self.decided[condition.identity] = condition, value
         facts.assume(condition if value else ~condition)
 
     def ask(self, condition: Cond) -> bool:
@@ -103,8 +104,8 @@ class _Path:
                 f"sizes={{...}}"
             )
         for same, sign in ((condition, True), (~condition, False)):
-            if same in self.decided:
-                return self.decided[same] is sign
+            if same.identity in self.decided:
+                return self.decided[same.identity][1] is sign
         possible = self.possible(condition) if self.decided else [True, False]
         if len(possible) == 2:
             known = facts.decide(condition)
@@ -113,7 +114,8 @@ class _Path:
         if not self.decided:
             self.shared.learn(facts)
             possible = self.possible(condition)
-        if len(possible) == 2 and condition not in self.chosen:
+        chosen = self.chosen.get(condition.identity)
+        if len(possible) == 2 and chosen is None:
             possible = [v for v in (True, False) if not _contradicts(condition, v, facts)]
         if not possible:
             raise _Impossible
@@ -125,9 +127,9 @@ class _Path:
                 f"{_shown(condition)}: a loop over a symbol? Bound it with assume=[...], or fix its "
                 f"size with sizes={{...}}"
             )
-        if condition not in self.chosen:
+        if chosen is None:
             self.taken.append(condition)
-        value = self.chosen.get(condition, True)
+        value = chosen is not False
         self.decide(condition, value, facts)
         if condition.remainder is not None:
             self.shared.asked[condition.key] = condition
@@ -171,7 +173,8 @@ def explore(function: Callable[[], Any], asked: dict[str, Cond] | None = None) -
                 f"choices with min, max, // and %, bound the symbols with assume=[...], or fix "
                 f"sizes with sizes={{...}}"
             )
-        path = _Path(dict(outer.decided) if outer is not None else {}, dict(prefix), shared)
+        chosen = {condition.identity: value for condition, value in prefix}
+        path = _Path(dict(outer.decided) if outer is not None else {}, chosen, shared)
         token = PATH.set(path)
         try:
             with path.scope:
@@ -225,9 +228,9 @@ def _mirrored(condition: Cond, a: Any, b: Any) -> tuple[Any, Any]:
     if not isinstance(a, Expr) or not isinstance(b, Expr):
         return a, b
     for one, other in zip(_arguments(a), _arguments(b), strict=True):
-        if len(one) != 1 or len(other) != 1 or one == other:
+        if len(one) != 1 or len(other) != 1 or one.keys() == other.keys():
             continue
-        (p,), (q,) = one, other
+        (p,), (q,) = one.values(), other.values()
         for x in sorted(p.atoms() & q.atoms(), key=lambda atom: atom.key):
             turn = _turn(_powers(p, x), _powers(q, x))
             if turn is not None:
@@ -237,12 +240,12 @@ def _mirrored(condition: Cond, a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-def _arguments(e: Expr) -> tuple[set[Expr], set[Expr]]:
+def _arguments(e: Expr) -> tuple[dict[Identity, Expr], dict[Identity, Expr]]:
     """What roots are taken of, and the sums with a square that are halved."""
     atoms = e.deep_atoms()
-    roots = {atom.args[0] for atom in atoms if atom.kind == "isqrt"}
+    roots = {atom.args[0].identity: atom.args[0] for atom in atoms if atom.kind == "isqrt"}
     halves = {
-        atom.args[0]
+        atom.args[0].identity: atom.args[0]
         for atom in atoms
         if atom.kind == "digit" and atom.args[1].constant == 2 and atom.args[2] is None
         if any(m.count(x) == 2 for m in atom.args[0].terms for x in m)

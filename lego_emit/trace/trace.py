@@ -140,9 +140,9 @@ class Trace:
         """A precondition for the header; one of a branch, or of the path here, says so."""
         path = PATH.get()
         if path is not None and path.decided:
-            branch = [*branch, *(c if value else ~c for c, value in path.decided.items())]
+            branch = [*branch, *(c if value else ~c for c, value in path.decided.values())]
         found = any_of([*(self.put_back(~c) for c in branch), condition])
-        if found.key not in {c.key for c in self.preconditions}:
+        if found.identity not in {c.identity for c in self.preconditions}:
             self.preconditions.append(found)
 
     def put_back(self, value: Any) -> Any:
