@@ -16,6 +16,7 @@ from math import prod
 from pathlib import Path
 from textwrap import wrap
 
+from lego_emit import templates
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.ir.program import Function, Node, Program
 from lego_emit.printers import javascript_numbers as numbers
@@ -129,6 +130,8 @@ function isqrtBig(n) {
 """
 
 EQUALITY = {"eq": infix("===", 9, 10, 10), "ne": infix("!==", 9, 10, 10)}
+
+DECLARATIONS = "javascript_declarations.jinja"
 
 BIGINT = {
     **C_OPS,
@@ -342,9 +345,9 @@ class JavaScriptPrinter(Printer):
         """The module's TypeScript declarations."""
         program = in_comments(program)
         views = self.fitted_views(program)
-        text = self._environment.get_template("javascript_declarations.jinja").render(
-            program=program, functions=views, printer=self
-        )
+        with templates.named(type(self), "TypeScript", DECLARATIONS):
+            template = self._environment.get_template(DECLARATIONS)
+            text = template.render(program=program, functions=views, printer=self)
         lines = [line.rstrip() for line in text.strip("\n").split("\n")]
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 

@@ -23,7 +23,7 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, LegoError, TargetError
 from lego_emit.ir.program import Function
 from lego_emit.run.target import Compiled
-from lego_emit.templates import environment
+from lego_emit.templates import environment, named
 
 EXTRA = 'pip install "lego-emit[cuda]"'
 OPTIONS = ("-O3", "--std=c++17")
@@ -314,7 +314,8 @@ class Kernels:
 
     def __call__(self, name: str, *arguments: Any) -> str:
         """A kernel's text."""
-        return getattr(self._macros, name)(*arguments)
+        with named(type(self), "CUDA C", self._template):
+            return getattr(self._macros, name)(*arguments)
 
 
 KERNELS = Kernels("gpu.jinja")

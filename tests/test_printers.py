@@ -1,7 +1,8 @@
-"""A language's own operations are settled before printing: the text does not depend on ranges, and
-what cannot be computed is refused before there is any text."""
+"""What all printers share. A language's own operations are settled before printing: the text does not
+depend on ranges, and what cannot be computed is refused before there is any text. Templates."""
 
 import contextlib
+import importlib
 import random
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import programs
 import pytest
 from programs import const, node, var
 
+from lego_emit import GroupBy, generate
 from lego_emit.emit import registry
 from lego_emit.emit.printer import Op, Printer, kind
 from lego_emit.errors import TargetError
@@ -147,3 +149,51 @@ def test_an_operation_without_a_spelling_is_refused_before_there_is_text():
     assert refused(Few, root, "int32") == "Few has no spelling for 'mul'"
     function = programs.function("f", {"result": node("add", var("a"), const(-1))})
     assert "a + -1" in Few().emit(Program("unit", (function,), "a sum"))
+
+
+# -- templates -----------------------------------------------------------------------------------
+
+MODULE = """
+from lego_emit.printers.glsl import GlslPrinter
+
+class Own(GlslPrinter):
+    title = "Shady"
+    template = {template!r}
+"""
+BROKEN = {
+    "missing": ("own.jinja", None, r"Shady: the template own\.jinja is not in .*printers"),
+    "syntax": ("own.jinja", "fine\n{% if %}", r"Shady: the template .*own\.jinja, line 2, "),
+    "unknown": ("own.jinja", "a\nb\n{{ nothing }}", r"Shady: .*own\.jinja, line 3, .*'nothing'"),
+    "include": (
+        "own.jinja",
+        "{% include 'no.jinja' %}",
+        r"Shady: the template no\.jinja is not in ",
+    ),
+    "text": ("a\n{{ nothing }}", None, r"Shady: the template of own_\w+, line 2, .*'nothing'"),
+    "text syntax": ("{% for %}", None, r"Shady: the template of own_\w+, line 1, "),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_template_is_named_with_its_language(case, tmp_path, monkeypatch):
+    template, file, said = BROKEN[case]
+    name = f"own_{case.replace(' ', '_')}"
+    (tmp_path / f"{name}.py").write_text(MODULE.format(template=template))
+    if file is not None:
+        (tmp_path / template).write_text(file)
+    monkeypatch.syspath_prepend(tmp_path)
+    printer = importlib.import_module(name).Own()
+    with pytest.raises(TargetError, match=said):
+        printer.emit(programs.one_parameterless())
+
+
+def test_a_missing_template_of_a_timing_program_is_named_too(monkeypatch):
+    from lego_emit.targets.gpu import Kernels
+    from lego_emit.targets.timing_rust import RustProgram
+
+    unit = generate(GroupBy([4, 6]), "rust")
+    monkeypatch.setattr(RustProgram, "template", "none.jinja")
+    with pytest.raises(TargetError, match=r"Rust: the template none\.jinja is not in .*targets"):
+        RustProgram().files(unit, [], 1)
+    with pytest.raises(TargetError, match=r"CUDA C: the template none\.jinja is not in .*targets"):
+        Kernels("none.jinja")("call")

@@ -349,13 +349,14 @@ class Printer:
                     f"{self.title} has no {function.index_type}; it has {', '.join(self.types)}"
                 )
         functions = self.fitted_views(program)
-        text = self._template.render(
-            unit=program.name,
-            program=program,
-            functions=functions,
-            helpers=self._helpers(program.name, functions),
-            printer=self,
-        )
+        with templates.named(type(self), self.title, self.template):
+            text = self._template.render(
+                unit=program.name,
+                program=program,
+                functions=functions,
+                helpers=self._helpers(program.name, functions),
+                printer=self,
+            )
         lines = [line.rstrip() for line in text.split("\n")]
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
         return text.strip("\n") + "\n"
