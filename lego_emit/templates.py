@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from .errors import TargetError
 
 if TYPE_CHECKING:
     import jinja2
@@ -17,6 +22,34 @@ def folders(owner: type) -> list[Path]:
     modules = (sys.modules.get(base.__module__) for base in owner.__mro__)
     files = (getattr(module, "__file__", None) for module in modules)
     return list(dict.fromkeys(Path(file).parent for file in files if file))
+
+
+@contextmanager
+def named(owner: type, language: str, template: str) -> Iterator[None]:
+    """Jinja's errors as a TargetError that names the file and the language. template: the name of a
+    file, or its text."""
+    import jinja2
+
+    try:
+        yield
+    except jinja2.TemplateNotFound as error:
+        places = ", ".join(map(str, folders(owner)))
+        raise TargetError(
+            f"{language}: the template {error.name} is not in {places}; put it there, or correct "
+            f"its name in {owner.__module__}"
+        ) from None
+    except jinja2.TemplateError as error:
+        own = template if template.endswith(ENDING) else f"of {owner.__module__}"
+        file, line = own, None
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename.endswith(ENDING) or frame.filename == "<template>":
+                file, line = frame.filename, frame.lineno
+        if isinstance(error, jinja2.TemplateSyntaxError):
+            file, line = error.filename or own, error.lineno
+        place = own if file == "<template>" else file
+        raise TargetError(
+            f"{language}: the template {place}, line {line}, cannot be used: {error.message}"
+        ) from error
 
 
 def environment(owner: type) -> jinja2.Environment:

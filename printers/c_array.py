@@ -11,15 +11,11 @@ from lego_emit.ir.program import Function, Param
 class ArrayForm:
     """What a template sees of a function's array form.
 
-    most: the greatest count of elements that a counter of the index type may have; where it is
-        not proven the counter has 64 bits, unless most is None.
     names: those that the text wants for itself (n is the counter), as attributes; one that a
         parameter has already gets a number.
     """
 
-    def __init__(
-        self, printer: Printer, view: FunctionView, names: tuple[str, ...], most: int | None = None
-    ):
+    def __init__(self, printer: Printer, view: FunctionView, names: tuple[str, ...]):
         self._printer, self._view = printer, view
         axes = {name for name, _ in view.axes}
         self.scalars = [p.name for p in view.params if p.name not in axes]
@@ -36,9 +32,7 @@ class ArrayForm:
             self.names[name] = own
         self._extents = [extent for _, extent in view.axes]
         self._count = count(self._extents)
-        hi = self._count.hi
-        narrow = most is None or (hi is not None and hi <= most)
-        self.index_type = view.index_type if narrow else view.index_type.replace("32", "64")
+        self.index_type = view.counter
         self.wide = self.index_type != view.index_type
 
     @property

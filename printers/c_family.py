@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, guard, infix
+from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, guard, infix, unsigned_fit
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_lines import broken
@@ -204,10 +204,12 @@ class HeaderPrinter(Printer):
             return f"({value + 1}{suffix} - 1)"  # -x is an operator on x, and that x is too big
         return f"{value}{suffix if suffix.startswith('u') else ''}"
 
+    def fit(self, node, function):
+        """Unsigned operands need no helper."""
+        return unsigned_fit(node, function)
+
     def op(self, node, view):
         """C's spelling; an int that would overflow before it is widened is cast first."""
-        if view.index_type.startswith("uint") and node.op in ("floordiv", "floormod"):
-            return self.ops[node.op.removeprefix("floor")]
         op = super().op(node, view)
         if view.index_type == "int64" and node.op in ("add", "sub", "mul", "shl", "neg"):
             if not self.brings_type(node):

@@ -3,6 +3,7 @@
 Reference: ISO C++20, https://en.cppreference.com/w/cpp/language/expressions
 """
 
+from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
@@ -70,10 +71,13 @@ class CppPrinter(HeaderPrinter):
         """<name>_view."""
         return f"{name}_view"
 
+    def counter(self, function):
+        """It ends at the count, so every value of the type can be one."""
+        return counter(function, INDEX_TYPES[function.index_type][1])
+
     def array_form(self, function) -> ArrayForm:
-        """The view's counter ends at the count, so every value of the type can be one."""
-        most = INDEX_TYPES[function.index_type][1]
-        return ArrayForm(self, function, ("n", "element"), most)
+        """What the view's template sees."""
+        return ArrayForm(self, function, ("n", "element"))
 
     def view_doc(self, function, array: ArrayForm) -> list[str]:
         """The doc comment of the view."""

@@ -5,6 +5,7 @@ C++'s operators. The file includes nothing, so that NVRTC takes it too; hence in
 and helpers of its own for min and max, which the host does not have.
 """
 
+from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
@@ -106,10 +107,13 @@ class CudaPrinter(HeaderPrinter):
         """<name>_fill."""
         return f"{name}_fill"
 
+    def counter(self, function):
+        """It goes up to the items' number beyond the count."""
+        return counter(function, INDEX_TYPES[function.index_type][1] - MOST_ITEMS)
+
     def array_form(self, function) -> ArrayForm:
-        """The fill's counter goes up to the items' number beyond the count."""
-        most = INDEX_TYPES[function.index_type][1] - MOST_ITEMS
-        return ArrayForm(self, function, ("n", "count", "out", "rank", "size"), most)
+        """What the fill's template sees."""
+        return ArrayForm(self, function, ("n", "count", "out", "rank", "size"))
 
     def fill_doc(self, function, array: ArrayForm) -> list[str]:
         """The doc comment of the fill function."""

@@ -89,10 +89,6 @@ INTRINSICS = frozenset(
 )
 
 
-MODULO = call(f"modulo({{0}},{BREAK}{{1}})", 2)
-CAREFUL_MODULO = call(f"floor_mod_{{T}}({{0}},{BREAK}{{1}})", 2, "floor_mod")
-
-
 class FortranPrinter(Printer):
     """Fortran's spellings; nearly all operations are intrinsic procedures."""
 
@@ -110,7 +106,8 @@ class FortranPrinter(Printer):
         "neg": Op("-{0}", SIGN, (SIGN + 1,)),
         "mod": call(f"mod({{0}},{BREAK}{{1}})", 2),
         "floordiv": call(f"floor_div_{{T}}({{0}},{BREAK}{{1}})", 2, "floor_div"),
-        "floormod": MODULO,
+        "floormod": call(f"modulo({{0}},{BREAK}{{1}})", 2),
+        "floormod.careful": call(f"floor_mod_{{T}}({{0}},{BREAK}{{1}})", 2, "floor_mod"),
         "shl": call(f"shiftl({{0}},{BREAK}{{1}})", 2),
         "shr": call(f"shifta({{0}},{BREAK}{{1}})", 2),
         "and": call(f"iand({{0}},{BREAK}{{1}})", 2),
@@ -196,11 +193,15 @@ class FortranPrinter(Printer):
             return f"not(huge(0_{index_type}))"
         return f"{value}_{index_type}"
 
+    def fit(self, node, function):
+        """A careful modulo where the processor's division may trap."""
+        if node.op == "floormod" and _may_trap(node, function.index_type):
+            return replace(node, op="floormod.careful")
+        return node
+
     def op(self, node, view):
-        """The spelling, a careful modulo where the processor's division may trap."""
+        """The spelling, a shift's distance without its kind."""
         op = super().op(node, view)
-        if op is MODULO and _may_trap(node, view.index_type):
-            return CAREFUL_MODULO
         if node.op in ("shl", "shr") and node.args[1].op == "const":
             # The distance may have any kind.
             return replace(op, text=op.text.replace("{1}", str(node.args[1].value)))

@@ -7,7 +7,7 @@ so the helpers divide magnitudes; 4.1.3: + - and * wrap; >> extends the sign).
 
 from dataclasses import replace
 
-from lego_emit.emit.printer import BREAK, Printer, call, guard
+from lego_emit.emit.printer import BREAK, Printer, call, guard, unsigned_fit
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, wrapped
@@ -139,13 +139,15 @@ class GlslPrinter(Printer):
             return f"(-{-(value + 1)}{suffix} - 1)"  # -x is an operator on x, and that x is too big
         return f"{value}{suffix}"
 
+    def fit(self, node, function):
+        """Unsigned operands need no helper."""
+        return unsigned_fit(node, function)
+
     def op(self, node, view):
-        """The spelling; unsigned operands need no helper."""
-        if view.index_type.startswith("uint") and node.op in ("floordiv", "floormod"):
-            return self.ops[node.op.removeprefix("floor")]
+        """The spelling; a shift's distance stays 32 bits wide."""
         op = super().op(node, view)
         if view.index_type.endswith("64") and node.op in ("shl", "shr"):
-            by = node.args[1]  # distances stay 32 bits wide
+            by = node.args[1]
             distance = str(by.value) if by.op == "const" else "int({1})"
             return replace(op, text=op.text.replace("{1}", distance), needs=(op.needs[0], 0))
         return op

@@ -15,11 +15,13 @@ from math import prod
 from pathlib import Path
 from textwrap import wrap
 
+from lego_emit import templates
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
-from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES, Program
+from lego_emit.ir.program import Function, Program
+from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
+from lego_emit.printers.javascript_numbers import QUOTIENT
 
 # https://tc39.es/ecma262/#prod-ReservedWord, the words reserved in modules, and the globals that
 # the emitted text uses.
@@ -127,11 +129,9 @@ function isqrtBig(n) {
 }
 """
 
-ZERO = Node("const", (), 0, 0, 0)
-
 EQUALITY = {"eq": infix("===", 9, 10, 10), "ne": infix("!==", 9, 10, 10)}
 
-QUOTIENT = (13, 14)  # what the operands of a / must bind
+DECLARATIONS = "javascript_declarations.jinja"
 
 BIGINT = {
     **C_OPS,
@@ -142,12 +142,6 @@ BIGINT = {
     "max": call("maxBig({0}, {1})", 2, "maxBig"),
     "isqrt": call("isqrtBig({0})", 1, "isqrtBig"),
     "int": call("BigInt({0})", 1),
-}
-
-# Numbers that the index type keeps within 32 bits: quotients may be cut off by a bit operation.
-NARROW = {
-    "int32": {"div": Op("({0} / {1}) | 0", 6, QUOTIENT)},
-    "uint32": {"div": Op("({0} / {1}) >>> 0", 11, QUOTIENT)},
 }
 
 
@@ -166,9 +160,9 @@ class JavaScriptPrinter(Printer):
         "int64": "bigint",
         "uint64": "bigint",
     }
-    # Numbers; op() chooses for bit operations, which see 32 bits only, and for BigInts.
     ops = {
         **C_OPS,
+        **numbers.OWN_OPS,
         **EQUALITY,
         "neg": Op("0 - {0}", 12, (13,)),  # -x is -0 for 0
         "div": Op("Math.trunc({0} / {1})", ATOM, QUOTIENT),
@@ -178,6 +172,13 @@ class JavaScriptPrinter(Printer):
         "max": call("Math.max({0}, {1})", 2),
         "isqrt": call("isqrt({0})", 1, "isqrt"),
         "int": call("Number({0})", 1),
+    }
+    # Numbers that the index type keeps within 32 bits: a bit operation cuts quotients off.
+    typed_ops = {
+        "int32": {"div": Op("({0} / {1}) | 0", 6, QUOTIENT)},
+        "uint32": {"div": Op("({0} / {1}) >>> 0", 11, QUOTIENT)},
+        "int64": BIGINT,
+        "uint64": BIGINT,
     }
     helpers = {
         "floorMod": FLOOR_MOD,
@@ -200,60 +201,25 @@ class JavaScriptPrinter(Printer):
         """A sign binds as a unary operator does."""
         return ATOM if value >= 0 else UNARY
 
-    def op(self, node: Node, view: FunctionView) -> Op:
-        """The spelling for the type and its range: bit operations see 32 bits only."""
-        if view.T == "bigint":
-            return BIGINT[node.op]
-        if node.op in ("and", "or", "xor", "not", "shl", "shr"):
-            return self._bits(node, view)
-        if node.op == "neg" and not _may_be_zero(node.args[0]):
-            return C_OPS["neg"]
-        if node.op == "isqrt" and _within(node.args[0], 0, 2**52 - 1):
-            return call("Math.floor(Math.sqrt({0}))", 1)
-        return NARROW.get(view.index_type, {}).get(node.op) or super().op(node, view)
+    def fitted(self, function: Function) -> Function:
+        """Without a -0, where Numbers might give one."""
+        if self.types[function.index_type] == "number":
+            function = numbers.without_minus_zero(function)
+        return super().fitted(function)
 
-    def _bits(self, node: Node, view: FunctionView) -> Op:
-        """A bit operation on Numbers. JavaScript's see 32 bits: where more may be set, it is
-        spelled as arithmetic."""
-        low, high = INDEX_TYPES["int32"]
-        signed = [view.index_type == "int32" or _within(a, low, high) for a in node.args]
-        unsigned = all(_within(a, 0, 2**32 - 1) for a in node.args)
-        if node.op in ("shl", "shr"):
-            by = node.args[1]
-            short = signed[0] and _within(by, 0, 31)
-            power = str(2**by.value) if isinstance(by.value, int) else "2 ** {1}"
-            if node.op == "shl":
-                if short and (view.index_type == "int32" or _within(node, low, high)):
-                    return self.ops["shl"]
-                return Op(f"{{0}} * {power}", 13, QUOTIENT)
-            if short:
-                return self.ops["shr"]
-            return Op(f"Math.floor({{0}} / {power})", ATOM, QUOTIENT)
-        if node.op == "not":
-            return self.ops["not"] if all(signed) else Op("-1 - {0}", 12, (13,))
-        # An operand of 31 bits masks whatever the other one has above them.
-        masked = node.op == "and" and any(_within(a, 0, high) for a in node.args)
-        if all(signed) or masked:
-            return self.ops[node.op]
-        if unsigned:
-            inner = self.ops[node.op]
-            return Op(f"({inner.text}) >>> 0", 11, inner.needs)
-        if node.op == "and":
-            for k, mask in enumerate(node.args):
-                if isinstance(mask.value, int) and mask.value & (mask.value + 1) == 0:
-                    if _within(node.args[1 - k], 0, 2**53 - 1) and mask.value > 0:
-                        return Op(f"{{{1 - k}}} % {mask.value + 1}", 13, (13, 13))
-        raise TargetError(
-            f"{view.name}: JavaScript's {node.op!r} takes 32 bits and an operand may have more; "
-            'emit with index_type="int64", which uses BigInt'
-        )
+    def fit(self, node: Node, function: Function) -> Node:
+        """As Numbers compute it; a BigInt has every operation."""
+        if self.types[function.index_type] == "bigint":
+            return node
+        return numbers.fit(node, function)
 
     def body(self, view: FunctionView) -> list[str]:
         """The lines of a function's body."""
         lines = [
-            self.line(f"const {name} = {self._value(node, view)};", 2) for name, node in view.body
+            self.line(f"const {name} = {self.expression(node, view)};", 2)
+            for name, node in view.body
         ]
-        values = [self._value(node, view) for _, node in view.outputs]
+        values = [self.expression(node, view) for _, node in view.outputs]
         if len(values) == 1:
             return [*lines, self.line(f"return {values[0]};", 2)]
         whole = f"return [{', '.join(values)}];".replace(BREAK, " ")
@@ -262,20 +228,13 @@ class JavaScriptPrinter(Printer):
         elements = [f"  {self.line(f'{value},', 4)}" for value in values]
         return [*lines, "return [", *elements, "];"]
 
-    def _value(self, node: Node, view: FunctionView) -> str:
-        if view.T == "number" and _may_be_minus_zero(node):
-            node = Node("add", (node, ZERO), None, node.lo, node.hi)
-        return self.expression(node, view)
-
     def notes(self, functions: list[FunctionView]) -> list[str]:
         """What a reader may ask about the spellings used."""
-        numbers = [view for view in functions if view.T == "number"]
-        used = {node.op for view in numbers for node in view.nodes()}
-        roots = [node for view in numbers for _, node in (*view.body, *view.outputs)]
+        used = {node.op for view in functions if view.T == "number" for node in view.nodes()}
         notes = []
         if used & {"div", "floordiv"}:
             notes.append("Quotients are exact: both operands are integers below 2^53.")
-        if any(map(_may_be_minus_zero, roots)):
+        if "plus_zero" in used:
             notes.append("`+ 0` turns -0 into 0.")
         return notes
 
@@ -385,10 +344,10 @@ class JavaScriptPrinter(Printer):
     def declarations(self, program: Program) -> str:
         """The module's TypeScript declarations."""
         program = in_comments(program)
-        views = [FunctionView(self, f, program.name) for f in program.functions]
-        text = self._environment.get_template("javascript_declarations.jinja").render(
-            program=program, functions=views, printer=self
-        )
+        views = self.fitted_views(program)
+        with templates.named(type(self), "TypeScript", DECLARATIONS):
+            template = self._environment.get_template(DECLARATIONS)
+            text = template.render(program=program, functions=views, printer=self)
         lines = [line.rstrip() for line in text.strip("\n").split("\n")]
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
@@ -429,47 +388,3 @@ def _labelled(view: FunctionView, kind: str) -> str:
 
 def _listed(items: list[str]) -> str:
     return f"[{', '.join(items)}]" if len(items) > 1 else items[0]
-
-
-def _bounds(node: Node) -> tuple[int | None, int | None]:
-    return (node.value, node.value) if isinstance(node.value, int) else (node.lo, node.hi)
-
-
-def _within(node: Node, low: int, high: int) -> bool:
-    """Whether the node's proven range lies within low..high."""
-    lo, hi = _bounds(node)
-    return lo is not None and hi is not None and low <= lo and hi <= high
-
-
-def _may_be_zero(node: Node) -> bool:
-    lo, hi = _bounds(node)
-    return not ((lo is not None and lo > 0) or (hi is not None and hi < 0))
-
-
-def _may_be_negative(node: Node) -> bool:
-    lo, _ = _bounds(node)
-    return lo is None or lo < 0
-
-
-def _may_be_minus_zero(node: Node) -> bool:
-    """Whether the emitted Number expression can be -0. Products and quotients make it; sums and
-    differences with anything else, bit operations and the helpers take it away."""
-    args = node.args
-    if node.op == "mul":
-        pairs = ((args[0], args[1]), (args[1], args[0]))
-        made = any(_may_be_zero(a) and _may_be_negative(b) for a, b in pairs)
-        return made or any(map(_may_be_minus_zero, args))
-    if node.op == "floordiv":
-        made = _may_be_zero(args[0]) and _may_be_negative(args[1])
-        return made or _may_be_minus_zero(args[0])
-    if node.op == "add":
-        return all(map(_may_be_minus_zero, args))
-    if node.op in ("min", "max"):
-        return any(map(_may_be_minus_zero, args))
-    if node.op == "select":
-        return any(map(_may_be_minus_zero, args[1:]))
-    if node.op in ("shl", "shr") and all(_within(n, *INDEX_TYPES["int32"]) for n in (node, *args)):
-        return False
-    if node.op in ("sub", "div", "mod", "shl", "shr", "isqrt"):
-        return _may_be_minus_zero(args[0])
-    return False

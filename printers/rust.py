@@ -10,8 +10,9 @@ from functools import partial
 from itertools import combinations, count
 from textwrap import wrap
 
-from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer
+from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, unsigned_fit
 from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Function
 from lego_emit.printers import rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 
@@ -150,21 +151,17 @@ class RustPrinter(Printer):
     template = "rust.jinja"
     reserved = RESERVED | {f"{h}_{t}" for h in helpers for t in ("i32", "i64", "u32", "u64")}
 
+    def fit(self, node: Node, function: Function) -> Node:
+        """Negations pushed into comparisons as clippy asks; `a < 0` would be a useless comparison
+        of unsigned operands."""
+        return unsigned_fit(_without_not(node), function)
+
     def op(self, node: Node, view: FunctionView) -> Op:
-        """The spelling; unsigned operands need no helper, and an `as` before < is bracketed."""
-        if view.index_type.startswith("u") and node.op in ("floordiv", "floormod"):
-            return self.ops[node.op.removeprefix("floor")]  # `a < 0` would be a useless comparison
+        """The spelling; an `as` before < is bracketed."""
         op = super().op(node, view)
         if node.op == "lt" and _last(node.args[0]).op == "int":
             return replace(op, needs=(UNARY, op.needs[1]))  # `as i32 <` would open generics
         return op
-
-    def expression(self, node: Node, view: FunctionView, need: int = 0) -> str:
-        """node as text, negations pushed into comparisons as clippy asks."""
-        node = _without_not(node)
-        if node.op in ("and", "or", "xor"):
-            node = replace(node, args=tuple(map(_mask, node.args)))
-        return super().expression(node, view, need)
 
     def literal(self, value: int, index_type: str) -> str:
         """A literal, in groups of three digits from six on."""
@@ -173,8 +170,8 @@ class RustPrinter(Printer):
 
     def mask(self, value: int, index_type: str) -> str:
         """A mask, in groups of digits."""
-        text = super().mask(value, index_type)
-        return f"{value:#_x}" if text.startswith("0x") else text
+        # clippy::decimal_bitwise_operands wants what masks bits in hexadecimal.
+        return f"0x{value:_x}" if value > 9 else self.literal(value, index_type)
 
     def line(self, text: str, indent: int) -> str:
         """A `let` statement."""
@@ -323,13 +320,6 @@ def _allow(
     for reason, lints in reasons.items():
         lines += [f"// {reason}", *(f"#[allow({lint})]" for lint in lints)] if lints else []
     return lines
-
-
-def _mask(node: Node) -> Node:
-    """clippy::decimal_bitwise_operands wants what masks bits in hexadecimal."""
-    if isinstance(node.value, int) and node.value > 9:
-        return Node("var", (), f"0x{node.value:_x}", node.lo, node.hi)
-    return node
 
 
 def _last(node: Node) -> Node:

@@ -25,7 +25,7 @@ from lego_emit.measure.timing import LOOP, OURS, TABLE, IndexCost, Quartiles, Ti
 from lego_emit.run.devices import Progress, Rivals
 from lego_emit.run.space import Axis, Space
 from lego_emit.run.target import Target
-from lego_emit.templates import environment
+from lego_emit.templates import environment, named
 
 ROUNDS = 2**17  # indices of one run
 TABLE_LIMIT = 2**25  # entries; a longer table is not made
@@ -115,10 +115,9 @@ class CpuProgram:
         self, unit: Unit, sides: Sequence[tuple[Side, list[WayText]]], repeat: int
     ) -> dict[str, str]:
         """The texts of the files that make the program, by name."""
-        text = (
-            environment(type(self))
-            .get_template(self.template)
-            .render(
+        with named(type(self), unit.printer.title, self.template):
+            template = environment(type(self)).get_template(self.template)
+            text = template.render(
                 unit=unit,
                 program=self,
                 sides=sides,
@@ -127,7 +126,6 @@ class CpuProgram:
                 step=STEP,
                 add=ADD,
             )
-        )
         own = {} if self.one_file else {f"unit{unit.printer.extension}": unit.source}
         return {self.source: f"{text}\n", **own}
 

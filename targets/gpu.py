@@ -22,7 +22,8 @@ import numpy as np
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, LegoError, TargetError
 from lego_emit.ir.program import Function
-from lego_emit.run.target import Compiled, Toolchain
+from lego_emit.run.target import Compiled
+from lego_emit.templates import environment, named
 
 EXTRA = 'pip install "lego-emit[cuda]"'
 OPTIONS = ("-O3", "--std=c++17")
@@ -301,43 +302,23 @@ def refused(what: str, text: str, message: str) -> str:
 # -- running -------------------------------------------------------------------------------------
 
 
-def call_kernel(position: int, function: Function, T: str) -> str:
-    """The kernel that evaluates a function for n argument tuples; a step of 0 repeats one."""
-    inputs = [f"const long long *in{k}, long long step{k}" for k in range(len(function.params))]
-    outputs = [f"long long *out{k}" for k in range(len(function.outputs))]
-    arguments = ", ".join(
-        f"static_cast<{T}>(in{k}[i * step{k}])" for k in range(len(function.params))
-    )
-    results = [name for name, _ in function.outputs]
-    members = [""] if len(results) == 1 else [f".{name}" for name in results]
-    stores = "\n".join(
-        f"    out{k}[i] = static_cast<long long>(r{member});" for k, member in enumerate(members)
-    )
-    return f"""
-extern "C" __global__ void lego_call_{position}({", ".join(["long long n", *inputs, *outputs])}) {{
-  const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-  long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (; i < n; i += step) {{
-    const auto r = ::{function.name}({arguments});
-{stores}
-  }}
-}}
-"""
+class Kernels:
+    """The kernels of a template file beside this module, each one a macro of it."""
+
+    def __init__(self, template: str):
+        self._template = template
+
+    @cached_property
+    def _macros(self) -> Any:
+        return environment(type(self)).get_template(self._template).module
+
+    def __call__(self, name: str, *arguments: Any) -> str:
+        """A kernel's text."""
+        with named(type(self), "CUDA C", self._template):
+            return getattr(self._macros, name)(*arguments)
 
 
-def fill_kernel(position: int, function: Function, T: str) -> str:
-    """The kernel in which all threads fill the array form of a function with ':' axes."""
-    count = len(function.params) - len(function.axes)
-    element = T if len(function.outputs) == 1 else f"::{function.name}_result"
-    parameters = [*(f"{T} s{k}" for k in range(count)), f"{element} *out"]
-    rank = f"static_cast<{T}>(blockIdx.x * blockDim.x + threadIdx.x)"
-    size = f"static_cast<{T}>(gridDim.x * blockDim.x)"
-    arguments = [*(f"s{k}" for k in range(count)), "out", rank, size]
-    return f"""
-extern "C" __global__ void lego_fill_{position}({", ".join(parameters)}) {{
-  ::{function.name}_fill({", ".join(arguments)});
-}}
-"""
+KERNELS = Kernels("gpu.jinja")
 
 
 def call_text(unit: Unit) -> str:
@@ -346,9 +327,9 @@ def call_text(unit: Unit) -> str:
     text = unit.source
     for position, function in enumerate(unit.functions):
         T = types[function.index_type]
-        text += call_kernel(position, function, T)
+        text += KERNELS("call", position, function, T)
         if function.axes:
-            text += fill_kernel(position, function, T)
+            text += KERNELS("fill", position, function, T)
     return text
 
 
@@ -489,8 +470,3 @@ class GpuLibrary:
 
 def _is_constant(array: np.ndarray) -> bool:
     return bool((array[:1] == array[-1:]).all() and (array == array[0]).all())
-
-
-def found_toolchain(name: str = "gpu") -> Toolchain:
-    """The device, as Target.find gives a toolchain."""
-    return Toolchain(which("nvcc") or "", describe(name))

@@ -37,8 +37,9 @@ from lego_emit.measure.timing import (
 )
 from lego_emit.run.devices import Progress, Rivals
 from lego_emit.run.space import Space
-from lego_emit.targets.gpu import THREADS, Device, Module, describe, ready
-from lego_emit.targets.gpu_verify import OPAQUE, Text
+from lego_emit.targets.gpu import THREADS, Device, Kernels, Module, describe, ready
+from lego_emit.targets.gpu_verify import KERNELS as VERIFYING
+from lego_emit.targets.gpu_verify import Text
 from lego_emit.targets.timing_cpp import C
 
 ROUNDS = 512  # indices of one thread
@@ -48,30 +49,7 @@ POISON = 0xFFFFFFFF  # a float32 that is no number
 PIECE = 2**31  # bytes of one copy: PyCUDA takes 32 bits
 TABLE_BYTES = 2**33  # a longer table is not made
 
-COMMON = """
-// A random float32 in 1 .. 2 for each position.
-__device__ __forceinline__ unsigned lego_random(unsigned long long n) {
-  unsigned x = static_cast<unsigned>(n) * 2654435769u + static_cast<unsigned>(n >> 32);
-  x ^= x >> 16;
-  x *= 2246822519u;
-  x ^= x >> 13;
-  x *= 3266489917u;
-  return 0x3f800000u | (x ^ x >> 16) >> 9;
-}
-
-extern "C" __global__ void lego_fill_random(unsigned long long count, unsigned *to) {
-  const unsigned long long step = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
-  unsigned long long n = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (; n < count; n += step) to[n] = lego_random(n);
-}
-
-extern "C" __global__ void lego_copy(
-    unsigned long long count, const float4 *__restrict__ from, float4 *__restrict__ to) {
-  const unsigned long long step = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
-  unsigned long long n = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (; n < count; n += step) to[n] = from[n];
-}
-"""
+KERNELS = Kernels("gpu_timing.jinja")
 
 
 @dataclass(frozen=True)
@@ -98,25 +76,34 @@ def timing_text(unit: Unit, rivals: Rivals, table: bool = True) -> str:
     """A unit with the kernels that time it and its rivals; table: with a look-up table."""
     text = Text(unit)
     sides = _sides(unit, rivals)
-    source = unit.source + OPAQUE + COMMON
+    source = unit.source + VERIFYING("opaque") + KERNELS("common")
     for way, number in _numbered(rivals):
-        source += f"\nnamespace lego_way_{number} {{\n"
+        functions = []
         for side in sides:
             function = way.apply if side.name == "apply" else way.inv
-            source += _rival(side, function, _rival_type(text, side, way.name))
-        source += "}\n"
+            if function is not None:
+                functions.append(_rival(side, function, _rival_type(text, side, way.name)))
+        source += KERNELS("way", number, functions)
+    judge = _judge(rivals)
     for side in sides:
-        for key in _ways(rivals, side, table):
-            source += _caller(text, side, key)
-            source += _loop_kernel(text, side, key)
-            source += _one_kernel(text, side, key)
-        source += _loop_kernel(text, side, "none")
+        seen, ways = _seen(text, side, table), _ways(rivals, side, table)
+        for key in ways:
+            source += KERNELS("caller", seen, key)
+            source += KERNELS("loop_kernel", seen, key)
+            source += KERNELS("one", seen, key)
+        source += KERNELS("loop_kernel", seen, "none")
         if table:
-            source += _table_kernel(text, side, rivals)
-    for key in _ways(rivals, sides[0], table):
-        source += _access_kernels(text, sides[0], key, _turns(sides[0], rivals))
-    source += _check_kernels(text, sides[0], _judge(rivals))
-    return source
+            source += KERNELS("table", seen, judge if judge in ways else "ours")
+    side = sides[0]
+    seen, counter = _seen(text, side, False), _counter(side)
+    axes = text.axes(side.function, side.space, f"static_cast<{counter}>(inside)", "i")
+    low = side.results.axes[0].lo if side.results else 0
+    shift = f" - {low}" if low else ""
+    for key in _ways(rivals, side, table):
+        turns = _turns(side, rivals)
+        source += KERNELS("at", seen, key, counter, side.space.total, turns, axes, shift)
+        source += KERNELS("access", seen, key, counter, WIDE)
+    return source + KERNELS("check", judge, counter)
 
 
 def _numbered(rivals: Rivals) -> list[tuple[Any, int]]:
@@ -145,19 +132,18 @@ def _rival_type(text: Text, side: _Side, way: str) -> str:
     return text.types["int32"] if narrow else text.T(side.function)
 
 
-def _rival(side: _Side, function: Callable[..., Any] | None, T: str) -> str:
-    if function is None:
-        return ""
+def _rival(side: _Side, function: Callable[..., Any], T: str) -> dict[str, Any]:
+    """What the template sees of a rival's function."""
     names = [f"i{k}" for k in range(len(side.space.axes))]
-    outputs = side.function.outputs
-    kind = T if len(outputs) == 1 else f"{side.name}_result"
-    text_of = ""
-    if len(outputs) > 1:
-        members = " ".join(f"{T} {name};" for name, _ in outputs)
-        text_of += f"struct {kind} {{ {members} }};\n"
-    parameters = ", ".join(f"[[maybe_unused]] {T} {n}" for n in names)
-    lines = "\n".join(body(function, names, C, T))
-    return f"{text_of}__device__ __forceinline__ {kind} {side.name}({parameters}) {{\n{lines}\n}}\n"
+    outputs = [name for name, _ in side.function.outputs]
+    return {
+        "name": side.name,
+        "T": T,
+        "kind": T if len(outputs) == 1 else f"{side.name}_result",
+        "names": names,
+        "outputs": outputs,
+        "lines": body(function, names, C, T),
+    }
 
 
 def _entry(side: _Side) -> str:
@@ -168,46 +154,45 @@ def _entry(side: _Side) -> str:
     return "unsigned" if narrow else "unsigned long long"
 
 
-def _caller(text: Text, side: _Side, key: str) -> str:
-    """lego_call_<side>_<way>(index.., table): one call, in one form for all ways."""
-    T = text.T(side.function)
-    names = [f"i{k}" for k in range(len(side.space.axes))]
-    outputs = side.function.outputs
-    parameters = ", ".join([*(f"{T} {n}" for n in names), f"const {_entry(side)} *table"])
-    head = f"__device__ __forceinline__ auto lego_{side.name}_{key}({parameters}) {{"
-    if key == "ours":
-        call = text.call(side.function, side.space, names)
-        return f"\n{head}\n  (void)table;\n  return {call};\n}}\n"
-    if key.startswith("way_"):
-        # By hand is narrower where ours is not: its parameters say which type they take.
-        call = f"lego_{key}::{side.name}({', '.join(names)})"
-        return f"\n{head}\n  (void)table;\n  return {call};\n}}\n"
-    number = _row_major(text, side.function, side.space, names, _entry(side))
-    lines = [f"const {_entry(side)} entry = table[{number}];"]
-    if len(outputs) == 1:
-        low = text.number(side.results.axes[0].lo, side.function) if side.results else "0"
-        lines.append(f"return static_cast<{T}>(static_cast<{T}>(entry) + {low});")
-    else:
-        assert side.results is not None
-        members = " ".join(f"{T} {name};" for name, _ in outputs)
-        head = f"struct lego_{side.name}_entry {{ {members} }};\n\n{head}"
-        lines += _digits(text, side.function, side.results, "entry", _entry(side))
-        fields = ", ".join(f"r{k}" for k in range(len(outputs)))
-        lines.append(f"return lego_{side.name}_entry{{{fields}}};")
-    return "\n".join(["", head, *(f"  {line}" for line in lines), "}", ""])
+def _seen(text: Text, side: _Side, table: bool) -> dict[str, Any]:
+    """What the template sees of a side; table: with what a look-up table needs."""
+    function, space, results = side.function, side.space, side.results
+    names = [f"i{k}" for k in range(len(space.axes))]
+    parts, entry = text.results(function, "r"), _entry(side)
+    seen = {
+        "name": side.name,
+        "T": text.T(function),
+        "wide": "unsigned long long" if "64" in function.index_type else "unsigned",
+        "entry": entry,
+        "names": names,
+        "outputs": [name for name, _ in function.outputs],
+        "parts": parts,
+        "call": text.call(function, space, names),
+        "draws": [(_spun(k), a, _plus(text, function, a.lo)) for k, a in enumerate(space.axes)],
+    }
+    if not table:
+        return seen
+    seen["number"] = _row_major(text, function, space, names, entry)
+    seen["axes"] = text.axes(function, space, "n", "i")
+    if results is None:
+        assert len(parts) == 1
+        return {**seen, "low": "0", "result": f"static_cast<{entry}>({parts[0]})"}
+    digits = [(k, a.count, _plus(text, function, a.lo)) for k, a in enumerate(results.axes)]
+    return {
+        **seen,
+        "low": text.number(results.axes[0].lo, function),
+        "result": _row_major(text, function, results, parts, entry),
+        "digits": digits[::-1],
+    }
 
 
-def _digits(text: Text, function: Function, space: Space, n: str, counter: str) -> list[str]:
-    T = text.T(function)
-    lines = [f"{counter} rest = {n};"]
-    for k in reversed(range(len(space.axes))):
-        axis = space.axes[k]
-        digit = f"rest % {axis.count}u" if k else "rest"
-        low = f" + {text.number(axis.lo, function)}" if axis.lo else ""
-        lines.append(f"const {T} r{k} = static_cast<{T}>({digit}){low};")
-        if k:
-            lines.append(f"rest /= {axis.count}u;")
-    return lines
+def _plus(text: Text, function: Function, low: int) -> str:
+    return f" + {text.number(low, function)}" if low else ""
+
+
+def _spun(k: int) -> str:
+    """A random number for axis k, of the one that the loop draws."""
+    return "x" if k == 0 else f"x * {(2654435769 + 2 * k * 40503) % 2**32 | 1}u"
 
 
 def _row_major(
@@ -221,121 +206,6 @@ def _row_major(
     return number or "0"
 
 
-def _draw(text: Text, side: _Side) -> list[str]:
-    """Statements that draw a random index into i0, i1 ..."""
-    T = text.T(side.function)
-    lines = ["x = x * 1664525u + 1013904223u;"]
-    for k, axis in enumerate(side.space.axes):
-        spun = "x" if k == 0 else f"x * {(2654435769 + 2 * k * 40503) % 2**32 | 1}u"
-        if axis.count <= 2**32 - 1:
-            value = f"__umulhi({spun}, {axis.count}u)"
-        else:
-            wide = f"static_cast<unsigned long long>({spun}) << 32 | x * 747796405u"
-            value = f"__umul64hi({wide}, {axis.count}ull)"
-        low = f" + {text.number(axis.lo, side.function)}" if axis.lo else ""
-        lines.append(f"const {T} i{k} = lego_opaque(static_cast<{T}>({value}){low});")
-    return lines
-
-
-def _loop_kernel(text: Text, side: _Side, key: str) -> str:
-    """Each thread folds the results at `rounds` random indices into one number."""
-    names = [f"i{k}" for k in range(len(side.space.axes))]
-    lines = _draw(text, side)
-    if key == "none":
-        parts = names
-    else:
-        lines.append(f"const auto r = lego_{side.name}_{key}({', '.join([*names, 'table'])});")
-        parts = text.results(side.function, "r")
-    wide = "unsigned long long" if "64" in side.function.index_type else "unsigned"
-    for k, part in enumerate(parts):
-        lines.append(f"sum {'+=' if k % 2 else '^='} static_cast<{wide}>({part});")
-    inner = "\n".join(f"    {line}" for line in lines)
-    return f"""
-extern "C" __global__ void lego_loop_{side.name}_{key}(
-    unsigned rounds, unsigned seed, const {_entry(side)} *table, unsigned long long *sums) {{
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  unsigned x = (thread ^ seed) * 2246822519u;
-  {wide} sum = 0;
-#pragma unroll 4
-  for (unsigned k = 0; k < rounds; ++k) {{
-{inner}
-  }}
-  sums[thread] = sum;
-}}
-"""
-
-
-def _one_kernel(text: Text, side: _Side, key: str) -> str:
-    """One call, to count its instructions and registers."""
-    T = text.T(side.function)
-    count = len(side.space.axes)
-    loads = ", ".join([*(f"in[{k}]" for k in range(count)), "table"])
-    stores = "\n".join(
-        f"  out[{k}] = {part};" for k, part in enumerate(text.results(side.function, "r"))
-    )
-    return f"""
-extern "C" __global__ void lego_one_{side.name}_{key}(
-    const {T} *in, const {_entry(side)} *table, {T} *out) {{
-  const auto r = lego_{side.name}_{key}({loads});
-{stores}
-}}
-"""
-
-
-def _table_kernel(text: Text, side: _Side, rivals: Rivals) -> str:
-    """Makes a look-up table from one of the ways: the number of the result of each index."""
-    lines = text.axes(side.function, side.space, "n", "i")
-    names = [f"i{k}" for k in range(len(side.space.axes))]
-    key = _judge(rivals)
-    if key not in _ways(rivals, side, False):
-        key = "ours"
-    lines.append(f"const auto r = lego_{side.name}_{key}({', '.join([*names, 'nullptr'])});")
-    parts = text.results(side.function, "r")
-    if side.results is None:
-        number = f"static_cast<{_entry(side)}>({parts[0]})"
-    else:
-        number = _row_major(text, side.function, side.results, parts, _entry(side))
-    lines.append(f"table[n] = {number};")
-    inner = "\n".join(f"    {line}" for line in lines)
-    return f"""
-extern "C" __global__ void lego_table_{side.name}(
-    unsigned long long count, {_entry(side)} *table) {{
-  const unsigned long long step = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
-  unsigned long long n = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (; n < count; n += step) {{
-{inner}
-  }}
-}}
-"""
-
-
-def _at(text: Text, side: _Side, key: str, counter: str, turns: int) -> str:
-    """lego_at_<way>(n, table): where element n lies; a small layout is repeated."""
-    low = side.results.axes[0].lo if side.results else 0
-    lines = [f"const {counter} turn = 0, inside = n;"]
-    if turns > 1:
-        lines = [
-            f"const {counter} turn = n / {side.space.total}u * {side.space.total}u;",
-            f"const {counter} inside = n - turn;",
-        ]
-    if key == "table":
-        # In row-major order the table is read as it lies.
-        lines.append("return turn + table[inside];")
-    else:
-        lines += text.axes(side.function, side.space, f"static_cast<{counter}>(inside)", "i")
-        names = [f"i{k}" for k in range(len(side.space.axes))]
-        lines.append(f"const auto r = lego_{side.name}_{key}({', '.join([*names, 'table'])});")
-        shift = f" - {low}" if low else ""
-        lines.append(f"return turn + static_cast<{counter}>(r{shift});")
-    inner = "\n".join(f"  {line}" for line in lines)
-    return f"""
-__device__ __forceinline__ {counter} lego_at_{key}({counter} n, const {_entry(side)} *table) {{
-  (void)table;
-{inner}
-}}
-"""
-
-
 def _turns(side: _Side, rivals: Rivals) -> int:
     """How often the layout is repeated over the arrays."""
     turns = max(1, -(-rivals.bytes // 4 // side.space.total))
@@ -344,61 +214,8 @@ def _turns(side: _Side, rivals: Rivals) -> int:
     return turns
 
 
-def _access_kernels(text: Text, side: _Side, key: str, turns: int) -> str:
-    """to[n] = from[at(n)], and to[at(n)] = from[n]; loads first, so that several are under way."""
-    made = ""
-    for kind, load, store in (
-        ("gather", "from[lego_at_{0}(m, table)]", "to[m]"),
-        ("scatter", "from[m]", "to[lego_at_{0}(m, table)]"),
-    ):
-        made += f"""
-extern "C" __global__ void lego_{kind}_{key}(
-    COUNTER count, const float *__restrict__ from, float *__restrict__ to,
-    const {_entry(side)} *__restrict__ table) {{
-  const COUNTER step = gridDim.x * blockDim.x;
-  for (COUNTER n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += {WIDE} * step) {{
-    float held[{WIDE}];
-#pragma unroll
-    for (unsigned k = 0; k < {WIDE}; ++k) {{
-      const COUNTER m = n + k * step;
-      if (m < count) held[k] = {load.format(key)};
-    }}
-#pragma unroll
-    for (unsigned k = 0; k < {WIDE}; ++k) {{
-      const COUNTER m = n + k * step;
-      if (m < count) {store.format(key)} = held[k];
-    }}
-  }}
-}}
-"""
-    counter = _counter(side)
-    return _at(text, side, key, counter, turns) + made.replace("COUNTER", counter)
-
-
 def _counter(side: _Side) -> str:
     return "unsigned" if side.space.total <= 2**31 else "unsigned long long"
-
-
-def _check_kernels(text: Text, side: _Side, judge: str) -> str:
-    """Counts the elements that are not where the judge says."""
-    counter = _counter(side)
-    made = ""
-    for kind, test in (
-        ("gather", "to[n] != lego_random(lego_at_{0}(n, nullptr))"),
-        ("scatter", "to[lego_at_{0}(n, nullptr)] != lego_random(n)"),
-    ):
-        made += f"""
-extern "C" __global__ void lego_check_{kind}(
-    {counter} count, const unsigned *to, unsigned long long *wrong) {{
-  const {counter} step = gridDim.x * blockDim.x;
-  unsigned long long bad = 0;
-  for ({counter} n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {{
-    if ({test.format(judge)}) ++bad;
-  }}
-  if (bad != 0) atomicAdd(wrong, bad);
-}}
-"""
-    return made
 
 
 # -- running -------------------------------------------------------------------------------------

@@ -18,42 +18,12 @@ from lego_emit.ir.program import Function
 from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip
 from lego_emit.run.space import Space
-from lego_emit.targets.gpu import GpuCompiled, Module, call_text, describe, ready
+from lego_emit.targets.gpu import GpuCompiled, Kernels, Module, call_text, describe, ready
 
 AT_ONCE = 2**32  # indices of one launch: short enough to be interrupted
 NONE = 2**64 - 1
 
-# What apply gave is hidden from the optimizer, or it would cancel inv against it: what runs is
-# what was emitted.
-OPAQUE = """
-__device__ __forceinline__ int lego_opaque(int v) {
-#ifdef __CUDA_ARCH__
-  asm("" : "+r"(v));
-#endif
-  return v;
-}
-
-__device__ __forceinline__ unsigned lego_opaque(unsigned v) {
-#ifdef __CUDA_ARCH__
-  asm("" : "+r"(v));
-#endif
-  return v;
-}
-
-__device__ __forceinline__ long long lego_opaque(long long v) {
-#ifdef __CUDA_ARCH__
-  asm("" : "+l"(v));
-#endif
-  return v;
-}
-
-__device__ __forceinline__ unsigned long long lego_opaque(unsigned long long v) {
-#ifdef __CUDA_ARCH__
-  asm("" : "+l"(v));
-#endif
-  return v;
-}
-"""
+KERNELS = Kernels("gpu_verify.jinja")
 
 
 class Text:
@@ -106,173 +76,50 @@ class Text:
         return [f"{name}.{output}" for output, _ in function.outputs]
 
 
-def strided(counter: str, body: Sequence[str], indent: str = "    ") -> str:
-    """A loop in which all threads share the numbers start .. start + count - 1, each called n."""
-    lines = "\n".join(f"{indent}{line}" for line in body)
-    return f"""  const {counter} step = gridDim.x * blockDim.x;
-  const {counter} last = static_cast<{counter}>(start + count);
-  for ({counter} n = static_cast<{counter}>(start) + blockIdx.x * blockDim.x + threadIdx.x;
-       n < last; n += step) {{
-{lines}
-  }}"""
-
-
-def round_trip_kernel(text: Text, name: str, trip: Trip) -> str:
-    """found: the first number that fails, how many fail, how many are masked."""
-    there, back = trip.there, trip.back
-    T = text.T(there)
-    starts = [f"i{k}" for k in range(len(trip.space.axes))]
-    body = text.axes(there, trip.space, "n", "i")
-    body.append(f"const auto r = {text.call(there, trip.space, starts)};")
-    inside, hidden = [], []
-    for k, (result, ends) in enumerate(zip(text.results(there, "r"), trip.ends, strict=True)):
-        body.append(f"const {T} r{k} = lego_opaque({result});")
-        low, most = (text.number(v, there) for v in ends)
-        inside.append(f"r{k} >= {low} && r{k} <= {most}")
-        hidden.append(f"r{k} == {text.number(trip.mask, there)}")
-    body.append(f"bool good = {' && '.join(inside)};")
-    body.append("if (good) {")
-    places = [f"static_cast<{text.T(back)}>(r{k})" for k in range(len(trip.target.axes))]
-    body.append(f"  const auto s = {text.call(back, trip.target, places)};")
-    same = [
-        f"{result} == static_cast<{text.T(back)}>({start})"
-        for result, start in zip(text.results(back, "s"), starts, strict=True)
-    ]
-    body.append(f"  good = {' && '.join(same)};")
-    body.append("}")
-    if trip.masked:
-        body.append(f"const bool hidden = {' && '.join(hidden)};")
-        body.append("if (!good && hidden) ++masked;")
-        body.append("if (!good && !hidden) {")
-    else:
-        body.append("if (!good) {")
-    body += ["  if (n < first) first = n;", "  ++bad;", "}"]
-    return f"""
-extern "C" __global__ void {name}(
-    unsigned long long start, unsigned long long count, unsigned long long *found) {{
-  unsigned long long first = ~0ull, bad = 0, masked = 0;
-{strided(text.counter(trip.space), body)}
-  if (bad != 0) {{
-    atomicMin(found, first);
-    atomicAdd(found + 1, bad);
-  }}
-  if (masked != 0) atomicAdd(found + 2, masked);
-}}
-"""
-
-
-def extremes_kernel(text: Text, name: str, function: Function, space: Space) -> str:
-    """found: the least and the greatest of each result."""
-    T = text.T(function)
-    wide = "unsigned long long" if T.startswith("unsigned") else "long long"
+def _at(text: Text, function: Function, space: Space) -> dict[str, Any]:
+    """What a template sees of a call at number n of a space."""
     axes = [f"i{k}" for k in range(len(space.axes))]
-    body = text.axes(function, space, "n", "i")
-    body.append(f"const auto r = {text.call(function, space, axes)};")
-    before, after = [], []
-    for k, result in enumerate(text.results(function, "r")):
-        before.append(f"  {wide} lo{k} = found[{2 * k}], hi{k} = found[{2 * k + 1}];")
-        body.append(f"if ({result} < lo{k}) lo{k} = {result};")
-        body.append(f"if ({result} > hi{k}) hi{k} = {result};")
-        after.append(f"  if (lo{k} < found[{2 * k}]) atomicMin(found + {2 * k}, lo{k});")
-        after.append(f"  if (hi{k} > found[{2 * k + 1}]) atomicMax(found + {2 * k + 1}, hi{k});")
-    lines = "\n".join(before)
-    ends = "\n".join(after)
-    return f"""
-extern "C" __global__ void {name}(
-    unsigned long long start, unsigned long long count, {wide} *found) {{
-{lines}
-{strided(text.counter(space), body)}
-{ends}
-}}
-"""
-
-
-def _position(text: Text, function: Function, space: Space) -> tuple[list[str], str]:
-    """Statements that compute the position of number n, and the parameters that they need."""
-    axes = [f"i{k}" for k in range(len(space.axes))]
-    body = text.axes(function, space, "n", "i")
-    body.append(f"const auto r = {text.call(function, space, axes)};")
-    terms, parameters = [], []
-    for k, result in enumerate(text.results(function, "r")):
-        parameters.append(f"long long low{k}, unsigned long long stride{k}")
-        terms.append(
-            f"stride{k} * static_cast<unsigned long long>(static_cast<long long>({result}) - low{k})"
-        )
-    body.append(f"const unsigned long long p = {' + '.join(terms)};")
-    return body, ", ".join(parameters)
-
-
-def marks_kernel(text: Text, name: str, function: Function, space: Space) -> str:
-    """Sets the bit of each position; found: the least position met twice, how often one was."""
-    body, parameters = _position(text, function, space)
-    body += [
-        "const unsigned bit = 1u << (p & 31);",
-        "if ((atomicOr(bits + (p >> 5), bit) & bit) != 0) {",
-        "  if (p < twice) twice = p;",
-        "  ++again;",
-        "}",
-    ]
-    return f"""
-extern "C" __global__ void {name}(
-    unsigned long long start, unsigned long long count, {parameters}, unsigned *bits,
-    unsigned long long *found) {{
-  unsigned long long twice = ~0ull, again = 0;
-{strided(text.counter(space), body)}
-  if (again != 0) {{
-    atomicMin(found, twice);
-    atomicAdd(found + 1, again);
-  }}
-}}
-"""
-
-
-def meets_kernel(text: Text, name: str, function: Function, space: Space) -> str:
-    """found: the first number from `least` on whose position is `wanted`."""
-    body, parameters = _position(text, function, space)
-    body.append("if (p == wanted && n >= least && n < first) first = n;")
-    return f"""
-extern "C" __global__ void {name}(
-    unsigned long long start, unsigned long long count, {parameters}, unsigned long long wanted,
-    unsigned long long least, unsigned long long *found) {{
-  unsigned long long first = ~0ull;
-{strided(text.counter(space), body)}
-  if (first != ~0ull) atomicMin(found, first);
-}}
-"""
-
-
-GAP = """
-// found: the first of the count positions whose bit is not set.
-extern "C" __global__ void lego_gap(
-    unsigned long long count, const unsigned *bits, unsigned long long *found) {
-  const unsigned long long step = gridDim.x * blockDim.x, words = (count + 31) / 32;
-  for (unsigned long long w = blockIdx.x * blockDim.x + threadIdx.x; w < words; w += step) {
-    if (bits[w] == ~0u) continue;
-    unsigned k = 0;
-    while ((bits[w] >> k & 1u) != 0) ++k;
-    if (32 * w + k < count) {
-      atomicMin(found, 32 * w + k);
-      break;
+    return {
+        "T": text.T(function),
+        "counter": text.counter(space),
+        "axes": text.axes(function, space, "n", "i"),
+        "call": text.call(function, space, axes),
+        "results": text.results(function, "r"),
     }
-  }
-}
-"""
+
+
+def _round_trip(text: Text, name: str, trip: Trip) -> str:
+    there, back = trip.there, trip.back
+    at, T = _at(text, there, trip.space), text.T(back)
+    ends = [[text.number(end, there) for end in pair] for pair in trip.ends]
+    at["results"] = [(r, *pair) for r, pair in zip(at["results"], ends, strict=True)]
+    places = [f"static_cast<{T}>(r{k})" for k in range(len(trip.target.axes))]
+    starts = [f"i{k}" for k in range(len(trip.space.axes))]
+    returned = {
+        "T": T,
+        "call": text.call(back, trip.target, places),
+        "same": list(zip(text.results(back, "s"), starts, strict=True)),
+    }
+    mask = text.number(trip.mask, there) if trip.masked else ""
+    return KERNELS("round_trip", name, at, returned, mask)
 
 
 def verify_text(unit: Unit, spaces: Mapping[str, Space]) -> str:
     """A unit with the kernels that verify it."""
     text = Text(unit)
-    source = call_text(unit) + OPAQUE
+    source = call_text(unit) + KERNELS("opaque")
     if unit.is_pair:
         for k, trip in enumerate(round_trips(unit, spaces)):
-            source += round_trip_kernel(text, f"lego_round_trip_{k}", trip)
+            source += _round_trip(text, f"lego_round_trip_{k}", trip)
         return source
     for k, function in enumerate(unit.functions):
         space = spaces[function.name]
-        source += extremes_kernel(text, f"lego_extremes_{k}", function, space)
-        source += marks_kernel(text, f"lego_marks_{k}", function, space)
-        source += meets_kernel(text, f"lego_meets_{k}", function, space)
-    return source + GAP
+        at = _at(text, function, space)
+        wide = "unsigned long long" if at["T"].startswith("unsigned") else "long long"
+        source += KERNELS("extremes", f"lego_extremes_{k}", at, wide)
+        source += KERNELS("marks", f"lego_marks_{k}", at)
+        source += KERNELS("meets", f"lego_meets_{k}", at)
+    return source + KERNELS("gap")
 
 
 class GpuChecker:

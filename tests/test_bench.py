@@ -313,6 +313,15 @@ def test_all_ways_are_timed_on_the_cpu(target, need, monkeypatch):
     assert "against by hand" in str(found)
 
 
+@pytest.mark.parametrize("given", (BY_HAND_PAIR[0], (BY_HAND_PAIR[0],), 3, (None, None)))
+@pytest.mark.parametrize("on", ("cpu", "gpu"))
+def test_what_is_no_pair_by_hand_is_refused_with_the_way_out(given, on):
+    with pytest.raises(
+        VerifyError, match=r"by_hand is .*by_hand=\(apply, inv\), or \(apply, None\)"
+    ):
+        generate(LAYOUT, "cuda").time(on, by_hand=given)
+
+
 def test_a_wrong_rival_is_refused_on_the_cpu(need):
     need("g++", "apt-get install g++")
     wrong = (lambda i, j, k, l: i << 9 | k << 6 | j << 3, BY_HAND_PAIR[1])  # noqa: E741

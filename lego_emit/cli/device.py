@@ -172,6 +172,7 @@ def bench(
     scatter through the layout are measured, too.
     """
     file, wanted = file_and_name(source)
+    from ..measure.timing import is_pair
     from ..pipeline import generate as emit
 
     with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
@@ -186,13 +187,7 @@ def bench(
             strict=strict,
         )
         by_hand = defined.get(f"{wanted}_by_hand")
-        good = by_hand is None or (
-            isinstance(by_hand, tuple)
-            and len(by_hand) == 2
-            and callable(by_hand[0])
-            and (by_hand[1] is None or callable(by_hand[1]))
-        )
-        if not good:
+        if not (by_hand is None or is_pair(by_hand)):
             raise LoadError(
                 f"{file}: {wanted}_by_hand is {by_hand!r}; give a pair of functions, (apply, inv)"
             )

@@ -7,11 +7,20 @@ from collections.abc import Sequence
 from functools import reduce
 
 from ..ir.nodes import Node
+from ..ir.program import Function
 
 
 def count(extents: Sequence[Node]) -> Node:
     """How many elements there are."""
     return reduce(_product, extents)
+
+
+def counter(function: Function, most: int) -> str:
+    """The index type of what counts the elements: the function's own where at most so many elements
+    are proven, else one of 64 bits."""
+    hi = count([extent for _, extent in function.axes]).hi if function.axes else 0
+    narrow = hi is not None and hi <= most
+    return function.index_type if narrow else function.index_type.replace("32", "64")
 
 
 def coordinates(extents: Sequence[Node], counter: str, base: int) -> list[Node]:

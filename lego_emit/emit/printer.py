@@ -1,7 +1,8 @@
 """What every language shares: expressions to text, parentheses, line breaks, the file template.
 
 A printer decides nothing. It is a table of spellings (`ops`), the language's type names and
-reserved words, helper texts and one Jinja template for the whole file.
+reserved words, helper texts and one Jinja template for the whole file. What the language computes
+in its own way, or not at all, is settled before there is any text (`fitted`).
 """
 
 from __future__ import annotations
@@ -15,12 +16,17 @@ from pathlib import Path
 from .. import templates
 from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
-from ..ir.nodes import Node
+from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Program
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
 BREAK = "\v"  # inside an op's text: a blank where a long line may be broken
+
+
+def kind(op: str) -> str:
+    """What an operation is a variant of: "and.unsigned" is an `and`; itself where it is none."""
+    return op.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,13 @@ def infix(symbol: str, prec: int, left: int | None = None, right: int | None = N
 def call(text: str, arity: int, helper: str | None = None) -> Op:
     """A call or anything else that brackets its operands itself."""
     return Op(text, ATOM, (0,) * arity, helper)
+
+
+def unsigned_fit(node: Node, function: Function) -> Node:
+    """A flooring division of unsigned operands as a truncating one, which it is."""
+    if function.index_type.startswith("uint") and node.op in ("floordiv", "floormod"):
+        return replace(node, op=node.op.removeprefix("floor"))
+    return node
 
 
 # What no line of a source file may hold: controls, line ends of any kind, marks that turn the
@@ -96,7 +109,9 @@ class Printer:
         title: the language's name for people.
         extension: of the emitted file, with the dot.
         types: index type -> spelling; an index type that is absent is refused.
-        ops: operation -> Op (lego_emit.ir.program.OPS lists the operations).
+        ops: operation -> Op (lego_emit.ir.program.OPS lists the operations), and what fit() makes
+            beside them: a variant of an operation has its name, a dot and a word ("mod.power").
+        typed_ops: index type -> the operations that are spelled otherwise in it.
         helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index
             type's name {{ index_type }} are there).
         template: Jinja text of the whole file, or the name of a file beside the printer's module
@@ -124,6 +139,7 @@ class Printer:
     extension = ""
     types: Mapping[str, str] = {}
     ops: Mapping[str, Op] = {}
+    typed_ops: Mapping[str, Mapping[str, Op]] = {}
     helpers: Mapping[str, str] = {}
     template = ""
     reserved: frozenset[str] = frozenset()
@@ -185,6 +201,44 @@ class Printer:
         """The text of the file that declares the program's functions."""
         return ""
 
+    # -- what the language can compute ------------------------------------------------------
+
+    def fitted(self, function: Function) -> Function:
+        """A function in operations that the language has a spelling for: what is printed, and never
+        seen outside a printer. Raises TargetError where one has none. Ranges are not read later."""
+        typed = self.typed_ops.get(function.index_type, {})
+
+        def whole(node: Node) -> Node:
+            node = self.fit(node, function)
+            if not node.args:
+                return node
+            if node.op not in typed and node.op not in self.ops:
+                raise TargetError(f"{self.title} has no spelling for {node.op!r}")
+            return replace(node, args=tuple(map(whole, node.args)))
+
+        return replace(
+            function,
+            body=tuple((name, whole(node)) for name, node in function.body),
+            outputs=tuple((name, whole(node)) for name, node in function.outputs),
+            axes=tuple((name, whole(extent)) for name, extent in function.axes),
+        )
+
+    def fit(self, node: Node, function: Function) -> Node:
+        """A node of the lowered function as the language computes it, its operands as they were;
+        override where that depends on ranges, or is not what was lowered."""
+        return node
+
+    def counter(self, function: Function) -> str:
+        """The index type of what counts the elements of the ':' axes."""
+        return function.index_type
+
+    def fitted_views(self, program: Program) -> list[FunctionView]:
+        """The program's functions, fitted, as a template sees them."""
+        return [
+            FunctionView(self, self.fitted(f), program.name, self.counter(f))
+            for f in program.functions
+        ]
+
     # -- expressions -----------------------------------------------------------------------
 
     def literal(self, value: int, index_type: str) -> str:
@@ -211,10 +265,11 @@ class Printer:
         else:
             op = self.op(node, view)
             needs = op.needs
-            if node.op in MASKING and node.args[0].op == node.op and op.prec < ATOM:
+            masking = kind(node.op) in MASKING
+            if masking and kind(node.args[0].op) == kind(node.op) and op.prec < ATOM:
                 needs = (op.prec, *needs[1:])  # a chain
             args = [self.expression(a, view, n) for a, n in zip(node.args, needs, strict=True)]
-            if self.hexadecimal and node.op in MASKING:
+            if self.hexadecimal and masking:
                 args = [
                     self.mask(a.value, view.index_type) if a.op == "const" else text
                     for a, text in zip(node.args, args, strict=True)
@@ -223,11 +278,8 @@ class Printer:
         return f"({text})" if prec < need else text
 
     def op(self, node: Node, view: FunctionView) -> Op:
-        """The spelling of a node; override where it depends on more than the operation."""
-        try:
-            return self.ops[node.op]
-        except KeyError:
-            raise TargetError(f"{self.title} has no spelling for {node.op!r}") from None
+        """The spelling of a fitted node; override where its text depends on the operands' texts."""
+        return self.typed_ops.get(view.index_type, self.ops).get(node.op) or self.ops[node.op]
 
     # -- lines -----------------------------------------------------------------------------
 
@@ -279,7 +331,8 @@ class Printer:
     def _looseness(self) -> dict[str, int]:
         """Operator symbol -> precedence: of the outermost operators the loosest is broken at."""
         marked = re.compile(f"{BREAK}([^{BREAK} ]+)")
-        return {s: op.prec for op in self.ops.values() for s in marked.findall(op.text)}
+        plain = [op for name, op in self.ops.items() if name in OPS]
+        return {s: op.prec for op in plain for s in marked.findall(op.text)}
 
     # -- the file --------------------------------------------------------------------------
 
@@ -292,14 +345,15 @@ class Printer:
                 raise TargetError(
                     f"{self.title} has no {function.index_type}; it has {', '.join(self.types)}"
                 )
-        functions = [FunctionView(self, f, program.name) for f in program.functions]
-        text = self._template.render(
-            unit=program.name,
-            program=program,
-            functions=functions,
-            helpers=self._helpers(program.name, functions),
-            printer=self,
-        )
+        functions = self.fitted_views(program)
+        with templates.named(type(self), self.title, self.template):
+            text = self._template.render(
+                unit=program.name,
+                program=program,
+                functions=functions,
+                helpers=self._helpers(program.name, functions),
+                printer=self,
+            )
         lines = [line.rstrip() for line in text.split("\n")]
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
         return text.strip("\n") + "\n"
@@ -337,10 +391,11 @@ class Printer:
 
 
 class FunctionView:
-    """What a template sees of a function: all of Function's fields, and texts."""
+    """What a template sees of a function: all of Function's fields, and texts; counter is the index
+    type of what counts the elements of the ':' axes."""
 
-    def __init__(self, printer: Printer, function: Function, unit: str):
-        self._printer, self._function, self.unit = printer, function, unit
+    def __init__(self, printer: Printer, function: Function, unit: str, counter: str):
+        self._printer, self._function, self.unit, self.counter = printer, function, unit, counter
 
     def __getattr__(self, name):
         return getattr(self._function, name)

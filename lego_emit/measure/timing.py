@@ -15,7 +15,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..emit.unit import Unit
-from ..errors import LegoError, VerifyError
+from ..errors import LegoError, VerifyError, shown
 from ..run import registry
 from ..run.devices import BYTES, REPEAT, Progress, Rivals, Way
 from ..run.space import Space, spaces_of
@@ -215,6 +215,11 @@ def measure(
     progress: Progress | None = None,
 ) -> Timing:
     """Measure a unit; see Emitted.time."""
+    if not (by_hand is None or is_pair(by_hand)):
+        raise VerifyError(
+            f"by_hand is {shown(by_hand)}; give a pair of functions, by_hand=(apply, inv), or "
+            f"(apply, None) where there is no inverse"
+        )
     if repeat < 1 or bytes < 4:
         raise VerifyError(f"repeat is {repeat} and bytes {bytes}; give at least 1 and 4")
     spaces, _ = spaces_of(unit, sizes or {}, {})
@@ -234,6 +239,16 @@ def measure(
     rivals = Rivals(spaces, tuple(ways), bytes, repeat)
     timer = registry.toolchain(unit.printer.name).timer(unit, on, rivals)
     return timer.run(progress or (lambda done, total: None))
+
+
+def is_pair(by_hand: Any) -> bool:
+    """Whether it is (apply, inv), two functions of which the second may be None."""
+    return (
+        isinstance(by_hand, tuple | list)
+        and len(by_hand) == 2
+        and callable(by_hand[0])
+        and (by_hand[1] is None or callable(by_hand[1]))
+    )
 
 
 def _tried(way: Way, space: Space) -> None:
