@@ -136,7 +136,8 @@ class Facts(Division):
         divided."""
         dividend, divisor = self.quotients[name]
         single = dividend.single
-        known = self.original.get(single.args[0]) if single is not None else None
+        symbol = single is not None and single.kind == "sym"
+        known = self.original.get(single.args[0]) if symbol else None
         if known is not None and known.hi is not None:
             if known.lo is None:
                 known.lo = Expr.of(1)

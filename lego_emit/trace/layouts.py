@@ -20,7 +20,16 @@ from ..arith.rebuild import rebuild, unsubstitute
 from ..errors import IndexRangeError, LayoutError
 from ..kinds import is_sympy
 from .bijections import call, check_small
-from .learn import in_range, learn_layout, product_of, size_of
+from .learn import (
+    is_inside,
+    learn_application,
+    learn_inversion,
+    learn_layout,
+    parameter_of,
+    product_of,
+    size_of,
+    stand_in,
+)
 from .paths import explore, in_a_branch
 from .trace import running
 
@@ -87,19 +96,28 @@ class Application:
 
 
 def _apply_checked(block: Any, values: list[Expr]) -> Expr:
-    learn_layout(block)
+    learn_application(block, values)
     _tell(block, values, inverse=False)
-    sizes = [size_of(n) for n in block.dims]
-    bounded = [in_range(v, n, block, k) for k, (v, n) in enumerate(zip(values, sizes, strict=True))]
-    result = block.forward(SYMBOLS, [b for b, _ in bounded])
-    return _put_back(result, bounded)
+    bounded = [_bounded_by(v, size_of(n)) for v, n in zip(values, block.dims, strict=True)]
+    return _put_back(block.forward(SYMBOLS, [b for b, _ in bounded]), bounded)
 
 
 def _inv_checked(block: Any, flat: Expr) -> tuple[Expr, ...]:
-    learn_layout(block)
+    learn_inversion(block, flat)
     _tell(block, [flat], inverse=True)
-    bounded = in_range(flat, product_of(block.physical_dims), block, None)
+    bounded = _bounded_by(flat, product_of(block.physical_dims))
     return tuple(_put_back(e, [bounded]) for e in block.backward(SYMBOLS, bounded[0]))
+
+
+def _bounded_by(value: Expr, size: Expr) -> tuple[Expr, Expr | None]:
+    """(value, None) where 0 <= value < size is known; else what was learned to stand in for it, and
+    the value that takes its place afterwards."""
+    if size.constant == 1 and parameter_of(value) is not None:
+        return Expr.of(0), None
+    standing = stand_in(value, size)
+    if standing.args[0] not in current().ranges or is_inside(value, size):
+        return value, None
+    return Expr.atom(standing), value
 
 
 def _tell(block: Any, values: Sequence[Expr], inverse: bool) -> None:

@@ -1,4 +1,5 @@
-"""What a layout says of its sizes and of its indices, learned before it is applied."""
+"""What an application of a layout says of its sizes and of its indices. Nothing else learns; what
+applies a layout reads what was learned."""
 
 from __future__ import annotations
 
@@ -72,6 +73,19 @@ def _learn_layout(block: Block) -> None:
         note(Cond("eq", unsubstitute(a, facts), unsubstitute(b, facts)))
 
 
+def learn_application(block: Block, values: Sequence[Expr]) -> None:
+    """A layout is applied to indices."""
+    learn_layout(block)
+    for k, (value, n) in enumerate(zip(values, block.dims, strict=True)):
+        learn_index(value, size_of(n), block, k)
+
+
+def learn_inversion(block: Block, flat: Expr) -> None:
+    """A layout is inverted at a position."""
+    learn_layout(block)
+    learn_index(flat, product_of(block.physical_dims), block, None)
+
+
 def _learn_inequalities(block: Block) -> None:
     facts = current()
     for n, padded in block.inequalities():
@@ -83,22 +97,22 @@ def _learn_inequalities(block: Block) -> None:
             note(Cond("le", a, b))
 
 
-def in_range(value: Expr, size: Expr, block: Block, axis: int | None) -> tuple[Expr, Expr | None]:
-    """(value, None) where 0 <= value < size is known; else a stand-in of that range and the value
-    that takes its place afterwards, with a precondition."""
+def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None:
+    """0 <= value < size: a parameter has that range from now on; for what is not known to lie there
+    a stand-in has it, and the header a precondition. axis: which index of the block, None for a
+    position. Raises IndexRangeError where it provably lies outside."""
     facts = current()
-    found = _index(value)
+    found = parameter_of(value)
     if found is not None and _counts_from_base(found[0]):
-        return value if size.constant != 1 else Expr.of(0), None
+        return
     if size.constant == 1 and found is not None:
         name, shift = found
         if in_a_branch() and not (facts.nonneg(value) and facts.nonneg(-value)):
             note(_within(value, size))  # the range holds in this branch alone
         facts.learn_range(name, Expr.of(shift), Expr.of(shift))
-        return Expr.of(0), None
-    inside_low, inside_high = facts.nonneg(value), facts.nonneg(size - value - 1)
-    if inside_low and inside_high:
-        return value, None
+        return
+    if is_inside(value, size):
+        return
     where = "the position" if axis is None else f"index {axis}"
     if facts.nonneg(-value - 1) or facts.nonneg(value - size):
         raise IndexRangeError(
@@ -111,13 +125,22 @@ def in_range(value: Expr, size: Expr, block: Block, axis: int | None) -> tuple[E
             if in_a_branch():  # the range holds in this branch alone
                 note(_within(value, size))
             facts.learn_range(name, Expr.of(shift), size - 1 + shift)
-            return value, None
+            return
     note(_within(value, size))
-    stand_in = Atom("sym", f"?{value.key}<{size.key}")
     if (trace := running()) is not None:
-        trace.stand_ins[stand_in] = value
-    facts.learn_range(stand_in.args[0], Expr.of(0), size - 1)
-    return Expr.atom(stand_in), value
+        trace.stand_ins[stand_in(value, size)] = value
+    facts.learn_range(stand_in(value, size).args[0], Expr.of(0), size - 1)
+
+
+def is_inside(value: Expr, size: Expr) -> bool:
+    """Whether 0 <= value < size is known."""
+    facts = current()
+    return facts.nonneg(value) and facts.nonneg(size - value - 1)
+
+
+def stand_in(value: Expr, size: Expr) -> Atom:
+    """What takes the place of a value that is not known to lie in 0..size-1."""
+    return Atom("sym", f"?{value.key}<{size.key}")
 
 
 def _counts_from_base(name: str) -> bool:
@@ -131,7 +154,7 @@ def _counts_from_base(name: str) -> bool:
     return True
 
 
-def _index(value: Expr) -> tuple[str, int] | None:
+def parameter_of(value: Expr) -> tuple[str, int] | None:
     """(name, base) of a value that is a parameter, counted from the trace's base."""
     trace = running()
     for shift in (0, trace.base if trace is not None else 0):
