@@ -136,8 +136,9 @@ class Facts(Division):
         divided."""
         dividend, divisor = self.quotients[name]
         single = dividend.single
-        symbol = single is not None and single.kind == "sym"
-        known = self.original.get(single.args[0]) if symbol else None
+        known = None
+        if single is not None and single.kind == "sym":
+            known = self.original.get(single.args[0])
         if known is not None and known.hi is not None:
             if known.lo is None:
                 known.lo = Expr.of(1)
