@@ -26,9 +26,12 @@ from .terms import Atom
 MOST_EXPANDED = 64  # terms of a product of sums that is multiplied out
 
 
-def rebuild(e: Expr, replace: Callable[[Atom], Expr | None]) -> Expr:
-    """The same value with atoms replaced (None: keep), made anew under what is known now."""
-    memo: dict[Any, Any] = {}
+def rebuild(
+    e: Expr, replace: Callable[[Atom], Expr | None], made: dict[Any, Any] | None = None
+) -> Expr:
+    """The same value with atoms replaced (None: keep), made anew under what is known now. made:
+    what was rebuilt before in the same way, where replace rebuilds parts itself."""
+    memo: dict[Any, Any] = {} if made is None else made
 
     def walk(value: Any) -> Any:
         if isinstance(value, Expr):
@@ -70,20 +73,22 @@ def opened(e: Expr, flats: Collection[Atom], kept: Collection[Atom]) -> Expr:
     """e with those of its flat positions looked into that are not kept as one value. A digit is then
     taken in the order in which a layout takes it: first the quotient, then its remainder."""
 
+    made: dict[Any, Any] = {}
+
     def replace(atom: Atom) -> Expr | None:
         if atom in kept:
             return None
         if atom in flats:
-            return rebuild(atom.args[0], replace)
+            return rebuild(atom.args[0], replace, made)
         if atom.kind == "digit":
             base, lo, hi = atom.args
             if hi is not None:
                 count, rest = divide_terms(hi, lo)
                 if not rest.terms:
-                    return rebuild(base, replace) // lo % count
+                    return rebuild(base, replace, made) // lo % count
         return None
 
-    return rebuild(e, replace)
+    return rebuild(e, replace, made)
 
 
 def make(kind: str, *args: Any) -> Expr:
