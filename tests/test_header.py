@@ -352,3 +352,15 @@ def test_a_quotient_of_two_branches_is_computed_before_them_and_divides_by_no_ze
 def test_a_lone_upper_bound_is_said():
     (found,) = build_program(lambda i, N: GroupBy([N])[i], CPP, assume=["i < N"]).functions
     assert found.result_range == "the result < N" and "0 <= i" in found.assumptions[0]
+
+
+def test_of_a_size_that_cancels_out_nothing_is_said():
+    """64 // BM * BM is 64 where BM divides it: BM is no parameter then."""
+    import sympy
+
+    BM, BN = sympy.symbols("BM BN", integer=True)
+    layout = GroupBy([64 * BN]).OrderBy(RegP([(64 // BM) * BM, BN], [1, 0]))
+    for function in build_program(layout, CPP).functions:
+        names = {p.name for p in function.params}
+        assert "BM" not in names or "64 % BM == 0" in function.assumptions
+        assert all(names.issuperset(names_in(c)) for c in function.assumed)

@@ -11,7 +11,7 @@ from ..arith.rebuild import put_back
 from ..arith.terms import Atom
 from ..ir.nodes import Node
 from ..ir.program import Param
-from ..ir.relations import Range, between, const, parts, says
+from ..ir.relations import Range, between, const, names_in, parts, says
 from .problem import Problem
 from .relations import condition, value
 
@@ -37,11 +37,12 @@ def assumptions(
     problem: Problem, width: Sequence[Node], params: Sequence[Param]
 ) -> tuple[Node, ...]:
     """What a header assumes, each thing once. width: what the index type needs."""
-    facts = problem.facts
-    divides = [
+    facts, names = problem.facts, {p.name for p in params}
+    divides = (
         Node("eq", (Node("floormod", (value(a, facts), value(b, facts))), const(0)))
         for a, b in facts.quotients.values()
-    ]
+    )
+    divides = [c for c in divides if names.issuperset(names_in(c))]  # not of what cancels out
     preconditions = (condition(c, facts) for c in _preconditions(problem))
     ranges = {c for p in params for part in p.range.conditions(p.name) for c in parts(part)}
     found = {
