@@ -21,7 +21,7 @@ from lego_emit import (
     symbols,
 )
 from lego_emit.arith.evaluate import evaluate, holds
-from lego_emit.check.steps import RULES, steps
+from lego_emit.check.steps import steps
 from lego_emit.cli import main
 from lego_emit.emitted import emit_program
 from lego_emit.golden import load
@@ -97,7 +97,7 @@ def test_every_step_is_true(name):
             if values is None:
                 continue
             for step in own:
-                assert step.rule in RULES
+                assert step.law.says and step.law.equation
                 if all(holds(c, values) for c in step.where):
                     assert evaluate(step.before, values) == evaluate(step.after, values), step
                     if step.bounds is not None:
@@ -233,7 +233,7 @@ def test_the_readme_example():
         "(BM*N*pid_m + BN*pid_n + N*i + j) // N",
         "BM*pid_m + i",
     )
-    assert last.rule == "fits" and last.because == "0 <= BN*pid_n + j < N"
+    assert last.law.name == "fits" and last.because == "0 <= BN*pid_n + j < N"
     assert last.proof == "mixed-radix bounds"
     text = generate(index_kernel, "cuda").explain()
     assert (
@@ -254,7 +254,7 @@ def test_how_it_was_proven():
         return (x + y) // N
 
     (step, _) = steps(generate(together, "cuda", assume=["0 <= x", "0 <= y", "x + y < N"]))
-    assert (step.after.constant, step.rule, step.because) == (0, "small", "0 <= x + y < N")
+    assert (step.after.constant, step.law.name, step.because) == (0, "small", "0 <= x + y < N")
     assert "the range of a block that is a bijection" in proofs(emitted("antidiag_5"))
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ..errors import TraceError
 from .bounds import Bounds
 from .expr import Expr, distribute, divide_terms, group, monomial_gcd
-from .steps import Divided, Log, branch
+from .steps import DIGITS, EXACT, FITS, MULTIPLES, NESTED, SMALL, Divided, Log, branch
 from .terms import Atom, Identity
 
 Rule: TypeAlias = "Callable[[Division, Expr, Expr, Expr], Divided | None]"
@@ -89,7 +89,9 @@ class Division(Bounds):
 
 def factor(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
     """b is a factor of every term."""
-    return None if rest.terms else Divided("factor", whole, rest, whole)
+    if rest.terms:
+        return None
+    return Divided(EXACT, whole, rest, whole, "the divisor is a factor of every term")
 
 
 def signed(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
@@ -97,14 +99,15 @@ def signed(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
     if known.nonneg(b - 1) or not rest.terms:
         return None
     quotient, remainder = Expr.atom(Atom("fdiv", rest, b)), Expr.atom(Atom("fmod", rest, b))
-    return Divided("signed", whole + quotient, remainder, whole)
+    proof = "where the divisor is not 0"
+    return Divided(MULTIPLES, whole + quotient, remainder, whole, proof, signed=True)
 
 
 def exact(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
     """b is known to divide rest."""
     for atom, (dividend, divisor) in known.exact.items():
         if dividend.same(rest) and divisor.same(b):
-            return Divided("exact", whole + Expr.atom(atom), Expr.of(0), whole)
+            return Divided(EXACT, whole + Expr.atom(atom), Expr.of(0), whole, "divisibility")
     return None
 
 
@@ -114,7 +117,8 @@ def fits(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
     if fitted is None:
         return None
     k, left = fitted
-    return Divided("fits", whole + k, left, whole + k, (left, b))
+    whole = whole + k
+    return Divided(FITS if whole.terms else SMALL, whole, left, whole, fits=(left, b))
 
 
 def split(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
@@ -128,9 +132,9 @@ def split(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
         inner = divide_terms(b, g)[0]
         q, r = known.divmod(high + k, inner)
         fit = (left, g) if low.terms else None
-        return Divided(
-            "split", whole + q, distribute(g, r) + left, whole, fit, (g, high + k, left, inner)
-        )
+        border = (g, high + k, left, inner)
+        remainder = distribute(g, r) + left
+        return Divided(DIGITS, whole + q, remainder, whole, fits=fit, border=border)
     return None
 
 
@@ -144,7 +148,7 @@ def nested(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
     if hi is not None and divide_terms(hi, step)[1].terms:
         return None
     quotient, low = Atom("digit", base, step, hi), Atom("digit", base, lo, step)
-    return Divided("nested", whole + Expr.atom(quotient), Expr.atom(low), whole)
+    return Divided(NESTED, whole + Expr.atom(quotient), Expr.atom(low), whole)
 
 
 def stays(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided:
@@ -155,7 +159,8 @@ def stays(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided:
     elif () in rest.terms and known.nonneg(rest - b):
         whole, rest = whole + 1, rest - b
     quotient, low = Atom("digit", rest, b, None), Atom("digit", rest, Expr.of(1), b)
-    return Divided("stays", whole + Expr.atom(quotient), Expr.atom(low), whole)
+    return Divided(MULTIPLES, whole + Expr.atom(quotient), Expr.atom(low), whole)
 
 
+# What a rule gives names the law that it rests on: the explanation needs no more.
 RULES: tuple[Rule, ...] = (signed, factor, exact, fits, split, nested, stays)

@@ -16,21 +16,77 @@ def branch() -> tuple[Any, ...]:
     return tuple(c if value else ~c for c, value in path.decided.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Law:
+    """An equality that a step rests on: a name for it, what it says in words (with its source) and as
+    an equation."""
+
+    name: str
+    says: str
+    equation: str
+
+
+# Table II's rules are counted from the top.
+MULTIPLES = Law(
+    "multiples",
+    "multiples of the divisor come out (Table II, rules 1 and 2)",
+    "(d*q + r) // d = q + r // d  and  (d*q + r) % d = r % d",
+)
+FITS = Law(
+    "fits",
+    "multiples of the divisor come out, what is smaller stays (Table II, rules 1, 2 and 5)",
+    "(d*q + r) // d = q  and  (d*q + r) % d = r,  where 0 <= r < d",
+)
+SMALL = Law(
+    "small",
+    "what is smaller than the divisor (Table II, rules 4 and 5)",
+    "x // d = 0  and  x % d = x,  where 0 <= x < d",
+)
+DIGITS = Law(
+    "digits",
+    "digits below a border do not reach it (ours, from rules 1 and 2 of Table II)",
+    "(g*h + l) // (g*c) = h // c  and  (g*h + l) % (g*c) = g*(h % c) + l,  where 0 <= l < g",
+)
+NESTED = Law(
+    "nested",
+    "a digit of a digit is a digit (ours)",
+    "(x // l) // b = x // (l*b)  and  (x // l) % b = x % (l*b) // l",
+)
+EXACT = Law(
+    "exact",
+    "one size divides the other (Table II, rules 1 and 2 with r = 0)",
+    "(d*q) // d = q  and  (d*q) % d = 0",
+)
+MERGED = Law(
+    "merged",
+    "quotient and remainder of one value (Table II, rule 7)",
+    "d*(x // d) + x % d = x",
+)
+TAKEN_OFF = Law(
+    "taken off",
+    "what a quotient leaves is the remainder (Table II, rule 7 turned round)",
+    "x - d*(x // d) = x % d",
+)
+
+
 @dataclass(slots=True, eq=False)
 class Divided:
     """dividend = quotient*divisor + remainder by a rule of division.py.
 
-    whole: the multiples of the divisor that came out first. fits: (value, bound) where
-    0 <= value < bound allows it. border: (g, high, low, divisor // g) where digits are split at a
-    border. parts: what was done on the way. where: the branch that it holds in.
+    law: what it rests on; proof: how what that asks for is shown, where no range is asked. whole:
+    the multiples of the divisor that came out first. fits: (value, bound) where 0 <= value < bound
+    allows it. border: (g, high, low, divisor // g) where digits are split at a border. signed: the
+    divisor's sign is not known. parts: what was done on the way. where: the branch that it holds in.
     """
 
-    rule: str
+    law: Law
     quotient: Any
     remainder: Any
     whole: Any
+    proof: str = "for every value"
     fits: tuple[Any, Any] | None = None
     border: tuple[Any, Any, Any, Any] | None = None
+    signed: bool = False
     dividend: Any = None
     divisor: Any = None
     parts: list[Any] = field(default_factory=list)
@@ -58,7 +114,7 @@ class Log:
 
     def add(self, entry: Any) -> None:
         """Something was done."""
-        if not (self.settled and isinstance(entry, Divided) and entry.rule == "nested"):
+        if not (self.settled and isinstance(entry, Divided) and entry.law is NESTED):
             self.entries.append(entry)
 
     def merged(self, before: Any, after: Any) -> None:

@@ -24,7 +24,7 @@ from ..ir.relations import says
 from ..lower.lowering import Tried, identities
 from ..trace.layouts import Application
 from .formula import nest
-from .steps import RULES, Step, Told, Unit, between, told
+from .steps import Step, Told, Unit, between, told
 
 WIDTH = 100
 NEST_LINES = 30  # of a layout's own formula that are shown
@@ -39,12 +39,12 @@ def explain(unit: Unit, name: str | None = None) -> str:
     found = told(unit, name)
     for one in found:
         lines += _function(one)
-    used = dict.fromkeys(s.rule for one in found for s in one.steps)
+    used = dict.fromkeys(s.law for one in found for s in one.steps)
     if used:
         lines.append("Rules")
-        for rule in used:
-            lines.append(f"  {RULES[rule][0]}")
-            lines.append(f"    {RULES[rule][1]}")
+        for law in used:
+            lines.append(f"  {law.says}")
+            lines.append(f"    {law.equation}")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -157,7 +157,7 @@ def _told(found: list[Step]) -> list[str]:
             lines += _equation(s, head)
             head = " " * len(head)
         pad = " " * len(head)
-        lines += _wrapped(RULES[step.rule][0], pad, "  ")
+        lines += _wrapped(step.law.says, pad, "  ")
         if because:
             proof = step.proof if step.proof.startswith("from") else f"by {step.proof}"
             lines += _wrapped(f"because {because}, {proof}", pad, "  ")
@@ -179,7 +179,7 @@ def _keys(step: Step) -> list[str]:
 
 def _one_division(a: Step, b: Step) -> bool:
     x, y = a.before.single, b.before.single
-    if x is None or y is None or (a.rule, a.because, _keys(a)) != (b.rule, b.because, _keys(b)):
+    if x is None or y is None or (a.law, a.because, _keys(a)) != (b.law, b.because, _keys(b)):
         return False
     if x.kind == "digit":
         return y.kind == "digit" and x is Atom("digit", y.args[0], y.args[2], None)

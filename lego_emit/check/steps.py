@@ -11,48 +11,12 @@ from ..arith.expr import Cond, Expr
 from ..arith.knowledge import using
 from ..arith.proofs import PROVERS
 from ..arith.rebuild import unsubstitute
-from ..arith.steps import Divided, Log, Merged
+from ..arith.steps import EXACT, MERGED, TAKEN_OFF, Divided, Law, Log, Merged
 from ..arith.terms import Atom
 from ..errors import TargetError, nearest
 from ..ir.program import Function, Program
 from ..lower.function import Record
 from ..lower.lowering import Tried
-
-# Table II's rules are counted from the top.
-RULES = {
-    "multiples": (
-        "multiples of the divisor come out (Table II, rules 1 and 2)",
-        "(d*q + r) // d = q + r // d  and  (d*q + r) % d = r % d",
-    ),
-    "fits": (
-        "multiples of the divisor come out, what is smaller stays (Table II, rules 1, 2 and 5)",
-        "(d*q + r) // d = q  and  (d*q + r) % d = r,  where 0 <= r < d",
-    ),
-    "small": (
-        "what is smaller than the divisor (Table II, rules 4 and 5)",
-        "x // d = 0  and  x % d = x,  where 0 <= x < d",
-    ),
-    "digits": (
-        "digits below a border do not reach it (ours, from rules 1 and 2 of Table II)",
-        "(g*h + l) // (g*c) = h // c  and  (g*h + l) % (g*c) = g*(h % c) + l,  where 0 <= l < g",
-    ),
-    "nested": (
-        "a digit of a digit is a digit (ours)",
-        "(x // l) // b = x // (l*b)  and  (x // l) % b = x % (l*b) // l",
-    ),
-    "exact": (
-        "one size divides the other (Table II, rules 1 and 2 with r = 0)",
-        "(d*q) // d = q  and  (d*q) % d = 0",
-    ),
-    "merged": (
-        "quotient and remainder of one value (Table II, rule 7)",
-        "d*(x // d) + x % d = x",
-    ),
-    "taken off": (
-        "what a quotient leaves is the remainder (Table II, rule 7 turned round)",
-        "x - d*(x // d) = x % d",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -60,7 +24,7 @@ class Step:
     """One equality that was used: before = after wherever the parameters are in their ranges.
 
     function: whose; before, after: Exprs in the user's symbols (lego_emit.arith.evaluate gives their
-    values); rule: a key of RULES; because: what allows it, as text; proof: how that was shown.
+    values); law: what it rests on; because: what allows it, as text; proof: how that was shown.
     bounds: (value, bound) where that is 0 <= value < bound; where: the conditions of the branch in
     which it holds.
     """
@@ -68,7 +32,7 @@ class Step:
     function: str
     before: Expr
     after: Expr
-    rule: str
+    law: Law
     because: str = ""
     proof: str = ""
     bounds: tuple[Expr, Expr] | None = None
@@ -167,7 +131,7 @@ class Reader:
         self,
         before: Expr,
         after: Expr,
-        rule: str,
+        law: Law,
         bounds: tuple[Expr, Expr] | None,
         proof: str,
         where: tuple[Cond, ...],
@@ -177,7 +141,7 @@ class Reader:
         if before.same(after) or before.constant is not None or repr(before) == repr(after):
             return
         because = "" if bounds is None else between(*bounds)
-        step = Step(self.name, before, after, rule, because, proof, bounds, where)
+        step = Step(self.name, before, after, law, because, proof, bounds, where)
         self._found.setdefault((before.key, after.key), step)
 
     def _division(self, d: Divided) -> None:
@@ -185,44 +149,31 @@ class Reader:
             return
         quotient, remainder = d.quotient, d.remainder
         bounds, proof = self._range(d)
-        rule, parts = d.rule, []
-        if rule == "split":
-            assert d.border is not None
+        parts: list[Any] = []
+        if d.border is not None:
             g, high, low, inner = d.border
-            rule = "digits"
             goes_on = [p for p in d.parts if isinstance(p, Divided) and p.dividend.same(high)]
             if inner.constant != 1 and high.constant is None and goes_on:
                 parts = d.parts
                 quotient = d.whole + Expr.atom(Atom("digit", high, inner, None))
                 # the raw product: what it simplifies to is the next steps' business
                 remainder = _raw_sum(low, _raw_product(g, Atom("digit", high, Expr.of(1), inner)))
-        elif rule == "exact":
-            proof = "divisibility"
-        elif rule == "fits":
-            rule = "fits" if d.whole.terms else "small"
-        elif rule == "factor":
-            rule, proof = "exact", "the divisor is a factor of every term"
-        elif rule == "signed":
-            rule, proof = "multiples", "where the divisor is not 0"
-        elif rule == "stays":
-            rule = "multiples"
         used = self._divisibility(d)
         if used and proof:
             proof = f"{proof}, with {used}"
-        kinds = d.rule == "signed"
         one, a, b = Expr.of(1), d.dividend, d.divisor
-        before = Atom("fdiv", a, b) if kinds else Atom("digit", a, b, None)
-        if rule == "exact" and repr(self.own(Expr.atom(before))) == repr(self.own(quotient)):
+        before = Atom("fdiv", a, b) if d.signed else Atom("digit", a, b, None)
+        if d.law is EXACT and repr(self.own(Expr.atom(before))) == repr(self.own(quotient)):
             return  # it says nothing that the Known does not
-        self._add(Expr.atom(before), quotient, rule, bounds, proof, d.where)
-        before = Atom("fmod", a, b) if kinds else Atom("digit", a, one, b)
-        self._add(Expr.atom(before), remainder, rule, bounds, proof, d.where)
+        self._add(Expr.atom(before), quotient, d.law, bounds, proof, d.where)
+        before = Atom("fmod", a, b) if d.signed else Atom("digit", a, one, b)
+        self._add(Expr.atom(before), remainder, d.law, bounds, proof, d.where)
         self._tell(parts)
 
     def _range(self, d: Divided) -> tuple[tuple[Expr, Expr] | None, str]:
         """((value, bound) of 0 <= value < bound, how that is shown in the branch that it is of)."""
         if d.fits is None:
-            return None, "for every value"
+            return None, d.proof
         value, bound = d.fits
         with self.facts.scope():
             for condition in d.where:
@@ -268,10 +219,10 @@ class Reader:
         before = Expr({k: c for k, c in m.before.terms.items() if k not in common})
         after = Expr({k: c for k, c in m.after.terms.items() if k not in common})
         digits = [c for k, c in before.terms.items() if any(a.kind == "digit" for a in k)]
-        rule = "taken off" if digits and len({c > 0 for c in digits}) > 1 else "merged"
+        law = TAKEN_OFF if digits and len({c > 0 for c in digits}) > 1 else MERGED
         if len(digits) == 1:
-            rule = "taken off"
-        self._add(before, after, rule, None, "for every value", m.where)
+            law = TAKEN_OFF
+        self._add(before, after, law, None, "for every value", m.where)
 
 
 def _replaced(e: Expr, values: dict[str, Expr]) -> Expr:
