@@ -208,13 +208,15 @@ def _texts(made: Any, base: Path, extension: str) -> dict[Path, str]:
             f"lego_golden takes an emitted unit, a layout, an array of integers or text, not a "
             f"{type(made).__name__}"
         )
-    from .show.compact import table_text
+    from .tables import Table
 
     if isinstance(made, Block):
         from .algebra.reference import table as layout_table
 
-        return {at(".table.txt"): table_text("apply", layout_table(made).reshape(made.dims))}
-    return {at(".table.txt"): table_text("at", made.reshape(made.shape or (1,)))}
+        found = Table.of("apply", layout_table(made).reshape(made.dims))
+    else:
+        found = Table.of("at", made.reshape(made.shape or (1,)))
+    return {at(".table.txt"): found.text()}
 
 
 def _lines(text: str) -> str:
@@ -223,16 +225,10 @@ def _lines(text: str) -> str:
 
 def _diff(old: str, new: str, path: str) -> str:
     if path.endswith(".table.txt"):
-        from .errors import GoldenError
-        from .show.compact import differences, read_table
+        from .tables import changes
 
-        try:
-            (name, before), (_, after) = read_table(old, path), read_table(new, path)
-        except GoldenError:
-            pass  # edited by hand: shown as text
-        else:
-            if found := differences(name, before, after):
-                return "\n".join(found) + "\n"
+        if found := changes(old, new, path):
+            return "\n".join(found) + "\n"
     from difflib import unified_diff
 
     was, now = (_lines(text).splitlines(keepends=True) for text in (old, new))

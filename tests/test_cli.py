@@ -402,7 +402,10 @@ def test_golden_verify_fails_on_a_wrong_table(folder):
     case = golden_root(folder)
     assert "equal" in run("golden", "verify", "-t", "cpp").stdout
     table = case / "table.txt"
-    table.write_text(table.read_text().replace("flat\n0 6 ", "flat\n6 0 "))
+    right, wrong = "\n[0, :] 0..18 by 6\n", "\n[0, :] 6, 0, 12, 18\n"
+    text = table.read_text()
+    assert right in text
+    table.write_text(text.replace(right, wrong))
     result = run("golden", "verify", "-t", "cpp")
     assert result.exit_code == 1
     assert "turned_apply(i=0, j=0) gives 0, the table has 6" in result.stderr

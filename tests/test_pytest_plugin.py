@@ -3,12 +3,7 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
-
-from lego_emit import Col, GroupBy
-from lego_emit.errors import GoldenError
-from lego_emit.show.compact import differences, read_table, table_text
 
 pytestmark = pytest.mark.slow
 
@@ -257,50 +252,3 @@ def test_loading_the_plugin_is_quick():
     light = ("algebra", "errors", "kinds", "pytest_plugin")
     assert own == {"lego_emit", *(f"lego_emit.{n}" for n in light)}
     assert not {n.partition(".")[0] for n in names} & {"numpy", "sympy", "z3", "click", "jinja2"}
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]],
-        [[0, 0, 0], [-1, -1, 5], [-1, -1, 5]],
-        [7],
-        [[3, 1, 0, 2, 9, 7, 5, 3, 1, -1]],
-        [[[0], [5]], [[2], [1]]],
-        [[9, 8, 7], [6, 5, 4], [3, 2, 1]],
-        [1, 2, 4, 6, 8, 8, 8, 7, 6, 5],
-    ],
-)
-def test_a_table_comes_back_from_its_text(values):
-    table = np.array(values)
-    name, back = read_table(table_text("apply", table), "t")
-    assert name == "apply"
-    assert (back == table).all() and back.shape == table.shape
-
-
-def test_random_tables_come_back():
-    draw = np.random.default_rng(0)
-    for _ in range(300):
-        shape = tuple(draw.integers(1, 7, draw.integers(1, 5)))
-        table = draw.integers(-3, 4, shape)
-        assert (read_table(table_text("at", table), "t")[1] == table).all()
-
-
-def test_a_regular_table_is_short():
-    layout = GroupBy([512, 512]).OrderBy(Col(512, 512))
-    text = table_text("apply", layout[:, :])
-    assert text.splitlines()[2:] == [
-        "table apply 512 512",
-        "[0, :] 0..261632 by 512",
-        "511 more rows, each + 1",
-    ]
-
-
-def test_tables_of_other_sizes_and_broken_ones():
-    assert differences("apply", np.zeros((2, 3)), np.zeros((3, 2))) == [
-        "apply has the sizes 2x3 -> 3x2"
-    ]
-    with pytest.raises(GoldenError, match="t, line 2: no line of a table: 'what'"):
-        read_table("table apply 2\nwhat\n", "t")
-    with pytest.raises(GoldenError, match="not the rows"):
-        read_table("table apply 2 2\n[0, :] 1, 2\n", "t")

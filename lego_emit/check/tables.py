@@ -1,9 +1,8 @@
-"""Golden tables: what a file of one holds, and what a case's functions must give by it."""
+"""Golden tables: what a case's functions must give by its table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,70 +12,9 @@ import numpy as np
 from ..algebra.block import Block
 from ..errors import GoldenError
 from ..ir.program import Function
+from ..tables import Table
 
 SOURCE = "layout.py"
-TABLE = "table.txt"
-UPDATE = "lego-emit golden update"
-PER_LINE = 16
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """What a case's functions must give.
-
-    axes: (name, count) of each index, the last one fastest; a layout's have no names, ":" is an
-        axis that the caller ranges over.
-    columns: result name -> an int64 array of one value for each index.
-    """
-
-    axes: tuple[tuple[str, int], ...]
-    columns: Mapping[str, np.ndarray]
-
-    def points(self) -> list[np.ndarray]:
-        """One array for each axis: its index at every entry of the columns."""
-        counts = [n for _, n in self.axes]
-        size = int(np.prod(counts, dtype=np.int64))
-        return list(np.unravel_index(np.arange(size), counts)) if counts else []
-
-    def text(self, comment: str, sizes: Mapping[str, int]) -> str:
-        """The table as a file."""
-        lines = [f"# {comment}"]
-        if sizes:
-            lines.append("sizes " + " ".join(f"{n}={v}" for n, v in sizes.items()))
-        lines.append("dims " + " ".join(f"{name}={n}" if name else str(n) for name, n in self.axes))
-        for name, column in self.columns.items():
-            lines.append(f"values {name}")
-            numbers = [str(v) for v in column.tolist()]
-            lines += [" ".join(numbers[k : k + PER_LINE]) for k in range(0, len(numbers), PER_LINE)]
-        return "\n".join(lines) + "\n"
-
-
-def parse_table(text: str, place: str | Path = TABLE) -> Table:
-    """The table in a file's text. Raises GoldenError, with the line, where it is none."""
-    axes: tuple[tuple[str, int], ...] = ()
-    columns: dict[str, list[int]] = {}
-    name = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        word, _, rest = line.partition(" ")
-        try:
-            if word == "dims":
-                pairs = [x.rpartition("=") for x in rest.split()]
-                axes = tuple((n, int(count)) for n, _, count in pairs)
-            elif word == "values":
-                name = rest
-                columns[name] = []
-            elif line and word not in ("#", "sizes"):
-                columns[name].extend(map(int, line.split()))
-        except (ValueError, KeyError):
-            raise GoldenError(f"{place}, line {number}: no line of a table: {line!r}") from None
-    size = int(np.prod([n for _, n in axes], dtype=object))
-    for column, values in columns.items():
-        if len(values) != size:
-            raise GoldenError(
-                f"{place}: {column} has {len(values)} values, dims ask for {size}; "
-                f"`{UPDATE}` rewrites it"
-            )
-    return Table(axes, {n: np.array(v, np.int64) for n, v in columns.items()})
 
 
 class Tabled(Protocol):

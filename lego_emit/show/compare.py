@@ -9,7 +9,7 @@ import numpy as np
 from ..algebra.block import Block
 from ..algebra.reference import table
 from ..errors import LayoutError
-from .compact import differences
+from ..tables import Table, differences
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def compare(one: Block, other: Block) -> Comparison:
         )
     a, b = table(one), table(other)
     shape = one.dims if one.dims == other.dims else (one.size,)
-    found = differences("apply", a.reshape(shape), b.reshape(shape))
+    found = differences(*(Table.of("apply", x.reshape(shape)) for x in (a, b)))
     return Comparison(one.size, int((a != b).sum()), tuple(found), _runs(a, b))
 
 
