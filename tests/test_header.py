@@ -14,7 +14,7 @@ from net.points import Relations
 from net.words import WORDS, build
 
 import lego_emit
-from lego_emit import Col, ExpandBy, GenP, GroupBy, RegP, Row, generate, isqrt
+from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, generate, isqrt, symbols
 from lego_emit.algebra import reference
 from lego_emit.arith.expr import Expr
 from lego_emit.arith.terms import Atom
@@ -364,3 +364,19 @@ def test_of_a_size_that_cancels_out_nothing_is_said():
         names = {p.name for p in function.params}
         assert "BM" not in names or "64 % BM == 0" in function.assumptions
         assert all(names.issuperset(names_in(c)) for c in function.assumed)
+
+
+def test_comparisons_chain_as_they_do_in_python():
+    """However many there are, in either direction; numbers stand where the user put them."""
+
+    for text in ("0 <= i <= j < k <= 100", "100 >= k > j >= i >= 0", "i < j and k < N", "i == 2"):
+        assert says(read(text)) == text
+    kernel = OrderBy(Row(M := symbols("M"), N := symbols("N"))).TileBy((M // 4, N // 5), (4, 5))
+    (found,) = build_program(lambda p: kernel[p, 1, :, :], CPP).functions
+    assert "0 <= 1 < N // 5" in found.assumptions
+    (found,) = build_program(
+        lambda i, N: i + N, CPP, assume=["N > 0", "0 <= i <= N"], sizes={"N": 2}
+    ).functions
+    assert found.assumptions == () and found.ranges["i"] == "0 <= i < 3"
+    (found,) = build_program(lambda i, N: i % N, CPP, assume=["0 <= i <= N"]).functions
+    assert not any("i" in text.split() for text in found.assumptions)

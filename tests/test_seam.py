@@ -443,3 +443,30 @@ def test_a_symbol_may_be_called_as_a_keyword_of_python_is():
     unit = generate(sympy.Symbol("for") + 1, "cpp", ranges={"for": (0, 4)})
     assert unit.functions[0].evaluate({unit.functions[0].params[0].name: 2}) == {"result": 3}
     assert "for_v" in unit.source or "for_" in unit.source
+
+
+def test_a_rewrite_defines_each_part_once_and_before_it_is_used():
+    """Else the proof would see another value than the one that is spelled."""
+    t, u = sympy.symbols("t u")
+
+    def kernel(i, j, N):
+        return i * N + j
+
+    given = {"assume": ["0 <= i < 8", "0 <= j < N"]}
+    i, j, N = sympy.symbols("i j N")
+    twice = [(t, IntMul(i, N)), (u, IntAdd(t, 5)), (t, IntMul(i, i))]
+    for replacements, words in (
+        (twice, "t is replaced, and has a meaning already"),
+        ([(t, IntMul(u, 0)), (u, IntMul(i, N))], "u is used in t before it is defined"),
+        ([(t, IntAdd(t, 0))], "t is used in t before it is defined"),
+    ):
+        with pytest.raises(TraceError, match=words):
+            outputs = {"result": IntAdd(IntMul(i, N), IntAdd(j, t))}
+            generate(kernel, "cpp", rewrite=lambda n, o, r=replacements, e=outputs: (r, e), **given)
+
+
+def test_a_guarded_divisor_comes_back_as_it_was():
+    unit = generate(lambda i, N: (i % N) * (i % N) if i > 2 else 0, "cpp", name="f")
+    again = generate(unit.sympy, "cpp", name="f")
+    assert again.functions[0].body == unit.functions[0].body
+    assert again.functions[0].assumptions == unit.functions[0].assumptions

@@ -26,7 +26,7 @@ def as_list(assume: Any) -> list[Any]:
 def parse(assumption: Any) -> list[Cond]:
     """The conditions that an assumption states. Raises AssumptionError where it is none."""
     if isinstance(assumption, Cond):
-        return [assumption]
+        return _split(assumption)
     if isinstance(assumption, str):
         try:
             return read_relations(assumption, EXPRESSIONS)
@@ -197,7 +197,7 @@ def _substitute(facts: Facts, name: str, value: Expr) -> None:
             made, lambda a: value if a.kind == "sym" and a.args[0] == name else None
         )
     facts.substitutions[name] = value
-    facts._forget()
+    facts.forget()
     if known is not None:
         if known.lo is not None:
             facts.learn_nonneg(value - known.lo)

@@ -60,7 +60,7 @@ class Facts(Division):
             known.lo = lo
         if hi is not None and (known.hi is None or not self.nonneg(hi - known.hi)):
             known.hi = hi
-        self._forget()
+        self.forget()
 
     def learn_size(self, name: str) -> None:
         """name >= 1, in whatever branch that was learned."""
@@ -71,7 +71,7 @@ class Facts(Division):
         known = self.ranges.get(name)
         if name not in self.substitutions and (known is None or known.lo is None):
             self.ranges[name] = Range(Expr.of(1), known.hi if known is not None else None)
-            self._forget()
+            self.forget()
         if name in self.quotients:
             self._at_least(name, 1)
             self._bound_factors(name)
@@ -81,7 +81,7 @@ class Facts(Division):
         known = self.ranges[name]
         if known.lo is None or not self.nonneg(known.lo - least):
             known.lo = Expr.of(least)
-            self._forget()
+            self.forget()
 
     def learn_nonneg(self, e: Expr) -> None:
         """e >= 0."""
@@ -100,7 +100,7 @@ class Facts(Division):
         singles.sort(key=lambda s: (s[0] > 0, s[1] not in self.ranges, s[1]))
         for coefficient, name, rest in singles:
             bound = -rest if coefficient > 0 else rest
-            if name in self.quotients or self._reaches(bound, name):
+            if name in self.quotients or self.reaches(bound, name):
                 continue
             known = self.ranges.get(name, Range())
             old = known.lo if coefficient > 0 else known.hi
@@ -115,7 +115,7 @@ class Facts(Division):
             )
             break
         self.constraints.append(e)
-        self._forget()
+        self.forget()
         self._learn_sign(e)
 
     def _learn_sign(self, e: Expr) -> None:
@@ -145,7 +145,7 @@ class Facts(Division):
             for factor in (name, *(a.args[0] for a in divisor.atoms() if a.kind == "sym")):
                 self.original.setdefault(factor, Range(Expr.of(1), known.hi))
 
-    def _reaches(self, e: Expr, name: str) -> bool:
+    def reaches(self, e: Expr, name: str) -> bool:
         """Whether e's bounds lead to the symbol: a bound of its own must not."""
         seen: set[str] = set()
         stack = [e]
@@ -204,7 +204,7 @@ class Facts(Division):
                 )
             self.substitutions[symbol] = made
             old = self.ranges.pop(symbol, None)
-            self._forget()
+            self.forget()
             self._put(single, made)
             if old is not None:
                 self.original.setdefault(symbol, old)
@@ -225,7 +225,7 @@ class Facts(Division):
                     self.learn_range(factor.args[0], None, dividend)
             if least is not None:
                 self._at_least(name, least)
-        self._forget()
+        self.forget()
         return True
 
     @contextmanager

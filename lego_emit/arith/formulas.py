@@ -5,7 +5,7 @@ SymPy itself is loaded by whoever has an expression of it, never here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import TraceError, shown
@@ -111,6 +111,19 @@ def _value(name: str, value: Any) -> Any:
         f"{name} is {in_short(value)}; give a SymPy expression"
         + (" (sympy.sympify() reads text)" if isinstance(value, str) else "")
     )
+
+
+def check_replacements(pair: Pair, params: Collection[str], name: str) -> None:
+    """Raise TraceError unless each common part has a name of its own and is defined before it is
+    used. params: names that have a meaning already; name: whose pair it is."""
+    waiting = [symbol.name for symbol, _ in pair.replacements]
+    for local in waiting:
+        if local in params or waiting.count(local) > 1:
+            raise TraceError(f"{name}: {local} is replaced, and has a meaning already")
+    for symbol, e in pair.replacements:
+        if used := sorted({*waiting} & {s.name for s in symbols_of([e])}):
+            raise TraceError(f"{name}: {used[0]} is used in {symbol} before it is defined")
+        waiting.remove(symbol.name)
 
 
 def is_symbol(value: Any) -> bool:

@@ -70,7 +70,7 @@ def learn_ranges(facts: Facts, ranges: Iterable[GivenRange], sizes: Mapping[str,
                 facts.learn_nonneg(gap)
             continue
         for bound in (least, high):
-            if bound is not None and facts._reaches(bound, given.name):
+            if bound is not None and facts.reaches(bound, given.name):
                 raise AssumptionError(
                     f"the range of {given.name} leads back to itself through {bound!r}; say each "
                     f"relation between two symbols once"

@@ -72,9 +72,9 @@ class Known:
         self.log: Log | None = None  # of the steps that are no part of a proof
         self._divides: list[tuple[Expr, Expr, bool]] = []  # learned in the scope that is open
         self._assumed: tuple[Cond, ...] | None = ()
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """What was found out no longer holds, or no longer says all: more is known now."""
         if self._scopes:
             self._assumed = None

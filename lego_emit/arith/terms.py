@@ -70,6 +70,9 @@ class Atom:
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> Any:  # a copy of an atom is the atom, also in another process
+        return Atom, (self.kind, *self.args)
+
     def __repr__(self) -> str:
         return self.key
 
@@ -99,6 +102,9 @@ class Sum:
         if self._identity is None:
             self._identity = frozenset(self.terms.items())
         return self._identity
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.terms,)
 
     @property
     def key(self) -> str:
@@ -165,6 +171,9 @@ class Condition:
         self.op, self.args = op, args
         self.key = bounded_key(f"{op}[{','.join(a.key for a in args)}]")
         self._identity: tuple[Any, ...] | None = None
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.op, *self.args)
 
     @property
     def identity(self) -> tuple[Any, ...]:

@@ -134,8 +134,8 @@ class _Speaker:
             return number if node.value >= 0 else negative(number)
         if node.op == "var":
             return Said(str(node.value))
-        if node.op == "land" and (chain := self._chain(node)):
-            return chain
+        if node.op == "land":
+            return reduce(lambda a, b: infix("and", a, b), map(self._chain, _chains(node)))
         args = [self.said(a) for a in node.args]
         if node.op == "eq" and node.args[0].op in ("mod", "floormod") and args[1].text == "0":
             dividend, divisor = (self.said(a) for a in node.args[0].args)
@@ -150,15 +150,43 @@ class _Speaker:
             return inverted("~" if node.op == "not" else "not", args[0])
         return negative(args[0]) if node.op == "neg" else call(node.op, args)
 
-    def _chain(self, node: Node) -> Said | None:
+    def _chain(self, chain: list[Node]) -> Said:
         """a <= b < c of a <= b and b < c."""
-        first, second = node.args
-        if first.op in ("ge", "gt"):
-            first = Node(FLIPPED[first.op], first.args[::-1])
-        if {first.op, second.op} <= {"lt", "le"} and first.args[1] == second.args[0]:
-            a, b, c = (self.said(x).within(0) for x in (*first.args, second.args[1]))
-            return Said(f"{a} {_INFIX[first.op]} {b} {_INFIX[second.op]} {c}", "<")
-        return None
+        if len(chain) == 1:
+            return self.said(chain[0])
+        text = self.said(chain[0].args[0]).within(0)
+        for part in chain:
+            text += f" {_INFIX[part.op]} {self.said(part.args[1]).within(0)}"
+        return Said(text, "<")
+
+
+def _chains(node: Node) -> list[list[Node]]:
+    """The conditions that `and` puts together; of comparisons those in one list that Python chains."""
+    found: list[list[Node]] = []
+    for part in conjuncts(node):
+        last = found[-1] if found else []
+        if len(last) == 1 and last[0].op in ("ge", "gt") and part.op in ("lt", "le"):
+            turned = Node(FLIPPED[last[0].op], last[0].args[::-1])  # x >= 0 and x < n
+            if turned.args[1] == part.args[0]:
+                last[:] = [turned, part]
+                continue
+        if (last and {last[-1].op, part.op} <= {"lt", "le"}) or (
+            last and {last[-1].op, part.op} <= {"gt", "ge"}
+        ):
+            if last[-1].args[1] == part.args[0]:
+                last.append(part)
+                continue
+        found.append([part])
+    return found
+
+
+def conjuncts(node: Node) -> Iterator[Node]:
+    """The conditions that `and` puts together, in order."""
+    if node.op != "land":
+        yield node
+        return
+    for arg in node.args:
+        yield from conjuncts(arg)
 
 
 def names_in(node: Node) -> list[str]:
@@ -167,21 +195,35 @@ def names_in(node: Node) -> list[str]:
 
 
 def parts(node: Node) -> Iterator[Node]:
-    """The conditions that `and` puts together, each in one form: a < b or a <= b, and against a
-    number n <= b and a < n."""
-    if node.op == "land":
-        for arg in node.args:
-            yield from parts(arg)
-        return
+    """The conditions that `and` puts together, each in one form."""
+    return map(in_one_form, conjuncts(node))
+
+
+def in_one_form(node: Node) -> Node:
+    """A condition in the form that all its spellings share: a < b, n <= b against a number n, and
+    the sides of == and != in the order of their text."""
+    if node.op in ("land", "lor", "lnot"):
+        return replace(node, args=tuple(map(in_one_form, node.args)))
+    if node.op in ("eq", "ne"):
+        return replace(node, args=tuple(sorted(node.args, key=_sides)))
     if node.op in ("gt", "ge"):
         node = Node(FLIPPED[node.op], node.args[::-1])
-    if node.op in ("le", "lt"):
+    if node.op == "le" and node.args[0].op != "const":
         a, b = node.args
-        if node.op == "le" and b.op == "const":
-            node = Node("lt", (a, const(b.value + 1)))
-        elif node.op == "lt" and a.op == "const":
-            node = Node("le", (const(a.value + 1), b))
-    yield node
+        return Node("lt", (a, const(b.value + 1) if b.op == "const" else _one_more(b)))
+    if node.op == "lt" and node.args[0].op == "const":
+        return Node("le", (const(node.args[0].value + 1), node.args[1]))
+    return node
+
+
+def _sides(node: Node) -> tuple[bool, str]:
+    return node.op == "const", says(node)
+
+
+def _one_more(node: Node) -> Node:
+    if node.op == "sub" and node.args[1] == const(1):
+        return node.args[0]
+    return Node("add", (node, const(1)))
 
 
 def bounds(condition: Node, name: str, values: Mapping[str, int]) -> tuple[Any, Any]:

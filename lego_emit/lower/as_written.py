@@ -12,7 +12,7 @@ from ..arith.from_sympy import Reader
 from ..arith.rebuild import unsubstitute
 from ..errors import TraceError
 from .columns import Columns
-from .header import nonzero, not_zero
+from .header import guarded, nonzero, not_zero
 from .lower import Lowered, finished, is_narrow
 from .lowering import Lowering
 from .problem import Problem
@@ -152,7 +152,7 @@ class Written:
             a = self._within(a, group_of(dividend))
             natural = True
         made = self._from(value, NATURALS[op] if natural and positive else op, a, b)
-        if not positive and not self.lowering.negative(divisor):
+        if not positive and not self.lowering.negative(divisor) and not guarded(divisor):
             here = self._holds(path, divisor - 1)
             self.graph.partial.setdefault(made, here)
             if not here and not self._holds(path, -divisor - 1) and not _is_excluded(path, divisor):

@@ -168,7 +168,7 @@ class Form:
                 atoms.update(set(mono))
             for atom, count in atoms.items():
                 if count > 1:
-                    rank = (count, self.lowering._is_size_symbol(atom), atom.key)
+                    rank = (count, self.lowering.is_size_symbol(atom), atom.key)
                     if best is None or rank > best[0]:
                         best = (rank, ((atom,), 1))
         coefficients: dict[int, int] = {}
@@ -224,7 +224,7 @@ class Form:
 
     def _place(self, mono: Monomial, c: int) -> tuple:
         """Where a term stands in a sum: large strides first, constants last."""
-        sizes = sum(map(self.lowering._is_size_symbol, mono))
+        sizes = sum(map(self.lowering.is_size_symbol, mono))
         return (not mono, -sizes, -abs(c), [a.key for a in mono])
 
     def _part(self, mono: Monomial, c: int) -> tuple[int, int, tuple]:
@@ -237,7 +237,7 @@ class Form:
     def _product(self, mono: Monomial, c: int) -> int:
         if not mono:
             return self.graph.const(c)
-        is_size = self.lowering._is_size_symbol
+        is_size = self.lowering.is_size_symbol
         order = sorted(mono, key=lambda a: (not is_size(a), a.key)) if len(mono) > 1 else mono
         node = self.graph.const(c)
         for atom, same in groupby(order):

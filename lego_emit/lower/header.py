@@ -11,7 +11,7 @@ from ..arith.rebuild import put_back
 from ..arith.terms import Atom
 from ..ir.nodes import Node
 from ..ir.program import Param
-from ..ir.relations import Range, between, const, names_in, parts, says
+from ..ir.relations import Range, between, const, evaluate, in_one_form, names_in, parts
 from .problem import Problem
 from .relations import condition, value
 
@@ -45,11 +45,10 @@ def assumptions(
     divides = [c for c in divides if names.issuperset(names_in(c))]  # not of what cancels out
     preconditions = (condition(c, facts) for c in _preconditions(problem))
     ranges = {c for p in params for part in p.range.conditions(p.name) for c in parts(part)}
-    found = {
-        says(c): c
-        for c in (*problem.stated, *divides, *preconditions, *width)
-        if not ranges.issuperset(parts(c))
-    }
+    found: dict[Node, Node] = {}
+    for c in (*problem.stated, *divides, *preconditions, *width):
+        if not ranges.issuperset(parts(c)) and (names_in(c) or evaluate(c, {}) is not True):
+            found.setdefault(in_one_form(c), c)
     return tuple(found.values())
 
 
@@ -123,7 +122,24 @@ def _within(x: Any) -> list[Expr]:
 def _may_be_0(divisor: Expr, branch: Iterable[Cond], facts: Facts) -> bool:
     if Cond("ne", divisor, Expr.of(0)).key in {c.key for c in branch}:
         return False
+    if guarded(divisor):
+        return False
     with facts.scope():
         for condition in branch:
             facts.assume(condition)
         return not (facts.nonneg(divisor - 1) or facts.nonneg(-divisor - 1))
+
+
+def guarded(divisor: Expr) -> bool:
+    """Whether it is x where that is not 0, and another number elsewhere: what divides in a branch
+    is written so before it."""
+    single = divisor.single
+    if single is None or single.kind != "select":
+        return False
+    condition, then, other = single.args
+    if condition.op == "eq":
+        then, other = other, then
+    elif condition.op != "ne":
+        return False
+    sides = {a.identity for a in condition.args}
+    return sides == {then.identity, Expr.of(0).identity} and bool(other.constant)

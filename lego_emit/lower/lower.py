@@ -225,6 +225,8 @@ def _hint(node: Node) -> str:
     b = rest[0] if rest else None
     if a.op == "var" and b is not None and b.op in ("const", "var"):
         size = b.value
+        if isinstance(size, int) and size < 0:
+            return NAMES.get(node.op, "part")
         if node.op in ("div", "floordiv"):
             return f"{a.value}_div_{size}"
         if node.op in ("mod", "floormod"):

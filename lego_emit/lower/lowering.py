@@ -130,7 +130,8 @@ class Lowering:
             known = self._size_atoms[atom] = Expr.atom(atom).symbols() <= self.sizes
         return known
 
-    def _is_size_symbol(self, atom: Atom) -> bool:
+    def is_size_symbol(self, atom: Atom) -> bool:
+        """Whether an atom is a size itself."""
         return atom.kind == "sym" and atom.args[0] in self.sizes
 
     # -- what a node stands for ---------------------------------------------------------------

@@ -40,11 +40,13 @@ class _Maker:
     def __init__(self) -> None:
         self.known: dict[str, Node] = {}
 
-    def condition(self, c: Cond) -> Node:
+    def condition(self, c: Cond, turned: bool = True) -> Node:
+        """turned: x >= 0, and not 0 <= x; what `and` puts together may be a chain."""
         if c.op in _WORDS:
-            return Node(_WORDS[c.op], tuple(map(self.condition, c.args)))
+            turned = c.op != "and"
+            return Node(_WORDS[c.op], tuple(self.condition(a, turned) for a in c.args))
         a, b = map(self.value, c.args)
-        if a.op == "const" and c.op in FLIPPED:  # what is said of stands first
+        if turned and a.op == "const" and c.op in FLIPPED:  # what is said of stands first
             return Node(FLIPPED[c.op], (b, a))
         return Node(_OPS[c.op], (a, b))
 

@@ -12,7 +12,16 @@ from typing import Any
 from ..arith.evaluate import Evaluation, Undefined, evaluate
 from ..arith.expr import Expr
 from ..arith.facts import Facts
-from ..arith.formulas import Pair, as_pair, expressions_of, in_short, is_pair, stands, symbols_of
+from ..arith.formulas import (
+    Pair,
+    as_pair,
+    check_replacements,
+    expressions_of,
+    in_short,
+    is_pair,
+    stands,
+    symbols_of,
+)
 from ..arith.from_sympy import Reader
 from ..arith.knowledge import using
 from ..arith.known import Range
@@ -91,6 +100,7 @@ def _values(problem: Problem, pair: Pair) -> list[Expr]:
     for symbol, _ in pair.replacements:
         if symbol.name in known:
             raise TraceError(f"rewrite replaces {symbol}, which is a parameter of {problem.name}")
+    check_replacements(pair, known, f"rewrite, given {problem.name}")
     names = {*known, *(s.name for s, _ in pair.replacements)}
     for symbol in symbols_of(expressions_of(pair)):
         if symbol.name not in names:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..emit.unit import Unit
-from ..errors import TargetError, ToolchainError, VerifyError
+from ..errors import TargetError, ToolchainError, VerifyError, WidthError
 from ..ir.program import Function
 from .devices import Checker, Rivals, Timer
 from .space import Space
@@ -201,6 +201,11 @@ class Compiled(Mapping):
             flat_outputs = self._library.call(self._position, function, [np.zeros(1, np.int64)])
         else:
             flat_outputs = self._library.call(self._position, function, flat)
+        if function.index_type == "uint64" and any((x < 0).any() for x in (*flat, *flat_outputs)):
+            raise WidthError(
+                f"{function.name}: an argument or a result is beyond 2**63 - 1; compiled functions are "
+                f"called with int64 values"
+            )
         outputs = tuple(o.reshape(shape) for o in flat_outputs)
         if all(not isinstance(a, np.ndarray) for a in arguments):
             if shape == ():

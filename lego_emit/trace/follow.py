@@ -91,7 +91,7 @@ def go_on(
         preconditions=[*trace.preconditions],
         extents={},
         indices=set(),
-        _layouts={**trace._layouts},
+        layouts={**trace.layouts},
     )
     with within(more):
         prepare(more)
@@ -112,7 +112,7 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
             preconditions=[*start.preconditions],
             extents={},
             turned=set(),
-            _layouts=dict(start._layouts),
+            layouts=dict(start.layouts),
             function=function,
         )
         result = trace.run()

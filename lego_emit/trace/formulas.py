@@ -17,6 +17,7 @@ from ..arith.formulas import (
     Formulas,
     Pair,
     as_pair,
+    check_replacements,
     expressions_of,
     in_short,
     is_pair,
@@ -168,9 +169,7 @@ class _Function:
 
     def followed(self, name: str, sizes: Mapping[str, int], assume: list[Any]) -> Followed:
         """Read it under all that is known of its symbols."""
-        for local in self.locals:
-            if local in self.params or self.locals.count(local) > 1:
-                raise TraceError(f"{name}: {local} is replaced, and has a meaning already")
+        check_replacements(self.pair, self.params, name)
         if not self.alone:
             sizes = {n: v for n, v in sizes.items() if n in self.params}
             assume = [a for a in assume if _names_of(a) <= {*self.params}]
@@ -187,12 +186,9 @@ class _Function:
     def _values(self, bound: dict[str, Expr]) -> dict[str, Expr]:
         from ..arith.from_sympy import Reader
 
-        reader, waiting = Reader(bound), {*self.locals}
+        reader = Reader(bound)
         for symbol, e in self.pair.replacements:
-            if used := sorted(waiting & {s.name for s in symbols_of([e])}):
-                raise TraceError(f"{used[0]} is used in {symbol} before it is defined")
             bound[symbol.name] = _expr(reader, e)
-            waiting.remove(symbol.name)
         return {n: _expr(reader, e) for n, e in self.pair.expressions.items()}
 
     def _again(

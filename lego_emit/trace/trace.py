@@ -48,19 +48,19 @@ class Trace:
     asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
     turned: set[str] = field(default_factory=set)  # those that turned out to be in this run
     _axis: int = 0
-    _layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
+    layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
     keeps: bool = False  # flat positions are kept as one value, not looked into
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
 
     def knows(self, layout: Any) -> bool:
         """Whether a layout's sizes were learned before, so that they hold on every path."""
-        return id(layout) in self._layouts
+        return id(layout) in self.layouts
 
     def learned(self, layout: Any) -> None:
         """A layout's sizes were learned, and nothing was wrong with them."""
         if not in_a_branch():
-            self._layouts[id(layout)] = layout
+            self.layouts[id(layout)] = layout
 
     def run(self) -> Any:
         """Follow the function once, all its paths."""
