@@ -64,6 +64,39 @@ def test_lambdify_gives_the_values(node):
     assert eval(str(sympy.pycode(e)), {"x": 5, "y": 4, "math": __import__("math")}) == plain(5, 4)
 
 
+def printers(kind=sympy.printing.printer.Printer):
+    """All of SymPy's printers that are loaded."""
+    found = {kind}
+    for more in kind.__subclasses__():
+        found |= printers(more)
+    return found
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda n: n.__name__)
+def test_no_printer_of_sympy_takes_a_node_for_its_own(node):
+    name = node.__name__
+    assert not hasattr(sympy, name)
+    for printer in printers():
+        assert not hasattr(printer, f"_print_{name}"), printer
+        assert name not in getattr(printer, "known_functions", ()), printer
+    args, points = operands(node)
+    e = 3 - 2 * node(*args)
+    unknown = (
+        sympy.jscode, sympy.rust_code, sympy.julia_code, sympy.fcode, sympy.octave_code,
+        sympy.glsl_code, sympy.rcode,
+    )  # fmt: skip
+    for code in unknown:
+        with pytest.raises(NotImplementedError):
+            code(e)
+    for code in (str, sympy.mathematica_code, sympy.maple_code):
+        assert f"{name}{'[' if code is sympy.mathematica_code else '('}" in code(e)
+    symbolic, precise = (sympy.lambdify((x, y), e, m) for m in ("sympy", "mpmath"))
+    for (a, b), value in points:
+        assert symbolic(a, b) == 3 - 2 * value
+        with pytest.raises(NameError):
+            precise(a, b)
+
+
 def test_latex_and_c_are_readable():
     e = FloorDiv(x, y)
     assert sympy.latex(e) == r"\left\lfloor x / y \right\rfloor"
@@ -130,7 +163,7 @@ MEANINGS = {
     "a Select of a relation": (Select(x < y, x, y), min),
     "a Select of a number": (Select(FloorMod(x, 3), x, y), lambda x, y: x if x % 3 else y),
     "numbers as conditions": (
-        Select(x, nodes.And(x, y), nodes.Or(nodes.Not(y), 0)),
+        Select(x, nodes.LogicalAnd(x, y), nodes.LogicalOr(nodes.LogicalNot(y), 0)),
         lambda x, y: int(bool(x and y)) if x else int(not y),
     ),
     "a form": (IntSub(IntMul(2, IntAdd(x, y)), IntNeg(FloorDiv(x, 2))),

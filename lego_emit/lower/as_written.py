@@ -23,8 +23,8 @@ OPERATIONS: dict[type, str] = {
     nodes.ShiftRight: "shr", nodes.BitAnd: "and", nodes.BitOr: "or", nodes.BitXor: "xor",
     nodes.BitNot: "not", nodes.IntMin: "min", nodes.IntMax: "max", nodes.Isqrt: "isqrt",
     nodes.Less: "lt", nodes.LessEqual: "le", nodes.Greater: "gt", nodes.GreaterEqual: "ge",
-    nodes.Equal: "eq", nodes.Unequal: "ne", nodes.And: "land", nodes.Or: "lor",
-    nodes.Not: "lnot", nodes.Select: "select",
+    nodes.Equal: "eq", nodes.Unequal: "ne", nodes.LogicalAnd: "land", nodes.LogicalOr: "lor",
+    nodes.LogicalNot: "lnot", nodes.Select: "select",
 }  # fmt: skip
 CONDITIONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "land", "lor", "lnot"})
 NATURALS = {"floordiv": "div", "floormod": "mod"}
