@@ -73,6 +73,7 @@ def lowered(
 def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]:
     from .as_written import as_written  # it loads SymPy
 
+    lowering.log = problem.log if problem.equal_form else None
     return as_written(problem, lowering)
 
 

@@ -44,8 +44,21 @@ def rewritten(problem: Problem, rewrite: Rewrite) -> Problem:
         if form is None:
             _check_divisors(problem, values)
             outputs = [(n, e) for (n, _), e in zip(problem.outputs, values, strict=True)]
-            return replace(problem, outputs=outputs, kept=None, form=None)
-        return replace(problem, form=form, kept=None, equal_form=True)
+            return replace(
+                problem, outputs=outputs, kept=None, form=None, rewritten=_told(given, pair)
+            )
+        return replace(problem, form=form, kept=None, equal_form=True, rewritten=_told(given, pair))
+
+
+def _told(given: Mapping[str, Any], pair: Pair) -> list[tuple[str, str]]:
+    """What was changed, for an explanation."""
+    parts = [f"{s} = {in_short(e)}" for s, e in pair.replacements]
+    where = f" where {', '.join(parts)}" if parts else ""
+    return [
+        (f"{n} = {in_short(given[n])}", in_short(e) + where)
+        for n, e in pair.expressions.items()
+        if e != given[n]
+    ]
 
 
 def _given(problem: Problem) -> dict[str, Any]:
