@@ -3,9 +3,11 @@
 import itertools
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import sympy
 from sympy import Max, Min, Mod, Piecewise, Rational, ceiling, floor
 from sympy.functions.elementary.miscellaneous import Rem
 
-from lego_emit import Col, GroupBy, LegoError, TileBy, generate, golden, simplify
+from lego_emit import Col, GroupBy, LegoError, LegoWarning, TileBy, generate, golden, simplify
 from lego_emit.arith import sympy_nodes
 from lego_emit.errors import AssumptionError, TraceError
 
@@ -253,6 +255,26 @@ def test_ranges_that_are_none(ranges, words):
     with pytest.raises(AssumptionError) as caught:
         generate(i + j, "cpp", ranges=ranges)
     assert words in str(caught.value)
+
+
+def test_a_range_of_a_name_that_the_expression_lacks():
+    typed = {"X": (0, 4)}
+    words = "nothing in the expression is called X, which becomes a parameter. Did you mean 'x'?"
+    with pytest.warns(LegoWarning, match=re.escape(words)):
+        unit = generate(x + 1, "cpp", ranges=typed)
+    assert [p.name for p in unit.functions[0].params] == ["X", "x"]
+    with pytest.raises(TraceError, match="called X"):
+        generate(x + 1, "cpp", ranges=typed, strict=True)
+    with pytest.raises(AssumptionError, match=r"ranges has X, .* parameters: x. Did you mean 'x'"):
+        simplify(x + 1, ranges=typed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unit = generate(x + 1, "cpp", ranges={"x": (0, "M"), "M": (1, "N"), "N": (1, 9)})
+        again = generate(unit.sympy, "cpp", ranges={"N": (2, 9)})
+        assert [p.name for p in again.functions[0].params] == ["x", "M", "N"]
+        generate(sympy.Lambda((x, y), x + 1), "cpp", ranges={"y": (0, 4)})
+        simplify(x + 1, ranges={"x": (0, "M"), "M": (1, 4)})
+        generate(lambda i, j: 4 * i, "cpp", ranges={"j": (0, 4)})
 
 
 def test_ranges_of_a_function():
