@@ -43,6 +43,7 @@ class IntegerNode(Spelled, sympy.Function):
 
     @classmethod
     def eval(cls, *args: Any) -> Any:  # pyright: ignore
+        """The value on integers; None where the node stays, as SymPy wants it."""
         if all(a.is_Integer for a in args):
             values = [int(a) for a in args]
             return sympy.Integer(cls.compute(*values)) if cls.defined(*values) else None
@@ -232,6 +233,7 @@ class Select(IntegerNode):
 
     @classmethod
     def eval(cls, *args: Any) -> Any:
+        """The branch that a number or a truth as the condition takes; None where the node stays."""
         c, a, b = args
         if c.is_Integer:
             return a if c != 0 else b

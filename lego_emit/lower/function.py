@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..arith.expr import Cond, Expr
 from ..arith.knowledge import using
-from ..errors import WidthError
+from ..errors import TraceError, WidthError
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, Function, Param
 from . import header
@@ -38,7 +38,10 @@ def lowered(
     with using(facts):
         lowering = Lowering(facts, cost, bit_operations, types, lazy)
         if problem.form is None:
-            found = lower(problem, lowering)
+            try:
+                found = lower(problem, lowering)
+            except TraceError as error:
+                raise TraceError(f"{problem.name}: {error}") from None
         else:
             found, needed = _spelled(problem, lowering)
             problem = replace(problem, preconditions=[*problem.preconditions, *needed])

@@ -1,5 +1,7 @@
-"""What generate() is given, followed with symbols: a layout, a function that gives one or indices, or
-SymPy expressions."""
+"""What generate() is given, followed with symbols.
+
+A layout, a function that gives one or indices, or SymPy expressions.
+"""
 
 from __future__ import annotations
 
@@ -116,6 +118,7 @@ def followed(
     else:
         raise TraceError(
             f"generate() takes a function or a layout, or SymPy expressions, not {shown(subject)}"
+            + "; sympy.sympify() reads text" * isinstance(subject, str)
         )
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
