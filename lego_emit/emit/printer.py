@@ -110,7 +110,7 @@ class Printer:
         title: the language's name for people.
         extension: of the emitted file, with the dot.
         types: index type -> spelling; an index type that is absent is refused.
-        ops: operation -> Op (lego_emit.ir.program.OPS lists the operations), and what fit() makes
+        ops: operation -> Op (lego_emit.ir.nodes.OPS lists the operations), and what fit() makes
             beside them: a variant of an operation has its name, a dot and a word ("mod.power").
         typed_ops: index type -> the operations that are spelled otherwise in it.
         helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index
