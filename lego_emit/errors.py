@@ -91,7 +91,7 @@ class InternalError(LegoError):
 
 class LegoWarning(UserWarning):
     """Something that works and may not be meant: a name that nobody defined, a variable of the
-    module that is taken as an index."""
+    module that is taken as an index, a range of what no expression has."""
 
 
 def is_users(frame: FrameType) -> bool:
@@ -135,5 +135,7 @@ def nearest(name: str, choices, alike: float = 0.5) -> str:
     """ " Did you mean 'x'?" for the choice nearest to name, or the empty string."""
     import difflib
 
-    found = difflib.get_close_matches(name, list(choices), n=1, cutoff=alike)
+    choices = list(choices)
+    found = [c for c in choices if c.lower() == name.lower()]
+    found = found or difflib.get_close_matches(name, choices, n=1, cutoff=alike)
     return f" Did you mean {found[0]!r}?" if found else ""

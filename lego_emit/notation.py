@@ -1,5 +1,8 @@
-"""Integer expressions and relations as Python text: read into any arithmetic, and said with the
-parentheses that Python, or a reader, needs. Text is parsed, never executed."""
+"""Integer expressions and relations as Python text.
+
+Read into any arithmetic, and said with the parentheses that Python, or a reader, needs. Text is
+parsed, never executed.
+"""
 
 from __future__ import annotations
 

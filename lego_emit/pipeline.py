@@ -65,7 +65,8 @@ def generate(
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
         fewest operations), or a Cost.
     strict: refuse what may not be meant and is only warned of else (LegoWarning): a name that nobody
-        defined, and a variable of the module, not in capitals, that is taken as an index.
+        defined, a variable of the module, not in capitals, that is taken as an index, and a range
+        of a name that the expressions do not have.
     rewrite: a function (name, outputs) that is called once for each emitted function, between
         tracing and lowering, with its results as {output: SymPy expression} over the parameters,
         and returns them changed: such a dict, or (replacements, outputs) as sympy.cse gives them.

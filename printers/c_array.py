@@ -1,5 +1,7 @@
-"""The array form of a function with ':' axes, for the languages with C's operators: how many
-elements there are, and the call that gives element n of them in row-major order."""
+"""The array form of a function with ':' axes, for the languages with C's operators.
+
+How many elements there are, and the call that gives element n of them in row-major order.
+"""
 
 from dataclasses import replace
 

@@ -1,6 +1,8 @@
-"""Long statements in C's languages, broken as clang-format breaks them with the .clang-format file
-of this repository: before operators, after the bracket of a call, a choice's parts below each
-other."""
+"""Long statements in C's languages, broken as clang-format breaks them.
+
+By the .clang-format file of this repository: before operators, after the bracket of a call, a
+choice's parts below each other.
+"""
 
 from collections.abc import Mapping
 

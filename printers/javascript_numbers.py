@@ -1,5 +1,6 @@
-"""What a program becomes in JavaScript's Numbers, which are doubles: their bit operations see 32
-bits only, and there is a -0.
+"""What a program becomes in JavaScript's Numbers, which are doubles.
+
+Their bit operations see 32 bits only, and there is a -0.
 
 A name with a dot is a variant of an operation, "and.unsigned" one of `and`.
 """

@@ -1,5 +1,6 @@
-"""Lays Rust expressions out as rustfmt does with its default settings, so that it finds nothing
-to change.
+"""Lays Rust expressions out as rustfmt does with its default settings.
+
+It then finds nothing to change.
 
 Reference: https://doc.rust-lang.org/style-guide/expressions.html; the
 widths are rustfmt's `fn_call_width`, `single_line_if_else_max_width` and

@@ -1,5 +1,7 @@
-"""GLSL: checked by glslangValidator, run as compute shaders through OpenGL (EGL, moderngl) or
-Vulkan (wgpu); Mesa's software drivers will do for both."""
+"""GLSL: checked by glslangValidator, run as compute shaders.
+
+Through OpenGL (EGL, moderngl) or Vulkan (wgpu); Mesa's software drivers will do for both.
+"""
 
 from __future__ import annotations
 

@@ -387,7 +387,7 @@ def many_branches(a, b, c, d, e, f, g, h, k):
         (lambda i: isqrt(i - i - 1), ["isqrt(-1)", "negative", "line"]),
         (lambda i: ((i, i), i), ["out0"]),
         (lambda i: i**-1, ["**", "exponent"]),
-        (lambda i: 2**i, ["1 << i", "shift distance", "0 <= i < 32"]),
+        (lambda i: 2**i, ["index: 1 << i", "shift distance", "0 <= i < 32"]),
         (lambda i: 3**i, ["(3) ** (i)", "1 << s", "sizes=", "line"]),
         (lambda i, j: i**j, ["(i) ** (j)", "number", "sizes=", "line"]),
         (lambda i, j: pow(i, j, 7), ["(i) ** (j)", "number", "sizes="]),

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from lego_emit import __version__, generate
 from lego_emit.cli import main
+from lego_emit.emit import registry
 from lego_emit.emit.registry import targets
-from lego_emit.errors import ToolchainError
+from lego_emit.errors import TargetError, ToolchainError
 
 KERNEL = """
 from lego_emit import Col, GroupBy, OrderBy, Row
@@ -83,6 +84,22 @@ def test_all_targets_into_a_folder(folder):
     assert result.exit_code == 0
     assert result.stdout == ""
     assert len(files(folder)) == 1 + len(targets()) + 1  # JavaScript has declarations too
+
+
+def test_a_plug_in_that_does_not_load_leaves_the_others(folder, monkeypatch):
+    load = registry.printer
+
+    def printer(name):
+        if name == "zed":
+            raise TargetError("the plug-in 'zed' does not load")
+        return load(name)
+
+    monkeypatch.setattr(registry, "targets", lambda: ["cpp", "rust", "zed"])
+    monkeypatch.setattr(registry, "printer", printer)
+    result = run("generate", "k.py:turned", "-t", "all", "-o", "out")
+    assert result.exit_code == 0
+    assert "warning: the plug-in 'zed' does not load; zed is left out" in result.stderr
+    assert files(folder) == ["k.py", "out/turned.hpp", "out/turned.rs"]
 
 
 def test_options_reach_the_generator():

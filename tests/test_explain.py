@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sympy
 from click.testing import CliRunner
 
 from lego_emit import (
@@ -21,6 +22,7 @@ from lego_emit import (
     symbols,
 )
 from lego_emit.arith.evaluate import evaluate, holds
+from lego_emit.arith.sympy_nodes import FloorDiv, FloorMod, IntAdd, IntMul
 from lego_emit.check.steps import steps
 from lego_emit.cli import main
 from lego_emit.emitted import emit_program
@@ -331,3 +333,28 @@ def test_the_command(tmp_path):
     two = run(main, ["generate", source, "-t", "cuda", "-t", "rust", "--explain"])
     assert two.stdout.count("Steps") == 4 and "Rust" in two.stdout
     assert run(main, ["generate", source, "-t", "cuda", "--cost", "gold"]).exit_code == 2
+
+
+def test_a_form_that_is_taken_as_it_was_written():
+    """No flat position was kept whole there, and what rewrite= changed is told."""
+    unit = generate(GroupBy([6, 4]).OrderBy(Col(6, 4)), "cpp")
+    again = generate(unit.sympy, "cpp").explain()
+    assert "  as it was written\n" in again
+    assert "kept whole" not in again and "Rewritten" not in again
+
+    def unfolded(name, outputs):
+        return {"result": IntAdd(IntMul(N, i), j)}
+
+    def doubled(name, outputs):
+        return {"result": outputs["result"] + 2 * FloorMod(j, 3) - 2 * (j - 3 * FloorDiv(j, 3))}
+
+    N, i, j = sympy.symbols("N i j")
+    for rewrite, form in ((unfolded, "as it was written"), (doubled, "digits as they stand")):
+        text = generate(row_major, "cpp", rewrite=rewrite).explain()
+        assert "  Rewritten by rewrite=, proven to be equal\n    result = N*i + j\n" in text
+        assert "GroupBy([M, N]).apply(i, j)" in text
+        assert form in text and "kept whole" not in text
+
+
+def row_major(M, N, i, j):
+    return GroupBy([M, N])[i, j]

@@ -15,11 +15,13 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lego_emit import generate, symbols
 from lego_emit.algebra import bijection, block
 from lego_emit.algebra.expand import ExpandBy
 from lego_emit.algebra.layout import ONE_WAY, GroupBy, OrderBy, TileBy
 from lego_emit.algebra.perms import Col, GenP, RegP, Row, isqrt
 from lego_emit.algebra.reference import table
+from lego_emit.algebra.sizes import comparable
 from lego_emit.errors import IndexRangeError, InverseError, LayoutError, WidthError
 
 
@@ -898,3 +900,72 @@ def test_random_tilings_are_the_bijections_that_numpy_makes(tiles):
     # Packing the same tiles one after the other undoes the tiling.
     packed = layout.OrderBy(*(Row(tile) for tile in tiles))
     assert table(packed).tolist() == list(range(layout.size))
+
+
+# -- a kind of block of one's own ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Turned(block.Indexable):
+    """Each row turned by its number, as any kind of block may be written."""
+
+    dims: tuple
+
+    def with_sizes(self, new):
+        return Turned(tuple(map(new.size, self.dims)))
+
+    def forward(self, numbers, index):
+        n = numbers.size(self.dims[1])
+        return n * index[0] + (index[0] + index[1]) % n
+
+    def backward(self, numbers, flat):
+        n = numbers.size(self.dims[1])
+        return [flat // n, (flat % n - flat // n) % n]
+
+    def reference_apply(self, index):
+        return self.forward(Plain, index)
+
+    def reference_inv(self, flat):
+        return tuple(self.backward(Plain, flat))
+
+    def _value(self):
+        return comparable(self.dims)
+
+
+class Plain:
+    """Integers as they are."""
+
+    @staticmethod
+    def size(n):
+        return n
+
+
+def test_a_kind_of_block_of_ones_own():
+    turned = Turned((4, 6))
+    assert turned == Turned((4, 6)) != Turned((6, 4))
+    assert turned[1, :].tolist() == [7, 8, 9, 10, 11, 6]
+    assert "24" in turned.check()
+    unit = generate(turned, "cpp")
+    assert "Turned(dims=(4, 6))" in unit.source
+    (flat,) = unit.functions[0].evaluate({"i": 3, "j": 5}).values()
+    assert flat == turned.apply(3, 5)
+    assert "M*N" in generate(Turned(symbols("M N")), "cpp").source
+
+
+LEFT_OUT = {
+    "with_sizes": lambda t: t.with_sizes(None),
+    "forward": lambda t: generate(t, "cpp"),
+    "backward": lambda t: generate(t, "cpp"),
+    "reference_apply": lambda t: t.apply(1, 2),
+    "reference_inv": lambda t: t.inv(3),
+    "_value": hash,
+    "__repr__": lambda t: generate(t, "cpp"),
+}
+
+
+@pytest.mark.parametrize("method", LEFT_OUT)
+def test_a_kind_of_block_says_which_method_it_lacks(method):
+    kind = type("Half", (Turned,), {method: getattr(block.Block, method)})
+    words = rf"Half is a kind of block without {method}; write def {method}\(self"
+    with pytest.raises(LayoutError, match=words):
+        LEFT_OUT[method](kind((4, 6)))

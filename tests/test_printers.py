@@ -147,7 +147,13 @@ def test_an_operation_without_a_spelling_is_refused_before_there_is_text():
         template = "{{ functions[0].results('{expr}') }}"
 
     root = node("add", var("a"), node("mul", var("a"), var("b")))
-    assert refused(Few, root, "int32") == "Few has no spelling for 'mul'"
+    assert (
+        refused(Few, root, "int32") == "Few has no spelling for 'mul'; give its printer's ops one"
+    )
+    root = node("shr", var("a"), const(1))
+    assert refused(Few, root, "int32").endswith(
+        "bit_operations = False where it came of a division"
+    )
     function = programs.function("f", {"result": node("add", var("a"), const(-1))})
     assert "a + -1" in Few().emit(Program("unit", (function,), "a sum"))
 

@@ -3,9 +3,11 @@
 import itertools
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import sympy
 from sympy import Max, Min, Mod, Piecewise, Rational, ceiling, floor
 from sympy.functions.elementary.miscellaneous import Rem
 
-from lego_emit import Col, GroupBy, LegoError, TileBy, generate, golden, simplify
+from lego_emit import Col, GroupBy, LegoError, LegoWarning, TileBy, generate, golden, simplify
 from lego_emit.arith import sympy_nodes
 from lego_emit.errors import AssumptionError, TraceError
 
@@ -62,6 +64,39 @@ def test_lambdify_gives_the_values(node):
     columns = np.array([p for p, _ in points]).T
     assert array(*columns).tolist() == [3 - 2 * value for _, value in points]
     assert eval(str(sympy.pycode(e)), {"x": 5, "y": 4, "math": __import__("math")}) == plain(5, 4)
+
+
+def printers(kind=sympy.printing.printer.Printer):
+    """All of SymPy's printers that are loaded."""
+    found = {kind}
+    for more in kind.__subclasses__():
+        found |= printers(more)
+    return found
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda n: n.__name__)
+def test_no_printer_of_sympy_takes_a_node_for_its_own(node):
+    name = node.__name__
+    assert not hasattr(sympy, name)
+    for printer in printers():
+        assert not hasattr(printer, f"_print_{name}"), printer
+        assert name not in getattr(printer, "known_functions", ()), printer
+    args, points = operands(node)
+    e = 3 - 2 * node(*args)
+    unknown = (
+        sympy.jscode, sympy.rust_code, sympy.julia_code, sympy.fcode, sympy.octave_code,
+        sympy.glsl_code, sympy.rcode,
+    )  # fmt: skip
+    for code in unknown:
+        with pytest.raises(NotImplementedError):
+            code(e)
+    for code in (str, sympy.mathematica_code, sympy.maple_code):
+        assert f"{name}{'[' if code is sympy.mathematica_code else '('}" in code(e)
+    symbolic, precise = (sympy.lambdify((x, y), e, m) for m in ("sympy", "mpmath"))
+    for (a, b), value in points:
+        assert symbolic(a, b) == 3 - 2 * value
+        with pytest.raises(NameError):
+            precise(a, b)
 
 
 def test_latex_and_c_are_readable():
@@ -130,7 +165,7 @@ MEANINGS = {
     "a Select of a relation": (Select(x < y, x, y), min),
     "a Select of a number": (Select(FloorMod(x, 3), x, y), lambda x, y: x if x % 3 else y),
     "numbers as conditions": (
-        Select(x, nodes.And(x, y), nodes.Or(nodes.Not(y), 0)),
+        Select(x, nodes.LogicalAnd(x, y), nodes.LogicalOr(nodes.LogicalNot(y), 0)),
         lambda x, y: int(bool(x and y)) if x else int(not y),
     ),
     "a form": (IntSub(IntMul(2, IntAdd(x, y)), IntNeg(FloorDiv(x, 2))),
@@ -145,7 +180,10 @@ def test_operations_mean_what_they_mean_to_sympy(case):
     e, wanted = MEANINGS[case]
     (found,) = generate(e, "cpp", ranges=SMALL).functions
     names = {p.name for p in found.params}
-    simple = simplify(e, ranges=SMALL)
+    simple = simplify(
+        e,
+        ranges={n: r for n, r in SMALL.items() if sympy.Symbol(n, integer=True) in e.free_symbols},
+    )
     for a, b in POINTS:
         values = {n: v for n, v in {"x": a, "y": b}.items() if n in names}
         assert found.evaluate(values)["result"] == wanted(a, b), (a, b)
@@ -210,7 +248,8 @@ def test_refusals_name_the_way_out(case):
         ({"i": (0, "M +")}, "cannot read the bound"),
         ({"i": (0, 1.5)}, "no bound"),
         ({"i": ("j", None), "j": (0, "i")}, "leads back"),
-        ({"i": (3, 2)}, "contradict"),
+        ({"i": (3, 2)}, "the range of i is empty: 3 <= i < 2"),
+        ({"i": (3, 3)}, "the range of i is empty"),
         ({"a b": (0, 1)}, "no symbol's name"),
         (5, "write a dict"),
     ],
@@ -220,6 +259,26 @@ def test_ranges_that_are_none(ranges, words):
     with pytest.raises(AssumptionError) as caught:
         generate(i + j, "cpp", ranges=ranges)
     assert words in str(caught.value)
+
+
+def test_a_range_of_a_name_that_the_expression_lacks():
+    typed = {"X": (0, 4)}
+    words = "nothing in the expression is called X, which becomes a parameter. Did you mean 'x'?"
+    with pytest.warns(LegoWarning, match=re.escape(words)):
+        unit = generate(x + 1, "cpp", ranges=typed)
+    assert [p.name for p in unit.functions[0].params] == ["X", "x"]
+    with pytest.raises(TraceError, match="called X"):
+        generate(x + 1, "cpp", ranges=typed, strict=True)
+    with pytest.raises(AssumptionError, match=r"ranges has X, .* parameters: x. Did you mean 'x'"):
+        simplify(x + 1, ranges=typed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unit = generate(x + 1, "cpp", ranges={"x": (0, "M"), "M": (1, "N"), "N": (1, 9)})
+        again = generate(unit.sympy, "cpp", ranges={"N": (2, 9)})
+        assert [p.name for p in again.functions[0].params] == ["x", "M", "N"]
+        generate(sympy.Lambda((x, y), x + 1), "cpp", ranges={"y": (0, 4)})
+        simplify(x + 1, ranges={"x": (0, "M"), "M": (1, 4)})
+        generate(lambda i, j: 4 * i, "cpp", ranges={"j": (0, 4)})
 
 
 def test_ranges_of_a_function():
@@ -403,6 +462,10 @@ WRONG = {
     "an unknown symbol": (lambda n, o: {"result": x}, "names x"),
     "an exception": (lambda n, o: 1 / 0, "ZeroDivisionError"),
     "no dict": (lambda n, o: 3, "gives 3"),
+    "an empty dict": (lambda n, o: {}, "rewrite gives {} for row_major"),
+    "text": (lambda n, o: "i + j", "rewrite gives 'i + j' for row_major"),
+    "text in a dict": (lambda n, o: {"result": "i"}, "rewrite, given row_major: result is 'i'"),
+    "one parameter": (lambda o: o, "write def rewrite(name, outputs)"),
     "no function": (3, "give a function"),
     "no integer": (lambda n, o: {"result": o["result"] / 2}, "fraction"),
     "a division by 0": (

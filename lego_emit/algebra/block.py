@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
-from ..errors import IndexRangeError, InverseError, shown
+from ..errors import IndexRangeError, InverseError, LayoutError, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from .sizes import product
 
@@ -75,6 +75,14 @@ class Block:
 
     dims are the sizes of the logical index that apply takes. size is their product.
     physical_size is the number of flat indices that inv takes.
+
+    A new kind of block is a class derived from Block, or from Indexable where it takes []:
+    a dataclass with frozen=True and eq=False (a generated == would compare sizes that are symbols;
+    Block's compares `_value()`), or a plain class with a __repr__ that says how it was made.
+    It has dims, a field or a property, and the methods with_sizes, forward, backward,
+    reference_apply, reference_inv and _value; physical_dims, masks, masks_inverse, has_inverse,
+    sizes, equations and inequalities where what Block says of them is not right.
+    What is left out raises LayoutError, with what to write, when it is asked for.
     """
 
     dims: tuple[Any, ...]  # some kinds keep them, some work them out: a field or a property
@@ -125,29 +133,36 @@ class Block:
 
     def with_sizes(self, new: Change) -> Any:
         """The same block with other sizes."""
-        raise NotImplementedError
+        raise _left_out(self, "with_sizes(self, new)", "the block with new.size(n) for each size n")
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The flat position of an index over any kind of number."""
-        raise NotImplementedError
+        raise _left_out(self, "forward(self, numbers, index)", "the flat position of an index")
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The index of a flat position over any kind of number."""
-        raise NotImplementedError
+        raise _left_out(
+            self, "backward(self, numbers, flat)", "the index of a flat position, a list"
+        )
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """As forward on ints and int64 arrays, written from the paper's figure and for the golden
         tables alone."""
-        raise NotImplementedError
+        what = "the flat position of an index of ints or int64 arrays"
+        raise _left_out(self, "reference_apply(self, index)", what)
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """As backward on ints and int64 arrays, written from the paper's figure and for the golden
         tables alone."""
-        raise NotImplementedError
+        what = "the index of a flat position, a tuple of ints or int64 arrays"
+        raise _left_out(self, "reference_inv(self, flat)", what)
 
     def _value(self) -> tuple[Any, ...]:
-        """What equality and the hash look at."""
-        raise NotImplementedError
+        """What equality and the hash look at: a tuple, sizes through algebra.sizes.comparable."""
+        raise _left_out(self, "_value(self)", "a tuple of what makes two of them equal")
+
+    def __repr__(self) -> str:
+        raise _left_out(self, "__repr__(self)", "how it was made, which stands in headers")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Block) or type(self) is not type(other):
@@ -212,6 +227,14 @@ class Block:
         Raises LayoutError with the first counterexample, or where a size has no number.
         """
         return outside("check")(self, sizes)
+
+
+def _left_out(block: Block, method: str, what: str) -> LayoutError:
+    """A kind of block lacks a method."""
+    return LayoutError(
+        f"{type(block).__name__} is a kind of block without {method.partition('(')[0]}; write "
+        f"def {method} in it, which gives {what}"
+    )
 
 
 class Indexable(Block):

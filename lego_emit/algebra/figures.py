@@ -1,5 +1,7 @@
-"""The steps of Figs. 4, 5 and 9 on ints and int64 arrays: the reference is made of these alone, and
-nothing else uses them."""
+"""The steps of Figs. 4, 5 and 9 on ints and int64 arrays.
+
+The reference is made of these alone, and nothing else uses them.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""A GenP's functions over arrays: an `if` in them cannot take one, so that arrays go through tables of
-plain calls."""
+"""A GenP's functions over arrays.
+
+An `if` in them cannot take one, so that arrays go through tables of plain calls.
+"""
 
 from __future__ import annotations
 

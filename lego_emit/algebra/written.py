@@ -1,5 +1,7 @@
-"""Integers that write down what is done to them, as a reader of the paper's figures would: what
-anyone leaves out is left out."""
+"""Integers that write down what is done to them.
+
+As a reader of the paper's figures would: what anyone leaves out is left out.
+"""
 
 from __future__ import annotations
 

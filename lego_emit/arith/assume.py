@@ -1,5 +1,8 @@
-"""Assumptions as people write them: `M % BM == 0`, `N < 2**20`, `0 <= i < N`, as text or as SymPy
-relations, read into facts. Text is parsed, never executed."""
+"""Assumptions as people write them, read into facts.
+
+`M % BM == 0`, `N < 2**20`, `0 <= i < N`, as text or as SymPy relations. Text is parsed, never
+executed.
+"""
 
 from __future__ import annotations
 

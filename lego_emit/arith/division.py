@@ -1,5 +1,4 @@
-"""Floor division in normal form: quotient and remainder by the rules of Table II and the splitting
-of digits."""
+"""Floor division in normal form, by the rules of Table II and the splitting of digits."""
 
 from __future__ import annotations
 

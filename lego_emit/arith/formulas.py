@@ -100,7 +100,7 @@ def _named(given: Any) -> Iterable[tuple[str, Any]]:
     else:
         named = [("result", given)]
     if not named:
-        raise TraceError("generate() was given no expression: there is nothing to emit")
+        raise TraceError("no expression is given: there is nothing to emit")
     return named
 
 

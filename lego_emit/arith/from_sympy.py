@@ -188,7 +188,7 @@ class Reader:
                 op, swapped = _COMPARISONS[kind]
                 a, b = self.each(value)
                 return Cond(op, b, a) if swapped else Cond(op, a, b)
-        if isinstance(value, nodes.Not):
+        if isinstance(value, nodes.LogicalNot):
             return _not(self.truth(value.args[0]))
         if isinstance(value, boolalg.Not):
             return _not(self.condition(value.args[0]))
@@ -243,7 +243,7 @@ def _not(a: Any) -> Any:
 
 
 _JOINS: dict[type, Callable[[Any, Any], Any]] = {
-    nodes.And: _and, boolalg.And: _and, nodes.Or: _or, boolalg.Or: _or,
+    nodes.LogicalAnd: _and, boolalg.And: _and, nodes.LogicalOr: _or, boolalg.Or: _or,
 }  # fmt: skip
 _COMPARISONS: dict[type, tuple[str, bool]] = {  # the operation, and whether its operands swap
     nodes.Less: ("lt", False), nodes.LessEqual: ("le", False), nodes.Equal: ("eq", False),
@@ -270,7 +270,7 @@ def _bits(kind: str) -> Callable[[Reader, Any], Expr]:
 
 _FLAGS = (
     nodes.Less, nodes.LessEqual, nodes.Greater, nodes.GreaterEqual, nodes.Equal, nodes.Unequal,
-    nodes.And, nodes.Or, nodes.Not,
+    nodes.LogicalAnd, nodes.LogicalOr, nodes.LogicalNot,
 )  # fmt: skip
 _READ: dict[type, Callable[[Reader, Any], Expr]] = {
     sympy.Integer: lambda _, value: Expr.of(int(value)),

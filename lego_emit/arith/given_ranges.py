@@ -48,6 +48,12 @@ def parse_ranges(ranges: Any) -> list[GivenRange]:
                 f"is 0 <= {name} < M; None leaves one open"
             )
         least, end = (_bound(name, b) for b in given)
+        if least is not None and end is not None and least.constant is not None:
+            if end.constant is not None and end.constant <= least.constant:
+                raise AssumptionError(
+                    f"the range of {name} is empty: {least!r} <= {name} < {end!r}; the second bound "
+                    f"is the first number above all that {name} may be"
+                )
         found[name] = GivenRange(name, least, end)
     return [*found.values()]
 

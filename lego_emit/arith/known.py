@@ -1,5 +1,7 @@
-"""What is known of the symbols, as data: ranges, products that sizes are, constraints; and values that
-satisfy all of it."""
+"""What is known of the symbols, as data, and values that satisfy all of it.
+
+Ranges, products that sizes are, constraints.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ PYTHON = {
     "ShiftLeft": "({0} << {1})", "ShiftRight": "({0} >> {1})",
     "Less": "int({0} < {1})", "LessEqual": "int({0} <= {1})", "Greater": "int({0} > {1})",
     "GreaterEqual": "int({0} >= {1})", "Equal": "int({0} == {1})", "Unequal": "int({0} != {1})",
-    "And": "int(bool({0} and {1}))", "Or": "int(bool({0} or {1}))", "Not": "int(not {0})",
+    "LogicalAnd": "int(bool({0} and {1}))", "LogicalOr": "int(bool({0} or {1}))", "LogicalNot": "int(not {0})",
     "Select": "({1} if {0} else {2})",
 }  # fmt: skip
 
@@ -32,9 +32,9 @@ ARRAY = {
     "Less": "{where}({0} < {1}, 1, 0)", "LessEqual": "{where}({0} <= {1}, 1, 0)",
     "Greater": "{where}({0} > {1}, 1, 0)", "GreaterEqual": "{where}({0} >= {1}, 1, 0)",
     "Equal": "{where}({0} == {1}, 1, 0)", "Unequal": "{where}({0} != {1}, 1, 0)",
-    "And": "{where}(({0} != 0) & ({1} != 0), 1, 0)",
-    "Or": "{where}(({0} != 0) | ({1} != 0), 1, 0)",
-    "Not": "{where}({0} == 0, 1, 0)", "Select": "{where}({0} != 0, {b}, {c})",
+    "LogicalAnd": "{where}(({0} != 0) & ({1} != 0), 1, 0)",
+    "LogicalOr": "{where}(({0} != 0) | ({1} != 0), 1, 0)",
+    "LogicalNot": "{where}({0} == 0, 1, 0)", "Select": "{where}({0} != 0, {b}, {c})",
 }  # fmt: skip
 _ARRAY_NAMES = ("minimum", "maximum", "where", "floor", "sqrt", "int64")
 
@@ -49,7 +49,7 @@ C = {
     "ShiftLeft": "({0} * (1LL << {1}))",
     "Less": "({0} < {1})", "LessEqual": "({0} <= {1})", "Greater": "({0} > {1})",
     "GreaterEqual": "({0} >= {1})", "Equal": "({0} == {1})", "Unequal": "({0} != {1})",
-    "And": "({0} && {1})", "Or": "({0} || {1})", "Not": "(!{0})",
+    "LogicalAnd": "({0} && {1})", "LogicalOr": "({0} || {1})", "LogicalNot": "(!{0})",
     "Select": "({0} ? {1} : {2})",
 }  # fmt: skip
 # by a divisor that is known to be positive, and of a dividend that is known not to be negative, too
@@ -71,8 +71,8 @@ LATEX = {
     "Less": r"\left[{0} < {1}\right]", "LessEqual": r"\left[{0} \leq {1}\right]",
     "Greater": r"\left[{0} > {1}\right]", "GreaterEqual": r"\left[{0} \geq {1}\right]",
     "Equal": r"\left[{0} = {1}\right]", "Unequal": r"\left[{0} \neq {1}\right]",
-    "And": r"\left[{0} \wedge {1}\right]", "Or": r"\left[{0} \vee {1}\right]",
-    "Not": r"\left[\neg {0}\right]",
+    "LogicalAnd": r"\left[{0} \wedge {1}\right]", "LogicalOr": r"\left[{0} \vee {1}\right]",
+    "LogicalNot": r"\left[\neg {0}\right]",
     "Select": r"\begin{{cases}} {b} & \text{{if}}\: {a} \\ {c} & \text{{otherwise}} \end{{cases}}",
 }  # fmt: skip
 

@@ -1,5 +1,7 @@
-"""What Python may ask of a number and a symbol cannot answer, each refused with what to write
-instead."""
+"""What Python may ask of a number and a symbol cannot answer.
+
+Each is refused with what to write instead.
+"""
 
 from __future__ import annotations
 

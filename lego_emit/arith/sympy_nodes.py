@@ -17,9 +17,9 @@ from .node_spelling import Spelled
 from .terms import Atom, Condition, Sum
 
 __all__ = [
-    "And", "BitAnd", "BitNot", "BitOr", "BitXor", "Equal", "FloorDiv", "FloorMod", "Greater",
+    "BitAnd", "BitNot", "BitOr", "BitXor", "Equal", "FloorDiv", "FloorMod", "Greater",
     "GreaterEqual", "IntAdd", "IntMax", "IntMin", "IntMul", "IntNeg", "IntSub", "IntegerNode",
-    "InternalSymbol", "Isqrt", "Less", "LessEqual", "Not", "Or", "Select", "ShiftLeft",
+    "InternalSymbol", "Isqrt", "Less", "LessEqual", "LogicalAnd", "LogicalNot", "LogicalOr", "Select", "ShiftLeft",
     "ShiftRight", "Unequal",
 ]  # fmt: skip
 
@@ -43,6 +43,7 @@ class IntegerNode(Spelled, sympy.Function):
 
     @classmethod
     def eval(cls, *args: Any) -> Any:  # pyright: ignore
+        """The value on integers; None where the node stays, as SymPy wants it."""
         if all(a.is_Integer for a in args):
             values = [int(a) for a in args]
             return sympy.Integer(cls.compute(*values)) if cls.defined(*values) else None
@@ -203,21 +204,21 @@ class GreaterEqual(IntegerNode):
     compute = staticmethod(lambda a, b: int(a >= b))
 
 
-class Not(IntegerNode):
+class LogicalNot(IntegerNode):
     """1 where a is 0, else 0."""
 
     nargs = 1
     compute = staticmethod(lambda a: int(not a))
 
 
-class And(IntegerNode):
+class LogicalAnd(IntegerNode):
     """1 where both are not 0, else 0."""
 
     nargs = 2
     compute = staticmethod(lambda a, b: int(bool(a and b)))
 
 
-class Or(IntegerNode):
+class LogicalOr(IntegerNode):
     """1 where one is not 0, else 0."""
 
     nargs = 2
@@ -232,6 +233,7 @@ class Select(IntegerNode):
 
     @classmethod
     def eval(cls, *args: Any) -> Any:
+        """The branch that a number or a truth as the condition takes; None where the node stays."""
         c, a, b = args
         if c.is_Integer:
             return a if c != 0 else b
@@ -242,7 +244,14 @@ BINARY = {
     "min": IntMin, "max": IntMax, "and": BitAnd, "or": BitOr, "xor": BitXor,
     "shl": ShiftLeft, "shr": ShiftRight, "fdiv": FloorDiv, "fmod": FloorMod,
 }  # fmt: skip
-_CONDITION = {"lt": Less, "le": LessEqual, "eq": Equal, "and": And, "or": Or, "not": Not}
+_CONDITION = {
+    "lt": Less,
+    "le": LessEqual,
+    "eq": Equal,
+    "and": LogicalAnd,
+    "or": LogicalOr,
+    "not": LogicalNot,
+}
 
 
 SHAPES = (IntAdd, IntSub, IntMul, IntNeg)  # whose presence says that a form is meant
@@ -302,4 +311,4 @@ class _Writer:
         if op in ("and", "or", "not"):
             return _CONDITION[op](*map(self.condition, args))
         values = map(self.expr, args)
-        return Not(Equal(*values)) if op == "ne" else _CONDITION[op](*values)
+        return LogicalNot(Equal(*values)) if op == "ne" else _CONDITION[op](*values)

@@ -1,5 +1,7 @@
-"""Z3, asked last. The limit counts Z3's own steps, not seconds, so that the answer is the same on
-every machine."""
+"""Z3, asked last.
+
+The limit counts Z3's own steps, not seconds, so that the answer is the same on every machine.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""What the functions of a unit must give: the layout that was emitted by the reference evaluator, or
-the user's own function, called with plain integers. Neither shares anything with what is emitted."""
+"""What the functions of a unit must give.
+
+The layout that was emitted by the reference evaluator, or the user's own function, called with plain
+integers. Neither shares anything with what is emitted.
+"""
 
 from __future__ import annotations
 

@@ -101,6 +101,7 @@ def _function(found: Told) -> list[str]:
         lines += ["  Known", *_wrapped("; ".join(known), "    "), ""]
     lines += _naive(found)
     lines += _told(found.steps)
+    lines += _rewritten(found)
     lines += _forms(found)
     lines += _program(function)
     return lines
@@ -169,6 +170,17 @@ def _told(found: list[Step]) -> list[str]:
             )
         if step.where:
             lines += _wrapped(f"where {' and '.join(map(repr, step.where))}", pad, "  ")
+    return [*lines, ""]
+
+
+def _rewritten(found: Told) -> list[str]:
+    changed = found.record.problem.rewritten
+    if not changed:
+        return []
+    lines = ["  Rewritten by rewrite=, proven to be equal"]
+    for before, after in changed:
+        lines += _wrapped(before, "    ")
+        lines += _wrapped(f"= {after}", "      ", "  ")
     return [*lines, ""]
 
 
@@ -268,7 +280,7 @@ def _forms(told: Told) -> list[str]:
 
 def _words(form: Tried, plain: Log) -> tuple[str, ...]:
     words = form.words or ("digits as they stand",)
-    if form.log is not plain:
+    if form.log is not None and form.log is not plain:
         words = ("a flat position kept whole", *words)
     checked = [f"checked on all {len(d):,} values of {d[0]}..{d[-1]}" for d in form.domains]
     return (*words, *dict.fromkeys(checked))

@@ -1,5 +1,7 @@
-"""Checks in chunks of NumPy arrays, for a target that runs on the CPU and wherever indices are left
-out."""
+"""Checks in chunks of NumPy arrays.
+
+For a target that runs on the CPU, and wherever indices are left out.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The steps from a layout's own formulas to what is emitted: equalities in the user's symbols, each with
-its rule (Table II) and what allows it."""
+"""The steps from a layout's own formulas to what is emitted.
+
+Equalities in the user's symbols, each with its rule (Table II) and what allows it.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import click
 
 from .. import __version__
 from ..emit import registry
-from ..errors import LegoError, LegoWarning
+from ..errors import LegoError, LegoWarning, TargetError
 
 if TYPE_CHECKING:
     pass
@@ -46,6 +46,7 @@ def _stop(message: str) -> NoReturn:
 
 
 def warn(text: str) -> None:
+    """Tell what may not be meant, on standard error."""
     click.echo(printable(f"warning: {text}"), err=True)
 
 
@@ -77,6 +78,7 @@ def main() -> None:
 def size_option(
     ctx: click.Context, param: click.Parameter, values: Sequence[str]
 ) -> dict[str, int]:
+    """The numbers of --size NAME=NUMBER, by name."""
     sizes: dict[str, int] = {}
     for text in values:
         name, equals, number = (part.strip() for part in text.partition("="))
@@ -99,6 +101,7 @@ strict_option = click.option(
 
 
 def file_and_name(source: str) -> tuple[str, str]:
+    """The two parts of FILE.py:NAME."""
     file, colon, wanted = source.rpartition(":")
     if not colon or not file or not wanted:
         raise click.UsageError(
@@ -108,5 +111,13 @@ def file_and_name(source: str) -> tuple[str, str]:
 
 
 def target_names(targets: Sequence[str]) -> list[str]:
-    wanted = registry.targets() if "all" in targets else targets
-    return list(dict.fromkeys(registry.printer(target).name for target in wanted))
+    """The targets' own names, each once; of "all", a plug-in that does not load is left out."""
+    if "all" not in targets:
+        return list(dict.fromkeys(registry.printer(target).name for target in targets))
+    found = []
+    for target in registry.targets():
+        try:
+            found.append(registry.printer(target).name)
+        except TargetError as error:
+            warn(f"{error}; {target} is left out")
+    return found

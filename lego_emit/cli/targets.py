@@ -40,6 +40,7 @@ def targets() -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Rows of text with their columns one below the other."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     for row in rows:
         click.echo("  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip())

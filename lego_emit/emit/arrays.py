@@ -1,5 +1,8 @@
-"""Array forms: how many elements the ':' axes have, and the indices of the element that is number n in
-row-major order, as programs with their ranges."""
+"""Array forms, as programs with their ranges.
+
+How many elements the ':' axes have, and the indices of the element that is number n in row-major
+order.
+"""
 
 from __future__ import annotations
 

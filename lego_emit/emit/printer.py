@@ -21,6 +21,7 @@ from ..ir.program import INDEX_TYPES, Function, Program
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
+SHIFTING = frozenset({"shl", "shr", *MASKING})
 BREAK = "\v"  # inside an op's text: a blank where a long line may be broken
 
 
@@ -109,7 +110,7 @@ class Printer:
         title: the language's name for people.
         extension: of the emitted file, with the dot.
         types: index type -> spelling; an index type that is absent is refused.
-        ops: operation -> Op (lego_emit.ir.program.OPS lists the operations), and what fit() makes
+        ops: operation -> Op (lego_emit.ir.nodes.OPS lists the operations), and what fit() makes
             beside them: a variant of an operation has its name, a dot and a word ("mod.power").
         typed_ops: index type -> the operations that are spelled otherwise in it.
         helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index
@@ -213,7 +214,11 @@ class Printer:
             if not node.args:
                 return node
             if node.op not in typed and node.op not in self.ops:
-                raise TargetError(f"{self.title} has no spelling for {node.op!r}")
+                bits = kind(node.op) in SHIFTING and self.bit_operations
+                raise TargetError(
+                    f"{self.title} has no spelling for {node.op!r}; give its printer's ops "
+                    "one" + ", or set bit_operations = False where it came of a division" * bits
+                )
             return replace(node, args=tuple(map(whole, node.args)))
 
         return replace(

@@ -15,7 +15,7 @@ from ..errors import TargetError, nearest, shown
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cost:
-    """A cost model. prices: operation (a key of lego_emit.ir.program.OPS) -> price, 1 where absent;
+    """A cost model. prices: operation (a key of lego_emit.ir.nodes.OPS) -> price, 1 where absent;
     division and modulo by a power of two are shr and and. symbolic: added to the price of a
     division or modulo whose divisor is no number. remainder: the price of a modulo whose quotient is
     computed too (a machine gets it from there), None where that makes no difference. margin: how
@@ -31,7 +31,7 @@ class Cost:
     hoisted: float = 0.5
 
     def __post_init__(self) -> None:
-        from .program import OPS as OPERATIONS
+        from .nodes import OPS as OPERATIONS
 
         prices = dict(self.prices)
         for op, price in prices.items():

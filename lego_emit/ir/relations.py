@@ -1,5 +1,7 @@
-"""What a header says, as conditions over parameters' names: nodes that are read from text, said as
-text, evaluated on numbers and on arrays of them."""
+"""What a header says, as conditions over parameters' names.
+
+Nodes that are read from text, said as text, evaluated on numbers and on arrays of them.
+"""
 
 from __future__ import annotations
 

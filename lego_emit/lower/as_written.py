@@ -23,8 +23,8 @@ OPERATIONS: dict[type, str] = {
     nodes.ShiftRight: "shr", nodes.BitAnd: "and", nodes.BitOr: "or", nodes.BitXor: "xor",
     nodes.BitNot: "not", nodes.IntMin: "min", nodes.IntMax: "max", nodes.Isqrt: "isqrt",
     nodes.Less: "lt", nodes.LessEqual: "le", nodes.Greater: "gt", nodes.GreaterEqual: "ge",
-    nodes.Equal: "eq", nodes.Unequal: "ne", nodes.And: "land", nodes.Or: "lor",
-    nodes.Not: "lnot", nodes.Select: "select",
+    nodes.Equal: "eq", nodes.Unequal: "ne", nodes.LogicalAnd: "land", nodes.LogicalOr: "lor",
+    nodes.LogicalNot: "lnot", nodes.Select: "select",
 }  # fmt: skip
 CONDITIONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "land", "lor", "lnot"})
 NATURALS = {"floordiv": "div", "floormod": "mod"}
@@ -71,6 +71,7 @@ class Written:
     Select under its condition."""
 
     def __init__(self, problem: Problem, lowering: Lowering):
+        self.name = problem.name
         self.lowering, self.graph, self.facts = lowering, lowering.graph, lowering.facts
         self._values = {n: self.facts.symbol(n) for n in problem.params}
         self._reader = Reader(self._values)
@@ -192,7 +193,7 @@ class Written:
         lo, hi = self.facts.interval(by)
         if lo is None or lo < 0 or hi is None or hi >= 64:
             raise TraceError(
-                f"{value}: the shift distance is not known to lie in 0..63; "
+                f"{self.name}: {value}: the shift distance is not known to lie in 0..63; "
                 f"say so with ranges={{...}} or assume=['0 <= {by!r} < 32']"
             )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..arith.expr import Cond, Expr
 from ..arith.knowledge import using
-from ..errors import WidthError
+from ..errors import TraceError, WidthError
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES, Function, Param
 from . import header
@@ -38,7 +38,10 @@ def lowered(
     with using(facts):
         lowering = Lowering(facts, cost, bit_operations, types, lazy)
         if problem.form is None:
-            found = lower(problem, lowering)
+            try:
+                found = lower(problem, lowering)
+            except TraceError as error:
+                raise TraceError(f"{problem.name}: {error}") from None
         else:
             found, needed = _spelled(problem, lowering)
             problem = replace(problem, preconditions=[*problem.preconditions, *needed])
@@ -73,6 +76,7 @@ def lowered(
 def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]:
     from .as_written import as_written  # it loads SymPy
 
+    lowering.log = problem.log if problem.equal_form else None
     return as_written(problem, lowering)
 
 

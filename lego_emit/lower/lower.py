@@ -1,5 +1,8 @@
-"""From normal form to a straight-line program: candidate forms of the same value, the cheapest one
-taken, its common parts named, signs and ranges proven."""
+"""From normal form to a straight-line program.
+
+Candidate forms of the same value, the cheapest one taken, its common parts named, signs and ranges
+proven.
+"""
 
 from __future__ import annotations
 

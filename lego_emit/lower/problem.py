@@ -25,6 +25,7 @@ class Problem:
     of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
     (replacements, expressions by name); None where the cheapest form is searched for.
     equal_form: the form stands for the outputs, and must have a value wherever they have one.
+    rewritten: what rewrite= changed, (before, after) as text.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Problem:
     kept: Kept | None = None
     form: tuple[Sequence[tuple[Any, Any]], Mapping[str, Any]] | None = None
     equal_form: bool = False
+    rewritten: Sequence[tuple[str, str]] = ()
 
 
 class Kept(Protocol):

@@ -1,5 +1,4 @@
-"""Who proposes forms of equal value: each proposer gives candidates with their price, the cheapest is
-taken."""
+"""Proposers of forms of equal value: each gives priced candidates, and the cheapest is taken."""
 
 from __future__ import annotations
 

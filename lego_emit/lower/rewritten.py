@@ -1,8 +1,11 @@
-"""generate(rewrite=): the results of a function as SymPy expressions, changed by the user and
-proven to be the same."""
+"""generate(rewrite=): results changed by the user, and proven to be the same.
+
+They go out as SymPy expressions and come back as such.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -53,8 +56,21 @@ def rewritten(problem: Problem, rewrite: Rewrite) -> Problem:
         if form is None:
             _check_divisors(problem, values)
             outputs = [(n, e) for (n, _), e in zip(problem.outputs, values, strict=True)]
-            return replace(problem, outputs=outputs, kept=None, form=None)
-        return replace(problem, form=form, kept=None, equal_form=True)
+            return replace(
+                problem, outputs=outputs, kept=None, form=None, rewritten=_told(given, pair)
+            )
+        return replace(problem, form=form, kept=None, equal_form=True, rewritten=_told(given, pair))
+
+
+def _told(given: Mapping[str, Any], pair: Pair) -> list[tuple[str, str]]:
+    """What was changed, for an explanation."""
+    parts = [f"{s} = {in_short(e)}" for s, e in pair.replacements]
+    where = f" where {', '.join(parts)}" if parts else ""
+    return [
+        (f"{n} = {in_short(given[n])}", in_short(e) + where)
+        for n, e in pair.expressions.items()
+        if e != given[n]
+    ]
 
 
 def _given(problem: Problem) -> dict[str, Any]:
@@ -68,6 +84,16 @@ def _called(problem: Problem, rewrite: Any, given: dict[str, Any]) -> Pair:
     if not callable(rewrite):
         raise TraceError(f"rewrite is {in_short(rewrite)}; give a function (name, outputs)")
     try:
+        inspect.signature(rewrite).bind(problem.name, given)
+    except TypeError as error:
+        name = getattr(rewrite, "__name__", type(rewrite).__name__)
+        raise TraceError(
+            f"rewrite is called with (name, outputs), which {name} does not take: {error}; "
+            f"write def rewrite(name, outputs)"
+        ) from None
+    except ValueError:  # a function of C's, whose signature is not known
+        pass
+    try:
         result: Any = rewrite(problem.name, dict(given))
     except LegoError:
         raise
@@ -76,12 +102,19 @@ def _called(problem: Problem, rewrite: Any, given: dict[str, Any]) -> Pair:
             f"rewrite{line_in(rewrite, error)}, given {problem.name}: "
             f"{type(error).__name__}: {error}"
         ) from error
-    if not is_pair(result) and not isinstance(result, Mapping):
+    empty = isinstance(result, Mapping) and not result
+    if empty or (not is_pair(result) and not isinstance(result, Mapping)):
         raise TraceError(
             f"rewrite gives {in_short(result)} for {problem.name}; it takes (name, outputs) and "
             f"returns outputs, a dict, or (replacements, outputs)"
         )
-    pair = as_pair(*result) if is_pair(result) else as_pair([], result)
+    try:
+        pair = as_pair(*result) if is_pair(result) else as_pair([], result)
+    except TraceError as error:
+        raise TraceError(
+            f"rewrite, given {problem.name}: {error}; it returns an expression for each of "
+            f"{', '.join(given)}"
+        ) from None
     if isinstance(result, tuple) and not isinstance(result[1], Mapping):  # as sympy.cse gives it
         if len(result[1]) != len(given):
             raise TraceError(f"rewrite gives {len(result[1])} results for {', '.join(given)}")

@@ -1,5 +1,8 @@
-"""Forms that no rule gives: programs on whole words for what only moves bits, and programs that
-are found for the table of a function of a small range."""
+"""Forms that no rule gives.
+
+Programs on whole words for what only moves bits, and programs that are found for the table of a
+function of a small range.
+"""
 
 from __future__ import annotations
 

@@ -16,6 +16,14 @@ INDEX_NAMES = frozenset("ijk")  # of variables that are hardly meant as constant
 ALIKE = 0.7  # names that are taken for one another
 
 
+def unmet(unit: str, name: str, known: Sequence[str]) -> str:
+    """What may not be meant: a range of a name that no expression has."""
+    return (
+        f"{unit}: nothing in the expression is called {name}, which becomes a parameter."
+        f"{nearest(name, known)}"
+    )
+
+
 def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
     """What fn may not mean: names that nobody defined, variables around it that are indices, a
     branch that its layouts rule out."""

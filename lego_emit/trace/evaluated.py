@@ -24,6 +24,7 @@ class Evaluated:
         self.__signature__ = inspect.Signature([inspect.Parameter(p, kind) for p in params])
 
     def __call__(self, **values: Any) -> dict[str, int]:
+        """The results by name, as SymPy itself evaluates them."""
         known = {n: sympy.Integer(int(v)) for n, v in values.items()}
         for symbol, e in self.pair.replacements:
             known[symbol.name] = _value(e, known, {})

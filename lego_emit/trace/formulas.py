@@ -38,7 +38,7 @@ from .trace import Trace
 class Followed:
     """One function of expressions: its name, what was learned of it, its results by name; what
     was known of it before (a Problem), and that this still is what it computes; the pair that is
-    spelled as it stands, None where a form is searched for."""
+    spelled as it stands, None where a form is searched for; the names that only `ranges` has."""
 
     name: str
     trace: Trace
@@ -46,6 +46,7 @@ class Followed:
     problem: Any
     unchanged: bool
     form: Pair | None
+    unmet: list[str]
 
 
 def are_formulas(subject: Any) -> bool:
@@ -156,12 +157,13 @@ class _Function:
         self.symbols = symbols_of(expressions_of(pair))
         first = [*(signature or ()), *([] if self.problem is None else self.problem.params)]
         names = {*first, *(s.name for s in self.symbols)} - {*self.locals}
-        self.ranges = [*ranges] if self.alone else []
-        while not self.alone and (
-            more := [r for r in ranges if r.name in names and r not in self.ranges]
-        ):
+        self.ranges: list[GivenRange] = []
+        while more := [r for r in ranges if r.name in names and r not in self.ranges]:
             self.ranges += more
             names |= {s for r in more for e in r.bounds for s in e.symbols()}
+        self.unmet = [r.name for r in ranges if r not in self.ranges]
+        if self.alone:
+            self.ranges = [*ranges]
         self.ranges.sort(key=ranges.index)
         order = [*first, *(r.name for r in self.ranges)]
         names |= {s for r in self.ranges for e in r.bounds for s in e.symbols()}
@@ -177,7 +179,8 @@ class _Function:
         if self.problem is not None:
             return self._again(name, sizes, assume, form)
         trace, outputs = follow(self._read, sizes, assume, ranges=[*self._signs(), *self.ranges])
-        return Followed(name, trace, outputs, None, False, form and self._with_numbers(form, sizes))
+        form = form and self._with_numbers(form, sizes)
+        return Followed(name, trace, outputs, None, False, form, self.unmet)
 
     def _read(self, trace: Trace) -> dict[str, Expr]:
         trace.signature = self.params
@@ -230,7 +233,7 @@ class _Function:
         else:
             with using(facts):
                 outputs = self._values({n: facts.symbol(n) for n in self.params})
-        return Followed(name, trace, outputs, problem, pair.unchanged, form)
+        return Followed(name, trace, outputs, problem, pair.unchanged, form, self.unmet)
 
     def _signs(self) -> list[GivenRange]:
         """What SymPy was told of the symbols' signs."""

@@ -1,5 +1,7 @@
-"""What an application of a layout says of its sizes and of its indices. Nothing else learns; what
-applies a layout reads what was learned."""
+"""What an application of a layout says of its sizes and of its indices.
+
+Nothing else learns; what applies a layout reads what was learned.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ..arith.formulas import in_short, symbols_of
 from ..arith.given_ranges import parse_ranges
 from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
-from ..errors import TraceError
+from ..errors import AssumptionError, TraceError, nearest
 from ..kinds import is_sympy
 from .formulas import follow_formulas
 
@@ -30,6 +30,12 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
     if not (isinstance(expr, Expr) or is_sympy(expr)):
         raise TraceError(f"simplify() takes one SymPy expression, not {in_short(expr)}")
     _, (found,) = follow_formulas(expr, None, None, as_list(assume), parse_ranges(ranges))
+    for name in found.unmet:
+        params = [n for n in found.trace.params() if n not in found.unmet]
+        raise AssumptionError(
+            f"ranges has {name}, which is no parameter; parameters: "
+            f"{', '.join(params) or 'none'}.{nearest(name, params)}"
+        )
     facts = found.trace.facts
     with using(facts):
         value = unsubstitute(facts.rebuilt(found.outputs["result"]), facts)

@@ -1,5 +1,7 @@
-"""What generate() is given, followed with symbols: a layout, a function that gives one or indices, or
-SymPy expressions."""
+"""What generate() is given, followed with symbols.
+
+A layout, a function that gives one or indices, or SymPy expressions.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from ..arith.terms import Atom
 from ..errors import TraceError, shown
 from ..kinds import is_sympy
 from .calls import call_user_function
-from .doubts import doubts
+from .doubts import doubts, unmet
 from .follow import follow, go_on
 from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
@@ -116,6 +118,7 @@ def followed(
     else:
         raise TraceError(
             f"generate() takes a function or a layout, or SymPy expressions, not {shown(subject)}"
+            + "; sympy.sympify() reads text" * isinstance(subject, str)
         )
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
@@ -143,7 +146,12 @@ def _of_formulas(
     title = formulas_title(subject)
     if sizes:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
-    return Subject(unit, title, [_of_one(f) for f in found])
+    told = ()
+    if len(found) == 1:  # of several, a range that concerns none is refused
+        (one,) = found
+        known = [n for n in one.trace.params() if n not in one.unmet]
+        told = tuple(unmet(unit, n, known) for n in one.unmet)
+    return Subject(unit, title, [_of_one(f) for f in found], lambda: told)
 
 
 def _of_one(found: Followed) -> Traced:
