@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .algebra.block import provide
+from .algebra.compose import same_map
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
@@ -62,6 +63,13 @@ def _picture() -> Any:
     return notebook
 
 
+def _compose() -> Any:
+    from .algebra import compose
+
+    return compose
+
+
+provide("compose", _compose)
 provide("symbols", _symbols)
 provide("tracing", _tracing)
 provide("check", _check)
@@ -82,6 +90,7 @@ __all__ = [
     "TileBy",
     "generate",
     "isqrt",
+    "same_map",
     "simplify",
     "symbols",
 ]

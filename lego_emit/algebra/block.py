@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ..errors import IndexRangeError, InverseError, LayoutError, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from .sizes import product
+from .slices import check_slice
 
 # What blocks offer and others do: "symbols" (evaluation on symbols), "tracing" (the function that is
 # being followed, or None), "check" (at every index), "picture" (for a notebook).
@@ -117,6 +118,11 @@ class Block:
         """Whether inv may be asked: not for a GenP without inverse or a layout built on one."""
         return True
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every position lies in 0..physical_size - 1."""
+        return self.has_inverse
+
     # -- what a kind of block says of itself ---------------------------------------------------
 
     def sizes(self) -> tuple[Any, ...]:
@@ -216,6 +222,31 @@ class Block:
 
         return reference.inv(self, flat)
 
+    def __matmul__(self, inner: Any) -> Block:
+        """self @ inner: inner first. Its position is taken for self's index, row-major where self has
+        several dims. Raises LayoutError where inner's positions are no indices of self."""
+        return outside("compose").Composed(self, inner)
+
+    def inverse(self) -> Block:
+        """The layout from positions to row-major indices. Raises InverseError where there is none."""
+        return outside("compose").inverse(self)
+
+    def right_inverse(self) -> Block:
+        """R with self(R(p)) = p: the inverse, for a bijection. Raises InverseError elsewhere."""
+        return self.inverse()
+
+    def left_inverse(self) -> Block:
+        """L with L(self(i)) = i: the inverse, for a bijection. Raises InverseError elsewhere."""
+        return self.inverse()
+
+    def __mul__(self, other: Any) -> Any:
+        raise LayoutError(
+            f"({self!r}) * ({shown(other)}): there is no such product; of strided layouts and of "
+            f"linear ones there is. For one layout after the other write A @ B"
+        )
+
+    __rmul__ = __mul__
+
     def check(self, **sizes: int) -> str:
         """Check at every index that apply is a bijection, stays in its range, and that inv undoes
         it; a line that says so.
@@ -247,10 +278,12 @@ class Indexable(Block):
         return outside("picture")(self)
 
     def __getitem__(self, key: Any) -> Any:
-        """layout[i, j] is layout.apply(i, j). A full ':' runs over its whole axis: on concrete
-        sizes and integers the result is an int64 array shaped by the ':' axes in order.
+        """layout[i, j] is layout.apply(i, j). A slice runs over its axis, or over the part of it
+        that NumPy takes: on concrete sizes and integers the result is an int64 array shaped by
+        the sliced axes in order.
 
-        Raises IndexRangeError as apply does, and on any slice other than ':'.
+        Raises IndexRangeError as apply does, and on a slice of an axis whose size is a symbol
+        other than ':' or one that starts at least at 0 and goes up to the end, as '1::2'.
         """
         indices = key if isinstance(key, tuple) else (key,)
         check_count(self, indices)
@@ -258,13 +291,8 @@ class Indexable(Block):
         for axis, i in enumerate(indices):
             if not isinstance(i, slice):
                 symbolic = check_index(self, axis, i) or symbolic
-            elif i != slice(None):
-                parts = (i.start, i.stop) if i.step is None else (i.start, i.stop, i.step)
-                text = ":".join("" if part is None else shown(part) for part in parts)
-                raise IndexRangeError(
-                    f"{self!r}: axis {axis} got the slice {text}; only a full ':' can be asked, "
-                    "for a part of an axis give apply an array"
-                )
+            else:
+                check_slice(self, axis, i)
         if symbolic or not self.is_concrete:
             return outside("symbols").getitem(self, indices)
         from . import reference

@@ -32,7 +32,7 @@ class PhysicalFirst:
     def _physical_first(self) -> tuple[Ordering, ...]:
         raise NotImplementedError
 
-    def OrderBy(self, *perms: RegP | GenP | Ordering) -> OrderByChain:
+    def OrderBy(self, *perms: Block) -> OrderByChain:
         """One more step towards the logical side."""
         return OrderByChain((*self._physical_first(), OrderBy(*perms)))
 
@@ -54,28 +54,41 @@ class PhysicalFirst:
 class OrderBy(Block, PhysicalFirst):
     """One reordering: a hierarchy of tiles, outermost first, each with its permutation (Fig. 4).
 
-    perms: RegP and GenP blocks, or a single OrderBy, whose perms are taken.
+    perms: RegP and GenP blocks or any other layouts, or a single OrderBy, whose perms are taken. A
+    layout that is no bijection (a pitch, padding, a broadcast) stands alone, and next to the memory:
+    there is no inv then.
 
-    Raises LayoutError on anything else, and on a GenP without inverse beside other perms.
+    Raises LayoutError on anything else.
     """
 
-    perms: tuple[RegP | GenP, ...]
+    perms: tuple[Block, ...]
 
-    def __init__(self, *perms: RegP | GenP | OrderBy):
+    def __init__(self, *perms: Block):
         found = perms[0].perms if len(perms) == 1 and isinstance(perms[0], OrderBy) else perms
         if not found:
             raise LayoutError("OrderBy(): give at least one RegP, Row, Col or GenP")
         object.__setattr__(self, "perms", found)
         for perm in found:
-            if not isinstance(perm, RegP | GenP):
+            if not isinstance(perm, Block) or isinstance(perm, OrderBy):
                 raise LayoutError(
                     f"OrderBy({listed(found)}): {shown(perm)} is a {type(perm).__name__}; OrderBy "
-                    "takes RegP, Row, Col and GenP blocks, or one OrderBy"
+                    "takes RegP, Row, Col and GenP blocks and other layouts, or one OrderBy"
                 )
-        if len(found) > 1 and not all(perm.has_inverse for perm in found):
+            if perm.masks:
+                raise LayoutError(
+                    f"OrderBy({listed(found)}): {perm!r} gives -1 where it masks; put the ExpandBy "
+                    "around the whole layout"
+                )
+        alone = next((perm for perm in found if not perm.has_inverse), None)
+        if len(found) > 1 and isinstance(alone, GenP):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse must stand alone in its OrderBy (section III-D)"
                 f"; {ONE_WAY}"
+            )
+        if len(found) > 1 and alone is not None:
+            raise LayoutError(
+                f"{self!r}: {alone!r} is no bijection onto 0..size - 1 and must stand alone, next to "
+                "the memory: order the tiles in an OrderBy before it"
             )
 
     @property
@@ -87,6 +100,28 @@ class OrderBy(Block, PhysicalFirst):
     def has_inverse(self) -> bool:
         """Whether each of its permutations has one."""
         return all(perm.has_inverse for perm in self.perms)
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """Its own dims, or those of the layout next to the memory."""
+        return self.perms[0].physical_dims if len(self.perms) == 1 else self.dims
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether each of its permutations is."""
+        return all(perm.is_bounded for perm in self.perms)
+
+    def sizes(self) -> tuple[Any, ...]:
+        """Those of all its permutations."""
+        return tuple(n for perm in self.perms for n in perm.sizes())
+
+    def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+        """Those of all its permutations."""
+        return (pair for perm in self.perms for pair in perm.equations())
+
+    def inequalities(self) -> Iterator[tuple[Any, Any]]:
+        """Those of all its permutations."""
+        return (pair for perm in self.perms for pair in perm.inequalities())
 
     def with_sizes(self, new: Change) -> OrderBy:
         """The same OrderBy with other sizes."""
@@ -181,7 +216,14 @@ class Layout(Indexable):
         for order in chain:
             check_same_size(self, f"the {self._name}", self.dims, order, order.dims)
         alone = len(chain) == 1 and comparable(chain[0].dims) == comparable(self.dims)
-        if not self.has_inverse and (self.tiled or not alone):
+        for order in chain[:-1]:
+            if not order.has_inverse and not isinstance(order.perms[0], GenP):
+                raise LayoutError(
+                    f"{self!r}: {order.perms[0]!r} is no bijection onto 0..size - 1 and must be the "
+                    "last step, next to the memory"
+                )
+        general = any(isinstance(p, GenP) and not p.has_inverse for o in chain for p in o.perms)
+        if general and (self.tiled or not alone):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse needs exactly one GroupBy followed by one "
                 f"OrderBy of the same shape, with that GenP alone (section III-D); {ONE_WAY}"
@@ -208,13 +250,29 @@ class Layout(Indexable):
         """Whether each of its orders has one."""
         return all(order.has_inverse for order in self.chain)
 
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """Its own dims, or those of the last step where that is no bijection."""
+        return self.dims if self.has_inverse else self.chain[-1].physical_dims
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether each of its orders is."""
+        return all(order.is_bounded for order in self.chain)
+
     def sizes(self) -> tuple[Any, ...]:
         """The tiles' and those of all orders."""
-        return self.dims + tuple(n for order in self.chain for n in order.dims)
+        return self.dims + tuple(n for order in self.chain for n in order.sizes())
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-        """The tiles' product is that of each order."""
-        return ((self.dims, order.dims) for order in self.chain)
+        """The tiles' product is that of each order, and what the orders say."""
+        for order in self.chain:
+            yield self.dims, order.dims
+            yield from order.equations()
+
+    def inequalities(self) -> Iterator[tuple[Any, Any]]:
+        """What the orders say."""
+        return (pair for order in self.chain for pair in order.inequalities())
 
     def with_sizes(self, new: Change) -> Layout:
         """The same layout with other sizes."""
@@ -255,17 +313,17 @@ class Layout(Indexable):
     def _value(self) -> tuple[Any, ...]:
         return self.tiled, tuple(map(comparable, self.tiles)), self.chain
 
-    def OrderBy(self, *perms: RegP | GenP | Ordering) -> Layout:
+    def OrderBy(self, *perms: Block) -> Layout:
         """This layout, then one more reordering; the dots are in the order of application.
 
-        perms: RegP and GenP blocks, or one OrderBy. On a GroupBy this is Fig. 5's OrderBy. Under a
+        perms: RegP and GenP blocks or other layouts, or one OrderBy. On a GroupBy this is Fig. 5's OrderBy. Under a
         TileBy several perms order tile by tile, as TileOrderBy does.
 
         Raises LayoutError when the sizes do not multiply out.
         """
         return Layout(self.tiled, self.tiles, (*self.steps, ("OrderBy", OrderBy(*perms))))
 
-    def TileOrderBy(self, *perms: RegP | GenP | Ordering) -> Layout:
+    def TileOrderBy(self, *perms: Block) -> Layout:
         """This layout, then a reordering tile by tile: perms are the levels of a spatial tiling,
         outermost first, all of the same rank (section III-B).
 

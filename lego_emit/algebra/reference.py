@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import IndexRangeError, LayoutError, WidthError, shown
 from ..kinds import is_array
 from .figures import unflatten
+from .slices import run_of
 
 INT64_MAX = 2**63 - 1
 TABLE_MOST = 2**24  # elements of a table: 128 MiB
@@ -92,8 +93,8 @@ def inv(block: Referenced, flat: Any) -> tuple[Any, ...]:
 
 
 def getitem(layout: Referenced, indices: Sequence[Any]) -> Any:
-    """layout[indices] with integers and full slices: an int, or an int64 array shaped by the ':'
-    axes in order."""
+    """layout[indices] with integers and slices: an int, or an int64 array shaped by the sliced axes
+    in order."""
     runs = [axis for axis, i in enumerate(indices) if isinstance(i, slice)]
     if not runs:
         return apply(layout, indices)
@@ -101,9 +102,11 @@ def getitem(layout: Referenced, indices: Sequence[Any]) -> Any:
     given = _axes.get()
     if given is not None:
         for axis in runs:
-            found[axis] = next(given, None)
-        if any(i is None for i in found):
-            raise IndexRangeError(f"{layout!r}: there are more ':' than indices for them")
+            value = next(given, None)
+            if value is None:
+                raise IndexRangeError(f"{layout!r}: there are more ':' than indices for them")
+            first, step, _ = run_of(layout.dims[axis], indices[axis])
+            found[axis] = value * step + first
         return apply(layout, found)
     for axis, i in enumerate(found):
         if is_array(i) and i.ndim:
@@ -114,7 +117,7 @@ def getitem(layout: Referenced, indices: Sequence[Any]) -> Any:
         _check_width(layout)
         shape = [1] * len(runs)
         shape[place] = -1
-        found[axis] = np.arange(layout.dims[axis]).reshape(shape)
+        found[axis] = np.arange(layout.dims[axis])[indices[axis]].reshape(shape)
     return apply(layout, found)
 
 

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from ..algebra.compose import Same
 from ..algebra.expand import ExpandBy
 from ..algebra.perms import GenP
+from ..algebra.slices import run_of
+from ..arith.evaluate import Undefined
 from ..arith.expr import Cond, Expr, group, select
 from ..arith.facts import Facts, current
 from ..arith.knowledge import using
-from ..arith.rebuild import rebuild, unsubstitute
+from ..arith.rebuild import expand_groups, rebuild, unsubstitute
+from ..arith.terms import Atom
 from ..errors import IndexRangeError, LayoutError
 from ..kinds import is_sympy
 from .bijections import call, check_small
@@ -31,7 +35,9 @@ from .learn import (
     stand_in,
 )
 from .paths import explore, in_a_branch
-from .trace import running
+from .trace import Trace, running
+
+SAMPLES = 200  # of sizes and indices, where two layouts are compared
 
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
@@ -54,10 +60,17 @@ def getitem(layout: Any, indices: Sequence[Any]) -> Any:
             )
         learn_layout(layout)
         indices = [
-            trace.axis(size_of(n)) if isinstance(i, slice) else i
+            _along(trace, n, i) if isinstance(i, slice) else i
             for i, n in zip(indices, layout.dims, strict=True)
         ]
     return apply(layout, indices)
+
+
+def _along(trace: Trace, n: Any, part: slice) -> Expr:
+    """The index that runs over a part of an axis: a parameter from 0 on, or what is made of it."""
+    first, step, count = run_of(n if isinstance(n, int) else size_of(n), part)
+    i = trace.axis(Expr.of(count) if isinstance(count, int) else count)
+    return i if (first, step) == (0, 1) else i * step + first
 
 
 def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequence[Any]) -> Any:
@@ -81,6 +94,41 @@ def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequenc
 
 def _map(value: Any, change: Callable[[Expr], Any]) -> Any:
     return tuple(change(v) for v in value) if isinstance(value, tuple) else change(value)
+
+
+def same_map(a: Any, b: Any) -> Same:
+    """Whether two layouts of as many dims are the same map, by their simplified formulas and by
+    samples of their sizes and indices."""
+    facts = Facts()
+    with using(facts):
+        for _ in range(3):
+            for block in (a, b):
+                learn_layout(block)
+        for n, m in zip(a.dims, b.dims, strict=True):
+            if facts.nonneg(gap := size_of(n) - size_of(m)) and facts.nonneg(-gap):
+                continue
+            return Same(None, None, f"the dims {n!r} and {m!r} are not known to be equal")
+        index = [Expr.atom(Atom("sym", f"i{k}")) for k in range(len(a.dims))]
+        for i, n in zip(index, a.dims, strict=True):
+            facts.learn_range(i.symbols().pop(), Expr.of(0), size_of(n) - 1)
+        one, other = (Expr.of(block.forward(SYMBOLS, index)) for block in (a, b))
+        gap = facts.rebuilt(one - other)
+        flat = expand_groups(gap)
+        if not gap.terms or (flat is not None and not flat.terms):
+            return Same(True, None, "the formulas are equal")
+        for sample in (*facts.samples(), *facts.more_samples(SAMPLES)):
+            try:
+                x, y = sample.expr(one), sample.expr(other)
+            except (Undefined, KeyError):
+                continue
+            if x != y:
+                values = {n: v for n, v in sample.values.items() if n.isidentifier()}
+                at = tuple(values[f"i{k}"] for k in range(len(index)))
+                where = ", ".join(f"{n}={v}" for n, v in sorted(values.items()))
+                return Same(False, at, f"for {where} {x} and {y}")
+        if facts.nonneg(gap) and facts.nonneg(-gap):
+            return Same(True, None, "proven")
+    return Same(None, None, f"{one!r} and {other!r} agree at all samples")
 
 
 @dataclass(frozen=True, eq=False)

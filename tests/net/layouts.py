@@ -283,6 +283,16 @@ def layout(c, sizes, calm=False, seen=None):
     return shown + "".join(f".{n}({p})" for n, p in steps)
 
 
+def together(c, sizes, text):
+    """A layout put together with another one of as many indices, or turned round; mostly itself."""
+    kind = c.weighted((12, ""), (2, "@"), (1, "inverse"), (1, "in an order"))
+    if kind == "@":
+        return f"({text}) @ ({layout(c, sizes)})"
+    if kind == "inverse":
+        return f"({text}).inverse()"
+    return f"{view(c, sizes)[0]}.OrderBy({text})" if kind else text
+
+
 def _listed(tile):
     return ", ".join(tile)
 
@@ -362,9 +372,9 @@ def case(c):
         if style == "expanded":
             text = expanded(c)
         else:
-            text = layout(
-                c, Sizes(c, False, style == "huge"), calm=style == "huge" and c.chance(1, 2)
-            )
+            sizes = Sizes(c, False, style == "huge")
+            text = layout(c, sizes, calm=style == "huge" and c.chance(1, 2))
+            text = text if style == "huge" else together(c, sizes, text)
         return Case(f"layout = {text}\n", refused="" if style != "huge" else "?", **settings(c))
     if style in ("one way", "broken", "padded"):
         more = []
@@ -386,6 +396,7 @@ def case(c):
     given = settings(c)
     given["sizes"], assume = _facts(c, sizes, names)
     if style == "symbols":
+        text = together(c, sizes, text)
         if c.chance(1, 5) and not given["sizes"]:
             own = [n for n in names if re.search(rf"\b{n}\b", text)]
             if own:

@@ -1,0 +1,260 @@
+"""Layouts put together and turned round: A @ B, inverses, and whether two are the same map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InverseError, LayoutError
+from .block import Block, Change, Indexable, Numbers, outside
+from .digits import flattened, taken_apart
+from .figures import flatten, unflatten
+from .sizes import product
+
+MOST_COMPARED = 2**22  # indices of two layouts that are all looked at
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Composed(Indexable):
+    """outer @ inner: inner first. Its position is taken for outer's index, row-major where outer
+    has several dims.
+
+    Raises LayoutError where inner's positions are no indices of outer.
+    """
+
+    outer: Block
+    inner: Block
+
+    def __post_init__(self) -> None:
+        for block in (self.outer, self.inner):
+            if not isinstance(block, Block):
+                raise LayoutError(f"{block!r} is no layout: A @ B takes two")
+        if self.inner.masks or self.outer.masks:
+            raise LayoutError(
+                f"{self!r}: an ExpandBy gives -1 where it masks, which is no index; compose the "
+                f"layouts inside of it"
+            )
+        if not self.inner.is_bounded:
+            raise LayoutError(
+                f"{self!r}: the positions of {self.inner!r} are not known to lie in "
+                f"0..{self.outer.size - 1!r}; give its GenP an inv, or strides that are not negative"
+            )
+        given, taken = self.inner.physical_size, self.outer.size
+        if isinstance(given, int) and isinstance(taken, int) and given > taken:
+            raise LayoutError(
+                f"{self!r}: {self.inner!r} gives positions in 0..{given - 1}, and {self.outer!r} "
+                f"takes {taken} indices"
+            )
+
+    @property
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The inner layout's."""
+        return self.inner.dims
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """The outer layout's."""
+        return self.outer.physical_dims
+
+    @property
+    def has_inverse(self) -> bool:
+        """Whether both have one, and every index of the outer one is a position of the inner."""
+        same = isinstance(self.inner.physical_size, int) and isinstance(self.outer.size, int)
+        onto = self.inner.physical_size == self.outer.size if same else True
+        return self.outer.has_inverse and self.inner.has_inverse and onto
+
+    @property
+    def is_bounded(self) -> bool:
+        """As the outer one."""
+        return self.outer.is_bounded
+
+    def sizes(self) -> tuple[Any, ...]:
+        """Both layouts'."""
+        return self.inner.sizes() + self.outer.sizes()
+
+    def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+        """Both layouts', and that one's positions are the other's indices where both have an
+        inverse."""
+        yield from self.inner.equations()
+        yield from self.outer.equations()
+        if self.has_inverse:
+            yield self.inner.physical_dims, self.outer.dims
+
+    def inequalities(self) -> Iterator[tuple[Any, Any]]:
+        """Both layouts', and that the positions of one are indices of the other."""
+        yield from self.inner.inequalities()
+        yield from self.outer.inequalities()
+        if not self.has_inverse:
+            yield self.inner.physical_size, self.outer.size
+
+    def with_sizes(self, new: Change) -> Composed:
+        """The same composition with other sizes."""
+        return Composed(self.outer.with_sizes(new), self.inner.with_sizes(new))
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The outer position of the inner one."""
+        flat = self.inner.forward(numbers, index)
+        return self.outer.forward(numbers, _as_index(numbers, self.outer.dims, flat))
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The inner index of the outer one."""
+        sizes = [numbers.size(n) for n in self.outer.dims]
+        position = flattened(sizes, self.outer.backward(numbers, flat))
+        return self.inner.backward(numbers, numbers.whole(position, sizes))
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """As functions are composed."""
+        flat = self.inner.reference_apply(index)
+        return self.outer.reference_apply(unflatten(self.outer.dims, flat))
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """As functions are composed, backwards."""
+        return self.inner.reference_inv(flatten(self.outer.dims, self.outer.reference_inv(flat)))
+
+    def _value(self) -> tuple[Any, ...]:
+        return self.outer, self.inner
+
+    def __repr__(self) -> str:
+        inner = f"({self.inner!r})" if isinstance(self.inner, Composed) else repr(self.inner)
+        return f"{self.outer!r} @ {inner}"
+
+
+def _as_index(numbers: Numbers, dims: Sequence[Any], flat: Any) -> list[Any]:
+    if len(dims) == 1:
+        return [flat]
+    sizes = [numbers.size(n) for n in dims]
+    return taken_apart(sizes, numbers.whole(flat, sizes))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Inverse(Indexable):
+    """The inverse of a layout: from its positions to its indices, row-major.
+
+    Raises InverseError where there is none.
+    """
+
+    layout: Block
+
+    def __post_init__(self) -> None:
+        if not self.layout.has_inverse:
+            raise InverseError(
+                f"{self.layout!r} has no inverse: it is no bijection onto 0..size - 1; "
+                f"a right_inverse() or left_inverse() may exist"
+            )
+        if self.layout.masks or self.layout.masks_inverse:
+            raise InverseError(
+                f"{self.layout!r} masks: its inv is -1 in the padding, and no layout"
+            )
+
+    @property
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The layout's positions."""
+        return (self.layout.physical_size,)
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """The layout's own dims."""
+        return self.layout.dims
+
+    def sizes(self) -> tuple[Any, ...]:
+        """The layout's."""
+        return self.layout.sizes()
+
+    def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+        """The layout's."""
+        return self.layout.equations()
+
+    def inequalities(self) -> Iterator[tuple[Any, Any]]:
+        """The layout's."""
+        return self.layout.inequalities()
+
+    def with_sizes(self, new: Change) -> Inverse:
+        """The inverse of the layout with other sizes."""
+        return Inverse(self.layout.with_sizes(new))
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The row-major index of a position."""
+        sizes = [numbers.size(n) for n in self.layout.dims]
+        return flattened(sizes, self.layout.backward(numbers, index[0]))
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The position of a row-major index."""
+        return [self.layout.forward(numbers, _as_index(numbers, self.layout.dims, flat))]
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """The row-major index of a position."""
+        return flatten(self.layout.dims, self.layout.reference_inv(index[0]))
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """The position of a row-major index."""
+        return (self.layout.reference_apply(unflatten(self.layout.dims, flat)),)
+
+    def _value(self) -> tuple[Any, ...]:
+        return (self.layout,)
+
+    def __repr__(self) -> str:
+        return f"{self.layout!r}.inverse()"
+
+
+def inverse(layout: Block) -> Block:
+    """The inverse of a layout; of an inverse the layout itself, seen flat."""
+    if isinstance(layout, Inverse) and len(layout.layout.dims) == 1:
+        return layout.layout
+    return Inverse(layout)
+
+
+# -- the same map --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Same:
+    """Whether two layouts are the same map. verdict: True, False, or None where that is not decided;
+    counterexample: an index at which they differ; why: in words."""
+
+    verdict: bool | None
+    counterexample: tuple[int, ...] | None = None
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether they are the same for certain."""
+        return self.verdict is True
+
+    def __str__(self) -> str:
+        said = {True: "the same map", False: "different maps", None: "undecided"}[self.verdict]
+        return f"{said}: {self.why}" if self.why else said
+
+
+def same_map(a: Block, b: Block) -> Same:
+    """Whether two layouts give the same position at every index; a != b may still hold, which is
+    about how they are written.
+
+    Up to 2**22 indices all are looked at. Above, and where sizes are symbols, the simplified
+    formulas are compared, and samples: then it may stay undecided.
+    Raises LayoutError where one is no layout.
+    """
+    for block in (a, b):
+        if not isinstance(block, Block):
+            raise LayoutError(f"same_map: {block!r} is no layout")
+    if len(a.dims) != len(b.dims):
+        return Same(False, None, f"one has {len(a.dims)} dims, the other {len(b.dims)}")
+    if not (a.is_concrete and b.is_concrete):
+        return outside("symbols").same_map(a, b)
+    if tuple(a.dims) != tuple(b.dims):
+        return Same(False, None, f"the dims are {list(a.dims)} and {list(b.dims)}")
+    if product(a.dims) > MOST_COMPARED:
+        return outside("symbols").same_map(a, b)
+    return _compared(a, b)
+
+
+def _compared(a: Block, b: Block) -> Same:
+    import numpy as np
+
+    from . import reference
+
+    index = [i.reshape(-1) for i in np.indices(a.dims)]
+    wrong = np.flatnonzero(reference.apply(a, index) != reference.apply(b, index))
+    if not len(wrong):
+        return Same(True)
+    at = tuple(int(i[wrong[0]]) for i in index)
+    return Same(False, at, f"at {at} {a.apply(*at)} and {b.apply(*at)}")

@@ -1,0 +1,38 @@
+"""Slices of a layout's axes, as NumPy takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import IndexRangeError, shown
+from ..kinds import is_integer
+
+
+def check_slice(block: Any, axis: int, part: slice) -> None:
+    """Raise IndexRangeError unless a slice can be taken of an axis."""
+    parts = (part.start, part.stop) if part.step is None else (part.start, part.stop, part.step)
+    text = ":".join("" if p is None else shown(p) for p in parts)
+    place = f"{block!r}: axis {axis} got the slice {text}"
+    for p in parts:
+        if p is not None and not is_integer(p):
+            raise IndexRangeError(f"{place}; the numbers of a slice are integers")
+    if part.step == 0:
+        raise IndexRangeError(f"{place}; a step is not 0")
+    if not isinstance(block.dims[axis], int):
+        if part.stop is not None or (part.start or 0) < 0 or (part.step or 1) < 1:
+            raise IndexRangeError(
+                f"{place}; of an axis whose size is a symbol ':' can be asked, or a part that goes "
+                f"up to the end, as 1::2; fix the size with sizes={{...}}"
+            )
+    elif not len(range(*part.indices(block.dims[axis]))):
+        raise IndexRangeError(f"{place}, which holds no index of 0..{block.dims[axis] - 1}")
+
+
+def run_of(n: Any, part: slice) -> tuple[Any, int, Any]:
+    """(first, step, count) of the indices that a slice takes of an axis of size n."""
+    if isinstance(n, int):
+        taken = range(*part.indices(n))
+        return taken.start, taken.step, len(taken)
+    first, step = part.start or 0, part.step or 1
+    count = n - first
+    return first, step, count if step == 1 else (count + step - 1) // step
