@@ -347,8 +347,8 @@ def is_one(n: Any) -> bool:
 
 
 def plus(total: Any, coordinate: Any, stride: Any) -> Any:
-    """total + coordinate * stride; a stride of 0 leaves total as it is."""
-    if is_integer(stride) and stride == 0:
+    """total + coordinate * stride; a stride of 0 leaves total as it is, but for an array's shape."""
+    if is_integer(stride) and stride == 0 and not is_array(coordinate):
         return total
     step = coordinate * stride
     return step if is_integer(total) and total == 0 else total + step
@@ -378,7 +378,7 @@ def sliced(layout: Strided, coordinate: Any) -> tuple[Any, tuple[Any, Any] | Non
             if len(kept) < 2:
                 return kept[0] if kept else None
             return tuple(n for n, _ in kept), tuple(d for _, d in kept)
-        _check_coordinate(layout, c, place)
+        c = _checked_coordinate(layout, c, place)
         strides = flat(stride)
         for digit, d in zip(digits(flat(shape), c), strides, strict=True):
             total = plus(total, digit, d)
@@ -388,13 +388,13 @@ def sliced(layout: Strided, coordinate: Any) -> tuple[Any, tuple[Any, Any] | Non
     return total, kept
 
 
-def _check_coordinate(layout: Strided, c: Any, place: str) -> None:
+def _checked_coordinate(layout: Strided, c: Any, place: str) -> Any:
     if is_symbolic(c):
-        return
+        return c
     if is_array(c) and c.dtype.kind in "iu":
         if c.size and int(c.min()) < 0:
             raise IndexRangeError(f"{layout!r}: the coordinate of {place} holds {int(c.min())}")
-        return
+        return c.astype("int64")
     if not is_integer(c):
         raise IndexRangeError(
             f"{layout!r}: the coordinate of {place} is {shown(c)}, a {type(c).__name__}; give an "
@@ -402,6 +402,7 @@ def _check_coordinate(layout: Strided, c: Any, place: str) -> None:
         )
     if c < 0:
         raise IndexRangeError(f"{layout!r}: the coordinate of {place} is {shown(c)}, below 0")
+    return int(c)
 
 
 def _symbols(value: Any) -> list[Any]:
