@@ -145,11 +145,16 @@ def composition(a: Any, b: Any) -> Any:
     offset = _composed_offset(leaves, a, b, construct)
     places = iter(_places(b.shape))
     shapes, strides = [], []
+    reached: list[Any] = [0] * len(leaves)  # the greatest digit of each of a's leaves, summed
     for n, r in b.leaves:
         found = _composed(leaves, n, r, construct, next(places))
-        part = of_leaves(found)
+        for k, count, step in found:
+            reached[k] = reached[k] + times(count - 1, step)
+        part = of_leaves([(count, times(step, leaves[k][1])) for k, count, step in found])
         shapes.append(part.shape)
         strides.append(part.stride)
+    if len(b.leaves) > 1:
+        _check_carries(leaves, reached, construct)
     return Strided(shaped(b.shape, iter(shapes)), shaped(b.shape, iter(strides)), offset)
 
 
@@ -168,19 +173,34 @@ def _composed_offset(leaves: Leaves, a: Strided, b: Strided, construct: str) -> 
     return a.offset + b.offset * leaves[0][1]
 
 
-def _composed(leaves: Leaves, n: Any, r: Any, construct: str, place: str) -> Leaves:
-    """The (size, stride) pairs of a(r * i) for i < n; a's last leaf runs on."""
+def _check_carries(leaves: Leaves, reached: list[Any], construct: str) -> None:
+    """Modes are composed one by one, which is right only while the digits that they add to a leaf
+    of the first stay below its size."""
+    for (n, d), most in zip(leaves[:-1], reached, strict=False):
+        fits = at_most(most + 1, n)
+        if not decided(fits, construct, f"{most!r} < {n!r}"):
+            raise LayoutError(
+                f"{construct}: modes of the second add up to {most!r} in the mode {n!r}:{d!r} of the "
+                "first, so that no strides give the map; make the second's modes count disjoint "
+                "digits, as those of a compact layout"
+            )
+
+
+def _composed(
+    leaves: Leaves, n: Any, r: Any, construct: str, place: str
+) -> list[tuple[int, Any, Any]]:
+    """a(r * i) for i < n as (leaf of a, size, step in it); a's last leaf runs on."""
     if is_zero(r):
-        return [(n, 0)]
+        return [(0, n, 0)]
     if len(leaves) == 1:
-        return [(n, times(r, leaves[0][1]))]
+        return [(0, n, r)]
     if at_most(1, r) is not True:
         raise LayoutError(
             f"{construct}: the second has the stride {r!r} in mode {place}; only strides from 0 on "
             "can be composed with several modes"
         )
-    found: Leaves = []
-    for s, d in leaves[:-1]:
+    found: list[tuple[int, Any, Any]] = []
+    for k, (s, _) in enumerate(leaves[:-1]):
         if is_one(n) and is_integer(r) and is_integer(s):
             r = -(-r // s)  # as CuTe has it; nothing moves
             continue
@@ -189,7 +209,7 @@ def _composed(leaves: Leaves, n: Any, r: Any, construct: str, place: str) -> Lea
             r = quotient(r, s)
             continue
         if at_most((n - 1) * r + 1, s):
-            found.append((n, times(r, d)))
+            found.append((k, n, r))
             n = 1
             break
         if not divides(r, s):
@@ -206,10 +226,10 @@ def _composed(leaves: Leaves, n: Any, r: Any, construct: str, place: str) -> Lea
                 f"{construct}: mode {place} takes {taken!r} of a mode of size {s!r} at a time, "
                 f"which do not divide its size {n!r}; choose a size that they divide"
             )
-        found.append((taken, times(r, d)))
+        found.append((k, taken, r))
         n, r = quotient(n, taken), 1
     if not is_one(n) or not found:
-        found.append((n, times(r, leaves[-1][1])))
+        found.append((len(leaves) - 1, n, r))
     return found
 
 
@@ -341,7 +361,7 @@ def nullspace(a: Any) -> Strided:
     found: Leaves = []
     below: Any = 1
     for n, d in a.leaves:
-        if is_zero(d) and not is_one(n):
+        if is_zero(d):
             found.append((n, below))
         below = times(below, n)
     return of_leaves(found)

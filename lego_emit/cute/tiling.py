@@ -96,8 +96,10 @@ def blocked_product(block: Any, tiler: Any) -> Strided:
 
 
 def raked_product(block: Any, tiler: Any) -> Strided:
-    """As blocked_product, the tiler's mode first: the blocks are interleaved."""
-    return _woven(block, tiler, "raked_product", (1, 0))
+    """As blocked_product, the tiler's mode first: the blocks are interleaved.
+    Each mode is coalesced, as CuTe does here and not in blocked_product."""
+    found = _woven(block, tiler, "raked_product", (1, 0))
+    return coalesce(found, (1,) * found.rank)
 
 
 def tile_to_shape(block: Any, shape: Any, order: Any = None) -> Strided:
