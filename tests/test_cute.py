@@ -234,7 +234,7 @@ def test_divisions_by_mode_are_one_map():
 
 
 def split(logical, mode, c):
-    tile, rest = logical.shape[mode]
+    tile, _ = logical.shape[mode]
     return c % cute.size(tile), c // cute.size(tile)
 
 

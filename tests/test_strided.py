@@ -213,7 +213,9 @@ def test_sympy_sizes():
     a = Strided((m, n), (n, 1))
     assert a.has_inverse
     everywhere(a, generate(a, "cpp"), {"M": 3, "N": 4})
-    everywhere(Strided((m, n), (n + 2, 1)), generate(Strided((m, n), (n + 2, 1)), "cpp"), {"M": 3, "N": 4})
+    everywhere(
+        Strided((m, n), (n + 2, 1)), generate(Strided((m, n), (n + 2, 1)), "cpp"), {"M": 3, "N": 4}
+    )
 
 
 def test_swizzle_is_cutes_definition():

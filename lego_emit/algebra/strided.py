@@ -424,4 +424,3 @@ def _colex(sizes: Sequence[Any], coordinates: Sequence[Any]) -> Any:
     for n, c in zip(reversed(sizes), reversed(coordinates), strict=True):
         total = total * n + c
     return total
-

@@ -168,8 +168,8 @@ def _swizzle(source: str, construct: str) -> Swizzle:
     inner = source.replace("Sw<", "S<").replace("Swizzle<", "S<")
     if not (inner.startswith("S<") and inner.endswith(">")) or inner.count(",") != 2:
         raise LayoutError(f"{construct}: {source!r} is no swizzle; write S<3,4,3>")
-    numbers = [_tree(part, construct) for part in inner[2:-1].split(",")]
-    return Swizzle(*numbers)
+    b, m, s = (_tree(part, construct) for part in inner[2:-1].split(","))
+    return Swizzle(b, m, s)
 
 
 def _tree(source: str, construct: str) -> Any:
@@ -218,4 +218,3 @@ def _value(tree: ast.expr, construct: str) -> Any:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
             return _OPERATIONS[type(op)](_value(left, construct), _value(right, construct))
     raise LayoutError(f"{construct}: {ast.unparse(tree)!r} is no size or stride")
-

@@ -365,5 +365,3 @@ def nullspace(a: Any) -> Strided:
             found.append((n, below))
         below = times(below, n)
     return of_leaves(found)
-
-
