@@ -134,7 +134,8 @@ def group(a: Any, begin: int, end: int) -> Strided:
         raise LayoutError(f"group({a}, {begin}, {end}): it has {a.rank} modes")
     parts = [modes(a.shape), modes(a.stride)]
     grouped = [(*p[:begin], p[begin:end], *p[end:]) for p in parts]
-    return Strided(*grouped, a.offset)
+    shape, stride = grouped
+    return Strided(shape, stride, a.offset)
 
 
 def slice_(coordinate: Any, a: Any) -> Any:
