@@ -1,0 +1,426 @@
+"""Layouts of a shape and strides, nested: Strided, and Swizzled over it (CuTe's layout algebra).
+
+The order of the coordinates within a mode is colexicographic, as CuTe's: the left one is fastest.
+Source: CUTLASS's documentation, "CuTe Layouts" and "CuTe Layout Algebra".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..errors import IndexRangeError, LayoutError, shown
+from ..kinds import is_array, is_integer, is_symbolic
+from .block import Change, Indexable, Numbers
+from .nested import (
+    check_congruent,
+    checked,
+    digits,
+    flat,
+    is_tuple,
+    mapped,
+    modes,
+    number,
+    same,
+    size_of,
+    text,
+    times,
+)
+from .sizes import comparable
+
+
+@dataclass(frozen=True, repr=False, eq=False, init=False)
+class Strided(Indexable):
+    """A layout of nested sizes, each with a stride: offset + the sum of coordinate * stride.
+
+    shape: a size or a nested tuple of sizes, at least 1. strides: nested alike; a stride may be 0 or
+    negative. offset: what is added. Each may be a symbol (at least 1).
+
+    apply takes one index for each mode of the top level; within a mode the left coordinate is the
+    fastest. There is an inv where the layout is a bijection onto 0..size-1 as it is written: offset
+    0, and the strides in some order the running products of the sizes.
+
+    Raises LayoutError where shape and strides are not nested alike, or a leaf is no number.
+    """
+
+    shape: Any
+    stride: Any
+    offset: Any
+
+    def __init__(self, shape: Any, strides: Any, offset: Any = 0):
+        construct = f"Strided({shown(shape)}, {shown(strides)})"
+        object.__setattr__(self, "shape", checked(shape, construct, "shape", 1))
+        object.__setattr__(self, "stride", checked(strides, construct, "stride", None))
+        object.__setattr__(self, "offset", checked(offset, construct, "offset", None))
+        if is_tuple(self.offset):
+            raise LayoutError(f"{construct}: the offset is {shown(offset)}; give one number")
+        check_congruent(self.shape, self.stride, construct)
+
+    @cached_property
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The sizes of the modes of the top level."""
+        return tuple(map(size_of, modes(self.shape)))
+
+    @cached_property
+    def leaves(self) -> tuple[tuple[Any, Any], ...]:
+        """(size, stride) of each leaf, from left to right."""
+        return tuple(zip(flat(self.shape), flat(self.stride), strict=True))
+
+    @property
+    def rank(self) -> int:
+        """How many modes the top level has."""
+        return len(modes(self.shape))
+
+    @property
+    def cosize(self) -> Any:
+        """One more than the last position: A(size - 1) + 1 where no stride is negative.
+
+        Negative strides count with their absolute value, as in CuTe.
+        """
+        found: Any = 1
+        for n, d in self.leaves:
+            reach = abs(d) if is_integer(d) else d
+            found = found + times(n - 1, reach)
+        return number(found)
+
+    def mode(self, k: int) -> Strided:
+        """Mode k of the top level, with no offset."""
+        return Strided(modes(self.shape)[k], modes(self.stride)[k])
+
+    @cached_property
+    def _order(self) -> tuple[int, ...] | None:
+        """The leaves by growing stride where they number 0..size-1; None where they do not."""
+        if not (is_integer(self.offset) and self.offset == 0):
+            return None
+        left = {k: nd for k, nd in enumerate(self.leaves) if not is_one(nd[0])}
+        order: list[int] = []
+        running: Any = 1
+        while left:
+            found = next((k for k, (_, d) in left.items() if same(d, running)), None)
+            if found is None:
+                return None
+            running = times(running, left.pop(found)[0])
+            order.append(found)
+        return tuple(order)
+
+    @property
+    def has_inverse(self) -> bool:
+        """Whether it is a bijection onto 0..size-1, as its sizes and strides are written."""
+        return self._order is not None
+
+    @cached_property
+    def is_concrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether all sizes, strides and the offset are integers."""
+        return all(map(is_integer, self._numbers()))
+
+    def _numbers(self) -> tuple[Any, ...]:
+        return (*flat(self.shape), *flat(self.stride), self.offset)
+
+    def sizes(self) -> tuple[Any, ...]:
+        """The leaves of the shape, and the symbols of the strides and of the offset."""
+        others = (s for d in (*flat(self.stride), self.offset) for s in _symbols(d))
+        return (*flat(self.shape), *others)
+
+    def with_sizes(self, new: Change) -> Strided:
+        """The same layout with other sizes, strides and offset."""
+
+        def changed(n: Any) -> Any:
+            return n if is_integer(n) else new.size(n)
+
+        return Strided(
+            mapped(self.shape, new.size), mapped(self.stride, changed), changed(self.offset)
+        )
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The offset and each coordinate times its stride."""
+        total = self.offset
+        for i, shape, stride in zip(index, modes(self.shape), modes(self.stride), strict=True):
+            sizes = [numbers.size(n) for n in flat(shape)]
+            for digit, d in zip(digits(sizes, i), flat(stride), strict=True):
+                total = plus(total, digit, d)
+        return total
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The index: the position's digits by growing stride, put together mode by mode."""
+        order = self._order
+        assert order is not None
+        sizes = [numbers.size(n) for n, _ in self.leaves]
+        found: list[Any] = [0] * len(sizes)
+        if order:
+            parts = digits([sizes[k] for k in order], flat)
+            for k, digit in zip(order, parts, strict=True):
+                found[k] = digit
+        index, start = [], 0
+        for shape in modes(self.shape):
+            stop = start + _count(shape)
+            index.append(_colex(sizes[start:stop], found[start:stop]))
+            start = stop
+        return index
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """The definition: the coordinate of each leaf, times its stride, summed."""
+        total = self.offset
+        for i, shape, stride in zip(index, modes(self.shape), modes(self.stride), strict=True):
+            below = 1
+            for n, d in zip(flat(shape), flat(stride), strict=True):
+                total = total + i // below % n * d
+                below *= n
+        return total
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """The definition of a compact layout: a leaf's coordinate is what its stride counts."""
+        coordinates = [flat // d % n if n > 1 else flat * 0 for n, d in self.leaves]
+        index, k = [], 0
+        for shape in modes(self.shape):
+            total, below = flat * 0, 1
+            for n, _ in self.leaves[k : k + _count(shape)]:
+                total = total + coordinates[k] * below
+                below, k = below * n, k + 1
+            index.append(total)
+        return tuple(index)
+
+    def __call__(self, *coordinate: Any) -> Any:
+        """The position of a coordinate, as CuTe takes it.
+
+        A(k): the colexicographic index over all modes; beyond the size the last mode runs on.
+        A(c0, c1): one coordinate for each mode, each an index within it or a tuple for its modes.
+        A number may be an integer, an integer array or a symbol; None keeps a mode: the result is
+        then the layout of the modes that are kept, its offset the position of the others.
+
+        Raises IndexRangeError on a coordinate that is not nested as the shape, or negative.
+        """
+        given = coordinate[0] if len(coordinate) == 1 else coordinate
+        position, kept = sliced(self, given)
+        return position if kept is None else Strided(*kept, position)
+
+    def _value(self) -> tuple[Any, ...]:
+        return (text(mapped(self.shape, lambda _: 0)), comparable(self._numbers()))
+
+    def __str__(self) -> str:
+        at = "" if is_integer(self.offset) and self.offset == 0 else f" + {self.offset!r}"
+        return f"{text(self.shape)}:{text(self.stride)}{at}"
+
+    def __repr__(self) -> str:
+        at = "" if is_integer(self.offset) and self.offset == 0 else f", {self.offset!r}"
+        return f"Strided({self.shape!r}, {self.stride!r}{at})"
+
+
+@dataclass(frozen=True)
+class Swizzle:
+    """A permutation of positions: the B bits from M on are exclusive-ored with those S higher
+    (S lower where S is negative), as CuTe's Swizzle<B, M, S>.
+
+    Raises LayoutError unless B and M are not negative and the bits do not overlap: abs(S) >= B.
+    """
+
+    B: int
+    M: int
+    S: int
+
+    def __post_init__(self) -> None:
+        for name in ("B", "M", "S"):
+            value = getattr(self, name)
+            if not is_integer(value) or (name != "S" and value < 0):
+                raise LayoutError(
+                    f"Swizzle({shown(self.B)}, {shown(self.M)}, {shown(self.S)}): {name} is "
+                    f"{shown(value)}; give an integer{'' if name == 'S' else ' from 0 on'}"
+                )
+        if abs(self.S) < self.B:
+            raise LayoutError(
+                f"{self!r}: the {self.B} bits overlap those {abs(self.S)} away; give |S| >= B"
+            )
+
+    @property
+    def mask(self) -> int:
+        """The bits that are read."""
+        return ((1 << self.B) - 1) << (self.M + max(self.S, 0))
+
+    @property
+    def span(self) -> int:
+        """2 to the number of bits that are looked at: positions beyond keep their multiple of it."""
+        return 1 << (self.M + self.B + abs(self.S))
+
+    def __call__(self, position: Any) -> Any:
+        """Where a position goes: an integer, an integer array or a symbol. Swizzle undoes itself."""
+        if not self.B:
+            return position
+        read = position & self.mask
+        return position ^ (read >> self.S if self.S >= 0 else read << -self.S)
+
+    def __str__(self) -> str:
+        return f"S<{self.B},{self.M},{self.S}>"
+
+    def __repr__(self) -> str:
+        return f"Swizzle({self.B}, {self.M}, {self.S})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Swizzled(Indexable):
+    """A strided layout whose positions are swizzled: coordinate -> swizzle(layout(coordinate)).
+
+    CuTe's ComposedLayout of a Swizzle, an offset and a layout; the offset is the layout's own.
+    There is an inv where the layout has one and the swizzle stays within 0..size-1.
+    """
+
+    swizzle: Swizzle
+    layout: Strided
+
+    @property
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The layout's."""
+        return self.layout.dims
+
+    @property
+    def shape(self) -> Any:
+        """The layout's."""
+        return self.layout.shape
+
+    @property
+    def has_inverse(self) -> bool:
+        """Whether the layout has one, and the size is a multiple of what the swizzle permutes or
+        so small that nothing is."""
+        if not self.layout.has_inverse:
+            return False
+        top = self.swizzle.M + self.swizzle.B + max(-self.swizzle.S, 0)
+        size = self.layout.size
+        if is_integer(size) and size <= self.swizzle.mask & -self.swizzle.mask:
+            return True
+        return not self.swizzle.B or same(number(size % (1 << top)), 0)
+
+    @cached_property
+    def is_concrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the layout is."""
+        return self.layout.is_concrete
+
+    def sizes(self) -> tuple[Any, ...]:
+        """The layout's."""
+        return self.layout.sizes()
+
+    def with_sizes(self, new: Change) -> Swizzled:
+        """The same swizzle over other sizes."""
+        return Swizzled(self.swizzle, self.layout.with_sizes(new))
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The layout's position, swizzled."""
+        return self.swizzle(self.layout.forward(numbers, index))
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The layout's index of the position, swizzled back."""
+        return self.layout.backward(numbers, self.swizzle(flat))
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """The definition, bit by bit."""
+        return self._reference_bits(self.layout.reference_apply(index))
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """The same bits, and the layout's."""
+        return self.layout.reference_inv(self._reference_bits(flat))
+
+    def _reference_bits(self, position: Any) -> Any:
+        low = self.swizzle.M + max(-self.swizzle.S, 0)
+        found = position
+        for bit in range(low, low + self.swizzle.B):
+            found = found ^ ((position >> (bit + self.swizzle.S) & 1) << bit)
+        return found
+
+    def __call__(self, *coordinate: Any) -> Any:
+        """The position of a coordinate, as Strided's; a coordinate with None keeps its modes."""
+        found = self.layout(*coordinate)
+        return Swizzled(self.swizzle, found) if isinstance(found, Strided) else self.swizzle(found)
+
+    def _value(self) -> tuple[Any, ...]:
+        return self.swizzle, self.layout
+
+    def __str__(self) -> str:
+        plain = Strided(self.layout.shape, self.layout.stride)
+        return f"{self.swizzle} o {self.layout.offset!r} o {plain}"
+
+    def __repr__(self) -> str:
+        return f"Swizzled({self.swizzle!r}, {self.layout!r})"
+
+
+def is_one(n: Any) -> bool:
+    """Whether a size is the number 1."""
+    return is_integer(n) and n == 1
+
+
+def plus(total: Any, coordinate: Any, stride: Any) -> Any:
+    """total + coordinate * stride; a stride of 0 leaves total as it is, but for an array's shape."""
+    if is_integer(stride) and stride == 0 and not is_array(coordinate):
+        return total
+    step = coordinate * stride
+    return step if is_integer(total) and total == 0 else total + step
+
+
+def sliced(layout: Strided, coordinate: Any) -> tuple[Any, tuple[Any, Any] | None]:
+    """(the position of a coordinate, the shape and stride of the modes where it has None; None
+    where it has none).
+
+    Raises IndexRangeError where the coordinate is not nested as the shape.
+    """
+    total: Any = layout.offset
+
+    def walk(shape: Any, stride: Any, c: Any, place: str) -> tuple[Any, Any] | None:
+        nonlocal total
+        if c is None:
+            return shape, stride
+        if is_tuple(c):
+            if not is_tuple(shape) or len(shape) != len(c):
+                raise IndexRangeError(
+                    f"{layout!r}: the coordinate {text(c)} does not fit {place}, of shape "
+                    f"{text(shape)}; give one number, or {len(modes(shape))} for its modes"
+                )
+            parts = enumerate(zip(shape, stride, c, strict=True))
+            found = [walk(n, d, i, f"mode {k} of {place}") for k, (n, d, i) in parts]
+            kept = [part for part in found if part is not None]
+            if len(kept) < 2:
+                return kept[0] if kept else None
+            return tuple(n for n, _ in kept), tuple(d for _, d in kept)
+        c = _checked_coordinate(layout, c, place)
+        strides = flat(stride)
+        for digit, d in zip(digits(flat(shape), c), strides, strict=True):
+            total = plus(total, digit, d)
+        return None
+
+    kept = walk(layout.shape, layout.stride, coordinate, "the layout")
+    return total, kept
+
+
+def _checked_coordinate(layout: Strided, c: Any, place: str) -> Any:
+    if is_symbolic(c):
+        return c
+    if is_array(c) and c.dtype.kind in "iu":
+        if c.size and int(c.min()) < 0:
+            raise IndexRangeError(f"{layout!r}: the coordinate of {place} holds {int(c.min())}")
+        return c.astype("int64")
+    if not is_integer(c):
+        raise IndexRangeError(
+            f"{layout!r}: the coordinate of {place} is {shown(c)}, a {type(c).__name__}; give an "
+            "integer, an integer array, a symbol, or None to keep the mode"
+        )
+    if c < 0:
+        raise IndexRangeError(f"{layout!r}: the coordinate of {place} is {shown(c)}, below 0")
+    return int(c)
+
+
+def _symbols(value: Any) -> list[Any]:
+    """The symbols of a stride, each as a size."""
+    if hasattr(value, "free_symbols"):
+        return sorted(value.free_symbols, key=str)
+    if not hasattr(value, "deep_atoms"):
+        return []
+    found = [a for a in value.deep_atoms() if a.kind == "sym"]
+    return [type(value).atom(a) for a in sorted(found, key=lambda a: a.args[0])]
+
+
+def _count(shape: Any) -> int:
+    return len(flat(shape))
+
+
+def _colex(sizes: Sequence[Any], coordinates: Sequence[Any]) -> Any:
+    total: Any = 0
+    for n, c in zip(reversed(sizes), reversed(coordinates), strict=True):
+        total = total * n + c
+    return total

@@ -1,0 +1,367 @@
+"""Layouts as maps: coalesce, composition, complement, inverses, nullspace (CuTe's layout algebra).
+
+Source: CUTLASS's documentation, "CuTe Layout Algebra". A composed layout R satisfies
+R(i) == A(B(i)) for each i below B's size; a complement's positions, added to those of the layout,
+are all different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ..algebra.nested import flat, is_tuple, mapped, same, shaped, size_of, times
+from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
+from ..errors import LayoutError, shown
+from ..kinds import is_integer
+from .known import at_most, decided, divides, quotient, quotient_up
+from .making import as_layout, of_leaves
+
+Leaves = list[tuple[Any, Any]]
+
+
+def size(a: Any) -> Any:
+    """How many coordinates a layout has; of a shape, the product."""
+    return a.size if isinstance(a, Strided | Swizzled) else size_of(a)
+
+
+def cosize(a: Any) -> Any:
+    """One more than the last position of a layout."""
+    return as_layout(a, "cosize(..)").cosize
+
+
+def rank(a: Any) -> int:
+    """How many modes a layout has at the top level."""
+    return as_layout(a, "rank(..)").rank
+
+
+def is_zero(d: Any) -> bool:
+    """Whether a stride is the number 0."""
+    return is_integer(d) and d == 0
+
+
+def by_mode(
+    a: Strided, parts: Sequence[Any], of: Callable[[Strided, Any], Strided], name: str
+) -> Strided:
+    """of(mode, part) for each mode that has a part; the other modes stay, and so does the offset."""
+    if len(parts) > a.rank:
+        raise LayoutError(
+            f"{name}({a}, ..): {len(parts)} modes are given and the layout has {a.rank}; give at "
+            "most as many"
+        )
+    found = [a.mode(k) for k in range(a.rank)]
+    for k, part in enumerate(parts):
+        try:
+            found[k] = of(found[k], part)
+        except LayoutError as error:
+            raise LayoutError(f"{name}({a}, ..), mode {k}: {error}") from None
+    offset = a.offset
+    for each in found:
+        offset = offset + each.offset
+    return Strided(tuple(m.shape for m in found), tuple(m.stride for m in found), offset)
+
+
+# -- coalesce and filter -------------------------------------------------------------------------
+
+
+def coalesce(a: Any, profile: Any = None) -> Strided:
+    """The same map from flat indices below its size with as few modes as can be.
+
+    profile: a nested tuple; each of its leaves is a mode that is coalesced by itself.
+    """
+    a = as_layout(a, "coalesce(..)")
+    if is_tuple(profile):
+        return by_mode(a, tuple(profile), coalesce, "coalesce")
+    return of_leaves(_merged(a.leaves), a.offset)
+
+
+def _merged(leaves: Sequence[tuple[Any, Any]], runs_on: bool = False) -> Leaves:
+    """The leaves without those of size 1, neighbours put together. runs_on: beyond the size, too,
+    for which the last one stays."""
+    found: Leaves = []
+    for k, (n, d) in enumerate(leaves):
+        if is_one(n) and not (runs_on and k == len(leaves) - 1):
+            continue
+        if found and same(times(*found[-1]), d):
+            found[-1] = (times(found[-1][0], n), found[-1][1])
+        else:
+            found.append((n, d))
+    return found
+
+
+def filter_zeros(a: Any, profile: Any = None) -> Strided:
+    """The layout with a size of 1 wherever its stride (or the profile's leaf) is 0."""
+    a = as_layout(a, "filter_zeros(..)")
+    asked = a.stride if profile is None else profile
+    if is_tuple(asked) and not is_tuple(a.shape):
+        raise LayoutError(f"filter_zeros({a}, {shown(profile)}): the profile is nested deeper")
+
+    def walk(n: Any, d: Any) -> Any:
+        if is_tuple(d):
+            return tuple(walk(*part) for part in zip(n, d, strict=True))
+        return mapped(n, lambda _: 1) if is_zero(d) else n
+
+    return Strided(walk(a.shape, asked), a.stride, a.offset)
+
+
+def filter(a: Any, profile: Any = None) -> Strided:
+    """The layout without modes of stride 0 and of size 1, coalesced; by mode with a profile."""
+    a = as_layout(a, "filter(..)")
+    if is_tuple(profile):
+        return by_mode(a, tuple(profile), filter, "filter")
+    return coalesce(filter_zeros(a))
+
+
+# -- composition ---------------------------------------------------------------------------------
+
+
+def composition(a: Any, b: Any) -> Any:
+    """R with R(i) == a(b(i)), of b's shape, a mode of it nested where that needs several strides.
+
+    a: a layout, or a Swizzle, with which the result is Swizzled. b: a layout, a shape (compact),
+    None (a itself), or a tuple of such, one for each mode of a: then mode by mode, further modes
+    stay.
+
+    Raises LayoutError, naming the mode, where b's stride or size crosses a's sizes and no strides
+    give the map; and where symbols do not say whether it does.
+    """
+    if isinstance(a, Swizzle):
+        if isinstance(b, Swizzled):
+            raise LayoutError(f"composition({a}, {b}): two swizzles are not one; compose one")
+        return Swizzled(a, as_layout(b, f"composition({a}, ..)"))
+    if isinstance(a, Swizzled):
+        return Swizzled(a.swizzle, composition(a.layout, b))
+    a = as_layout(a, "composition(..)")
+    if b is None:
+        return a
+    if isinstance(b, list | tuple) and not _is_shape(b):
+        return by_mode(a, b, composition, "composition")
+    if isinstance(b, tuple):
+        return by_mode(a, b, composition, "composition")
+    b = as_layout(b, f"composition({a}, ..)")
+    construct = f"composition({a}, {b})"
+    leaves = _merged(a.leaves, runs_on=True) or [(1, 0)]
+    offset = _composed_offset(leaves, a, b, construct)
+    places = iter(_places(b.shape))
+    shapes, strides = [], []
+    reached: list[Any] = [0] * len(leaves)  # the greatest digit of each of a's leaves, summed
+    for n, r in b.leaves:
+        found = _composed(leaves, n, r, construct, next(places))
+        for k, count, step in found:
+            reached[k] = reached[k] + times(count - 1, step)
+        part = of_leaves([(count, times(step, leaves[k][1])) for k, count, step in found])
+        shapes.append(part.shape)
+        strides.append(part.stride)
+    if len(b.leaves) > 1:
+        _check_carries(leaves, reached, construct)
+    return Strided(shaped(b.shape, iter(shapes)), shaped(b.shape, iter(strides)), offset)
+
+
+def _is_shape(tree: Any) -> bool:
+    return all(is_integer(leaf) for leaf in flat(tree))
+
+
+def _composed_offset(leaves: Leaves, a: Strided, b: Strided, construct: str) -> Any:
+    if is_zero(b.offset):
+        return a.offset
+    if len(leaves) > 1:
+        raise LayoutError(
+            f"{construct}: the second starts at {b.offset!r}, from where on the strides of the "
+            "first are others; slice the first instead"
+        )
+    return a.offset + b.offset * leaves[0][1]
+
+
+def _check_carries(leaves: Leaves, reached: list[Any], construct: str) -> None:
+    """Modes are composed one by one, which is right only while the digits that they add to a leaf
+    of the first stay below its size."""
+    for (n, d), most in zip(leaves[:-1], reached, strict=False):
+        fits = at_most(most + 1, n)
+        if not decided(fits, construct, f"{most!r} < {n!r}"):
+            raise LayoutError(
+                f"{construct}: modes of the second add up to {most!r} in the mode {n!r}:{d!r} of the "
+                "first, so that no strides give the map; make the second's modes count disjoint "
+                "digits, as those of a compact layout"
+            )
+
+
+def _composed(
+    leaves: Leaves, n: Any, r: Any, construct: str, place: str
+) -> list[tuple[int, Any, Any]]:
+    """a(r * i) for i < n as (leaf of a, size, step in it); a's last leaf runs on."""
+    if is_zero(r):
+        return [(0, n, 0)]
+    if len(leaves) == 1:
+        return [(0, n, r)]
+    if at_most(1, r) is not True:
+        raise LayoutError(
+            f"{construct}: the second has the stride {r!r} in mode {place}; only strides from 0 on "
+            "can be composed with several modes"
+        )
+    found: list[tuple[int, Any, Any]] = []
+    for k, (s, _) in enumerate(leaves[:-1]):
+        if is_one(n) and is_integer(r) and is_integer(s):
+            r = -(-r // s)  # as CuTe has it; nothing moves
+            continue
+        skips = False if is_one(r) else divides(s, r)
+        if skips:
+            r = quotient(r, s)
+            continue
+        if at_most((n - 1) * r + 1, s):
+            found.append((k, n, r))
+            n = 1
+            break
+        if not divides(r, s):
+            decided(divides(r, s), construct, f"{r!r} divides {s!r}")
+            decided(skips, construct, f"{s!r} divides {r!r}")
+            raise LayoutError(
+                f"{construct}: in mode {place} the stride {r!r} and the size {s!r} of the first: "
+                "neither divides the other; choose a stride that does, or tile the first by it"
+            )
+        taken = quotient(s, r)
+        if not divides(taken, n):
+            decided(divides(taken, n), construct, f"{taken!r} divides {n!r}")
+            raise LayoutError(
+                f"{construct}: mode {place} takes {taken!r} of a mode of size {s!r} at a time, "
+                f"which do not divide its size {n!r}; choose a size that they divide"
+            )
+        found.append((k, taken, r))
+        n, r = quotient(n, taken), 1
+    if not is_one(n) or not found:
+        found.append((len(leaves) - 1, n, r))
+    return found
+
+
+def _places(shape: Any, place: str = "") -> list[str]:
+    """The names of the leaves: 0, 1.0, 1.1."""
+    if not is_tuple(shape):
+        return [place or "0"]
+    return [
+        name
+        for k, part in enumerate(shape)
+        for name in _places(part, f"{place}.{k}" if place else str(k))
+    ]
+
+
+# -- complement and inverses ---------------------------------------------------------------------
+
+
+def by_stride(a: Strided, name: str) -> list[tuple[Any, Any, int]]:
+    """(stride, size, leaf) of each leaf that moves, by growing stride. Raises LayoutError where a
+    stride is negative or symbols leave the order open."""
+    moving = [(d, n, k) for k, (n, d) in enumerate(a.leaves) if not (is_one(n) or is_zero(d))]
+    found: list[tuple[Any, Any, int]] = []
+    for each in moving:
+        if at_most(1, each[0]) is not True:
+            raise LayoutError(f"{name}({a}): the stride {each[0]!r} is not positive")
+        at = len(found)
+        while at and not _before(found[at - 1], each, f"{name}({a})"):
+            at -= 1
+        found.insert(at, each)
+    return found
+
+
+def _before(one: tuple[Any, Any, int], other: tuple[Any, Any, int], construct: str) -> bool:
+    (d, n, _), (e, m, _) = one, other
+    if same(d, e) and is_integer(n) and is_integer(m):
+        return n <= m
+    return decided(at_most(d, e), construct, f"{d!r} <= {e!r}")
+
+
+def complement(a: Any, cotarget: Any = 1) -> Strided:
+    """What a leaves out of 0..cotarget-1: a layout of growing strides whose positions, added to
+    a's, are all different, and reach the cotarget together with them.
+
+    cotarget: a number, or a shape, of which the product counts.
+
+    Raises LayoutError where a is not injective, so that there is none, and on a negative stride.
+    """
+    a = as_layout(a, "complement(..)")
+    cotarget = size(cotarget)
+    found: Leaves = []
+    current: Any = 1
+    for d, n, _ in by_stride(a, "complement"):
+        if not decided(at_most(current, d), f"complement({a})", f"{current!r} <= {d!r}"):
+            raise LayoutError(
+                f"complement({a}, {shown(cotarget)}): the stride {d!r} stands below {current!r}, so "
+                "positions come twice and there is no complement; filter() it, or mend the strides"
+            )
+        found.append((quotient(d, current), current))
+        current = times(d, n)
+    found.append((quotient_up(cotarget, current, f"complement({a}, {cotarget!r})"), current))
+    return coalesce(of_leaves(found))
+
+
+def _check_start(a: Strided, name: str) -> None:
+    if not is_zero(a.offset):
+        raise LayoutError(f"{name}({a}): it starts at {a.offset!r}; an inverse needs 0")
+
+
+def right_inverse(a: Any) -> Strided:
+    """R with a(R(k)) == k for each k below R's size, which is the largest such."""
+    a = as_layout(a, "right_inverse(..)")
+    _check_start(a, "right_inverse")
+    leaves = _merged(a.leaves)
+    found: Leaves = []
+    current: Any = 1
+    while True:
+        below: Any = 1
+        for n, d in leaves:
+            if same(d, current):
+                found.append((n, below))
+                current = times(d, n)
+                break
+            below = times(below, n)
+        else:
+            return coalesce(of_leaves(found))
+
+
+def left_inverse(a: Any) -> Strided:
+    """L with L(a(i)) == i for each i below a's size. Positions that a leaves out go to the same
+    index as one that it has.
+
+    Raises LayoutError where a is not injective or its strides do not divide one another.
+    """
+    a = as_layout(a, "left_inverse(..)")
+    _check_start(a, "left_inverse")
+    whole = of_leaves(_merged(a.leaves))
+    if any(is_zero(d) and not is_one(n) for n, d in whole.leaves):
+        raise LayoutError(
+            f"left_inverse({a}): a mode has stride 0, so positions come twice and nothing takes "
+            "them back; filter() it first"
+        )
+    below: list[Any] = [1]
+    for n, _ in whole.leaves:
+        below.append(times(below[-1], n))
+    ordered = by_stride(whole, "left_inverse")
+    if not ordered:
+        return Strided(1, 0)
+    found: Leaves = [(ordered[0][0], 0)]
+    for (d, n, k), (after, _, _) in pairwise(ordered):
+        if not decided(divides(d, after), f"left_inverse({a})", f"{d!r} divides {after!r}"):
+            raise LayoutError(
+                f"left_inverse({a}): the stride {d!r} does not divide {after!r}; no strides take "
+                "the positions back"
+            )
+        if at_most(times(d, n), after) is False:
+            raise LayoutError(
+                f"left_inverse({a}): the stride {after!r} stands below {times(d, n)!r}, so positions "
+                "come twice and nothing takes them back"
+            )
+        found.append((quotient(after, d), below[k]))
+    found.append((ordered[-1][1], below[ordered[-1][2]]))
+    return coalesce(of_leaves(found))
+
+
+def nullspace(a: Any) -> Strided:
+    """The layout of the flat indices that a's modes of stride 0 run through: a(nullspace(i)) is
+    a(0)."""
+    a = as_layout(a, "nullspace(..)")
+    found: Leaves = []
+    below: Any = 1
+    for n, d in a.leaves:
+        if is_zero(d):
+            found.append((n, below))
+        below = times(below, n)
+    return of_leaves(found)

@@ -1,0 +1,178 @@
+"""Layouts cut into tiles and repeated: divisions and products (CuTe's layout algebra).
+
+Source: CUTLASS's documentation, "CuTe Layout Algebra", Division (Tiling) and Product (Tiling). A
+tiler is a layout, a shape (compact), or a tuple of those, one for each mode.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..algebra.nested import is_tuple, modes, size_of
+from ..algebra.strided import Strided
+from ..errors import LayoutError, shown
+from .known import decided, divides, quotient
+from .making import as_layout, make_layout, make_ordered_layout
+from .maps import by_mode, coalesce, complement, composition
+
+
+def logical_divide(a: Any, tiler: Any) -> Strided:
+    """a composed with (tiler, the rest): mode 0 runs within a tile, mode 1 over the tiles.
+
+    tiler: a tuple divides mode by mode; None leaves a mode as it is.
+
+    Raises LayoutError where the composition does not exist: the tiler does not divide.
+    """
+    a = as_layout(a, "logical_divide(..)")
+    if tiler is None:
+        return a
+    if is_tuple(tiler):
+        return by_mode(a, tuple(tiler), logical_divide, "logical_divide")
+    tiler = as_layout(tiler, "logical_divide(..)")
+    try:
+        return composition(a, make_layout(tiler, complement(tiler, coalesce(a).size)))
+    except LayoutError as error:
+        raise LayoutError(
+            f"logical_divide({a}, {tiler}): the division does not exist; {error}"
+        ) from None
+
+
+def zipped_divide(a: Any, tiler: Any) -> Strided:
+    """logical_divide, all that is within a tile in mode 0 and all that is over tiles in mode 1."""
+    return _zipped(logical_divide(a, tiler), tiler)
+
+
+def tiled_divide(a: Any, tiler: Any) -> Strided:
+    """zipped_divide with mode 1's modes side by side: (tile, rest, rest, ..)."""
+    return _unfolded(zipped_divide(a, tiler), (False, True))
+
+
+def flat_divide(a: Any, tiler: Any) -> Strided:
+    """zipped_divide with all modes side by side: (tile, tile, .., rest, rest, ..)."""
+    return _unfolded(zipped_divide(a, tiler), (True, True))
+
+
+def logical_product(a: Any, tiler: Any) -> Strided:
+    """(a, the tiler's copies of it): mode 0 is a, mode 1 puts copies where a leaves room.
+
+    tiler: a tuple repeats mode by mode; None leaves a mode as it is.
+
+    Raises LayoutError where a has no complement.
+    """
+    a = as_layout(a, "logical_product(..)")
+    if tiler is None:
+        return a
+    if is_tuple(tiler):
+        return by_mode(a, tuple(tiler), logical_product, "logical_product")
+    tiler = as_layout(tiler, "logical_product(..)")
+    try:
+        room = complement(a, a.size * tiler.cosize)
+        return make_layout(a, composition(room, tiler))
+    except LayoutError as error:
+        raise LayoutError(
+            f"logical_product({a}, {tiler}): the product does not exist; {error}"
+        ) from None
+
+
+def zipped_product(a: Any, tiler: Any) -> Strided:
+    """logical_product, all of a in mode 0 and all copies in mode 1."""
+    return _zipped(logical_product(a, tiler), tiler)
+
+
+def tiled_product(a: Any, tiler: Any) -> Strided:
+    """zipped_product with mode 1's modes side by side."""
+    return _unfolded(zipped_product(a, tiler), (False, True))
+
+
+def flat_product(a: Any, tiler: Any) -> Strided:
+    """zipped_product with all modes side by side."""
+    return _unfolded(zipped_product(a, tiler), (True, True))
+
+
+def blocked_product(block: Any, tiler: Any) -> Strided:
+    """The block repeated as the tiler says, mode k of the block beside mode k of the tiler: the
+    blocks lie side by side."""
+    return _woven(block, tiler, "blocked_product", (0, 1))
+
+
+def raked_product(block: Any, tiler: Any) -> Strided:
+    """As blocked_product, the tiler's mode first: the blocks are interleaved.
+    Each mode is coalesced, as CuTe does here and not in blocked_product."""
+    found = _woven(block, tiler, "raked_product", (1, 0))
+    return coalesce(found, (1,) * found.rank)
+
+
+def tile_to_shape(block: Any, shape: Any, order: Any = None) -> Strided:
+    """The block repeated until it has a shape, mode by mode; order: which mode is repeated first, as
+    make_ordered_layout takes it (the left one).
+
+    Raises LayoutError where the block does not divide the shape.
+    """
+    block = as_layout(block, "tile_to_shape(..)")
+    construct = f"tile_to_shape({block}, {shown(shape)})"
+    wanted = [size_of(part) for part in modes(shape)]
+    count = len(wanted)
+    if block.rank > count:
+        raise LayoutError(f"{construct}: the block has {block.rank} modes and the shape {count}")
+    padded = _padded(block, count)
+    repeats = []
+    for k, (n, part) in enumerate(zip(wanted, padded.dims, strict=True)):
+        if not decided(divides(part, n), construct, f"{part!r} divides {n!r}"):
+            raise LayoutError(
+                f"{construct}: the block's mode {k} of size {part!r} does not divide {n!r}; choose "
+                "a shape that it divides"
+            )
+        repeats.append(quotient(n, part))
+    order = tuple(range(count)) if order is None else tuple(modes(order))
+    tiler = make_ordered_layout(tuple(repeats), order)
+    return coalesce(blocked_product(padded, tiler), tuple(wanted))
+
+
+def _padded(a: Strided, count: int) -> Strided:
+    """With modes of size 1 until there are so many."""
+    extra = count - a.rank
+    if not extra:
+        return a if is_tuple(a.shape) else Strided((a.shape,), (a.stride,), a.offset)
+    shape, stride = (*modes(a.shape), *[1] * extra), (*modes(a.stride), *[0] * extra)
+    return Strided(shape, stride, a.offset)
+
+
+def _woven(block: Any, tiler: Any, name: str, order: tuple[int, int]) -> Strided:
+    block, tiler = as_layout(block, f"{name}(..)"), as_layout(tiler, f"{name}(..)")
+    count = max(block.rank, tiler.rank)
+    found = logical_product(_padded(block, count), _padded(tiler, count))
+    shapes, strides = [], []
+    for k in range(count):
+        shapes.append(tuple(modes(found.shape[side])[k] for side in order))
+        strides.append(tuple(modes(found.stride[side])[k] for side in order))
+    return Strided(tuple(shapes), tuple(strides), found.offset)
+
+
+def _zipped(divided: Strided, tiler: Any) -> Strided:
+    """The pairs of a result by mode, first members together and second members together."""
+
+    def walk(tree: Any, by: Any) -> tuple[Any, Any]:
+        if by is None:  # not divided: all of it is rest
+            return None, tree
+        if not is_tuple(by):
+            return tree[0], tree[1]
+        pairs = [walk(*each) for each in zip(tree[: len(by)], by, strict=True)]
+        first = tuple(one for one, _ in pairs if one is not None)
+        return first, (*(other for _, other in pairs), *tree[len(by) :])
+
+    if tiler is None:
+        raise LayoutError(f"{divided}: a tiler of None divides nothing; give a size or a layout")
+    shape, stride = walk(divided.shape, tiler), walk(divided.stride, tiler)
+    return Strided(shape, stride, divided.offset)
+
+
+def _unfolded(zipped: Strided, which: tuple[bool, bool]) -> Strided:
+    """The two modes of a result, each with its modes side by side where asked."""
+
+    def walk(tree: Any) -> tuple[Any, ...]:
+        found: list[Any] = []
+        for part, opened in zip(tree, which, strict=True):
+            found += modes(part) if opened else (part,)
+        return tuple(found)
+
+    return Strided(walk(zipped.shape), walk(zipped.stride), zipped.offset)
