@@ -1,6 +1,7 @@
 """Write a memory layout once in Python; get its index functions in seven languages.
 
-The algebra is that of LEGO (CGO 2026): GroupBy, OrderBy, RegP, GenP, TileBy, ExpandBy.
+The algebra is that of LEGO (CGO 2026): GroupBy, OrderBy, RegP, GenP, TileBy, ExpandBy; with
+strided layouts (CuTe's) in the same algebra.
 """
 
 import sys
@@ -11,6 +12,7 @@ from .algebra.compose import same_map
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
+from .algebra.strided import Strided
 from .errors import LegoError, LegoWarning
 
 if TYPE_CHECKING:
@@ -35,6 +37,10 @@ def __getattr__(name: str) -> Any:
             from .emitted import Emitted as found
         case "Cost":
             from .ir.cost import Cost as found
+        case "cute":
+            from importlib import import_module
+
+            found = import_module(".cute", __name__)
         case _:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return found
@@ -63,6 +69,12 @@ def _picture() -> Any:
     return notebook
 
 
+def _cute() -> Any:
+    from . import cute
+
+    return cute
+
+
 def _compose() -> Any:
     from .algebra import compose
 
@@ -70,6 +82,7 @@ def _compose() -> Any:
 
 
 provide("compose", _compose)
+provide("cute", _cute)
 provide("symbols", _symbols)
 provide("tracing", _tracing)
 provide("check", _check)
@@ -87,6 +100,7 @@ __all__ = [
     "OrderBy",
     "RegP",
     "Row",
+    "Strided",
     "TileBy",
     "generate",
     "isqrt",

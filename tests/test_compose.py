@@ -17,7 +17,9 @@ from lego_emit import (
     GroupBy,
     LegoError,
     RegP,
+    Strided,
     TileBy,
+    cute,
     generate,
     same_map,
     symbols,
@@ -215,3 +217,42 @@ def test_a_part_of_an_axis_whose_size_is_a_symbol(base, need):
     for i, j in np.ndindex(whole.shape):
         got = function.evaluate({"M": 7, "i": i + base, "j": j + base})["result"]
         assert got == whole[i, j] + base
+
+
+# -- a layout that is no bijection, next to the memory -------------------------------------------
+
+
+def test_strided_layouts_are_blocks_like_the_others(need):
+    need("g++", "apt-get install g++")
+    pitched = Strided((6, 4), (1, 8))
+    view = TileBy([2, 2], [3, 2]).OrderBy(pitched)
+    assert not view.has_inverse and view.physical_size == pitched.physical_size == 30
+    for index in np.ndindex(view.dims):
+        rows, columns = index[0] * 3 + index[2], index[1] * 2 + index[3]
+        assert view.apply(*index) == rows + 8 * columns
+    unit = generate(view, "cpp")
+    assert unit.verify() and len(unit.functions) == 1
+    assert unit.functions[0].result_range == "0 <= the result < 30"
+    assert (GroupBy([64]) @ pitched).apply(2, 3) == 26
+    rows = cute.layout("(8,8):(8,1)")
+    swizzled = cute.composition(cute.Swizzle(3, 0, 3), rows)
+    assert same_map(swizzled.inverse() @ GroupBy([8, 8]).OrderBy(swizzled), GroupBy([8, 8]))
+    assert str(rows * cute.layout("2:1")) == str(cute.logical_product(rows, cute.layout("2:1")))
+    for p in range(4):
+        back = cute.layout("4:2").left_inverse()
+        assert back(cute.layout("4:2")(p)) == p
+
+
+def test_where_a_layout_without_inverse_may_stand():
+    pitched = Strided((6, 4), (1, 8))
+    for make, words in (
+        (lambda: GroupBy([6, 4]).OrderBy(pitched).OrderBy(Col(6, 4)), "must be the last step"),
+        (lambda: GroupBy([6, 4, 2]).OrderBy(pitched, Col(2)), "must stand alone"),
+        (lambda: GroupBy([64]) @ Strided((4, 4), (-1, 4)), "not known to lie in 0..63"),
+        (lambda: GroupBy([7]).OrderBy(pitched), "has 7 elements"),
+        (lambda: ExpandBy([5, 4], [6, 4], GroupBy([6, 4]).OrderBy(pitched)), "bijection"),
+    ):
+        with pytest.raises(LayoutError, match=words):
+            make()
+    with pytest.raises(InverseError, match="has no inverse"):
+        pitched.inverse()

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import IndexRangeError, LayoutError, shown
 from ..kinds import is_array, is_integer, is_symbolic
-from .block import Change, Indexable, Numbers
+from .block import Change, Indexable, Numbers, outside
 from .nested import (
     check_congruent,
     checked,
@@ -109,6 +109,31 @@ class Strided(Indexable):
     def has_inverse(self) -> bool:
         """Whether it is a bijection onto 0..size-1, as its sizes and strides are written."""
         return self._order is not None
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """Its own dims, or how far its positions reach where it is no bijection."""
+        return self.dims if self.has_inverse else (number(self.offset + self.cosize),)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether no position is negative: neither the offset nor a stride is."""
+        numbers = (self.offset, *flat(self.stride))
+        return all(not is_integer(n) or n >= 0 for n in numbers)
+
+    def right_inverse(self) -> Strided:
+        """CuTe's right_inverse: R with self(R(p)) = p for every p below R's size, by colexicographic
+        indices."""
+        return outside("cute").right_inverse(self)
+
+    def left_inverse(self) -> Strided:
+        """CuTe's left_inverse: L with L(self(i)) = i, by colexicographic indices. Raises LayoutError
+        where two indices share a position."""
+        return outside("cute").left_inverse(self)
+
+    def __mul__(self, tiler: Any) -> Strided:
+        """CuTe's logical_product: copies of this layout, arranged by another."""
+        return outside("cute").logical_product(self, tiler)
 
     @cached_property
     def is_concrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -288,6 +313,20 @@ class Swizzled(Indexable):
         if is_integer(size) and size <= self.swizzle.mask & -self.swizzle.mask:
             return True
         return not self.swizzle.B or same(number(size % (1 << top)), 0)
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """Its own dims, or how far its positions reach where it is no bijection: to the end of the
+        bits that the swizzle changes."""
+        if self.has_inverse:
+            return self.dims
+        end = 1 << (self.swizzle.M + self.swizzle.B + max(-self.swizzle.S, 0))
+        return (number((self.layout.physical_size + end - 1) // end * end),)
+
+    @property
+    def is_bounded(self) -> bool:
+        """As the layout."""
+        return self.layout.is_bounded
 
     @cached_property
     def is_concrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
