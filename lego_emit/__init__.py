@@ -38,9 +38,7 @@ def __getattr__(name: str) -> Any:
         case "Cost":
             from .ir.cost import Cost as found
         case "cute":
-            from importlib import import_module
-
-            found = import_module(".cute", __name__)
+            import lego_emit.cute as found
         case _:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return found
