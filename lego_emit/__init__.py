@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .algebra.block import provide
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
+from .algebra.linear import Linear
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
 from .errors import LegoError, LegoWarning
 
@@ -76,6 +77,7 @@ __all__ = [
     "GroupBy",
     "LegoError",
     "LegoWarning",
+    "Linear",
     "OrderBy",
     "RegP",
     "Row",

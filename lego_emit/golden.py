@@ -98,7 +98,9 @@ class Case:
         if layout is not None:
             try:
                 axes = tuple(("", n) for n in layout.dims)
-                return Table(axes, {"flat": layout_table(layout)})
+                found = layout_table(layout)
+                values = found if isinstance(found, tuple) else (found,)
+                return Table(axes, dict(zip(layout.results or ["flat"], values, strict=True)))
             except LegoError as error:
                 raise GoldenError(f"{self.folder}: {error}") from error
         return self._function_table()
