@@ -16,10 +16,11 @@ from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
-from ..errors import TraceError, shown
+from ..errors import PathsError, TraceError, shown
 from ..kinds import is_sympy
 from .calls import call_user_function
 from .doubts import doubts
+from .everywhere import called_everywhere
 from .follow import follow, go_on
 from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
@@ -111,7 +112,11 @@ def followed(
         if unit == "<lambda>":
             unit = "index"
         title = _title(subject, unit)
-        trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given)
+        try:
+            trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given)
+        except PathsError as many:
+            small = called_everywhere(subject, many)
+            trace, result = follow(small, sizes, assume, base, given)
         told = partial(_doubts, subject, trace)
     else:
         raise TraceError(
