@@ -50,11 +50,21 @@ def values_of(vector: int, dims: Dims) -> tuple[int, ...]:
 
 
 def put_above(low: Dims, high: Dims) -> Dims:
-    """The names of both, with their bits together."""
-    found = dict(low)
-    for name, bits in high:
-        found[name] = found.get(name, 0) + bits
-    return tuple(found.items())
+    """The names of both, with their bits together; in an order that keeps both orders where there is
+    one, low's first."""
+    left, right = [*dict(low)], [*dict(high)]
+    order: list[str] = []
+    while left and right:
+        if left[0] in right and right[0] not in left:
+            order.append(right.pop(0))
+        else:
+            order.append(left.pop(0))
+            if order[-1] in right:
+                right.remove(order[-1])
+    bits = dict(low)
+    for name, more in high:
+        bits[name] = bits.get(name, 0) + more
+    return tuple((name, bits[name]) for name in [*order, *left, *right])
 
 
 def check_names(construct: str, names: Sequence[Any], kind: str) -> None:
