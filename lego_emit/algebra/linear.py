@@ -358,17 +358,14 @@ class Linear(LinearMap):
         outs = tuple((n, max(mine[n], theirs[n])) for n in order)
         alike = [n for n in self.coordinates if self._same_columns(other, n, outs)]
         columns = [packed(other._by_name(c, other.results), outs) for c in other.columns]
-        names = [n for n, bits in other.ins for _ in range(bits)]
         echelon = f2.Echelon(columns)
-        apart = f2.Echelon([0 if n in alike else c for n, c in zip(names, columns, strict=True)])
 
         def solved(vector: int, where: str) -> int:
             wanted = packed(self._by_name(vector, self.results), outs)
-            found, short = echelon.minimal(wanted), apart.solve(wanted)
+            found = echelon.minimal(wanted)
             if found is None:
                 raise LayoutError(f"{place}: the other does not reach the image of {where}")
-            plain = short is not None and short.bit_count() <= found.bit_count()
-            return short if plain and short is not None else found
+            return found
 
         made = []
         for name, _ in self.ins:
