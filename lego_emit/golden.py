@@ -138,7 +138,8 @@ class Case:
         """Every file that the case should have beside its layout.py, with its text."""
         what = "physical position of each logical index" if self.layout else "result at each index"
         comment = f"{self.name}: {what}, the last index fastest; -1 is masked"
-        if self.layout is None:
+        if self.layout is None or self.layout.results is not None:
+            what = "results at each index" if self.layout else what
             comment = f"{self.name}: {what}, the last index fastest"
         yield self.folder / TABLE, self.made.text(comment, {**self.sizes, **self.fixed})
         for target in targets:
