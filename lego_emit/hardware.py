@@ -24,15 +24,15 @@ def _dims(rank: int) -> list[str]:
     return [f"dim{k}" for k in range(rank)]
 
 
-def _tile(*steps: tuple[str, int, int], rank: int = 2) -> Linear:
+def _tile(
+    *steps: tuple[str, int, int], rank: int = 2, ins: Sequence[str] = (REGISTER, LANE)
+) -> Linear:
     """Identities one above the other: (input, dimension, bits) as in the proof of Proposition 9.2."""
     bits = dict.fromkeys(_dims(rank), 0)
-    bases: dict[str, list[tuple[int, ...]]] = {REGISTER: [], LANE: []}
+    bases: dict[str, list[tuple[int, ...]]] = {name: [] for name in ins}
     for name, dim, count in steps:
         for _ in range(count):
-            bases.setdefault(name, []).append(
-                tuple((k == dim) << bits[f"dim{dim}"] for k in range(rank))
-            )
+            bases[name].append(tuple((k == dim) << bits[f"dim{dim}"] for k in range(rank)))
             bits[f"dim{dim}"] += 1
     return Linear(bases, {n: 1 << b for n, b in bits.items()})
 
@@ -68,7 +68,7 @@ def blocked(
     steps = []
     for name, sizes in ((REGISTER, per_thread), (LANE, threads), (WARP, warps)):
         steps += [(name, dim, bits_of(construct, name, sizes[dim])) for dim in way]
-    made = _tile(*steps, rank=rank)
+    made = _tile(*steps, rank=rank, ins=(REGISTER, LANE, WARP))
     return made if shape is None else fitted(made, shape, way)
 
 
