@@ -62,8 +62,11 @@ def words(asked: Asked) -> Iterator[Found]:
     """Programs on whole words, for what only moves bits."""
     found = wired(asked.lowering, asked.own) if asked.kinds & WIRED else None
     if found is not None:
+        program, plain = found
         asked.settled = True
-        yield found
+        yield program
+        if not plain and (other := linear(asked.lowering, program)) is not None:
+            yield other
 
 
 def matrices(asked: Asked) -> Iterator[Found]:

@@ -20,9 +20,9 @@ SMALL = 1024  # values of a base that a table is made of
 LEAST = 2  # a form that costs no more is not searched for a better one
 
 
-def wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
-    """Outputs whose bits are bits of the parameters, as programs on whole words; None where some
-    are not."""
+def wired(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool] | None:
+    """(outputs whose bits are bits of parameters, or of sums, as programs on whole words; whether they
+    are of parameters alone); None where some are not."""
     if not lowering.bit_operations:
         return None
     wiring = Wiring(lowering.facts)
@@ -32,7 +32,9 @@ def wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
     form = Form(lowering, Style(), ())
     leaves = [form.expr(e) for e in wiring.inputs]
     inputs = tuple(zip(leaves, wiring.widths, strict=True))
-    return programmed(lowering, inputs, tuple(map(tuple, found)), ("words of bits",))
+    made = programmed(lowering, inputs, tuple(map(tuple, found)), ("words of bits",))
+    plain = all(e.single is not None and e.single.kind == "sym" for e in wiring.inputs)
+    return None if made is None else (made, plain)
 
 
 def programmed(
