@@ -456,3 +456,32 @@ def test_two_symbols_of_few_bits():
     assert unit.functions[0].op_count <= 5
     for i, j in product(range(8), range(16)):
         assert evaluated(unit.functions[0], [[i], [j]]) == [(index(i, j),)]
+
+
+@pytest.mark.slow
+def test_random_maps_in_every_spelling():
+    rng = random.Random(13)
+    for number in range(40):
+        bits, size = rng.randint(2, 16), rng.randint(1, 16)
+        dense = rng.random() < 0.4
+        images = [rng.getrandbits(size) for _ in range(bits)]
+        images = images if dense else [1 << rng.randrange(size) for _ in range(bits)]
+
+        def summed(x, images=images):
+            r = 0
+            for b, w in enumerate(images):
+                r ^= (x >> b & 1) * w
+            return r
+
+        def masked(x, images=images):
+            r = 0
+            for b, w in enumerate(images):
+                r ^= -(x // 2**b % 2) & w
+            return r
+
+        layout = Linear({"x": images}, {"y": 1 << size})
+        spelled = (summed, masked)[number % 2]
+        (function,) = generate(spelled, "cuda", ranges={"x": (0, 1 << bits)}).functions
+        assert function.op_count <= bound(layout)
+        some = [rng.randrange(1 << bits) for _ in range(20)]
+        assert evaluated(function, [some]) == [layout(x) for x in some]
