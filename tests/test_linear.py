@@ -381,6 +381,13 @@ def test_the_paper_s_layout_in_c():
     assert generate(FIGURE, "cpp", name="f").verify()
 
 
+def test_check_and_explain():
+    assert FIGURE.check() == "256 indices: a bijection onto 0..255, inv undoes apply"
+    assert "many-to-one" in Linear({"x": [(1, 0), (1, 0)]}, {"a": 2, "b": 2}).check()
+    assert "added over F2" in generate(FIGURE, "cpp", name="f").explain()
+    assert "matrix over F2" in generate(chosen, "cpp", ranges={"x": (0, 64)}).explain()
+
+
 WEIGHTS = [9, 18, 36, 1, 2, 4]
 
 
