@@ -11,6 +11,7 @@ from .algebra.block import provide
 from .algebra.compose import same_map
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
+from .algebra.linear import Linear
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
 from .algebra.strided import Strided
 from .errors import LegoError, LegoWarning
@@ -95,6 +96,7 @@ __all__ = [
     "GroupBy",
     "LegoError",
     "LegoWarning",
+    "Linear",
     "OrderBy",
     "RegP",
     "Row",

@@ -48,6 +48,10 @@ class TraceError(LegoError):
         return where is not None and is_users(where.tb_frame)
 
 
+class PathsError(TraceError):
+    """A user's function takes more paths than can be followed."""
+
+
 class AssumptionError(LegoError, ValueError):
     """An assumption that cannot be read, names an unknown symbol or contradicts another."""
 

@@ -92,7 +92,10 @@ class Case:
         if layout is not None:
             try:
                 axes = tuple(("", n) for n in layout.dims)
-                return Table(axes, {"flat": layout_table(layout)}, self._numbers)
+                found = layout_table(layout)
+                values = found if isinstance(found, tuple) else (found,)
+                columns = dict(zip(layout.results or ["flat"], values, strict=True))
+                return Table(axes, columns, self._numbers)
             except LegoError as error:
                 raise GoldenError(f"{self.folder}: {error}") from error
         return self._function_table()
@@ -132,8 +135,10 @@ class Case:
     def texts(self, targets: Sequence[str]) -> Iterator[tuple[Path, str]]:
         """Every file that the case should have beside its layout.py, with its text."""
         what = "the results of the index function"
-        if self.layout is not None:
+        if self.layout is not None and self.layout.results is None:
             what = "the physical position of each logical index; -1 is masked"
+        elif self.layout is not None:
+            what = "the results of the layout"
         yield self.folder / TABLE, self.made.text(f"{self.name}: {what}")
         for target in targets:
             yield self.text_path(target), self.emit(target).source

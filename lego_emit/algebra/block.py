@@ -104,6 +104,17 @@ class Block:
         return product(self.physical_dims)
 
     @property
+    def coordinates(self) -> tuple[str, ...] | None:
+        """The names of the index's coordinates; None where they have none."""
+        return None
+
+    @property
+    def results(self) -> tuple[str, ...] | None:
+        """The names of the results of apply, of the sizes physical_dims, which inv takes in this
+        order; None where there is one, the flat position."""
+        return None
+
+    @property
     def masks(self) -> bool:
         """Whether apply gives -1 for some indices."""
         return False

@@ -126,7 +126,7 @@ def _there_and_back(block: Block) -> int:
     held = 0
     for numbers in _chunks(block.size):
         indices = np.unravel_index(numbers, block.dims)
-        flat = reference.apply(block, indices)
+        flat = _flat(block, reference.apply(block, indices))
         inside = (flat >= 0) & (flat < block.physical_size)
         wrong = ~inside & (flat != -1) if masks else ~inside
         if wrong.any():
@@ -136,7 +136,7 @@ def _there_and_back(block: Block) -> int:
                 f"0..{block.physical_size - 1}"
             )
         there = tuple(axis[inside] for axis in indices)
-        back = reference.inv(block, flat[inside])
+        back = block.inv(*_results(block, flat[inside]))
         differs = np.zeros(len(there[0]), bool)
         for one, other in zip(there, back, strict=True):
             differs |= one != other
@@ -151,6 +151,21 @@ def _there_and_back(block: Block) -> int:
     return held
 
 
+def _flat(block: Block, found: Any) -> Any:
+    """The results of apply as one number, the last result fastest."""
+    if not isinstance(found, tuple):
+        return found
+    flat = found[0]
+    for size, value in zip(block.physical_dims[1:], found[1:], strict=True):
+        flat = flat * size + value
+    return flat
+
+
+def _results(block: Block, flat: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What inv takes for such numbers."""
+    return (flat,) if block.results is None else np.unravel_index(flat, block.physical_dims)
+
+
 def _filled(block: Block) -> int:
     """How many positions have an index; the others are padding."""
     if not block.masks:
@@ -162,7 +177,7 @@ def _filled(block: Block) -> int:
 
 def _one_way(block: Block) -> str:
     """A map without inverse (section III-D): what it is; nothing can be wrong with it."""
-    flat = reference.table(block)
+    flat = _flat(block, reference.table(block))
     values, counts = np.unique(flat, return_counts=True)
     among = f"{int(values[0])}..{int(values[-1])}"
     if len(values) == len(flat):

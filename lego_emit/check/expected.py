@@ -109,7 +109,7 @@ def _by_layout(
 ) -> Expected:
     points = space.points(space.kept(numbers_of(space, samples)))
     known = {**space.fixed, **dict(zip((a.name for a in space.axes), points, strict=True))}
-    rank = 1 if inverse else len(layout.dims)
+    rank = len(layout.results or [0]) if inverse else len(layout.dims)
     indices = [p for p in function.params if p.axis]
     if len(indices) != rank:  # an index function beside a layout
         indices = [p for p in function.params if p.name not in space.fixed]
@@ -119,9 +119,10 @@ def _by_layout(
         )
     zero = [known[p.name] - p.base for p in indices]
     try:
-        wanted = evaluator.inv(layout, zero[0]) if inverse else (evaluator.apply(layout, zero),)
+        wanted = layout.inv(*zero) if inverse else evaluator.apply(layout, zero)
     except IndexRangeError as error:
         return Expected(wrong=f"the header allows an index that the layout has not: {error}")
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
     size = len(points[0]) if points else 1
     return Expected(points, [np.broadcast_to(w + function.base, (size,)) for w in wanted])
 

@@ -114,7 +114,11 @@ def _naive(found: Told) -> list[str]:
         values = ", ".join(map(repr, a.values))
         what = "inv" if a.inverse else "apply"
         block = _folded(repr(a.block), found)
-        lines += [*_wrapped(f"{block}.{what}({values})", "  "), f"  by {figures} alone"]
+        lines += _wrapped(f"{block}.{what}({values})", "  ")
+        if a.block.results is not None:
+            lines += ["  the images of the bits that are set, added over F2", ""]
+            continue
+        lines += [f"  by {figures} alone"]
         try:
             formula, count = nest(a, found.reader, [n for n, _ in found.function.outputs])
         except (LegoError, TypeError, ValueError, AttributeError):

@@ -65,13 +65,17 @@ def wanted_of(
     if not inverse:
         return [name for name, _ in table.axes], points, list(table.columns.values())
     assert case.layout is not None
-    flat = table.columns["flat"]
+    layout = case.layout
+    sizes = (layout.physical_size,) if layout.results is None else layout.physical_dims
+    flat = np.zeros(len(points[0]) if points else 1, np.int64)
+    for size, column in zip(sizes, table.columns.values(), strict=True):
+        flat = flat * size + column
     held = flat >= 0
-    positions = np.arange(case.layout.physical_size)
+    positions = np.arange(layout.physical_size)
     wanted = [np.full(len(positions), -1, np.int64) for _ in points]  # -1 where it is padding
     for column, coordinate in zip(wanted, points, strict=True):
         column[flat[held]] = coordinate[held]
-    return ["flat"], [positions], wanted
+    return [*table.columns], [*np.unravel_index(positions, sizes)], wanted
 
 
 def arguments_of(

@@ -50,5 +50,5 @@ class Unit:
         if len(self.functions) != 2:
             return False
         apply, inv = self.functions
-        axes = [p for p in apply.params if p.axis]
-        return len(apply.outputs) == 1 and len(inv.outputs) == len(axes)
+        there, back = ([p for p in f.params if p.axis] for f in (apply, inv))
+        return len(apply.outputs) == len(back) and len(inv.outputs) == len(there)

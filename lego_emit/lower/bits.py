@@ -23,6 +23,7 @@ from math import inf
 
 from .assembler import Assembler, union
 from .detours import pick_ways, step_ways, swap_ways
+from .patterns import patterned
 from .words import (
     Groups,
     Places,
@@ -60,7 +61,15 @@ def wire(
     One tree per output: an int, ("in", k), or (op, a, b) with op one of add, mul, and, or, xor,
     shl, shr, mod; equal subtrees are meant to be computed once. None where nothing fits the width.
     """
-    return _Search(widths, outputs, price, width).run()
+    search = _Search(widths, outputs, price, width)
+    trees = search.run()
+    if trees is None:
+        return None
+    ways = [
+        [tree, *patterned(widths, output, search.assembler)]
+        for tree, output in zip(trees, outputs, strict=True)
+    ]
+    return _settled(ways, price)
 
 
 class _Search:

@@ -17,6 +17,7 @@ MONOTONE = frozenset(
 )
 OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 SHIFTS = {"mul": "shl", "div": "shr", "mod": "and"}  # by powers of two
+Inputs = tuple[tuple[int, int], ...]  # nodes of symbols, and their bits
 DIVISIONS = frozenset({"div", "mod", "floordiv", "floormod"})
 
 
@@ -218,3 +219,12 @@ class Graph:
             if self.ops[node] == "within":
                 counts[node] = counts[self.plain(node)]
         return iter(counts.items())
+
+
+def apart(inputs: Inputs, x: Any) -> dict[int, Any]:
+    """The symbols' values in one number of all bits."""
+    values = {}
+    for node, bits in inputs:
+        values[node] = x & (1 << bits) - 1
+        x = x >> bits
+    return values

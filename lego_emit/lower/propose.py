@@ -10,12 +10,14 @@ from ..arith.facts import Facts
 from ..arith.rebuild import expand_groups, unsubstitute
 from ..arith.terms import Atom, Identity
 from .forms import Form, Style, standing
+from .linear import linear
 from .lowering import Found, Identities, Lowering, identities, price
 from .search import tabulated, wired
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
 TRIES = 3  # functions stay quick
+LONG = 24  # operations of a linear function for which nothing else is tried
 WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 
 
@@ -59,7 +61,19 @@ def words(asked: Asked) -> Iterator[Found]:
     """Programs on whole words, for what only moves bits."""
     found = wired(asked.lowering, asked.own) if asked.kinds & WIRED else None
     if found is not None:
+        program, plain = found
         asked.settled = True
+        yield program
+        if not plain and (other := linear(asked.lowering, program)) is not None:
+            yield other
+
+
+def matrices(asked: Asked) -> Iterator[Found]:
+    """Programs on whole words, for what is linear over F2 in whatever spelling."""
+    (_, count), _ = asked.best
+    found = linear(asked.lowering, asked.best)
+    if found is not None:
+        asked.settled = count > LONG
         yield found
 
 
@@ -92,7 +106,7 @@ def tables(asked: Asked) -> Iterator[Found]:
         yield tabulated(asked.lowering, asked.own, asked.best)
 
 
-PROPOSERS: tuple[Proposer, ...] = (words, styles, multiplied_out, tables)
+PROPOSERS: tuple[Proposer, ...] = (words, matrices, styles, multiplied_out, tables)
 
 
 def is_aligned(outputs: Iterable[Expr], facts: Facts) -> bool:

@@ -23,30 +23,44 @@ SMALL = 1024  # values of a base that a table is made of
 LEAST = 2  # a form that costs no more is not searched for a better one
 
 
-def wired(lowering: Lowering, outputs: Sequence[Expr]) -> Found | None:
-    """Outputs whose bits are bits of the parameters, as programs on whole words; None where some
-    are not."""
+def wired(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool] | None:
+    """(outputs whose bits are bits of parameters, or of sums, as programs on whole words; whether they
+    are of parameters alone); None where some are not."""
     if not lowering.bit_operations:
         return None
     wiring = Wiring(lowering.facts)
     found = [bits for bits in map(wiring.bits, outputs) if bits is not None]
     if len(found) < len(outputs):
         return None
-    longest = max([*map(len, found), *wiring.widths])
+    form = Form(lowering, Style(), ())
+    leaves = [form.expr(e) for e in wiring.inputs]
+    inputs = tuple(zip(leaves, wiring.widths, strict=True))
+    made = programmed(lowering, inputs, tuple(map(tuple, found)), ("words of bits",))
+    plain = all(e.single is not None and e.single.kind == "sym" for e in wiring.inputs)
+    return None if made is None else (made, plain)
+
+
+def programmed(
+    lowering: Lowering,
+    inputs: Sequence[tuple[int, int]],
+    outputs: tuple[tuple[Bit, ...], ...],
+    words: tuple[str, ...],
+) -> Found | None:
+    """Programs on whole words for outputs of these bits. inputs: nodes, and their bits."""
+    widths = tuple(bits for _, bits in inputs)
+    longest = max([*map(len, outputs), *widths])
     width = 31 if longest <= 31 else 63 if {"int64", "uint64"} & {*lowering.types} else None
     if width is None:
         return None
-    words = tuple(map(tuple, found))
-    trees = _word_program(tuple(wiring.widths), words, lowering.graph.cost, width)
+    trees = _word_program(widths, outputs, lowering.graph.cost, width)
     if trees is None:
         return None
-    form = Form(lowering, Style(), ())
-    leaves = {("in", k): form.expr(e) for k, e in enumerate(wiring.inputs)}
+    leaves: dict[Any, int] = {("in", k): node for k, (node, _) in enumerate(inputs)}
     nodes = [lowering.graph.tree(t, leaves) for t in trees[0]]
     for tree, most in trees[1].items():
         if tree in leaves:
             lowering.bounds[leaves[tree]] = 0, most
-    return lowering.priced(nodes, ("words of bits",))
+    return lowering.priced(nodes, words)
 
 
 def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found:

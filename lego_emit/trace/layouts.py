@@ -143,11 +143,14 @@ class Application:
 # -- evaluation ----------------------------------------------------------------------------------
 
 
-def _apply_checked(block: Any, values: list[Expr]) -> Expr:
+def _apply_checked(block: Any, values: list[Expr]) -> Any:
     learn_application(block, values)
     _tell(block, values, inverse=False)
     bounded = [_bounded_by(v, size_of(n)) for v, n in zip(values, block.dims, strict=True)]
-    return _put_back(block.forward(SYMBOLS, [b for b, _ in bounded]), bounded)
+    found = block.forward(SYMBOLS, [b for b, _ in bounded])
+    if isinstance(found, tuple):  # one of each of the block's results
+        return tuple(_put_back(Expr.of(e), bounded) for e in found)
+    return _put_back(Expr.of(found), bounded)
 
 
 def _inv_checked(block: Any, flat: Expr) -> tuple[Expr, ...]:

@@ -18,10 +18,11 @@ from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
-from ..errors import TraceError, shown
+from ..errors import PathsError, TraceError, shown
 from ..kinds import is_sympy
 from .calls import call_user_function
 from .doubts import doubts, unmet
+from .everywhere import called_everywhere
 from .follow import follow, go_on
 from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
@@ -113,7 +114,11 @@ def followed(
         if unit == "<lambda>":
             unit = "index"
         title = _title(subject, unit)
-        trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given)
+        try:
+            trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given)
+        except PathsError as many:
+            small = called_everywhere(subject, many)
+            trace, result = follow(small, sizes, assume, base, given)
         told = partial(_doubts, subject, trace)
     else:
         raise TraceError(
@@ -211,8 +216,11 @@ def _declared(trace: Trace, layout: Block) -> Block:
 def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
     """NAME_apply and, where there is an inverse, NAME_inv."""
     taken = {*trace.signature, *trace.free}
-    coordinates = index_names(len(layout.dims), taken)
+    coordinates = [*(layout.coordinates or index_names(len(layout.dims), taken))]
     position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
+    results, whole = [*(layout.results or ["flat"])], layout.results is None
+    targets = [position] if whole else results
+    target_sizes = [layout.physical_size] if whole else layout.physical_dims
 
     def declare(names: Sequence[str], sizes: Sequence[Any]) -> Callable[[Trace], None]:
         def prepare(t: Trace) -> None:
@@ -224,37 +232,45 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
 
         return prepare
 
-    forward, flat = go_on(
+    def named(names: Sequence[str]) -> Callable[[Any], Outputs]:
+        def outputs(values: Any) -> Outputs:
+            found = values if isinstance(values, tuple | list) else [values]
+            return [(n, Expr.of(v)) for n, v in zip(names, found, strict=True)]
+
+        return outputs
+
+    forward, found = go_on(
         trace,
         declare(coordinates, layout.dims),
         lambda t: layout.apply(*(t.symbol(n) for n in coordinates)),
     )
-    with using(forward.facts):
-        size = product_of([layout.physical_size]) if layout.has_inverse else None
-    least = -1 if layout.masks else 0
-    spans = [(least, size)] if size is not None else None
-    doc = f"Physical position of the logical index ({', '.join(coordinates)})"
-    doc += f"; {trace.base - 1} where it is masked." if layout.masks else "."
-    found = [
-        Traced(f"{unit}_apply", doc, forward, flat, lambda e: [("flat", Expr.of(e))], size, spans)
-    ]
+    size = spans = None
+    if layout.has_inverse or not whole:
+        least = -1 if layout.masks else 0
+        with using(forward.facts):
+            size = product_of([layout.physical_size]) if whole else None
+            spans = [(least, product_of([n])) for n in target_sizes]
+    if whole:
+        doc = f"Physical position of the logical index ({', '.join(coordinates)})"
+        doc += f"; {trace.base - 1} where it is masked." if layout.masks else "."
+    else:
+        doc = f"({', '.join(results)}) of ({', '.join(coordinates)})."
+    functions = [Traced(f"{unit}_apply", doc, forward, found, named(results), size, spans)]
     if layout.has_inverse:
         back, values = go_on(
             trace,
-            declare([position], [layout.physical_size]),
-            lambda t: layout.inv(t.symbol(position)),
+            declare(targets, target_sizes),
+            lambda t: layout.inv(*(t.symbol(n) for n in targets)),
         )
         doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
+        if not whole:
+            doc = f"({', '.join(coordinates)}) of ({', '.join(results)})."
         with using(back.facts):
-            size = product_of([layout.physical_size])
+            size = product_of([layout.physical_size]) if whole else None
             least = -1 if layout.masks_inverse else 0
             spans = [(least, product_of([n])) for n in layout.dims]
-
-        def named(values: Sequence[Any]) -> list[tuple[str, Expr]]:
-            return [(n, Expr.of(v)) for n, v in zip(coordinates, values, strict=True)]
-
-        found.append(Traced(f"{unit}_inv", doc, back, values, named, size, spans))
-    return found
+        functions.append(Traced(f"{unit}_inv", doc, back, values, named(coordinates), size, spans))
+    return functions
 
 
 def index_names(count: int, taken: set[str]) -> list[str]:

@@ -1,0 +1,234 @@
+"""The layouts of GPU hardware by name, as maps over F2 with their sources.
+
+Distributed layouts go from register, lane, warp to row and column (dim0, dim1); memory layouts from
+row and column to an offset in elements.
+
+Sources: PTX ISA 8.7, sections 9.7.14 (mma, ldmatrix) and 9.7.15 (wgmma); Triton's documentation of
+its GPU dialect (BlockedEncodingAttr, SliceEncodingAttr, NvidiaMmaEncodingAttr, AMDMfmaEncodingAttr,
+AMDWmmaEncodingAttr, SwizzledSharedEncodingAttr, NVMMASharedEncodingAttr); AMD Matrix Instruction
+Calculator; Zhou et al., Linear Layouts, ASPLOS 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .algebra.labels import bits_of
+from .algebra.linear import Linear
+from .errors import LayoutError, shown
+
+REGISTER, LANE, WARP = "register", "lane", "warp"
+
+
+def _dims(rank: int) -> list[str]:
+    return [f"dim{k}" for k in range(rank)]
+
+
+def _tile(
+    *steps: tuple[str, int, int], rank: int = 2, ins: Sequence[str] = (REGISTER, LANE)
+) -> Linear:
+    """Identities one above the other: (input, dimension, bits) as in the proof of Proposition 9.2."""
+    bits = dict.fromkeys(_dims(rank), 0)
+    bases: dict[str, list[tuple[int, ...]]] = {name: [] for name in ins}
+    for name, dim, count in steps:
+        for _ in range(count):
+            bases[name].append(tuple((k == dim) << bits[f"dim{dim}"] for k in range(rank)))
+            bits[f"dim{dim}"] += 1
+    return Linear(bases, {n: 1 << b for n, b in bits.items()})
+
+
+def _element(construct: str, bits: int, known: Sequence[int]) -> int:
+    if bits not in known:
+        raise LayoutError(
+            f"{construct}: elements of {shown(bits)} bits; there are {', '.join(map(str, known))}"
+        )
+    return bits_of(construct, "bits", bits)
+
+
+def blocked(
+    per_thread: Sequence[int],
+    threads: Sequence[int],
+    warps: Sequence[int],
+    order: Sequence[int] | None = None,
+    shape: Sequence[int] | None = None,
+) -> Linear:
+    """A tile of registers, of lanes, of warps above each other (Triton's BlockedEncodingAttr).
+
+    per_thread, threads, warps: sizes by dimension; order: the dimensions, the fastest first, the last
+    one unless given. shape: of the tensor; where the tile is smaller registers repeat it, where it
+    is larger elements have several holders.
+    """
+    construct = f"blocked({shown(per_thread)}, {shown(threads)}, {shown(warps)})"
+    rank = len(per_thread)
+    way = [*range(rank)][::-1] if order is None else [*order]
+    if len(threads) != rank or len(warps) != rank or sorted(way) != [*range(rank)]:
+        raise LayoutError(
+            f"{construct}: give each {rank} sizes, and order the numbers 0..{rank - 1}"
+        )
+    steps = []
+    for name, sizes in ((REGISTER, per_thread), (LANE, threads), (WARP, warps)):
+        steps += [(name, dim, bits_of(construct, name, sizes[dim])) for dim in way]
+    made = _tile(*steps, rank=rank, ins=(REGISTER, LANE, WARP))
+    return made if shape is None else fitted(made, shape, way)
+
+
+def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = None) -> Linear:
+    """A layout on a tensor of a shape: registers repeat what is smaller, elements of what is larger
+    have several holders (section 5.1). order: in which dimensions are repeated, the last one
+    first unless given."""
+    dims, place = [*layout.out_dims], f"fitted({layout!r}, {shown(shape)})"
+    if len(shape) != len(dims):
+        raise LayoutError(f"{place}: give {len(dims)} sizes")
+    sizes = layout.out_dims
+    made = layout
+    for dim in [*range(len(dims))][::-1] if order is None else order:
+        name, bits = dims[dim], bits_of(place, dims[dim], shape[dim])
+        if shape[dim] > sizes[name]:
+            more = shape[dim] // sizes[name]
+            made = made * Linear.identity1D(more, REGISTER, name)
+        elif shape[dim] < sizes[name]:
+            made = made.resize_out(name, 1 << bits)
+    ins = [n for n in (REGISTER, LANE, WARP) if n in made.in_dims]
+    return made.transpose_ins([*ins, *(n for n in made.in_dims if n not in ins)]).transpose_outs(
+        dims
+    )
+
+
+def sliced(layout: Linear, dim: int) -> Linear:
+    """What is left of a layout when a dimension is reduced (Triton's SliceEncodingAttr,
+    Proposition 4.8)."""
+    dims = [*layout.out_dims]
+    if not 0 <= dim < len(dims) or len(dims) < 2:
+        raise LayoutError(f"sliced({layout!r}, {shown(dim)}): no dimension to take away")
+    left = layout.sublayout(layout.in_dims, [n for k, n in enumerate(dims) if k != dim])
+    names = {n: size for n, size in zip(_dims(len(dims) - 1), left.out_dims.values(), strict=True)}
+    return left.reshape_outs(names)
+
+
+def mma(operand: str, bits: int = 16) -> Linear:
+    """A fragment of mma.sync m16n8 (PTX ISA 9.7.14.5): operand a (16 x k), b (k x 8) or c (16 x 8).
+
+    bits: of an element; k is 256 / bits: 16 for f16, 8 for tf32, 4 for f64, 256 for b1.
+    """
+    construct = f"mma({shown(operand)}, {shown(bits)})"
+    if operand == "c":
+        _element(construct, bits, (16, 32, 64))
+        return _tile((REGISTER, 1, 1), (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1))
+    wide = _element(construct, bits, (1, 4, 8, 16, 32, 64))
+    packed = max(0, 5 - wide)  # elements of one register
+    if operand == "a":
+        columns = [] if bits == 64 else [(REGISTER, 1, 1)]
+        return _tile((REGISTER, 1, packed), (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1), *columns)
+    if operand == "b":
+        rows = [] if bits == 64 else [(REGISTER, 0, 1)]
+        return _tile((REGISTER, 0, packed), (LANE, 0, 2), (LANE, 1, 3), *rows)
+    raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
+
+
+def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Linear:
+    """A fragment of wgmma.mma_async m64 (PTX ISA 9.7.15.5), over the four warps of a warpgroup:
+    operand a (64 x 256/bits) or d (64 x n, n a power of two of at least 8)."""
+    construct = f"wgmma({shown(operand)}, {shown(n)}, {shown(bits)})"
+    if operand == "a":
+        return mma("a", bits) * Linear.identity1D(4, WARP, "dim0")
+    if operand != "d":
+        raise LayoutError(f"{construct}: the operands in registers are 'a' and 'd'")
+    if bits_of(construct, "n", n) < 3 or n > 256:
+        raise LayoutError(f"{construct}: n is {n}; powers of two from 8 to 256 are linear over F2")
+    tile = mma("c") * Linear.identity1D(n // 8, REGISTER, "dim1")
+    return tile * Linear.identity1D(4, WARP, "dim0")
+
+
+def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
+    """What ldmatrix and stmatrix of b16 hold (PTX ISA 9.7.14.5.15): 1, 2 or 4 matrices of 8 x 8 below
+    one another; transposed: as .trans gives them."""
+    construct = f"ldmatrix({shown(count)})"
+    if bits_of(construct, "count", count) > 2:
+        raise LayoutError(f"{construct}: there are 1, 2 and 4 matrices")
+    row, column = (1, 0) if transposed else (0, 1)
+    tile = _tile((REGISTER, column, 1), (LANE, column, 2), (LANE, row, 3))
+    return tile * Linear.identity1D(count, REGISTER, "dim0")
+
+
+def mfma(operand: str = "c", size: int = 32, k_width: int = 4) -> Linear:
+    """A fragment of AMD's v_mfma on 64 lanes (AMDMfmaEncodingAttr; Matrix Instruction Calculator).
+
+    operand: c (size x size), a (size x k) or b (k x size), size 32 or 16. k_width: consecutive
+    elements of k in a lane.
+    """
+    construct = f"mfma({shown(operand)}, {shown(size)}, {shown(k_width)})"
+    if size not in (16, 32):
+        raise LayoutError(f"{construct}: size is 16 or 32")
+    across = bits_of(construct, "size", size)
+    groups = 6 - across  # lanes beside those of one row
+    wide = bits_of(construct, "k_width", k_width)
+    if operand == "c":
+        # four rows in the registers of a lane, then the other lanes', then again
+        return _tile(
+            (REGISTER, 0, 2),
+            (LANE, 1, across),
+            (LANE, 0, groups),
+            (REGISTER, 0, across - 2 - groups),
+        )
+    if operand == "a":
+        return _tile((REGISTER, 1, wide), (LANE, 0, across), (LANE, 1, groups))
+    if operand == "b":
+        return _tile((REGISTER, 0, wide), (LANE, 1, across), (LANE, 0, groups))
+    raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
+
+
+def wmma(operand: str = "c", version: int = 1) -> Linear:
+    """A fragment of AMD's v_wmma 16 x 16 x 16 of 16 bits on 32 lanes (AMDWmmaEncodingAttr; RDNA3 and
+    RDNA4 ISA).
+
+    operand: a, b (each in both halves of a wave in version 1) or c. version: 1 for RDNA3, 2 for
+    RDNA4.
+    """
+    construct = f"wmma({shown(operand)}, {shown(version)})"
+    if version not in (1, 2):
+        raise LayoutError(f"{construct}: the versions are 1 (RDNA3) and 2 (RDNA4)")
+    if operand == "c":
+        if version == 1:  # the halves of a wave hold rows in turn
+            return _tile((LANE, 1, 4), (LANE, 0, 1), (REGISTER, 0, 3))
+        return _tile((REGISTER, 0, 3), (LANE, 1, 4), (LANE, 0, 1))
+    if operand not in ("a", "b"):
+        raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
+    k, across = (1, 0) if operand == "a" else (0, 1)
+    if version == 1:
+        tile = _tile((REGISTER, k, 4), (LANE, across, 4))
+        return tile * Linear.zeros1D(2, LANE, "dim0")
+    return _tile((REGISTER, k, 3), (LANE, across, 4), (LANE, k, 1))
+
+
+def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) -> Linear:
+    """Shared memory swizzled for mma (Definition 4.11, with the row that it leaves out;
+    SwizzledSharedEncodingAttr): (dim0, dim1) to the offset in elements."""
+    construct = f"swizzled({shown(rows)}, {shown(columns)}, {shown(vec)}, ..)"
+    for name, size in (("vec", vec), ("per_phase", per_phase), ("max_phase", max_phase)):
+        bits_of(construct, name, size)
+    if vec * max_phase > columns:
+        raise LayoutError(
+            f"{construct}: {max_phase} phases of {vec} elements do not fit {columns} columns"
+        )
+
+    def offset(i: int, j: int) -> int:
+        phase = i // per_phase % max_phase
+        return columns * i + (((phase ^ j // vec) * vec) ^ j % vec)
+
+    sizes = {"dim0": rows, "dim1": columns}
+    return Linear.of(offset, sizes, {"offset": rows * columns})
+
+
+def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
+    """Shared memory as wgmma and TMA take it (NVMMASharedEncodingAttr; PTX ISA 9.7.15.5.1): rows of
+    32, 64 or 128 bytes whose chunks of 16 bytes are swizzled; 0 for none, rows of 16 bytes.
+
+    (dim0, dim1) to the offset in elements.
+    """
+    construct = f"nvmma_shared({shown(rows)}, {shown(swizzle)}, {shown(bits)})"
+    if swizzle not in (0, 32, 64, 128):
+        raise LayoutError(f"{construct}: the swizzles are 0, 32, 64 and 128 bytes")
+    _element(construct, bits, (4, 8, 16, 32, 64, 128))
+    columns, vec = 8 * max(swizzle, 16) // bits, 128 // bits
+    phases = max(swizzle, 16) // 16
+    return swizzled(rows, columns, vec, 8 // phases, phases)

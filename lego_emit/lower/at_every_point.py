@@ -1,0 +1,92 @@
+"""The matrix over F2 of a graph's nodes, compared with them at every point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.nodes import OPS
+from .graph import Graph, Inputs, apart
+
+CHUNK = 2**12  # points that are looked at together
+LARGE = 2**62
+
+
+def columns_of(
+    graph: Graph, reached: Sequence[int], roots: Sequence[int], inputs: Inputs
+) -> list[tuple[int, list[int]]] | None:
+    """(the image of zero, the images of the input bits) of each root; None where it is not affine at
+    some point."""
+    bits = sum(bits for _, bits in inputs)
+    basis = np.array([0, *(1 << k for k in range(bits))])
+    first = _over(graph, reached, roots, apart(inputs, basis))
+    if first is None or any((f < 0).any() for f in first):
+        return None
+    found = [(int(f[0]), [int(v) ^ int(f[0]) for v in f[1:]]) for f in first]
+    for begin in range(0, 1 << bits, CHUNK):
+        points = np.arange(begin, min(begin + CHUNK, 1 << bits))
+        values = _over(graph, reached, roots, apart(inputs, points))
+        if values is None:
+            return None
+        for (start, images), value in zip(found, values, strict=True):
+            wanted = np.full(len(points), start)
+            for k, image in enumerate(images):
+                wanted ^= (points >> k & 1) * image
+            if (wanted != value).any():
+                return None
+    return found
+
+
+def _over(
+    graph: Graph,
+    reached: Sequence[int],
+    roots: Sequence[int],
+    values: Mapping[int, np.ndarray],
+) -> list[np.ndarray] | None:
+    """The roots' values at many points; None where one has no value or is too large for NumPy."""
+    known = dict(values)
+    size = len(next(iter(values.values())))
+    for k in reached:
+        if k in known:
+            continue
+        op, args = graph.ops[k], [known[a] for a in graph.args[k]]
+        if op == "const":
+            if abs(graph.values[k]) >= LARGE:
+                return None
+            known[k] = np.full(size, graph.values[k])
+        elif op == "within":
+            known[k] = args[0]
+        elif op not in _COLUMNS or not _fits(op, args):
+            return None
+        else:
+            known[k] = _COLUMNS[op](*args)
+    return [known[r].astype(np.int64) for r in roots]
+
+
+def _fits(op: str, args: Sequence[np.ndarray]) -> bool:
+    """Whether an operation has a value everywhere, and none overflows."""
+    if op in ("div", "mod", "floordiv", "floormod"):
+        return not (args[1] == 0).any()
+    if op not in ("add", "sub", "mul", "shl", "shr"):
+        return True
+    a, b = (max(abs(int(x.min())), abs(int(x.max()))) for x in args)
+    if op in ("shl", "shr"):
+        return int(args[1].min()) >= 0 and b < 62 and (op == "shr" or a << b < LARGE)
+    return (a * b if op == "mul" else a + b) < LARGE
+
+
+_COLUMNS: dict[str, Any] = {
+    **{op: OPS[op][2] for op in ("add", "sub", "mul", "neg", "shl", "shr", "and", "or", "xor")},
+    **{op: OPS[op][2] for op in ("not", "lt", "le", "gt", "ge", "eq", "ne")},
+    **dict.fromkeys(("div", "floordiv"), np.floor_divide),
+    **dict.fromkeys(("mod", "floormod"), np.mod),
+    "min": np.minimum,
+    "max": np.maximum,
+    "land": np.logical_and,
+    "lor": np.logical_or,
+    "lnot": np.logical_not,
+    "int": lambda c: c.astype(np.int64),
+    "select": np.where,
+}

@@ -1,0 +1,100 @@
+"""Functions that are linear, or affine, over F2 however they are spelled: looked at on all values of
+their symbols, where those have few bits, and programmed from their matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from ..ir.nodes import OPS
+from .graph import Inputs, apart
+from .lowering import Found, Lowering
+from .search import programmed
+from .wiring import Bit
+
+BITS = 16  # of all symbols together
+LEAST = 3  # a form of fewer operations is not looked at
+WORK = 2**26  # operations on numbers that looking at all values may take
+WORDS = ("the matrix over F2 of what it computes, compared at every index",)
+
+
+def linear(lowering: Lowering, best: Found) -> Found | None:
+    """Outputs that are affine over F2, as programs on whole words; None where some are not, or where
+    that is not seen within the budget."""
+    (_, count), roots = best
+    if not lowering.bit_operations or count < LEAST:
+        return None
+    reached = lowering.graph.reached(roots)
+    inputs = _inputs(lowering, reached)
+    if inputs is None or len(reached) << sum(bits for _, bits in inputs) > WORK:
+        return None
+    if not _plausible(lowering, reached, roots, inputs):
+        return None
+    from .at_every_point import columns_of  # it loads NumPy
+
+    columns = columns_of(lowering.graph, reached, roots, inputs)
+    if columns is None:
+        return None
+    words = []
+    for start, images in columns:
+        size = max(start, *images).bit_length()
+        words.append(tuple(_bit(start, images, inputs, k) for k in range(size)))
+    return programmed(lowering, inputs, tuple(words), WORDS)
+
+
+def _bit(start: int, images: Sequence[int], inputs: Inputs, place: int) -> Bit:
+    """The bits of inputs whose exclusive or an output's bit is."""
+    found: list[tuple[int, int] | None] = [None] if start >> place & 1 else []
+    places = [(k, b) for k, (_, bits) in enumerate(inputs) for b in range(bits)]
+    found += [at for at, image in zip(places, images, strict=True) if image >> place & 1]
+    return frozenset(found)
+
+
+def _inputs(lowering: Lowering, reached: Sequence[int]) -> Inputs | None:
+    """The symbols and their bits, where each runs over 0..2**n - 1."""
+    graph, facts = lowering.graph, lowering.facts
+    found = []
+    for node in reached:
+        if graph.ops[node] == "var":
+            lo, hi = facts.interval(facts.symbol(str(graph.values[node])))
+            if lo != 0 or hi is None or hi & (hi + 1) or hi.bit_length() > BITS:
+                return None
+            found.append((node, hi.bit_length()))
+        elif graph.ops[node] not in OPS and graph.ops[node] not in ("const", "within"):
+            return None
+    total = sum(bits for _, bits in found)
+    return tuple(found) if 0 < total <= BITS else None
+
+
+def _plausible(
+    lowering: Lowering, reached: Sequence[int], roots: Sequence[int], inputs: Inputs
+) -> bool:
+    """Whether a few sums go to sums: what is not linear is nearly always seen here."""
+    rng, bits = Random(0), sum(bits for _, bits in inputs)
+    drawn = [(rng.getrandbits(bits), rng.getrandbits(bits)) for _ in range(3)]
+    for x, y in [(1, (1 << bits) - 2), *drawn]:
+        images = [_at(lowering, reached, roots, apart(inputs, p)) for p in (0, x, y, x ^ y)]
+        if any(image is None for image in images):
+            return False
+        for zero, a, b, c in zip(*images, strict=True):  # type: ignore[arg-type]
+            if min(zero, a, b, c) < 0 or zero ^ a ^ b ^ c:
+                return False
+    return True
+
+
+def _at(
+    lowering: Lowering, reached: Sequence[int], roots: Sequence[int], values: Mapping[int, int]
+) -> list[int] | None:
+    """The roots' values at one point; None where there are none."""
+    graph, known = lowering.graph, dict(values)
+    try:
+        for k in reached:
+            if k not in known:
+                op, args = graph.ops[k], [known[a] for a in graph.args[k]]
+                if op == "const":
+                    known[k] = graph.values[k]
+                else:
+                    known[k] = args[0] if op == "within" else OPS[op][2](*args)
+    except (ArithmeticError, ValueError):
+        return None
+    return [int(known[r]) for r in roots]

@@ -1,0 +1,127 @@
+"""Bits whose images are one pattern, moved with them: (x >> b & 1) * w, (x & 7) * 9. Where a matrix is
+dense this takes fewer operations than moving bits by each distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .assembler import Assembler, union
+from .words import Tree, Word, first_bits, groups_of, meaning
+
+MOST = 32  # input bits that are looked at
+
+Bits = frozenset[tuple[int, int]]  # (input, bit)
+Pattern = tuple[int, int, int]  # input, pattern, distance
+
+
+def patterned(
+    widths: Sequence[int], output: Sequence[frozenset], assembler: Assembler
+) -> list[Tree]:
+    """Programs for one output word, some of its bits by patterns and the others by distances."""
+    images: dict[tuple[int, int], int] = {}
+    for place, sources in enumerate(output):
+        for source in sources - {None}:
+            images[source] = images.get(source, 0) | 1 << place
+    if len(images) > MOST or all(len(bit) < 2 for bit in output):
+        return []
+    parts = _parts(images)
+    price = assembler.price
+    step = price["shl"] + price["and"] + price["xor"]
+
+    def spent(chosen: list[tuple[Pattern, Bits]]) -> float:
+        done = union_of(chosen)
+        left = {
+            (source[0], to - source[1])
+            for source, image in images.items()
+            if source not in done
+            for to in range(image.bit_length())
+            if image >> to & 1
+        }
+        return step * len(left) + sum(_price(part, assembler) for part, _ in chosen)
+
+    found: list[Tree] = []
+    for start in ([], parts):
+        chosen, best = [*start], spent(start)
+        while True:
+            others = [[p for p in chosen if p != one] for one in chosen]
+            others += [[*chosen, one] for one in parts if one not in chosen]
+            least = min(others, key=spent, default=chosen)
+            if spent(least) >= best:
+                break
+            chosen, best = least, spent(least)
+        tree = _tree(widths, images, chosen, assembler) if chosen else None
+        if tree is not None:
+            flips = sum(1 << place for place, bit in enumerate(output) if None in bit)
+            found.append(("xor", tree, flips) if flips else tree)
+    return [tree for tree in found if _right(tree, widths, output, assembler.width)]
+
+
+def union_of(chosen: Sequence[tuple[Pattern, Bits]]) -> Bits:
+    """The bits of all parts."""
+    return frozenset(source for _, bits in chosen for source in bits)
+
+
+def _parts(images: dict[tuple[int, int], int]) -> list[tuple[Pattern, Bits]]:
+    """The bits of each pattern, apart where their images overlap."""
+    found: dict[Pattern, list[tuple[int, set[tuple[int, int]]]]] = {}
+    for (word, bit), image in sorted(images.items()):
+        low = (image & -image).bit_length() - 1
+        heaps = found.setdefault((word, image >> low, low - bit), [])
+        for k, (taken, bits) in enumerate(heaps):
+            if not taken & image:
+                heaps[k] = taken | image, bits | {(word, bit)}
+                break
+        else:
+            heaps.append((image, {(word, bit)}))
+    return [(key, frozenset(bits)) for key, heaps in found.items() for _, bits in heaps]
+
+
+def _price(part: Pattern, assembler: Assembler) -> float:
+    price = assembler.price
+    total = price["and"] + price["xor"] + price["shl"] * (part[2] != 0)
+    return total + price["mul"] * (part[1] > 1)
+
+
+def _tree(
+    widths: Sequence[int],
+    images: dict[tuple[int, int], int],
+    chosen: Sequence[tuple[Pattern, Bits]],
+    assembler: Assembler,
+) -> Tree | None:
+    starts, done = first_bits(widths), union_of(chosen)
+    where = {starts[w] + b: (w, b) for w, width in enumerate(widths) for b in range(width)}
+    moves = [
+        (starts[w] + b, to)
+        for (w, b), image in images.items()
+        if (w, b) not in done
+        for to in range(image.bit_length())
+        if image >> to & 1
+    ]
+    words = [Word(("in", k), (1 << width) - 1) for k, width in enumerate(widths)]
+    total = assembler.assemble(words, groups_of(moves, where))
+    if total is None:
+        return None
+    for (word, pattern, by), bits in chosen:
+        mask = union(1 << b for _, b in bits)
+        tree: Tree = ("in", word)
+        if by < 0:
+            tree, mask = ("shr", tree, -by), mask >> -by
+        if mask != (1 << max(0, widths[word] + min(by, 0))) - 1:
+            tree = ("and", tree, mask)
+        if by > 0:
+            tree = ("shl", tree, by)
+        if pattern > 1:
+            tree = ("mul", tree, pattern)
+        total = tree if total == 0 else ("xor", total, tree)
+    return total
+
+
+def _right(tree: Tree, widths: Sequence[int], output: Sequence[frozenset], width: int) -> bool:
+    starts = first_bits(widths)
+    wanted = [
+        sum(1 if source is None else 2 << starts[source[0]] + source[1] for source in bit)
+        for bit in output
+    ]
+    while wanted and not wanted[-1]:
+        wanted.pop()
+    return meaning(tree, widths, width) == wanted

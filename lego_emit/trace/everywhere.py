@@ -1,0 +1,64 @@
+"""Functions with more paths than can be followed and few bits of parameters: called at every index,
+and taken for the affine map over F2 that they turn out to be."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..algebra.linear import Linear
+from ..errors import TraceError
+from .trace import Trace
+
+BITS = 16  # of all parameters together
+
+
+def called_everywhere(fn: Callable[..., Any], many: TraceError) -> Callable[[Trace], Any]:
+    """What follows fn by its values. It raises many, which was raised when fn was followed, where a
+    parameter's range is no power of two from 0 on, where there are too many, or where fn is not
+    affine."""
+    made: dict[tuple[tuple[str, int], ...], Any] = {}
+
+    def function(trace: Trace) -> Any:
+        given: dict[str, Any] = {}
+        for p in inspect.signature(fn).parameters.values():
+            if p.name in trace.sizes or p.default is p.empty:
+                given[p.name] = trace.argument(p.name)
+        trace.signature = [*given]
+        fixed = {n: v for n, v in given.items() if isinstance(v, int)}
+        free = {n: v for n, v in given.items() if n not in fixed}
+        ins, bits = [], 0
+        for name, symbol in free.items():
+            lo, hi = trace.facts.interval(symbol)
+            if trace.base or lo != 0 or hi is None or hi & (hi + 1):
+                raise many
+            ins.append((name, hi + 1))
+            bits += hi.bit_length()
+        if not ins or bits > BITS:
+            raise many
+        key = tuple(ins)
+        if key not in made:
+            made[key] = _layout(fn, dict(ins), fixed, many)
+        layout, form = made[key]
+        values = layout(*free.values())
+        if isinstance(form, Mapping):
+            return dict(zip(form, values, strict=True))
+        return values if isinstance(form, tuple | list) else values[0]
+
+    return function
+
+
+def _layout(
+    fn: Callable[..., Any], ins: Mapping[str, int], fixed: Mapping[str, int], many: TraceError
+) -> tuple[Linear, Any]:
+    """(the layout, fn's result at zero, whose form it has)."""
+    try:
+        form = fn(**fixed, **dict.fromkeys(ins, 0))
+
+        def called(*index: int) -> Any:
+            return fn(**fixed, **dict(zip(ins, index, strict=True)))
+
+        return Linear.of(called, ins), form
+    except Exception:
+        raise many from None
