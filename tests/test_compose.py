@@ -16,6 +16,7 @@ from lego_emit import (
     GenP,
     GroupBy,
     LegoError,
+    Linear,
     RegP,
     Strided,
     TileBy,
@@ -256,3 +257,32 @@ def test_where_a_layout_without_inverse_may_stand():
             make()
     with pytest.raises(InverseError, match="has no inverse"):
         pitched.inverse()
+
+
+def test_a_tensor_in_memory_under_a_linear_layout(need):
+    """Where a thread's register lies: the memory's layout after the hardware's."""
+    need("g++", "apt-get install g++")
+    fragment = Linear(
+        {"register": [(0, 1), (8, 0)], "lane": [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
+        out={"dim0": 16, "dim1": 8},
+    )
+    pitched = GroupBy([16, 8]).OrderBy(Strided((16, 8), (12, 1)))
+    both = pitched @ fragment
+    assert both.coordinates == ("register", "lane") and both.results is None
+    for register, lane in np.ndindex(4, 32):
+        row, column = fragment(register=register, lane=lane)
+        assert both.apply(register, lane) == 12 * row + column
+    assert generate(both, "cpp").verify()
+    assert isinstance(fragment @ fragment.inverse(), Linear)
+    assert same_map(fragment.right_inverse(), fragment.inverse())
+    flat = fragment.flatten_outs()
+    view = GroupBy([4, 32]).OrderBy(flat)
+    assert same_map(view, flat) and generate(view, "cpp").verify()
+    with pytest.raises(LayoutError, match=r"gives 'dim0', 'dim1', and memory has one"):
+        GroupBy([4, 32]).OrderBy(fragment)
+    half = Linear({"x": [1, 0]}, out={"y": 2})
+    with pytest.raises(InverseError, match="has no inverse"):
+        half.inverse()
+    assert same_map(half @ half.right_inverse(), Linear({"y": [1]}, out={"y": 2}))
+    with pytest.raises(InverseError, match="no right inverse: it reaches 2 of 4"):
+        Linear({"x": [1]}, out={"y": 4}).right_inverse()

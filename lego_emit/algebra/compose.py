@@ -10,15 +10,15 @@ from ..errors import InverseError, LayoutError
 from .block import Block, Change, Indexable, Numbers, outside
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
-from .sizes import product
+from .sizes import comparable, product
 
 MOST_COMPARED = 2**22  # indices of two layouts that are all looked at
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Composed(Indexable):
-    """outer @ inner: inner first. Its position is taken for outer's index, row-major where outer
-    has several dims.
+    """outer @ inner: inner first. Its results are outer's index where they are as many and as large
+    as outer's dims; else its position is, row-major.
 
     Raises LayoutError where inner's positions are no indices of outer.
     """
@@ -60,14 +60,30 @@ class Composed(Indexable):
     @property
     def has_inverse(self) -> bool:
         """Whether both have one, and every index of the outer one is a position of the inner."""
+        if len(self.results or ()) > 1 or len(self.inner.results or ()) > 1:
+            return False
         same = isinstance(self.inner.physical_size, int) and isinstance(self.outer.size, int)
         onto = self.inner.physical_size == self.outer.size if same else True
         return self.outer.has_inverse and self.inner.has_inverse and onto
 
     @property
+    def coordinates(self) -> tuple[str, ...] | None:
+        """The inner layout's."""
+        return self.inner.coordinates
+
+    @property
+    def results(self) -> tuple[str, ...] | None:
+        """The outer layout's."""
+        return self.outer.results
+
+    @property
     def is_bounded(self) -> bool:
         """As the outer one."""
         return self.outer.is_bounded
+
+    @property
+    def _passes(self) -> bool:
+        return comparable(self.inner.physical_dims) == comparable(self.outer.dims)
 
     def sizes(self) -> tuple[Any, ...]:
         """Both layouts'."""
@@ -94,8 +110,12 @@ class Composed(Indexable):
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The outer position of the inner one."""
-        flat = self.inner.forward(numbers, index)
-        return self.outer.forward(numbers, _as_index(numbers, self.outer.dims, flat))
+        found = self.inner.forward(numbers, index)
+        if isinstance(found, tuple) and self._passes:
+            return self.outer.forward(numbers, found)
+        if isinstance(found, tuple):
+            found = flattened([numbers.size(n) for n in self.inner.physical_dims], found)
+        return self.outer.forward(numbers, _as_index(numbers, self.outer.dims, found))
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The inner index of the outer one."""
@@ -105,8 +125,12 @@ class Composed(Indexable):
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """As functions are composed."""
-        flat = self.inner.reference_apply(index)
-        return self.outer.reference_apply(unflatten(self.outer.dims, flat))
+        found = self.inner.reference_apply(index)
+        if isinstance(found, tuple) and self._passes:
+            return self.outer.reference_apply(found)
+        if isinstance(found, tuple):
+            found = flatten(self.inner.physical_dims, found)
+        return self.outer.reference_apply(unflatten(self.outer.dims, found))
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """As functions are composed, backwards."""
@@ -247,13 +271,22 @@ def same_map(a: Block, b: Block) -> Same:
     return _compared(a, b)
 
 
+def _results(found: Any) -> tuple[Any, ...]:
+    return found if isinstance(found, tuple) else (found,)
+
+
 def _compared(a: Block, b: Block) -> Same:
     import numpy as np
 
     from . import reference
 
     index = [i.reshape(-1) for i in np.indices(a.dims)]
-    wrong = np.flatnonzero(reference.apply(a, index) != reference.apply(b, index))
+    one, other = (
+        np.stack(np.broadcast_arrays(*_results(reference.apply(x, index)))) for x in (a, b)
+    )
+    if len(one) != len(other):
+        return Same(False, None, f"one has {len(one)} results, the other {len(other)}")
+    wrong = np.flatnonzero((one != other).any(axis=0))
     if not len(wrong):
         return Same(True)
     at = tuple(int(i[wrong[0]]) for i in index)

@@ -74,6 +74,11 @@ class OrderBy(Block, PhysicalFirst):
                     f"OrderBy({listed(found)}): {shown(perm)} is a {type(perm).__name__}; OrderBy "
                     "takes RegP, Row, Col and GenP blocks and other layouts, or one OrderBy"
                 )
+            if len(perm.results or ()) > 1:
+                raise LayoutError(
+                    f"OrderBy({listed(found)}): {perm!r} gives {listed(perm.results or ())}, and memory "
+                    "has one position; flatten_outs() makes one of them"
+                )
             if perm.masks:
                 raise LayoutError(
                     f"OrderBy({listed(found)}): {perm!r} gives -1 where it masks; put the ExpandBy "

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LayoutError, nearest, shown
+from ..errors import InverseError, LayoutError, nearest, shown
 from . import f2
 from .labels import (
     Dims,
@@ -159,6 +159,19 @@ class Linear(LinearMap):
         return 1 << bits
 
     # -- operations ----------------------------------------------------------------------------
+
+    def __matmul__(self, inner: Any) -> Any:
+        """self @ inner: of a linear layout whose outputs have the names of these inputs the linear
+        layout inner.compose(self), of any other layout the composition."""
+        if isinstance(inner, Linear) and inner.out_dims == self.in_dims:
+            return inner.compose(self)
+        return super().__matmul__(inner)
+
+    def right_inverse(self) -> Linear:
+        """pseudoinvert(): R with self(R(y)) = y. Raises InverseError where an output has no input."""
+        if not self.is_surjective():
+            raise InverseError(f"{self!r} has no right inverse: {self._why()}")
+        return self.pseudoinvert()
 
     def __mul__(self, other: Linear) -> Linear:
         """Definition 4.3: this one on the low bits of the names that both have, the other above."""

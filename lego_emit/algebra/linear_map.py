@@ -134,6 +134,19 @@ class LinearMap(Block):
         """Whether it is a bijection."""
         return self.is_invertible()
 
+    @property
+    def is_bounded(self) -> bool:
+        """Always: results lie below the outputs' sizes."""
+        return True
+
+    def inverse(self) -> Self:
+        """The inverse. Raises InverseError where it is no bijection."""
+        if not self.has_inverse:
+            raise InverseError(f"{self!r} has no inverse: {self._why()}")
+        return self.invert()
+
+    left_inverse = inverse
+
     # -- evaluation ----------------------------------------------------------------------------
 
     def __call__(self, *index: Any, **named: Any) -> tuple[Any, ...]:
