@@ -46,7 +46,7 @@ def patterned(
             others = [[p for p in chosen if p != one] for one in chosen]
             others += [[*chosen, one] for one in parts if one not in chosen]
             least = min(others, key=spent, default=chosen)
-            if spent(least) >= best:
+            if not spent(least) < best:
                 break
             chosen, best = least, spent(least)
         tree = _tree(widths, images, chosen, assembler) if chosen else None
@@ -78,8 +78,12 @@ def _parts(images: dict[tuple[int, int], int]) -> list[tuple[Pattern, Bits]]:
 
 def _price(part: Pattern, assembler: Assembler) -> float:
     price = assembler.price
-    total = price["and"] + price["xor"] + price["shl"] * (part[2] != 0)
-    return total + price["mul"] * (part[1] > 1)
+    total = price["and"] + price["xor"]
+    if part[2]:
+        total += price["shl"]
+    if part[1] > 1:
+        total += price["mul"]
+    return total
 
 
 def _tree(
