@@ -140,6 +140,10 @@ class Block:
         """All sizes in this block, however deep."""
         return self.dims
 
+    def offsets(self) -> tuple[Any, ...]:
+        """Numbers in this block, however deep, that are no sizes and may be negative."""
+        return ()
+
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """Pairs of sizes whose products must be equal."""
         return iter(())
@@ -192,7 +196,7 @@ class Block:
     @cached_property
     def is_concrete(self) -> bool:
         """Whether every size in this block, however deep, is an integer."""
-        return all(isinstance(n, int) for n in self.sizes())
+        return all(isinstance(n, int) for n in (*self.sizes(), *self.offsets()))
 
     def apply(self, *indices: Any) -> Any:
         """The flat physical index of a logical index (Figs. 4, 5 and 9).

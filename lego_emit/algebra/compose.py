@@ -89,6 +89,10 @@ class Composed(Indexable):
         """Both layouts'."""
         return self.inner.sizes() + self.outer.sizes()
 
+    def offsets(self) -> tuple[Any, ...]:
+        """Both layouts'."""
+        return self.inner.offsets() + self.outer.offsets()
+
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """Both layouts', and that one's positions are the other's indices where both have an
         inverse."""
@@ -184,6 +188,10 @@ class Inverse(Indexable):
     def sizes(self) -> tuple[Any, ...]:
         """The layout's."""
         return self.layout.sizes()
+
+    def offsets(self) -> tuple[Any, ...]:
+        """The layout's."""
+        return self.layout.offsets()
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """The layout's."""

@@ -120,6 +120,10 @@ class OrderBy(Block, PhysicalFirst):
         """Those of all its permutations."""
         return tuple(n for perm in self.perms for n in perm.sizes())
 
+    def offsets(self) -> tuple[Any, ...]:
+        """Those of all its permutations."""
+        return tuple(n for perm in self.perms for n in perm.offsets())
+
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """Those of all its permutations."""
         return (pair for perm in self.perms for pair in perm.equations())
@@ -268,6 +272,10 @@ class Layout(Indexable):
     def sizes(self) -> tuple[Any, ...]:
         """The tiles' and those of all orders."""
         return self.dims + tuple(n for order in self.chain for n in order.sizes())
+
+    def offsets(self) -> tuple[Any, ...]:
+        """Those of all orders."""
+        return tuple(n for order in self.chain for n in order.offsets())
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """The tiles' product is that of each order, and what the orders say."""

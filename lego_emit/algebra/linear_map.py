@@ -235,7 +235,8 @@ class LinearMap(Block):
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """Definition 4.1: the images of the bits that are set, added."""
-        total = [*self._split(self.start)]
+        nothing = sum(value * 0 for value in index)  # of the shape of the indices
+        total = [part + nothing for part in self._split(self.start)]
         for bases, value in zip(self.bases.values(), index, strict=True):
             for bit, image in enumerate(bases):
                 for k, part in enumerate(image):

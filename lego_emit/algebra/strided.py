@@ -36,7 +36,7 @@ class Strided(Indexable):
     """A layout of nested sizes, each with a stride: offset + the sum of coordinate * stride.
 
     shape: a size or a nested tuple of sizes, at least 1. strides: nested alike; a stride may be 0 or
-    negative. offset: what is added. Each may be a symbol (at least 1).
+    negative. offset: what is added. Each may be a symbol, of a size or a stride at least 1.
 
     apply takes one index for each mode of the top level; within a mode the left coordinate is the
     fastest. There is an inv where the layout is a bijection onto 0..size-1 as it is written: offset
@@ -118,8 +118,12 @@ class Strided(Indexable):
     @property
     def is_bounded(self) -> bool:
         """Whether no position is negative: neither the offset nor a stride is."""
-        numbers = (self.offset, *flat(self.stride))
-        return all(not is_integer(n) or n >= 0 for n in numbers)
+        strides = flat(self.stride)
+        return bool(
+            is_integer(self.offset)
+            and self.offset >= 0
+            and all(not is_integer(d) or d >= 0 for d in strides)
+        )
 
     def right_inverse(self) -> Strided:
         """CuTe's right_inverse: R with self(R(p)) = p for every p below R's size, by colexicographic
@@ -144,9 +148,14 @@ class Strided(Indexable):
         return (*flat(self.shape), *flat(self.stride), self.offset)
 
     def sizes(self) -> tuple[Any, ...]:
-        """The leaves of the shape, and the symbols of the strides and of the offset."""
-        others = (s for d in (*flat(self.stride), self.offset) for s in _symbols(d))
+        """The leaves of the shape, and the symbols of the strides: those of the offset are no sizes,
+        and may be negative."""
+        others = (s for d in flat(self.stride) for s in _symbols(d))
         return (*flat(self.shape), *others)
+
+    def offsets(self) -> tuple[Any, ...]:
+        """The offset."""
+        return (self.offset,)
 
     def with_sizes(self, new: Change) -> Strided:
         """The same layout with other sizes, strides and offset."""
@@ -336,6 +345,10 @@ class Swizzled(Indexable):
     def sizes(self) -> tuple[Any, ...]:
         """The layout's."""
         return self.layout.sizes()
+
+    def offsets(self) -> tuple[Any, ...]:
+        """The layout's."""
+        return self.layout.offsets()
 
     def with_sizes(self, new: Change) -> Swizzled:
         """The same swizzle over other sizes."""

@@ -202,7 +202,7 @@ def symbols_of(block: Block) -> set[str]:
     """The names of the symbols in a block's sizes."""
     if block.is_concrete:
         return set()
-    return set().union(*(Expr.of(n).symbols() for n in block.sizes()))
+    return set().union(*(Expr.of(n).symbols() for n in (*block.sizes(), *block.offsets())))
 
 
 class _Numbered:

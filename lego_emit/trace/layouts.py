@@ -76,7 +76,7 @@ def _along(trace: Trace, n: Any, part: slice) -> Expr:
 def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequence[Any]) -> Any:
     """Run compute under the facts in force, or under facts of the layout's own; in SymPy terms
     where the caller's symbols are SymPy's."""
-    used_sympy = any(map(is_sympy, (*values, *block.sizes())))
+    used_sympy = any(map(is_sympy, (*values, *block.sizes(), *block.offsets())))
     exprs = [Expr.of(v) for v in values]
     if running() is not None:
         return compute(exprs)

@@ -204,7 +204,7 @@ def _declared(trace: Trace, layout: Block) -> Block:
     """A layout's own symbols are its parameters, in the order in which they stand."""
     names: list[str] = []
     if not layout.is_concrete:
-        for n in layout.sizes():
+        for n in (*layout.sizes(), *layout.offsets()):
             e = unsubstitute(Expr.of(n), trace.facts)
             ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
             names += [s for s in ordered if s not in names]

@@ -444,12 +444,13 @@ class _Function:
             else:
                 found = list(result) if isinstance(result, (tuple, list)) else [result]
         else:
-            count = 1 if self.role == "inv" else len(self.layout_indices())
+            count = len(self.layout_indices())
             own = self.names[len(self.names) - count :]
             sizes = {n: v for n, v in given.items() if n not in {self.user.get(o, o) for o in own}}
             block = self.block(sizes)
             index = [values[n] - base for n in own]
-            found = [block.apply(*index)] if self.role == "apply" else list(block.inv(index[0]))
+            found = block.apply(*index) if self.role == "apply" else block.inv(*index)
+            found = list(found) if isinstance(found, tuple) else [found]
         return {
             name: int(v) + base for (name, _), v in zip(self.function.outputs, found, strict=True)
         }
@@ -507,7 +508,7 @@ class _Function:
                     yield self.emitted(given), "user"
             return
         names = dict.fromkeys(case.sizes)
-        count_own = 1 if self.role == "inv" else len(self.layout_indices())
+        count_own = len(self.layout_indices())
         names.update((self.user.get(n, n), None) for n in self.names[: len(self.names) - count_own])
         relations = Relations([*case.domain, *case.assume], list(names), -(2**62), 2**62)
         for _ in range(4 if names else 1):
@@ -520,7 +521,8 @@ class _Function:
             except LegoError:
                 self.verdict.notes["user's sizes refused by the reference"] += 1
                 continue
-            dims = block.dims if self.role == "apply" else [block.physical_size]
+            whole = [block.physical_size] if block.results is None else block.physical_dims
+            dims = block.dims if self.role == "apply" else whole
             own = self.names[len(self.names) - count_own :]
             there = {self.renamed.get(n, n): v for n, v in sizes.items()}
             for index in self.indices(dims, count if not names else count // 2):

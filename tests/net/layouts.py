@@ -359,6 +359,62 @@ def broken(c):
     return f"GroupBy([{n}]).OrderBy(GenP([{n}], {functions}))", [s for s in ("N", "a") if s in n]
 
 
+def strided(c):
+    """(a strided layout as text, its symbols)."""
+    names = []
+    modes, size, running = [], 1, 1
+    for _ in range(c.number(1, 3)):
+        leaves = []
+        for _ in range(c.weighted((3, 1), (2, 2))):
+            n = c.of((2, 3, 4, 1, 8, 5))
+            size *= n
+            kind = c.weighted((4, "compact"), (2, "pitch"), (1, 0), (1, -1), (1, "any"), (1, "S"))
+            if kind == "S":
+                names.append(f"S{len(names)}")
+                leaves.append((n, names[-1]))
+                continue
+            stride = {
+                "compact": running,
+                "pitch": running + c.number(0, 5),
+                "any": c.number(-9, 20),
+            }
+            leaves.append((n, stride.get(kind, kind)))
+            running = running * n if kind in ("compact", "pitch") else running
+        modes.append(leaves)
+    if c.chance(1, 3):
+        modes = c.shuffled(modes)
+
+    def nested(k):
+        parts = [
+            f"({', '.join(str(leaf[k]) for leaf in leaves)})"
+            if len(leaves) > 1
+            else str(leaves[0][k])
+            for leaves in modes
+        ]
+        return f"({', '.join(parts)},)"
+
+    offset = c.weighted((4, ""), (1, ", 7"), (1, ", -5"), (1, ", o"))
+    names += ["o"] * (offset == ", o")
+    text = f"Strided({nested(0)}, {nested(1)}{offset})"
+    if not names and c.chance(1, 4):
+        text = f"cute.composition(cute.Swizzle({c.number(0, 2)}, {c.number(0, 2)}, 2), {text})"
+    if c.chance(1, 3):
+        text = f"GroupBy([{size}]).OrderBy({text})"
+    return text, names
+
+
+def linear(c):
+    """A linear or affine map of bits, as text."""
+    high = [c.number(1, 5) for _ in range(c.number(1, 2))]
+    outs = {f"y{k}": 1 << n for k, n in enumerate(high)}
+    bases = {
+        f"x{k}": [tuple(c.number(0, m - 1) for m in outs.values()) for _ in range(c.number(0, 4))]
+        for k in range(c.number(1, 3))
+    }
+    offset = {n: c.number(0, m - 1) for n, m in outs.items()} if c.chance(1, 4) else None
+    return f"Linear({bases}, {outs}, {offset})"
+
+
 # -- cases ---------------------------------------------------------------------------------------
 
 
@@ -366,7 +422,7 @@ def case(c):
     """A case with a layout in it."""
     style = c.weighted(
         (8, "numbers"), (8, "symbols"), (5, "index"), (3, "moved"), (5, "expanded"), (1, "padded"),
-        (2, "huge"), (1, "one way"), (1, "broken"), (2, "around"),
+        (2, "huge"), (1, "one way"), (1, "broken"), (2, "around"), (3, "strided"), (2, "linear"),
     )  # fmt: skip
     if style in ("numbers", "huge", "expanded"):
         if style == "expanded":
@@ -376,6 +432,19 @@ def case(c):
             text = layout(c, sizes, calm=style == "huge" and c.chance(1, 2))
             text = text if style == "huge" else together(c, sizes, text)
         return Case(f"layout = {text}\n", refused="" if style != "huge" else "?", **settings(c))
+    if style == "linear":
+        return Case(f"layout = {linear(c)}\n", refused="?", **settings(c))
+    if style == "strided":
+        text, names = strided(c)
+        given = settings(c)
+        if names and c.chance(1, 2):
+            text = f"{', '.join(names)} = symbols('{' '.join(names)}')\nlayout = {text}\n"
+        elif names:
+            text = f"def f({', '.join(names)}):\n    return {text}\n"
+        else:
+            text = f"layout = {text}\n"
+        domain = tuple(f"{n} >= 1" for n in names if n != "o")
+        return Case(text, domain=domain, refused="?", **given)
     if style in ("one way", "broken", "padded"):
         more = []
         if style == "padded":

@@ -198,7 +198,10 @@ PLAIN = {
 WORDS = {
     **{
         name: getattr(lego_emit, name)
-        for name in ("Col", "ExpandBy", "GenP", "GroupBy", "OrderBy", "RegP", "Row", "TileBy")
+        for name in (
+            *("Col", "ExpandBy", "GenP", "GroupBy", "OrderBy", "RegP", "Row", "TileBy"),
+            *("Strided", "Linear", "cute"),
+        )
     },
     "isqrt": isqrt,
     "symbols": lego_emit.symbols,
