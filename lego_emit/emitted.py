@@ -87,7 +87,7 @@ class Emitted(Unit):
         sizes: a number for each size that is still a symbol, as {"M": 1024}.
         domain: how far an index runs whose range the unit does not state, as {"x": 8}.
         reference: the layout or the function that was emitted, or a golden case, to compare with
-            on integers (default: what generate() was given); over a case's whole table, else at
+            on integers, of a unit of several subjects a list of them (default: what generate() was given); over a case's whole table, else at
             the corners, both ends and `samples` random indices, a function that takes no arrays
             at some thousand of them.
         claim: "injective" or "bijective": what the bitmap must show; without a claim its line is
@@ -98,8 +98,11 @@ class Emitted(Unit):
         on sizes that are missing or that the unit rules out, ToolchainError and its subclass
         DeviceError as compile() does.
         """
-        from .check.verify import verify
+        from .check.verify import verify, verify_each
 
+        options = {"claim": claim, "samples": samples, "progress": progress}
+        if self.program.parts:
+            return verify_each(self, self.subject, on, sizes, domain, reference, options)
         return verify(
             self,
             on,
@@ -107,9 +110,7 @@ class Emitted(Unit):
             sizes=sizes,
             domain=domain,
             reference=reference,
-            claim=claim,
-            samples=samples,
-            progress=progress,
+            **options,
         )
 
     def time(

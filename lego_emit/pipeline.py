@@ -15,14 +15,14 @@ from .errors import LegoWarning, TargetError, TraceError, nearest, shown
 from .ir.cost import Cost, cost_model
 from .ir.nodes import Node
 from .ir.program import INDEX_TYPES, Program
-from .ir.relations import read, with_numbers
+from .ir.relations import names_in, read, with_numbers
 from .kinds import is_integer
 from .lower.function import lowered
 from .lower.problem import Problem
 from .lower.propose import is_aligned
 from .lower.relations import condition
 from .trace.formulas import are_formulas, reference
-from .trace.subject import Traced, followed
+from .trace.subject import Traced, followed, several
 from .trace.trace import Trace
 
 Rewrite = Callable[[str, dict[str, Any]], Any]
@@ -48,7 +48,9 @@ def generate(
         indices, or a layout; a layout (sizes may be `symbols`); or SymPy expressions, see below.
         The function is called with symbols; names that it uses and nobody defined become
         parameters, after those of the signature, in the order of first use; each ':' in an index
-        adds one more. A layout gives NAME_apply and, where it exists, NAME_inv.
+        adds one more. A layout gives NAME_apply and, where it exists, NAME_inv. A list of
+        functions and layouts, or a dict that names them, makes one file of all of them: what
+        sizes, assume and ranges say holds for those that have the parameters.
     target: cuda, cpp, rust, fortran, julia, glsl, javascript, or an installed plug-in's name.
     name: of the unit and its functions; default: the function's name, "layout" for a layout,
         "index" for an expression.
@@ -109,6 +111,7 @@ def generate(
         warnings.warn(text, LegoWarning, stacklevel=2)
     formulas = are_formulas(fn_or_layout)
     subject = reference(fn_or_layout, program.functions) if formulas else fn_or_layout
+    subject = [*several(subject).values()] if program.parts else subject
     return emit_program(program, target, subject=subject, sizes=sizes)
 
 
@@ -139,7 +142,9 @@ def build_program(
         ]
     except RecursionError:
         raise TraceError(f"{subject.unit}: {TOO_DEEP}") from None
-    program = Program(subject.unit, tuple(functions), subject.title, subject.doubts())
+    program = Program(
+        subject.unit, tuple(functions), subject.title, subject.doubts(), subject.parts
+    )
     program.check()
     return program
 
@@ -148,6 +153,11 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
     its flat positions kept whole."""
     trace, (outputs, log) = traced.trace, traced.outputs()
+    params = {*trace.params()}
+
+    def known(c: Node) -> bool:  # where there are several functions, of this one's parameters
+        return params.issuperset(names_in(c))
+
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.facts)
     return Problem(
         traced.name,
@@ -161,7 +171,7 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         trace.base,
         traced.size,
         traced.spans,
-        [*traced.stated, *(c for a in assume for c in _stated(a, trace))],
+        [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
         trace.preconditions,
         trace.stand_ins,
         log,

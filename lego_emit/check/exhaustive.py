@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from functools import partial
-from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from ..algebra import reference
 from ..algebra.block import Block
-from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Expr
 from ..errors import LONGEST, LayoutError, LegoError, line_in, nearest, shown
-from ..kinds import is_integer, is_symbolic
+from ..kinds import is_integer
+from ..trace.numbered import Numbered
 
 CHUNK = 2**20  # indices at a time
 MOST = 2**36  # indices that are tried: an hour's work
@@ -73,7 +71,7 @@ def fixed(block: Block, sizes: Mapping[str, int]) -> Any:
     for name, number in sizes.items():
         if not is_integer(number) or int(number).bit_length() > LONGEST:
             raise LayoutError(f"{block!r}: {name} is {shown(number)}; give a size's number")
-    return block.with_sizes(_Numbered(block, sizes)) if found else block
+    return block.with_sizes(Numbered(block, sizes)) if found else block
 
 
 def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
@@ -203,65 +201,3 @@ def symbols_of(block: Block) -> set[str]:
     if block.is_concrete:
         return set()
     return set().union(*(Expr.of(n).symbols() for n in (*block.sizes(), *block.offsets())))
-
-
-class _Numbered:
-    """Numbers for the symbols in a block (lego_emit.algebra.block.Change)."""
-
-    def __init__(self, block: Block, sizes: Mapping[str, int]):
-        self.block, self.sizes = block, sizes
-
-    def size(self, n: Any) -> int:
-        try:
-            return evaluate(Expr.of(n), self.sizes)
-        except Undefined:
-            raise LayoutError(
-                f"{self.block!r}: a size divides by zero with {dict(self.sizes)}"
-            ) from None
-
-    def function(self, f: Any) -> Any:
-        return _numbered(f, self.sizes, {})
-
-
-def _numbered(value: Any, sizes: Mapping[str, int], made: dict[int, Any]) -> Any:
-    """A GenP's function, or what it closes over, with numbers for the symbols in it. made: what was
-    made of what, by its id."""
-    if id(value) in made:
-        return made[id(value)]
-    if isinstance(value, FunctionType):
-        made[id(value)] = value  # where it closes over itself
-        made[id(value)] = _numbered_function(value, sizes, made)
-        return made[id(value)]
-    if isinstance(value, partial):
-        inner = _numbered((value.func, *value.args), sizes, made)
-        return partial(*inner, **_numbered(value.keywords, sizes, made))
-    if type(value) in (tuple, list):
-        return type(value)(_numbered(v, sizes, made) for v in value)
-    if type(value) is dict:
-        return {k: _numbered(v, sizes, made) for k, v in value.items()}
-    if not is_symbolic(value):
-        return value
-    try:
-        return evaluate(Expr.of(value), sizes)
-    except (KeyError, Undefined, LegoError):
-        return value
-
-
-def _numbered_function(
-    function: FunctionType, sizes: Mapping[str, int], made: dict[int, Any]
-) -> FunctionType:
-    codes, names = [function.__code__], set()
-    for code in codes:
-        names |= set(code.co_names)
-        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
-    own = function.__globals__
-    new = {n: _numbered(own[n], sizes, made) for n in names if n in own and is_symbolic(own[n])}
-    cells = tuple(
-        CellType(_numbered(cell.cell_contents, sizes, made)) for cell in function.__closure__ or ()
-    )
-    defaults = _numbered(function.__defaults__, sizes, made)
-    result = FunctionType(
-        function.__code__, {**own, **new} if new else own, function.__name__, defaults, cells
-    )
-    result.__kwdefaults__ = _numbered(function.__kwdefaults__, sizes, made)
-    return result

@@ -15,7 +15,7 @@ import inspect
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any
 
@@ -23,12 +23,12 @@ import numpy as np
 
 from ..algebra.block import Block
 from ..emit.unit import Unit
-from ..errors import VerifyError
+from ..errors import VerifyError, shown
 from ..ir.program import Function
 from ..ir.relations import OPEN
 from ..run import registry
 from ..run.devices import Checker, Progress, Tally, Targets, Trip
-from ..run.space import Space, spaces_of
+from ..run.space import Space, check_names, spaces_of
 from .expected import Expected, expected, number_of, numbers_of
 from .host import CpuChecker, HostChecker
 from .tables import Tabled, arguments_of, mismatch, wanted_of
@@ -195,6 +195,51 @@ def verify(
         time.perf_counter() - begun,
         run.counterexample,
     )
+
+
+def verify_each(
+    unit: Unit,
+    subjects: Sequence[Any],
+    on: str,
+    sizes: Mapping[str, int] | None,
+    domain: Mapping[str, int] | None,
+    references: Sequence[Any] | None,
+    options: Mapping[str, Any],
+) -> Verification:
+    """verify() of a unit of several subjects, one after the other."""
+    parts = _parts(unit)
+    references = [None] * len(parts) if references is None else references
+    if not isinstance(references, list | tuple) or len(references) != len(parts):
+        raise VerifyError(f"reference is {shown(references)}; give a list of {len(parts)}")
+    check_names(unit.functions, sizes or {})
+    check_names(unit.functions, domain or {})
+    found = []
+    for part, subject, reference in zip(parts, subjects, references, strict=True):
+        known = {p.name for f in part.functions for p in f.params}
+        known |= {old for f in part.functions for old, _ in f.renamed}
+        own = ({n: v for n, v in (given or {}).items() if n in known} for given in (sizes, domain))
+        given, runs = own
+        found.append(
+            verify(
+                part, on, sizes=given, domain=runs, reference=reference, subject=subject, **options
+            )
+        )
+    return replace(
+        found[0],
+        checks=tuple(check for one in found for check in one.checks),
+        seconds=sum(one.seconds for one in found),
+        counterexample=next((one.counterexample for one in found if one.counterexample), ""),
+    )
+
+
+def _parts(unit: Unit) -> list[Unit]:
+    """A unit's subjects, each with its functions and the whole text."""
+    found, start = [], 0
+    for count in unit.program.parts:
+        functions = unit.functions[start : start + count]
+        found.append(replace(unit, program=replace(unit.program, functions=functions, parts=())))
+        start += count
+    return found
 
 
 def _taken(reference: Any) -> set[str]:

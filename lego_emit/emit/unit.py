@@ -47,7 +47,7 @@ class Unit:
     @property
     def is_pair(self) -> bool:
         """Whether it is a layout's apply and inv, and not one index function."""
-        if len(self.functions) != 2:
+        if len(self.functions) != 2 or len(self.program.parts) > 1:
             return False
         apply, inv = self.functions
         there, back = ([p for p in f.params if p.axis] for f in (apply, inv))

@@ -201,6 +201,7 @@ class Program:
     functions: tuple[Function, ...]
     title: str = ""  # the layout or the user's function, as Python text
     doubts: tuple[str, ...] = field(default=(), compare=False)  # what may not be meant in it
+    parts: tuple[int, ...] = ()  # how many functions each of several subjects has; () of one
 
     def check(self) -> None:
         """Check every function."""

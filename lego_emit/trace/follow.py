@@ -45,8 +45,10 @@ def follow(
     assume: Sequence[Any],
     base: int = 0,
     ranges: Sequence[GivenRange] = (),
+    alone: bool = True,
 ) -> tuple[Trace, Any]:
-    """Run function(trace) until nothing new is learned; the last trace and its result."""
+    """Run function(trace) until nothing new is learned; the last trace and its result. alone: all
+    names in sizes, assume and ranges must be its parameters; else see check_known."""
     fixed = check_sizes(sizes)
     conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
     facts = Facts(use_z3=False)
@@ -54,28 +56,42 @@ def follow(
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
         learn_ranges(facts, ranges, fixed)
     trace, result = _settled(Trace(facts, fixed, function, base=base), function, learning=True)
-    names = {*trace.params(), *fixed}
+    if alone:
+        check_known([trace], fixed, conditions, ranges)
+    facts.check_consistent()
+    return trace, result
+
+
+def check_known(
+    traces: Sequence[Trace],
+    fixed: Mapping[str, int],
+    conditions: Sequence[tuple[Cond, str]],
+    ranges: Sequence[GivenRange],
+) -> None:
+    """Raise AssumptionError or TraceError for a name that is a parameter of no function."""
+    params = [*dict.fromkeys(n for trace in traces for n in trace.params())]
+    listed = ", ".join(params) or "none"
+    names = {*params, *fixed}
     for condition, source in conditions:
         for e in condition.exprs():
             for name in sorted(e.symbols() - names):
                 raise AssumptionError(
                     f"the assumption {source!r} names {name}, which is no parameter; parameters: "
-                    f"{', '.join(trace.params()) or 'none'}.{nearest(name, names)}"
+                    f"{listed}.{nearest(name, names)}"
                 )
     for given in ranges:
         for name in (given.name, *sorted(s for e in given.bounds for s in e.symbols())):
             if name not in names:
                 raise AssumptionError(
                     f"the range of {given.name} names {name}, which is no parameter; parameters: "
-                    f"{', '.join(trace.params()) or 'none'}.{nearest(name, names)}"
+                    f"{listed}.{nearest(name, names)}"
                 )
-    for name in sorted(fixed.keys() - {*trace.signature, *trace.free, *trace.axes}):
+    known = {n for t in traces for n in (*t.signature, *t.free, *t.axes)}
+    for name in sorted(fixed.keys() - known):
         raise TraceError(
-            f"sizes fixes {name}, which is no parameter; parameters: "
-            f"{', '.join(trace.params()) or 'none'}.{nearest(name, trace.params())}"
+            f"sizes fixes {name}, which is no parameter; parameters: {listed}."
+            f"{nearest(name, params)}"
         )
-    facts.check_consistent()
-    return trace, result
 
 
 def go_on(

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
+from ..arith.assume import parse, source_of
 from ..arith.expr import Cond, Expr
 from ..arith.given_ranges import GivenRange, parse_ranges
 from ..arith.knowledge import using
@@ -23,10 +24,11 @@ from ..kinds import is_sympy
 from .calls import call_user_function
 from .doubts import doubts, unmet
 from .everywhere import called_everywhere
-from .follow import follow, go_on
+from .follow import check_known, check_sizes, follow, go_on
 from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
 from .learn import learn_layout, product_of
+from .numbered import Numbered
 from .trace import AXIS_NAMES, Trace
 
 Outputs = list[tuple[str, Expr]]
@@ -89,6 +91,7 @@ class Subject:
     title: str
     functions: list[Traced]
     doubts: Callable[[], tuple[str, ...]] = tuple
+    parts: tuple[int, ...] = ()  # how many functions each of several subjects has
 
 
 def followed(
@@ -105,31 +108,102 @@ def followed(
     given = parse_ranges(ranges)
     if are_formulas(subject):
         return _of_formulas(subject, name, sizes, assume, base, given)
+    if isinstance(subject, (list, tuple, Mapping)):
+        return _of_several(subject, name, sizes, assume, base, given)
+    return _of_one_subject(subject, name, sizes, assume, base, given)
+
+
+def several(subject: Any) -> dict[str, Any]:
+    """Subjects by the names of their functions: those that a dict gives, else their own. Raises
+    TraceError where two have the same."""
+    if isinstance(subject, Mapping):
+        named = [*subject.items()]
+    else:
+        named = [(_own_name(part), part) for part in subject]
+    if not named:
+        raise TraceError("generate() was given no function and no layout: there is nothing to emit")
+    found: dict[str, Any] = {}
+    for name, part in named:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise TraceError(f"{shown(name)} is no name for a function")
+        if name in found:
+            raise TraceError(
+                f"two of what generate() was given are called {name}; name them in a dict, "
+                f"{{'{name}': .., 'other': ..}}"
+            )
+        found[name] = part
+    return found
+
+
+def _own_name(subject: Any) -> str:
+    if isinstance(subject, Block):
+        return "layout"
+    name = getattr(subject, "__name__", "index")
+    return "index" if name == "<lambda>" else name
+
+
+def _of_several(
+    subject: Any,
+    name: str | None,
+    sizes: Mapping[str, int] | None,
+    assume: list[Any],
+    base: int,
+    ranges: list[GivenRange],
+) -> Subject:
+    """Each under what is said of its own parameters."""
+    parts = [
+        _of_one_subject(part, own, sizes, assume, base, ranges, alone=False)
+        for own, part in several(subject).items()
+    ]
+    functions = [f for part in parts for f in part.functions]
+    conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
+    check_known([f.trace for f in functions], check_sizes(sizes), conditions, ranges)
+    title = "; ".join(part.title for part in parts)
+    if sizes:
+        title += "; with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
+
+    def told() -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for part in parts for text in part.doubts()))
+
+    return Subject(name or "index", title, functions, told, tuple(len(p.functions) for p in parts))
+
+
+def _of_one_subject(
+    subject: Any,
+    name: str | None,
+    sizes: Mapping[str, int] | None,
+    assume: list[Any],
+    base: int,
+    given: list[GivenRange],
+    alone: bool = True,
+) -> Subject:
     if isinstance(subject, Block):
         unit = name or "layout"
         title, told = repr(subject), tuple
-        trace, result = follow(lambda t: _declared(t, subject), sizes, assume, base, given)
+        numbers = check_sizes(sizes)
+        block = subject.with_sizes(Numbered(subject, numbers)) if numbers else subject
+        trace, result = follow(
+            lambda t: _declared(t, block, subject), sizes, assume, base, given, alone
+        )
     elif callable(subject):
-        unit = name or getattr(subject, "__name__", "index")
-        if unit == "<lambda>":
-            unit = "index"
+        unit = name or _own_name(subject)
         title = _title(subject, unit)
         try:
-            trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given)
+            trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given, alone)
         except PathsError as many:
             small = called_everywhere(subject, many)
-            trace, result = follow(small, sizes, assume, base, given)
+            trace, result = follow(small, sizes, assume, base, given, alone)
         told = partial(_doubts, subject, trace)
     else:
         raise TraceError(
-            f"generate() takes a function or a layout, or SymPy expressions, not {shown(subject)}"
-            + "; sympy.sympify() reads text" * isinstance(subject, str)
+            f"generate() takes a function or a layout, several of them, or SymPy expressions, not "
+            f"{shown(subject)}" + "; sympy.sympify() reads text" * isinstance(subject, str)
         )
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
     else:
         functions = [Traced(unit, _doc(subject, unit), trace, result, partial(_outputs, unit=unit))]
-    if sizes:
+    if sizes and alone:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
     return Subject(unit, " ".join(title.split()), functions, told)
 
@@ -200,11 +274,12 @@ def _called(fn: Callable[..., Any], trace: Trace) -> Any:
     return result
 
 
-def _declared(trace: Trace, layout: Block) -> Block:
-    """A layout's own symbols are its parameters, in the order in which they stand."""
+def _declared(trace: Trace, layout: Block, given: Block) -> Block:
+    """A layout's own symbols are its parameters, in the order in which they stand. given: before the
+    numbers of sizes were put in."""
     names: list[str] = []
-    if not layout.is_concrete:
-        for n in (*layout.sizes(), *layout.offsets()):
+    if not given.is_concrete:
+        for n in (*given.sizes(), *given.offsets()):
             e = unsubstitute(Expr.of(n), trace.facts)
             ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
             names += [s for s in ordered if s not in names]

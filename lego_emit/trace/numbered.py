@@ -1,0 +1,91 @@
+"""Blocks with numbers for symbols: in their sizes, and in what a GenP's functions close over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from ..algebra.block import Block
+from ..arith.expr import Expr
+from ..arith.facts import Facts
+from ..arith.knowledge import using
+from ..arith.rebuild import rebuild
+from ..arith.terms import Atom
+from ..errors import LayoutError, LegoError
+from ..kinds import is_symbolic
+
+
+class Numbered:
+    """Numbers for some of the symbols in a block (lego_emit.algebra.block.Change)."""
+
+    def __init__(self, block: Block, sizes: Mapping[str, int]):
+        self.block, self.sizes = block, sizes
+
+    def size(self, n: Any) -> Any:
+        """An int where no symbol is left."""
+        try:
+            return _value(n, self.sizes)
+        except LegoError as error:
+            raise LayoutError(
+                f"{self.block!r}: the size {n!r} has no value with {dict(self.sizes)}: {error}"
+            ) from None
+
+    def function(self, f: Any) -> Any:
+        """A function that closes over numbers."""
+        return _numbered(f, self.sizes, {})
+
+
+def _value(n: Any, sizes: Mapping[str, int]) -> Any:
+    def number(atom: Atom) -> Expr | None:
+        known = atom.kind == "sym" and atom.args[0] in sizes
+        return Expr.of(sizes[atom.args[0]]) if known else None
+
+    with using(Facts(use_z3=False)):
+        made = rebuild(Expr.of(n), number)
+    return made if made.constant is None else made.constant
+
+
+def _numbered(value: Any, sizes: Mapping[str, int], made: dict[int, Any]) -> Any:
+    """A GenP's function, or what it closes over, with numbers for the symbols in it. made: what was
+    made of what, by its id."""
+    if id(value) in made:
+        return made[id(value)]
+    if isinstance(value, FunctionType):
+        made[id(value)] = value  # where it closes over itself
+        made[id(value)] = _numbered_function(value, sizes, made)
+        return made[id(value)]
+    if isinstance(value, partial):
+        inner = _numbered((value.func, *value.args), sizes, made)
+        return partial(*inner, **_numbered(value.keywords, sizes, made))
+    if type(value) in (tuple, list):
+        return type(value)(_numbered(v, sizes, made) for v in value)
+    if type(value) is dict:
+        return {k: _numbered(v, sizes, made) for k, v in value.items()}
+    if not is_symbolic(value):
+        return value
+    try:
+        return _value(value, sizes)
+    except LegoError:
+        return value
+
+
+def _numbered_function(
+    function: FunctionType, sizes: Mapping[str, int], made: dict[int, Any]
+) -> FunctionType:
+    codes, names = [function.__code__], set()
+    for code in codes:
+        names |= set(code.co_names)
+        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+    own = function.__globals__
+    new = {n: _numbered(own[n], sizes, made) for n in names if n in own and is_symbolic(own[n])}
+    cells = tuple(
+        CellType(_numbered(cell.cell_contents, sizes, made)) for cell in function.__closure__ or ()
+    )
+    defaults = _numbered(function.__defaults__, sizes, made)
+    result = FunctionType(
+        function.__code__, {**own, **new} if new else own, function.__name__, defaults, cells
+    )
+    result.__kwdefaults__ = _numbered(function.__kwdefaults__, sizes, made)
+    return result
