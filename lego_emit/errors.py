@@ -35,6 +35,7 @@ class TraceError(LegoError):
     """A user's function could not be followed with symbols."""
 
     placed = False  # whether the message names the function, and the line
+    many_paths = False  # whether there were more paths than are followed
 
     def __init__(self, *arguments: object):
         super().__init__(*arguments)
@@ -46,10 +47,6 @@ class TraceError(LegoError):
         """Whether the last to catch it was a user's function."""
         where = self.__traceback__
         return where is not None and is_users(where.tb_frame)
-
-
-class PathsError(TraceError):
-    """A user's function takes more paths than can be followed."""
 
 
 class AssumptionError(LegoError, ValueError):

@@ -759,7 +759,7 @@ def long_function(flat):
             lambda: GroupBy([4]).apply(10**5000),
         ),
         (IndexRangeError, ["about -10**5000"], lambda: GroupBy([4])[-(10**5000)]),
-        (IndexRangeError, ["the slice 1:about 10**5000"], lambda: GroupBy([4])[1 : 10**5000]),
+        (IndexRangeError, ["the slice about 10**5000:"], lambda: GroupBy([4])[10**5000 :]),
         (IndexRangeError, ["about 10**5000"], lambda: GroupBy([4]).inv(10**5000)),
         (
             IndexRangeError,

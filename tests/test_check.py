@@ -56,7 +56,7 @@ def test_sizes_are_fixed():
         layout.check(M=12, N=20, BMM=3, BN=5)
     with pytest.raises(LayoutError, match="make the products equal"):
         layout.check(M=12, N=20, BM=5, BN=5)
-    with pytest.raises(LayoutError, match="the size .* has no value with .* a division by zero"):
+    with pytest.raises(LayoutError, match=r"the size .* has no value with .* a division by zero"):
         layout.check(M=12, N=20, BM=0, BN=5)
     with pytest.raises(LayoutError, match="it has none"):
         Row(3).check(M=3)

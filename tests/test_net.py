@@ -289,7 +289,7 @@ def test_what_never_ends_is_found(monkeypatch):
     [
         ("(6*i + j) // 6 = i", "(6*i + j) // 6 = i + 1"),
         ("because 0 <= j < 6", "because 0 <= j < 5"),
-        ("flat = t1 % 6*4 + t1 // 6", "flat = t1 % 6*4 + t1 // 5"),
+        ("flat = (t1 % 6)*4 + t1 // 6", "flat = (t1 % 6)*4 + t1 // 5"),
         ("flat = 4*j + i", "flat = 4*i + j"),
     ],
 )
@@ -357,7 +357,7 @@ def test_a_difference_and_a_number_that_is_divided():
 def test_an_explanation_is_read():
     read = Explanation(generate(LAYOUT.subject(), "cuda").explain("layout_apply"))
     assert len(read.steps) == 1 and len(read.steps[0][1]) == 2 and len(read.steps[0][2]) == 1
-    assert read.naive == ["t1 = i*6 + j", "flat = t1 % 6*4 + t1 // 6"]
+    assert read.naive == ["t1 = i*6 + j", "flat = (t1 % 6)*4 + t1 // 6"]
     assert read.emitted == ["flat = 4*j + i"]
 
 

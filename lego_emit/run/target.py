@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..emit.unit import Unit
-from ..errors import TargetError, ToolchainError, VerifyError, WidthError
+from ..errors import TargetError, ToolchainError, VerifyError
 from ..ir.program import Function
 from .devices import Checker, Rivals, Timer
 from .space import Space
@@ -127,7 +127,8 @@ class Target:
 class Compiled(Mapping):
     """A compiled unit: `run["name"](*arguments)` evaluates a function over integers or integer
     arrays, broadcast as NumPy does. The result is an int64 array (an int for all-integer
-    arguments), a tuple of them for several outputs."""
+    arguments), a tuple of them for several outputs; of a uint64 function an array has its bits: view
+    it as uint64 where values may be beyond 2**63 - 1."""
 
     def __init__(self, unit: Unit, library: Library, position: int, holder: object):
         self.unit, self._library, self._position, self._holder = unit, library, position, holder
@@ -201,15 +202,11 @@ class Compiled(Mapping):
             flat_outputs = self._library.call(self._position, function, [np.zeros(1, np.int64)])
         else:
             flat_outputs = self._library.call(self._position, function, flat)
-        if function.index_type == "uint64" and any((x < 0).any() for x in (*flat, *flat_outputs)):
-            raise WidthError(
-                f"{function.name}: an argument or a result is beyond 2**63 - 1; compiled functions are "
-                f"called with int64 values"
-            )
         outputs = tuple(o.reshape(shape) for o in flat_outputs)
         if all(not isinstance(a, np.ndarray) for a in arguments):
             if shape == ():
-                outputs = tuple(int(o[()]) for o in outputs)
+                wide = 2**64 if function.index_type == "uint64" else 0
+                outputs = tuple(int(o[()]) % wide if wide else int(o[()]) for o in outputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
 

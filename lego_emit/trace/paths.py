@@ -16,7 +16,7 @@ from ..arith.points import MOST as MOST_POINTS
 from ..arith.points import Points
 from ..arith.rebuild import rebuild
 from ..arith.terms import Atom, Identity
-from ..errors import AssumptionError, PathsError, TraceError
+from ..errors import AssumptionError, TraceError
 
 MAX_PATHS = 256  # of one run, those through GenP's functions too
 MAX_DEPTH = 64  # undecided conditions on one path
@@ -168,11 +168,13 @@ def explore(function: Callable[[], Any], asked: dict[str, Cond] | None = None) -
     def run(prefix: list[tuple[Cond, bool]]) -> tuple[_Path, Any]:
         shared.paths += bool(prefix)  # the first of a function is one of its caller's
         if shared.paths >= MAX_PATHS:
-            raise PathsError(
+            error = TraceError(
                 f"more than {MAX_PATHS} paths, the last decided by {_shown(prefix[-1][0])}: spell "
                 f"choices with min, max, // and %, bound the symbols with assume=[...], or fix "
                 f"sizes with sizes={{...}}"
             )
+            error.many_paths = True
+            raise error
         chosen = {condition.identity: value for condition, value in prefix}
         path = _Path(dict(outer.decided) if outer is not None else {}, chosen, shared)
         token = PATH.set(path)

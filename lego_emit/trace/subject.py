@@ -19,7 +19,7 @@ from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
-from ..errors import PathsError, TraceError, shown
+from ..errors import TraceError, shown
 from ..kinds import is_sympy
 from .calls import call_user_function
 from .doubts import doubts, unmet
@@ -115,7 +115,7 @@ def followed(
 
 def several(subject: Any) -> dict[str, Any]:
     """Subjects by the names of their functions: those that a dict gives, else their own. Raises
-    TraceError where two have the same."""
+    TraceError where two have the same, or one is no subject."""
     if isinstance(subject, Mapping):
         named = [*subject.items()]
     else:
@@ -123,6 +123,8 @@ def several(subject: Any) -> dict[str, Any]:
     if not named:
         raise TraceError("generate() was given no function and no layout: there is nothing to emit")
     found: dict[str, Any] = {}
+    if not all(isinstance(part, Block) or callable(part) for _, part in named):
+        raise _no_subject(subject)
     for name, part in named:
         if not isinstance(name, str) or not name.isidentifier():
             raise TraceError(f"{shown(name)} is no name for a function")
@@ -133,6 +135,13 @@ def several(subject: Any) -> dict[str, Any]:
             )
         found[name] = part
     return found
+
+
+def _no_subject(subject: Any) -> TraceError:
+    return TraceError(
+        f"generate() takes a function or a layout, several of them, or SymPy expressions, not "
+        f"{shown(subject)}" + "; sympy.sympify() reads text" * isinstance(subject, str)
+    )
 
 
 def _own_name(subject: Any) -> str:
@@ -190,15 +199,14 @@ def _of_one_subject(
         title = _title(subject, unit)
         try:
             trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given, alone)
-        except PathsError as many:
+        except TraceError as many:
+            if not many.many_paths:
+                raise
             small = called_everywhere(subject, many)
             trace, result = follow(small, sizes, assume, base, given, alone)
         told = partial(_doubts, subject, trace)
     else:
-        raise TraceError(
-            f"generate() takes a function or a layout, several of them, or SymPy expressions, not "
-            f"{shown(subject)}" + "; sympy.sympify() reads text" * isinstance(subject, str)
-        )
+        raise _no_subject(subject)
     if isinstance(result, Block):
         functions = _layout_functions(unit, result, trace)
     else:
