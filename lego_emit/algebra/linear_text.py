@@ -52,13 +52,14 @@ class Matrix(Protocol):
 def explained(layout: Matrix) -> str:
     """The text of explain()."""
     high, wide, rank = width_of(layout.outs), len(layout.columns), layout.rank
+    bases, matrix = _bases(layout), _matrix(layout) if wide and high else []
     parts = [
         [
             f"{_sizes(layout.ins)} -> {_sizes(layout.outs)}: "
             f"{_kind(rank, wide, high)}{' and affine' if layout.start else ''}"
         ],
-        ["bases (where each bit goes):", *_bases(layout)],
-        ["matrix (input bits across, output bits down):", *_matrix(layout)],
+        ["bases (where each bit goes):", *(bases or ["  none"])],
+        ["matrix (input bits across, output bits down):", *(matrix or ["  none"])],
     ]
     if layout.start:
         parts.append([f"offset: {_point(layout.start, layout.outs)}"])

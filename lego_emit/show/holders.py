@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from ..algebra.block import Block
-from ..algebra.strided import Strided
+from ..algebra.strided import Strided, Swizzled
 from ..errors import LayoutError, nearest, shown
 from .cells import MASKED, PLAIN, STRIP, Sheet, banks, folded, hues, labels
 
@@ -107,7 +107,7 @@ def holders(
     """The cells of a layout with named coordinates, or of a Strided one from threads and values.
 
     view: "tensor", each element with all that hold it, or "hardware", each place with its element;
-        without it the tensor where it has two dimensions.
+        without it the tensor, or of a layout with one result the hardware.
     colour: an input's name or "bank"; without it the threads.
     tile: the sizes of a tensor whose elements the one result counts, the first dimension fastest.
     bits: of an element, for "bank".
@@ -116,7 +116,7 @@ def holders(
     """
     points = _points(layout, tile)
     if view is None:
-        view = "tensor" if sum(n > 1 for n in points.outs.values()) > 1 else "hardware"
+        view = "tensor" if len(points.outs) > 1 else "hardware"
     if view not in VIEWS:
         raise LayoutError(
             f"view is {shown(view)}; there are {', '.join(VIEWS)}.{nearest(str(view), VIEWS)}"
@@ -139,7 +139,7 @@ def _points(layout: Block, tile: Sequence[int] | None) -> Points:
             "sublayout(inputs, outputs), or choose smaller sizes"
         )
     names = layout.coordinates
-    if names is None and isinstance(layout, Strided) and layout.rank == 2:
+    if names is None and isinstance(layout, Strided | Swizzled) and len(layout.dims) == 2:
         names = ("thread", "value")
     if names is None:
         raise LayoutError(
@@ -218,7 +218,7 @@ def _tensor(points: Points, colours: np.ndarray, colour: str) -> Sheet:
             'take a part by sublayout(inputs, outputs), or view="hardware"'
         )
     # One result is a memory: its positions lie in a line.
-    flat = np.ravel_multi_index(tuple(points.found), shape)
+    flat = np.asarray(np.ravel_multi_index(tuple(points.found), shape))
     order = points.order
     single = not {*points.ins} & {*LETTERS}
     texts: dict[int, list[str]] = {}
@@ -269,7 +269,7 @@ def _hardware(points: Points, colours: np.ndarray, colour: str) -> Sheet:
     order = points.order
     rows, columns = order[:-1], order[-1:]
     height, width = prod(sizes[k] for k in rows), prod(sizes[k] for k in columns)
-    flat = np.ravel_multi_index(tuple(points.found), tuple(points.outs.values()))
+    flat = np.asarray(np.ravel_multi_index(tuple(points.found), tuple(points.outs.values())))
     rest = [k for k in range(len(sizes)) if k not in order]
 
     def laid(values: np.ndarray) -> np.ndarray:

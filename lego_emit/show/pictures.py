@@ -12,6 +12,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..errors import LayoutError, LegoError
 from .cells import MASKED, NONE, PALETTE, Sheet
+from .holders import Holders
 from .sheet import kept, sheet
 from .tabular import csv, markdown
 
@@ -120,7 +121,7 @@ def svg(page: Sheet, order: bool = False) -> str:
     anchor = "start" if order else "middle"
     out.append(f'<g font-size="{size}" fill="#111" text-anchor="{anchor}">')
     for r, c in cells:
-        if page.positions[r, c] not in (MASKED, NONE):
+        if page.positions[r, c] not in ((NONE,) if isinstance(page, Holders) else (MASKED, NONE)):
             dx, said = 4 if order else width / 2, page.lines(r, c)
             first = 0 if order else (tall - HEIGHT - LINE * (len(said) - 1)) / 2
             for k, line in enumerate(said):
