@@ -293,6 +293,7 @@ def test_colours_of_inputs_and_banks():
         (Linear.zeros1D(64, "lane", "a", 2), {"view": "tensor"}, "64 holders of one element"),
         (cute.layout("(4,8):(8,1)"), {"tile": (4, 4)}, "position 31 is outside"),
         (cute.layout("(4,8):(8,-1)"), {"view": "tensor"}, "the position -7 is in no tensor"),
+        (GroupBy([4, 4]), {"colour": "bank", "bits": 0}, "bits is 0"),
         (GroupBy([4, 4]), {"view": "tensor"}, "named coordinates"),
         (GroupBy([4, 4]), {"colour": "lane"}, "named coordinates"),
     ],

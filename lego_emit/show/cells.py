@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import LayoutError
+from ..errors import LayoutError, shown
+from ..kinds import is_integer
 
 MASKED, NONE = -1, -2  # positions: a masked index, no cell at all
 PLAIN = 8  # the colour of an element of no tile
@@ -46,6 +47,8 @@ def hues(numbers: np.ndarray) -> np.ndarray:
 
 def banks(positions: np.ndarray, bits: int) -> np.ndarray:
     """The bank of shared memory of each position, in elements of so many bits."""
+    if not is_integer(bits) or bits < 1:
+        raise LayoutError(f"bits is {shown(bits)}; give an element's width, as 16 for a half")
     return positions * bits // BANK % BANKS
 
 

@@ -278,7 +278,8 @@ def _hardware(points: Points, colours: np.ndarray, colour: str) -> Sheet:
     texts = {k: (",".join(map(str, column)),) for k, column in enumerate(points.found.T.tolist())}
     said = [" ".join(names[k] for k in part) for part in (rows, columns)]
     page = Holders(
-        f"{points.title}: hardware view, {', '.join(points.outs)} of each; coloured by {colour}",
+        f"{points.title}: hardware view, {', '.join(points.outs)} of each {', '.join(names)}; "
+        f"coloured by {colour}",
         tuple(sizes),
         laid(flat),
         laid(np.arange(len(flat))),

@@ -28,7 +28,8 @@ TABLES = {".csv": csv, ".md": markdown}
 def picture(page: Sheet, path: str | Path, order: bool = False) -> str | bytes:
     """The contents of a picture file, or of a table's, by the ending of its name.
 
-    Raises LegoError on an ending that is none of FORMATS and TABLES, and on .png without lego-emit[plot].
+    Raises LegoError on an ending that is none of FORMATS and TABLES, and on .png without
+    lego-emit[plot].
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".svg":

@@ -31,8 +31,8 @@ def sheet(
     inverse: the memory in order, each cell with the logical index that it holds; otherwise the
         logical grid, each cell with its physical position: tiles of a TileBy in their place in the
         untiled array, further dimensions side by side.
-    view, colour, tile, bits: as in holders(), for layouts with named coordinates and for Strided ones
-        of threads and values (inverse is the view "tensor" there); colour="bank" for all.
+    view, colour, tile, bits: as in holders(), for layouts with named coordinates and for Strided
+        ones of threads and values (inverse is the view "tensor" there); colour="bank" for all.
 
     Raises InverseError where inverse is asked of a layout that has none, and LayoutError as
     holders() does.
