@@ -10,7 +10,8 @@ done with a block stands in a comment before it:
     <!-- output -->       what the block before printed; "..." stands for anything
     <!-- in: NAME -->     lines of a file that a block before has written
     <!-- from: PATH -->   lines of a file of this repository
-    <!-- picture: EXPR --> before an image: that layout's; "picture with order" draws arrows
+    <!-- picture: EXPR --> before an image: that layout's or sheet's; "picture with order" draws
+                          arrows
 
 `LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py` rewrites outputs, pictures and quoted lines (a quote
 from its first to its last line).
@@ -29,6 +30,7 @@ from pathlib import Path
 
 import pytest
 
+from lego_emit.show.cells import Sheet
 from lego_emit.show.pictures import svg
 from lego_emit.show.sheet import sheet
 
@@ -126,7 +128,9 @@ class Page:
 
     def image(self, mark, what, target):
         assert mark.startswith("picture"), f"{self.place}: which layout is {target}?"
-        made = svg(sheet(eval(what, self.namespace)), order=mark.endswith("order"))
+        drawn = eval(what, self.namespace)
+        page = drawn if isinstance(drawn, Sheet) else sheet(drawn)
+        made = svg(page, order=mark.endswith("order"))
         same(self.path.parent / target, made)
 
 

@@ -1,6 +1,7 @@
 """Layouts over F2: the laws of their algebra at random, the paper's examples, what is emitted."""
 
 import random
+import re
 from itertools import product
 
 import numpy as np
@@ -492,3 +493,45 @@ def test_random_maps_in_every_spelling():
         assert function.op_count <= bound(layout)
         some = [rng.randrange(1 << bits) for _ in range(20)]
         assert evaluated(function, [some]) == [layout(x) for x in some]
+
+
+# -- in words ---------------------------------------------------------------------------------------
+
+
+def test_explain_a_permutation_of_bits():
+    text = Linear({"a": [2, 1, 4], "b": [8]}, {"x": 16}).explain()
+    assert text.startswith("a 8, b 2 -> x 16: a bijection\n")
+    assert "  a.1 -> x=1\n" in text
+    assert "         a        b\n".replace(" ", "") in text.replace(" ", "")
+    assert text.endswith("  (0 1)  a.0 -> x.1, a.1 -> x.0\n  (2) (3)  a.2 -> x.2, b.0 -> x.3\n")
+
+
+def test_explain_what_is_no_permutation():
+    made = Linear({"a": [(1, 0), (1, 0)], "b": [(0, 0)]}, {"x": 2, "y": 2}, {"y": 1})
+    text = made.explain()
+    assert "reaches 2 of 4 outputs, each of 4 inputs and affine" in text
+    assert "offset: y=1" in text
+    assert "kernel: a=3; b=1" in text
+    assert "earlier bits'): a.1, b.0" in text
+    assert "no difference): b.0" in text
+    assert "cycles" not in text
+    assert "none" in Linear({"x": []}, {"y": 1}).explain()
+
+
+def test_explain_is_the_matrix_and_its_cycles():
+    rng = random.Random(12)
+    for _ in range(300):
+        made = drawn(rng) if rng.random() < 0.5 else invertible(rng)
+        text = made.explain()
+        rows = text.partition("matrix")[2].partition("\n\n")[0].splitlines()[3:]
+        found = [[int(c == "1") for c in row.split()[1:]] for row in rows]
+        assert found == (made.matrix if made.columns else [])
+        cycles = text.partition("cycles:\n")[2].splitlines()
+        permutes = made.is_invertible() and all(sum(row) == 1 for row in made.matrix)
+        assert bool(cycles) == (permutes and bool(made.columns))
+        to = {}
+        for line in cycles:
+            for cycle in re.findall(r"\(([\d ]+)\)", line):
+                numbers = [*map(int, cycle.split())]
+                to |= dict(zip(numbers, [*numbers[1:], numbers[0]], strict=True))
+        assert not cycles or [1 << to[k] for k in range(len(to))] == [*made.columns]

@@ -1,18 +1,35 @@
 """Seeing a layout: the terminal, the pictures, the notebook, the two commands."""
 
+import io
 import re
 import sys
+from csv import reader
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, symbols
+from lego_emit import (
+    Col,
+    ExpandBy,
+    GenP,
+    GroupBy,
+    Linear,
+    OrderBy,
+    RegP,
+    Row,
+    TileBy,
+    cute,
+    hardware,
+    symbols,
+)
 from lego_emit.cli import main
 from lego_emit.errors import InverseError, LayoutError, LegoError
+from lego_emit.show.cells import MASKED, PALETTE, PLAIN
 from lego_emit.show.pictures import picture, svg
-from lego_emit.show.sheet import MASKED, PLAIN, kept, sheet, terminal
+from lego_emit.show.sheet import kept, sheet, terminal
+from lego_emit.show.tabular import csv, markdown
 
 COL = GroupBy([4, 3]).OrderBy(Col(4, 3))
 
@@ -169,11 +186,147 @@ def test_png():
     assert picture(sheet(COL), "x.png").startswith(b"\x89PNG")
 
 
+# -- named coordinates ---------------------------------------------------------------------------
+
+MMA = hardware.mma("c")
+THREADS = cute.layout("((4,8),2):((16,1),8)")  # the same for 8 x 8, as threads and values
+NAMED = [
+    MMA,
+    hardware.wmma("a"),
+    hardware.wgmma("d", 16),
+    hardware.ldmatrix(2, transposed=True),
+    hardware.mfma("c", 16),
+    hardware.blocked([2, 1], [8, 4], [2, 2], [0, 1]),
+    hardware.swizzled(16, 64, 8, 1, 8),
+    hardware.sliced(MMA, 0),
+    Linear({"x": [(1, 1), (2, 3)], "lane": [(0, 0)]}, {"a": 4, "b": 8}, {"b": 4}),
+    Linear({"x": []}, {"y": 1}),
+]
+
+
+def cells(page):
+    height, width = page.positions.shape
+    return [[list(page.lines(r, c)) for c in range(width)] for r in range(height)]
+
+
+def test_the_tensor_and_its_holders():
+    page = sheet(MMA)
+    assert cells(page)[9][2:4] == [["T5 V2"], ["T5 V3"]]  # PTX: row = lane / 4 + 8
+    twice = hardware.wmma("a")
+    assert cells(sheet(twice))[3][5] == ["T3 V5", "T19 V5"]
+    assert sheet(twice).deep == 2 and sheet(twice).text(3, 5) == "T3 V5; T19 V5"
+    warps = sheet(hardware.wgmma("d"))
+    assert cells(warps)[16][0] == ["W1 T0 V0"]
+
+
+def test_the_hardware_and_its_elements():
+    page = sheet(MMA, view="hardware")
+    assert (page.rows[9], page.columns[3]) == ("T9", "V3")
+    assert page.text(9, 3) == "10,3"
+    warps = sheet(hardware.wgmma("d"), view="hardware")
+    assert warps.rows[33] == "W1 T1" and warps.text(33, 0) == "16,2"
+    assert sheet(hardware.swizzled(8, 8, 2, 1, 4)).text(1, 0) == "10"
+
+
+@pytest.mark.parametrize("layout", NAMED, ids=lambda n: repr(n)[:40])
+def test_every_index_is_in_both_views(layout):
+    outs, points = layout.physical_dims, list(np.ndindex(*layout.dims))
+    tensor, lanes = sheet(layout, view="tensor"), sheet(layout, view="hardware")
+    count = {}
+    for index in points:
+        count[layout(*index)] = count.get(layout(*index), 0) + 1
+    shown = {}
+    for r, c in np.ndindex(*tensor.positions.shape):
+        if tensor.logical[r, c] >= 0:
+            place = tuple(map(int, np.unravel_index(tensor.logical[r, c], outs)))
+            shown[place] = list(tensor.lines(r, c))
+    assert {k: len(v) for k, v in shown.items() if v != ["-"]} == count
+    assert len(shown) == np.prod(outs)
+    assert all(len(set(v)) == len(v) for v in shown.values())
+    for r, c in np.ndindex(*lanes.positions.shape):
+        if lanes.logical[r, c] >= 0:
+            index = np.unravel_index(lanes.logical[r, c], layout.dims)
+            assert lanes.text(r, c) == ",".join(map(str, layout(*map(int, index))))
+    for page in (tensor, lanes):
+        root = ElementTree.fromstring(svg(page))
+        texts = {t.text for t in root.iter("{http://www.w3.org/2000/svg}text")}
+        assert {*tensor.lines(0, 0)} <= texts if page is tensor else lanes.text(0, 0) in texts
+        drawn = plain(terminal(page, 400, 400))
+        assert all(line in "\n".join(drawn) for line in page.lines(0, 0))
+
+
+def test_threads_and_values():
+    page = sheet(THREADS, tile=(8, 8))
+    assert cells(page)[1][:3] == [["T4 V0"], ["T4 V1"], ["T5 V0"]]
+    flat = hardware.mma("c").sublayout(["register", "lane"], ["dim0", "dim1"])
+    low = cells(sheet(flat))[:8]
+    assert cells(page) == low
+    few = sheet(cute.layout("(4,2):(4,1)"), tile=(4, 4))
+    assert few.text(2, 0) == "-" and few.positions[2, 0] == MASKED
+    assert "-" in [t.text for t in ElementTree.fromstring(svg(few)).iter()]
+    swizzled = cute.layout("Sw<1,1,1> o 0 o (4,2):(4,1)")
+    assert sheet(swizzled, tile=(4, 4)).text(0, 0) == "T0 V0"
+
+
+def test_colours_of_inputs_and_banks():
+    lanes, registers = (sheet(MMA, colour=n).colours for n in ("thread", "value"))
+    assert lanes[0, 0] == lanes[8, 1] != lanes[0, 2]
+    assert registers[0, 0] == registers[5, 6] != registers[0, 1]
+    assert len({*lanes.ravel().tolist()}) == 32 and lanes.max() < len(PALETTE)
+    tile = hardware.swizzled(8, 32, 4, 1, 8)  # f16: four chunks of two banks in a row
+    column = sheet(tile, colour="bank", bits=16).colours[:, 0]
+    assert len({*column[:2].tolist()}) == 2
+    row = sheet(GroupBy([2, 64]), colour="bank", bits=16).colours
+    assert (row[0] == row[1]).all() and row[0, 0] == row[0, 1] != row[0, 2]
+
+
+@pytest.mark.parametrize(
+    ("layout", "options", "message"),
+    [
+        (MMA, {"view": "tensr"}, "Did you mean 'tensor'"),
+        (MMA, {"colour": "lan"}, "there are register, lane, bank. Did you mean 'lane'"),
+        (MMA, {"colour": "bank"}, "one result is a position"),
+        (MMA, {"tile": (4, 4)}, "leave tile out"),
+        (hardware.blocked([1, 1, 2], [2, 4, 4], [2, 2, 1]), {}, r"sublayout.*flatten_outs\(\)"),
+        (hardware.swizzled(1024, 1024, 8, 1, 8), {}, "at most 65536"),
+        (Linear({"x": [1]}, {"a": 2**20}), {"view": "tensor"}, "1048576 elements"),
+        (Linear.zeros1D(64, "lane", "a", 2), {"view": "tensor"}, "64 holders of one element"),
+        (cute.layout("(4,8):(8,1)"), {"tile": (4, 4)}, "position 31 is outside"),
+        (cute.layout("(4,8):(8,-1)"), {"view": "tensor"}, "the position -7 is in no tensor"),
+        (GroupBy([4, 4]), {"colour": "bank", "bits": 0}, "bits is 0"),
+        (GroupBy([4, 4]), {"view": "tensor"}, "named coordinates"),
+        (GroupBy([4, 4]), {"colour": "lane"}, "named coordinates"),
+    ],
+)
+def test_pictures_of_names_say_what_is_wrong(layout, options, message):
+    with pytest.raises(LayoutError, match=message):
+        sheet(layout, **options)
+
+
+def test_notebooks_draw_linear_layouts():
+    assert MMA._repr_html_().startswith("<svg ")
+    deep = hardware.blocked([1, 1, 2], [2, 4, 4], [1, 1, 1])
+    assert deep._repr_html_().startswith("<code>")
+
+
+def test_tables():
+    rows = list(reader(io.StringIO(csv(sheet(hardware.wmma("a"))))))
+    assert rows[0][:3] == ["dim0/dim1", "0", "1"]
+    assert rows[4][6] == "T3 V5; T19 V5"
+    assert len(rows) == 17 and {len(row) for row in rows} == {17}
+    lines = markdown(sheet(MMA, view="hardware")).splitlines()
+    assert lines[0] == "| lane/register | V0 | V1 | V2 | V3 |"
+    assert lines[11] == "| T9 | 2,2 | 2,3 | 10,2 | 10,3 |"
+    assert csv(sheet(COL)).splitlines()[:2] == [",0,1,2", "0,0,4,8"]
+
+
 # -- the commands --------------------------------------------------------------------------------
 
 FILE = """
-from lego_emit import Col, GroupBy, OrderBy, Row, TileBy, symbols
+from lego_emit import Col, GroupBy, OrderBy, Row, TileBy, cute, hardware, symbols
 
+mma = hardware.mma("c")
+copy = cute.layout("((4,8),2):((16,1),8)")
 M, N = symbols("M N")
 row = GroupBy([4, 6])
 col = GroupBy([4, 6]).OrderBy(Col(4, 6))
@@ -209,6 +362,17 @@ def test_show(lego, tmp_path):
         assert "<svg" in (tmp_path / name).read_text()
 
 
+def test_show_of_named_coordinates(lego, tmp_path):
+    assert "T9 V3" in lego("show", "a.py:mma").output
+    done = lego("show", "a.py:mma", "--view", "hardware", "--colour", "register")
+    assert "V0   V1   V2   V3" in done.output
+    for name in ("x.csv", "x.md", "x.svg"):
+        assert lego("show", "a.py:copy", "--tile", "8,8", "-o", name).exit_code == 0
+        assert "T31 V1" in (tmp_path / name).read_text()
+    assert lego("show", "a.py:col", "--colour", "bank", "--bits", "16").exit_code == 0
+    assert lego("compare", "a.py:mma", "a.py:mma").output == "equal at all 128 indices\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -219,6 +383,9 @@ def test_show(lego, tmp_path):
         (["a.py:what"], "no 'what'"),
         (["a.py:row", "-o", "x.gif"], ".svg, .png, .html"),
         (["a.py:row", "-o", "a.py/x.svg"], "cannot write"),
+        (["a.py:copy", "--tile", "8x8"], "'8x8' is not of the form 8,16"),
+        (["a.py:copy", "--tile", "4,4"], "position 63 is outside a tile of [4, 4]"),
+        (["a.py:mma", "--colour", "lan"], "Did you mean 'lane'"),
     ],
 )
 def test_show_says_what_is_wrong(lego, arguments, message):

@@ -9,8 +9,9 @@ from typing import Any, Self
 
 from ..errors import IndexRangeError, InverseError, LayoutError, nearest, shown
 from . import f2
-from .block import Block, Change, Numbers
+from .block import Block, Change, Numbers, outside
 from .labels import Dims, starts, values_of, width_of
+from .linear_text import explained
 
 
 @dataclass(frozen=True, repr=False, eq=False, init=False)
@@ -250,6 +251,15 @@ class LinearMap(Block):
 
     def _value(self) -> tuple[Any, ...]:
         return self.ins, self.outs, self.columns, self.start
+
+    def explain(self) -> str:
+        """What it does, as text: the image of each bit, the matrix, the cycles of a permutation of
+        bits; else rank, kernel and free variables."""
+        return explained(self)
+
+    def _repr_html_(self) -> str:
+        """A picture, for notebooks; the expression where there are many elements."""
+        return outside("picture")(self)
 
     def __repr__(self) -> str:
         offset = f", offset={self.offset}" if self.start else ""

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 from .root import FAILED, file_and_name, main, size_option
 
 
+def _tile_option(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> tuple[int, ...] | None:
+    """The numbers of --tile 8,16."""
+    if text is None:
+        return None
+    try:
+        return tuple(int(n, 0) for n in text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text[:60]!r} is not of the form 8,16", ctx, param) from None
+
+
 @main.command()
 @click.argument("source", metavar="FILE.py:NAME")
 @click.option(
@@ -32,22 +44,44 @@ from .root import FAILED, file_and_name, main, size_option
 @click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
 @click.option("--order", is_flag=True, help="Arrows along the path through memory.")
 @click.option(
+    "--view",
+    type=click.Choice(["tensor", "hardware"]),
+    help="Of threads and values: the tensor with its holders, or what each of them holds.",
+)
+@click.option("--colour", metavar="NAME", help="Colour by this input, or by bank.")
+@click.option("--bits", default=32, show_default=True, help="Of an element, for its bank.")
+@click.option(
+    "--tile",
+    metavar="M,N",
+    callback=_tile_option,
+    help="The tensor that positions count, its first dimension fastest.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture instead: .svg, .html, or with lego-emit[plot] .png.",
+    help="A picture instead: .svg, .html, or with lego-emit[plot] .png; a table: .csv, .md.",
 )
 def show(
-    source: str, sizes: dict[str, int], inverse: bool, order: bool, output: Path | None
+    source: str,
+    sizes: dict[str, int],
+    inverse: bool,
+    order: bool,
+    view: str | None,
+    colour: str | None,
+    bits: int,
+    tile: tuple[int, ...] | None,
+    output: Path | None,
 ) -> None:
     """Show the layout NAME, or the one that the function NAME returns.
 
-    The logical grid with the physical position of each index, coloured by tile.
+    The logical grid with the physical position of each index, coloured by tile; of a layout with
+    named coordinates the tensor with all that hold an element.
     """
     from ..show.sheet import sheet, terminal, wants_colour
 
-    page = sheet(_layout(source, sizes), inverse)
+    page = sheet(_layout(source, sizes), inverse, view, colour, tile, bits)
     if output is not None:
         from ..show.pictures import picture
 

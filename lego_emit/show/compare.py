@@ -59,10 +59,19 @@ def compare(one: Block, other: Block) -> Comparison:
             f"{one!r} has {one.size} elements and {other!r} has {other.size}; only layouts of one "
             "index space can be compared"
         )
-    a, b = table(one), table(other)
+    a, b = _flat(one), _flat(other)
     shape = one.dims if one.dims == other.dims else (one.size,)
     found = differences(*(Table.of("apply", x.reshape(shape)) for x in (a, b)))
     return Comparison(one.size, int((a != b).sum()), tuple(found), _runs(a, b))
+
+
+def _flat(layout: Block) -> np.ndarray:
+    """The position of every index; of several results their row-major flat index."""
+    found = table(layout)
+    if not isinstance(found, tuple):
+        return np.broadcast_to(found, layout.size)
+    every = tuple(np.broadcast_to(x, layout.size) for x in found)
+    return np.asarray(np.ravel_multi_index(every, layout.physical_dims))
 
 
 def _runs(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:

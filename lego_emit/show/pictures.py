@@ -1,4 +1,4 @@
-"""Pictures of layouts, as in Figs. 2, 6 and 8: SVG, HTML and, with lego-emit[plot], PNG."""
+"""Pictures of layouts, as in Figs. 2, 6 and 8: SVG, HTML and, with lego-emit[plot], PNG; tables."""
 
 from __future__ import annotations
 
@@ -10,20 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from ..algebra.block import Block
-from ..errors import LegoError
-from .sheet import MASKED, NONE, PALETTE, Sheet, kept, sheet
+from ..errors import LayoutError, LegoError
+from .cells import MASKED, NONE, PALETTE, Sheet
+from .holders import Holders
+from .sheet import kept, sheet
+from .tabular import csv, markdown
 
 MOST = 64  # rows and columns of a picture; further ones are left out in the middle
 HEIGHT, GAP, MARGIN = 34, 10, 14  # of a cell, between blocks, around the grid, in pixels
 LETTER = 7.4  # a digit's width at 13 pixels
 CAPTION = 6.7  # a letter's width in the caption
+LINE = 15  # of each further line in a cell
 FORMATS = (".svg", ".png", ".html")
+TABLES = {".csv": csv, ".md": markdown}
 
 
 def picture(page: Sheet, path: str | Path, order: bool = False) -> str | bytes:
-    """The contents of a picture file, by the ending of its name.
+    """The contents of a picture file, or of a table's, by the ending of its name.
 
-    Raises LegoError on an ending that is none of FORMATS, and on .png without lego-emit[plot].
+    Raises LegoError on an ending that is none of FORMATS and TABLES, and on .png without
+    lego-emit[plot].
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".svg":
@@ -32,7 +38,12 @@ def picture(page: Sheet, path: str | Path, order: bool = False) -> str | bytes:
         return html(page, order)
     if suffix == ".png":
         return png(svg(page, order))
-    raise LegoError(f"{path}: a picture is one of {', '.join(FORMATS)}, not {suffix or 'that'!r}")
+    if suffix in TABLES:
+        return TABLES[suffix](page)
+    raise LegoError(
+        f"{path}: a picture is one of {', '.join(FORMATS)}, a table one of {', '.join(TABLES)}, not "
+        f"{suffix or 'that'!r}"
+    )
 
 
 def html(page: Sheet, order: bool = False) -> str:
@@ -49,7 +60,10 @@ def notebook(layout: Block) -> str:
     """What a notebook shows for a layout: its picture or, of symbolic or large sizes, its text."""
     if not layout.is_concrete or layout.size > MOST**2:
         return f"<code>{escape(repr(layout))}</code>"
-    return svg(sheet(layout))
+    try:
+        return svg(sheet(layout))
+    except LayoutError:  # no picture of a tensor of many dimensions
+        return f"<code>{escape(repr(layout))}</code>"
 
 
 def png(drawing: str, scale: float = 2) -> bytes:
@@ -74,14 +88,15 @@ def svg(page: Sheet, order: bool = False) -> str:
     """
     rows, columns = (kept(n, MOST) for n in page.positions.shape)
     cells = [(r, c) for r in rows for c in columns if r is not None and c is not None]
-    longest = max(len(page.text(r, c)) for r, c in cells)
+    longest = max(len(line) for r, c in cells for line in page.lines(r, c))
+    tall = _tall(page)
     labels = max(len(page.columns[c]) for c in columns if c is not None)
     width = max(HEIGHT, round(LETTER * longest + 14), round(6.5 * labels + 6))
     left = MARGIN + 7 * max(map(len, page.rows)) + 6
     top = MARGIN + 16
-    ys = _places(rows, page.blocks[0], top, HEIGHT)
+    ys = _places(rows, page.blocks[0], top, tall)
     xs = _places(columns, page.blocks[1], left, width)
-    right, bottom = max(xs.values()) + width, max(ys.values()) + HEIGHT
+    right, bottom = max(xs.values()) + width, max(ys.values()) + tall
     caption = _wrapped(page.title, max(int((right - left) / CAPTION), 44))
     full_width = max(right, left + CAPTION * max(map(len, caption))) + MARGIN
     full_height = bottom + 12 + 16 * len(caption) + MARGIN - 6
@@ -97,8 +112,8 @@ def svg(page: Sheet, order: bool = False) -> str:
     for c, x in xs.items():
         out.append(_text(x + width / 2, top - 6, page.columns[c]))
     for r, y in ys.items():
-        out.append(_text(left - 8, y + HEIGHT / 2 + 4, page.rows[r], ' text-anchor="end"'))
-    out += _ellipses(rows, columns, xs, ys, width)
+        out.append(_text(left - 8, y + tall / 2 + 4, page.rows[r], ' text-anchor="end"'))
+    out += _ellipses(rows, columns, xs, ys, (width, tall))
     out += ["</g>", '<g stroke="#fff" stroke-width="1.5">']
     for r, c in cells:
         out.append(_cell(page, r, c, xs[c], ys[r], width))
@@ -107,9 +122,11 @@ def svg(page: Sheet, order: bool = False) -> str:
     anchor = "start" if order else "middle"
     out.append(f'<g font-size="{size}" fill="#111" text-anchor="{anchor}">')
     for r, c in cells:
-        if page.positions[r, c] not in (MASKED, NONE):
-            dx = 4 if order else width / 2
-            out.append(_text(xs[c] + dx, ys[r] + dy, page.text(r, c)))
+        if page.positions[r, c] not in ((NONE,) if isinstance(page, Holders) else (MASKED, NONE)):
+            dx, said = 4 if order else width / 2, page.lines(r, c)
+            first = 0 if order else (tall - HEIGHT - LINE * (len(said) - 1)) / 2
+            for k, line in enumerate(said):
+                out.append(_text(xs[c] + dx, ys[r] + dy + first + LINE * k, line))
     out.append("</g>")
     if order:
         out += _path(page, xs, ys, width)
@@ -118,6 +135,11 @@ def svg(page: Sheet, order: bool = False) -> str:
         out.append(_text(left, bottom + 22 + 16 * k, line))
     out += ["</g>", "</svg>"]
     return "\n".join(out) + "\n"
+
+
+def _tall(page: Sheet) -> int:
+    """The height of a cell."""
+    return HEIGHT + LINE * (page.deep - 1)
 
 
 def _places(shown: list[int | None], block: int, start: float, size: float) -> dict[int, float]:
@@ -144,18 +166,15 @@ def _cell(page: Sheet, r: int, c: int, x: float, y: float, width: float) -> str:
     fill = PALETTE[int(page.colours[r, c])][0]
     if position == MASKED or int(page.logical[r, c]) == MASKED:
         fill = "#f6f6f6"
-    where = "masked" if position == MASKED else str(position)
-    index = "padding" if int(page.logical[r, c]) == MASKED else f"[{page.index(r, c)}]"
-    note = f"{where} holds {index}" if page.inverse else f"{index} is at {where}"
     return (
-        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{HEIGHT}" fill="{fill}">'
-        f"<title>{note.replace('is at masked', 'is masked')}</title></rect>"
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{_tall(page)}" fill="{fill}">'
+        f"<title>{page.note(r, c)}</title></rect>"
     )
 
 
 def _outlines(page, rows, columns, xs, ys, width) -> list[str]:
     """Lines between cells of different colours, and around the grid."""
-    lines = []
+    lines, tall = [], _tall(page)
     height, across = page.positions.shape
 
     def kind(r: int, c: int) -> int:
@@ -168,22 +187,23 @@ def _outlines(page, rows, columns, xs, ys, width) -> list[str]:
         for c, x in xs.items():
             mine = kind(r, c)
             if kind(r, c - 1) != mine or c % page.blocks[1] == 0:
-                lines.append(f"M{x:g} {y:g}v{HEIGHT}")
+                lines.append(f"M{x:g} {y:g}v{tall}")
             if kind(r - 1, c) != mine or r % page.blocks[0] == 0:
                 lines.append(f"M{x:g} {y:g}h{width:g}")
             if mine != NONE and (kind(r, c + 1) == NONE or (c + 1) % page.blocks[1] == 0):
-                lines.append(f"M{x + width:g} {y:g}v{HEIGHT}")
+                lines.append(f"M{x + width:g} {y:g}v{tall}")
             if mine != NONE and (kind(r + 1, c) == NONE or (r + 1) % page.blocks[0] == 0):
-                lines.append(f"M{x:g} {y + HEIGHT:g}h{width:g}")
+                lines.append(f"M{x:g} {y + tall:g}h{width:g}")
     path = "".join(lines)
     return [f'<path d="{path}" stroke="#333" stroke-width="1.5" stroke-linecap="square"/>']
 
 
-def _ellipses(rows, columns, xs, ys, width) -> list[str]:
+def _ellipses(rows, columns, xs, ys, size) -> list[str]:
+    width, tall = size
     out = []
     if None in columns:
         last = xs[columns[-1]]
-        out += [_text(last - 12, y + HEIGHT / 2 + 4, "…") for y in ys.values()]
+        out += [_text(last - 12, y + tall / 2 + 4, "…") for y in ys.values()]
     if None in rows:
         last = ys[rows[-1]]
         out += [_text(x + width / 2, last - 8, "⋮") for x in xs.values()]
@@ -192,12 +212,12 @@ def _ellipses(rows, columns, xs, ys, width) -> list[str]:
 
 def _path(page: Sheet, xs: dict[int, float], ys: dict[int, float], width: float) -> list[str]:
     """Arrows along the memory, a dot where it begins."""
-    steps, jumps, heads = [], [], []
+    steps, jumps, heads, tall = [], [], [], _tall(page)
     for (r, c), (down, right) in zip(page.path, page.path[1:], strict=False):
         if not (r in ys and c in xs and down in ys and right in xs):
             continue
-        x0, y0 = xs[c] + width / 2, ys[r] + HEIGHT / 2 + 3
-        x1, y1 = xs[right] + width / 2, ys[down] + HEIGHT / 2 + 3
+        x0, y0 = xs[c] + width / 2, ys[r] + tall / 2 + 3
+        x1, y1 = xs[right] + width / 2, ys[down] + tall / 2 + 3
         near = abs(down - r) <= 1 and abs(right - c) <= 1
         length = math.hypot(x1 - x0, y1 - y0)
         ux, uy = (x1 - x0) / length, (y1 - y0) / length
@@ -209,7 +229,7 @@ def _path(page: Sheet, xs: dict[int, float], ys: dict[int, float], width: float)
         )
     first, last = page.path[0], page.path[-1]
     ends = [
-        f'<circle cx="{xs[c] + width / 2:g}" cy="{ys[r] + HEIGHT / 2 + 3:g}" r="3.5" '
+        f'<circle cx="{xs[c] + width / 2:g}" cy="{ys[r] + tall / 2 + 3:g}" r="3.5" '
         f'fill="{fill}" stroke="#222" stroke-width="1.5"/>'
         for (r, c), fill in ((first, "#222"), (last, "#fff"))
         if r in ys and c in xs

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -14,78 +12,38 @@ from ..algebra.block import Block
 from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
 from ..algebra.reference import table
-from ..errors import LayoutError
+from .cells import MASKED, PALETTE, PLAIN, STRIP, Sheet, by_bank, folded, labels
+from .holders import holders, is_named
 
-MASKED, NONE = -1, -2  # positions: a masked index, no cell at all
-PLAIN = 8  # the colour of an element of no tile
 GEOMETRY = 2**16  # elements up to which tiles are looked for
-STRIP = 32  # cells in a row of a line that is folded
-
-# Tol's "light" scheme, made for black text on coloured cells and for every kind of colour vision
-# (personal.sron.nl/~pault), and the nearest of the 256 colours that terminals have.
-PALETTE = (
-    ("#77AADD", 110), ("#EE8866", 209), ("#EEDD88", 222), ("#FFAABB", 217), ("#99DDFF", 117),
-    ("#44BB99", 79), ("#BBCC33", 149), ("#AAAA00", 142), ("#DDDDDD", 253),
-)  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Sheet:
-    """A layout's cells in rows and columns.
-
-    positions: the physical position in each cell, MASKED or NONE. logical: its flat logical index,
-    or MASKED where padding is stored. colours: of the palette. blocks: after how many rows and
-    columns a gap stands.
-    """
-
-    title: str
-    dims: tuple[int, ...]
-    positions: np.ndarray
-    logical: np.ndarray
-    colours: np.ndarray
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    blocks: tuple[int, int]
-    inverse: bool = False
-
-    def index(self, row: int, column: int) -> str:
-        """The logical index in a cell, as text."""
-        number = int(self.logical[row, column])
-        if number < 0:
-            return "-"
-        return ",".join(str(int(i)) for i in np.unravel_index(number, self.dims))
-
-    def text(self, row: int, column: int) -> str:
-        """What a cell says."""
-        position = int(self.positions[row, column])
-        if position == NONE:
-            return ""
-        if self.inverse:
-            return self.index(row, column)
-        return "-" if position == MASKED else str(position)
-
-    @cached_property
-    def path(self) -> list[tuple[int, int]]:
-        """The cells in the order of memory. Raises LayoutError where two share a position."""
-        cells = np.argwhere(self.positions >= 0)
-        positions = self.positions[self.positions >= 0]
-        if len(np.unique(positions)) != len(positions):
-            raise LayoutError(
-                f"{self.title}: several indices have one position, so there is no path through "
-                "memory; leave --order out"
-            )
-        return [tuple(cell) for cell in cells[np.argsort(positions)].tolist()]
-
-
-def sheet(layout: Block, inverse: bool = False) -> Sheet:
+def sheet(
+    layout: Block,
+    inverse: bool = False,
+    view: str | None = None,
+    colour: str | None = None,
+    tile: Sequence[int] | None = None,
+    bits: int = 32,
+) -> Sheet:
     """The cells of a layout of integer sizes.
 
     inverse: the memory in order, each cell with the logical index that it holds; otherwise the
         logical grid, each cell with its physical position: tiles of a TileBy in their place in the
         untiled array, further dimensions side by side.
+    view, colour, tile, bits: as in holders(), for layouts with named coordinates and for Strided
+        ones of threads and values (inverse is the view "tensor" there); colour="bank" for all.
 
-    Raises InverseError where inverse is asked of a layout that has none.
+    Raises InverseError where inverse is asked of a layout that has none, and LayoutError as
+    holders() does.
     """
+    if is_named(layout) or view or tile is not None or colour not in (None, "bank"):
+        return holders(layout, view or ("tensor" if inverse else None), colour, tile, bits)
+    found = _positions(layout, inverse)
+    return by_bank(found, bits) if colour else found
+
+
+def _positions(layout: Block, inverse: bool) -> Sheet:
     flat = table(layout)
     logical = np.arange(layout.size)
     if inverse:
@@ -117,11 +75,11 @@ def sheet(layout: Block, inverse: bool = False) -> Sheet:
         laid(flat),
         laid(logical),
         laid(colours),
-        _labels([shape[k] for k in down]),
-        _labels([shape[k] for k in across]),
+        labels([shape[k] for k in down]),
+        labels([shape[k] for k in across]),
         blocks,
     )
-    return _folded(found) if len(shape) == 1 and width > STRIP else found
+    return folded(found) if len(shape) == 1 and width > STRIP else found
 
 
 def _memory(layout: Block, flat: np.ndarray, colours: np.ndarray) -> Sheet:
@@ -136,40 +94,12 @@ def _memory(layout: Block, flat: np.ndarray, colours: np.ndarray) -> Sheet:
         logical[None],
         tiles[None],
         ("",),
-        _labels([size]),
+        labels([size]),
         (1, size),
         inverse=True,
     )
     last = layout.dims[-1]
-    return _folded(strip, last if 4 <= last <= STRIP else 16)
-
-
-def _folded(line: Sheet, width: int = STRIP) -> Sheet:
-    """A line of cells in rows of this width."""
-    size = line.positions.shape[1]
-    width = min(width, size)
-    height = -(-size // width)
-
-    def laid(values: np.ndarray, rest: int) -> np.ndarray:
-        padded = np.full(height * width, rest)
-        padded[:size] = values.ravel()
-        return padded.reshape(height, width)
-
-    return Sheet(
-        line.title,
-        line.dims,
-        laid(line.positions, NONE),
-        laid(line.logical, MASKED),
-        laid(line.colours, PLAIN),
-        tuple(str(k * width) for k in range(height)),
-        _labels([width]),
-        (height, width),
-        line.inverse,
-    )
-
-
-def _labels(sizes: Sequence[int]) -> tuple[str, ...]:
-    return tuple(",".join(map(str, index)) for index in np.ndindex(*sizes)) if sizes else ("",)
+    return folded(strip, last if 4 <= last <= STRIP else 16)
 
 
 # -- tiles ---------------------------------------------------------------------------------------
@@ -272,9 +202,9 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
     import click
 
     shape = sheet.positions.shape
-    rows = kept(shape[0], max(height - 4, 3))
+    rows = kept(shape[0], max((height - 4) // sheet.deep, 3))
     margin = max(map(len, sheet.rows)) + 1
-    wide = _cell_width(sheet) + order
+    wide = max(sheet.widest, *map(len, sheet.columns), 2) + order
     gaps = 2 * ((shape[1] - 1) // sheet.blocks[1])
     fits = (width - margin - 3) // (wide + 1)
     if margin + shape[1] * (wide + 1) + gaps <= width:
@@ -296,16 +226,20 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
         if r is None:
             lines.append("…".rjust(margin - 1))
             continue
-        line = click.style(sheet.rows[r].rjust(margin - 1), dim=True) + " "
-        for c in columns:
-            line += "  " * gap(c, sheet.blocks[1])
-            if c is None:
-                line += "  … "
-                continue
-            text = sheet.text(r, c)
-            text = text.rjust(wide - order) + (step.get((r, c), " ") if order else "")
-            line += _styled(sheet, r, c, f"{text} ")
-        lines.append(line)
+        for deep in range(sheet.deep):
+            label = "" if deep else sheet.rows[r]
+            line = click.style(label.rjust(margin - 1), dim=True) + " "
+            for c in columns:
+                line += "  " * gap(c, sheet.blocks[1])
+                if c is None:
+                    line += "  … "
+                    continue
+                said = sheet.lines(r, c)
+                text = (said[deep] if deep < len(said) else "").rjust(wide - order)
+                if order:
+                    text += " " if deep else step.get((r, c), " ")
+                line += _styled(sheet, r, c, f"{text} ")
+            lines.append(line)
     if order:
         lines.append(f"arrows lead to the next element in memory; {ELSEWHERE}: it is no neighbour")
     if None in rows or None in columns:
@@ -315,14 +249,6 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
             "or -o FILE.svg shows more"
         )
     return "\n".join(lines)
-
-
-def _cell_width(sheet: Sheet) -> int:
-    if sheet.inverse:
-        longest = sum(len(str(n - 1)) for n in sheet.dims) + len(sheet.dims) - 1
-    else:
-        longest = len(str(int(sheet.positions.max())))
-    return max(longest, *map(len, sheet.columns), 2)
 
 
 def _styled(sheet: Sheet, row: int, column: int, text: str) -> str:

@@ -1,0 +1,293 @@
+"""Layouts with named coordinates as sheets: a tensor's elements with all their holders, or the
+hardware's registers with the elements that they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from ..algebra.block import Block
+from ..algebra.strided import Strided, Swizzled
+from ..errors import LayoutError, nearest, shown
+from .cells import MASKED, PLAIN, STRIP, Sheet, banks, folded, hues, labels
+
+VIEWS = ("tensor", "hardware")
+MOST_CELLS = 2**16
+MOST_HOLDERS = 32  # of one element
+
+# The hardware's names: the letter in a cell, and which comes first there.
+LETTERS = {"block": "B", "warp": "W", "lane": "T", "thread": "T", "register": "V", "value": "V"}
+ALIKE = {"thread": "lane", "lane": "thread", "value": "register", "register": "value"}
+
+
+@dataclass(frozen=True, eq=False)
+class Holders(Sheet):
+    """A sheet whose cells have texts of their own.
+
+    texts: the lines of each cell, by its number in logical.
+    """
+
+    texts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def lines(self, row: int, column: int) -> Sequence[str]:
+        """The holders in a cell, or the element; "-" where there is none."""
+        number = int(self.logical[row, column])
+        return self.texts.get(number, ("-",)) if number >= 0 else ("",)
+
+    def text(self, row: int, column: int) -> str:
+        """All lines of a cell in one."""
+        return "; ".join(self.lines(row, column))
+
+    def note(self, row: int, column: int) -> str:
+        """What a cell says under the mouse."""
+        number = int(self.logical[row, column])
+        if self.inverse:
+            return f"[{self.index(row, column)}]: {self.text(row, column)}"
+        place = np.unravel_index(number, self.dims)
+        return f"[{','.join(map(str, map(int, place)))}] holds [{self.text(row, column)}]"
+
+    @property
+    def widest(self) -> int:
+        """The letters of the longest line."""
+        return max(len(line) for lines in self.texts.values() for line in lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """A layout at all indices: inputs and results with their sizes, and the results' numbers."""
+
+    title: str
+    ins: dict[str, int]
+    outs: dict[str, int]
+    index: np.ndarray  # a row for each input
+    found: np.ndarray  # a row for each result
+
+    @property
+    def order(self) -> list[int]:
+        """The inputs of more than one value: block, warp, thread, value; others before these."""
+        rank = [*LETTERS]
+        kept = [k for k, n in enumerate(self.ins.values()) if n > 1] or [0]
+        names = [*self.ins]
+        return sorted(kept, key=lambda k: rank.index(names[k]) if names[k] in rank else -1)
+
+    def label(self, k: int, value: int) -> str:
+        """An input's value as cells say it."""
+        name = [*self.ins][k]
+        letters = [LETTERS.get(n) for n in self.ins]
+        letter = LETTERS.get(name)
+        return f"{letter if letter and letters.count(letter) == 1 else name}{value}"
+
+    def labels(self, inputs: Sequence[int]) -> tuple[str, ...]:
+        """For each index of some inputs their values."""
+        sizes = [[*self.ins.values()][k] for k in inputs]
+        known = all([*self.ins][k] in LETTERS for k in inputs)
+        if not known:
+            return labels(sizes)
+        return tuple(
+            " ".join(self.label(k, v) for k, v in zip(inputs, index, strict=True))
+            for index in np.ndindex(*sizes)
+        )
+
+
+def is_named(layout: Block) -> bool:
+    """Whether a layout's coordinates or results have names."""
+    return layout.results is not None or layout.coordinates is not None
+
+
+def holders(
+    layout: Block,
+    view: str | None = None,
+    colour: str | None = None,
+    tile: Sequence[int] | None = None,
+    bits: int = 32,
+) -> Sheet:
+    """The cells of a layout with named coordinates, or of a Strided one from threads and values.
+
+    view: "tensor", each element with all that hold it, or "hardware", each place with its element;
+        without it the tensor, or of a layout with one result the hardware.
+    colour: an input's name or "bank"; without it the threads.
+    tile: the sizes of a tensor whose elements the one result counts, the first dimension fastest.
+    bits: of an element, for "bank".
+
+    Raises LayoutError on a tensor of more than two dimensions, too many cells, or unknown names.
+    """
+    points = _points(layout, tile)
+    if view is None:
+        view = "tensor" if len(points.outs) > 1 else "hardware"
+    if view not in VIEWS:
+        raise LayoutError(
+            f"view is {shown(view)}; there are {', '.join(VIEWS)}.{nearest(str(view), VIEWS)}"
+        )
+    names = [*points.ins]
+    colour = colour or next((n for n in ("lane", "thread", "warp") if n in names), None)
+    if colour is None:
+        colour = "bank" if len(points.outs) == 1 else names[0]
+    numbers = _numbers(points, colour, bits, layout)
+    colour = f"{colour}, {bits} bits each" if colour == "bank" else colour
+    return (_tensor if view == "tensor" else _hardware)(points, hues(numbers), colour)
+
+
+def _points(layout: Block, tile: Sequence[int] | None) -> Points:
+    if not layout.is_concrete:
+        raise LayoutError(f"{layout!r}: a picture needs integer sizes")
+    if layout.size > MOST_CELLS:
+        raise LayoutError(
+            f"{layout!r}: {layout.size} indices, a picture has at most {MOST_CELLS}; fix some by "
+            "sublayout(inputs, outputs), or choose smaller sizes"
+        )
+    names = layout.coordinates
+    if names is None and isinstance(layout, Strided | Swizzled) and len(layout.dims) == 2:
+        names = ("thread", "value")
+    if names is None:
+        raise LayoutError(
+            f"{layout!r}: view and tile are for layouts with named coordinates, and for Strided "
+            "ones of two modes, threads and values"
+        )
+    index = np.stack(np.unravel_index(np.arange(layout.size), layout.dims))
+    made = layout.apply(*index)
+    parts = made if isinstance(made, tuple) else (made,)
+    found = np.stack([np.broadcast_to(np.asarray(p), index.shape[1:]) for p in parts])
+    least = int(found.min())
+    if least < 0:
+        raise LayoutError(f"{layout!r}: the position {least} is in no tensor")
+    ins = dict(zip(names, layout.dims, strict=True))
+    if layout.results is not None:
+        outs = dict(zip(layout.results, layout.physical_dims, strict=True))
+    else:
+        outs = {"position": max(layout.physical_size, int(found.max()) + 1)}
+    points = Points(repr(layout), ins, outs, index, found)
+    return points if tile is None else _tiled(points, tuple(tile))
+
+
+def _tiled(points: Points, tile: tuple[int, ...]) -> Points:
+    """The one result taken apart, the first dimension fastest."""
+    if len(points.outs) != 1:
+        raise LayoutError(
+            f"{points.title}: it has results {', '.join(points.outs)}; leave tile out"
+        )
+    last = int(points.found.max())
+    if min(tile, default=0) < 1 or last >= prod(tile):
+        raise LayoutError(
+            f"{points.title}: the position {last} is outside a tile of {list(tile)}; give sizes "
+            f"whose product is at least {last + 1}"
+        )
+    rest, parts = points.found[0], []
+    for n in tile:
+        parts.append(rest % n)
+        rest = rest // n
+    outs = {f"dim{k}": n for k, n in enumerate(tile)}
+    return Points(f"{points.title}, tile {tile}", points.ins, outs, points.index, np.stack(parts))
+
+
+def _numbers(points: Points, colour: str, bits: int, layout: Block) -> np.ndarray:
+    """What is coloured, for each index."""
+    names = [*points.ins]
+    if colour not in names and ALIKE.get(colour) in names:
+        colour = ALIKE[colour]
+    if colour in names:
+        return points.index[names.index(colour)]
+    if colour != "bank":
+        known = [*names, "bank"]
+        raise LayoutError(
+            f"{points.title}: colour is {shown(colour)}; there are {', '.join(known)}."
+            f"{nearest(colour, known)}"
+        )
+    if len(points.outs) != 1:
+        raise LayoutError(
+            f"{points.title}: a bank is asked for a layout whose one result is a position in "
+            "memory; compose it with one"
+        )
+    return banks(points.found[0], bits)
+
+
+def _tensor(points: Points, colours: np.ndarray, colour: str) -> Sheet:
+    wide = {n: size for n, size in points.outs.items() if size > 1}
+    if len(wide) > 2:
+        raise LayoutError(
+            f"{points.title}: a tensor of {len(wide)} dimensions ({', '.join(wide)}) has no "
+            'picture; take a slice by sublayout(inputs, outputs), flatten_outs(), or view="hardware"'
+        )
+    shape = tuple(points.outs.values())
+    size = prod(shape)
+    if size > MOST_CELLS:
+        raise LayoutError(
+            f"{points.title}: a tensor of {size} elements, a picture has at most {MOST_CELLS}; "
+            'take a part by sublayout(inputs, outputs), or view="hardware"'
+        )
+    # One result is a memory: its positions lie in a line.
+    flat = np.asarray(np.ravel_multi_index(tuple(points.found), shape))
+    order = points.order
+    single = not {*points.ins} & {*LETTERS}
+    texts: dict[int, list[str]] = {}
+    sequence = np.lexsort([points.index[k] for k in reversed(order)])
+    shade = np.full(size, PLAIN)
+    for k in sequence.tolist():
+        values = [int(points.index[i, k]) for i in order]
+        said = (
+            ",".join(map(str, values))
+            if single
+            else " ".join(points.label(i, v) for i, v in zip(order, values, strict=True))
+        )
+        at = int(flat[k])
+        if at not in texts:
+            shade[at] = colours[k]
+        texts.setdefault(at, []).append(said)
+    deep = max(map(len, texts.values()))
+    if deep > MOST_HOLDERS:
+        raise LayoutError(
+            f"{points.title}: {deep} holders of one element, a cell has at most {MOST_HOLDERS}; fix "
+            'an input by sublayout(inputs, outputs), or view="hardware"'
+        )
+    axes = [*points.outs] if len(points.outs) == 2 else [*wide] or [*points.outs][:1]
+    down, across = axes if len(axes) == 2 else ("", axes[0])
+    height, width = points.outs[down] if down else 1, points.outs[across]
+    numbers = np.arange(size).reshape(height, width)
+    held = np.isin(numbers, [*texts])
+    said = f"{down} down, {across} across" if down else across
+    page = Holders(
+        f"{points.title}: tensor view, {said}; coloured by {colour}",
+        shape,
+        np.where(held, numbers, MASKED),
+        numbers,
+        shade.reshape(height, width),
+        labels([height]) if down else ("",),
+        labels([width]),
+        (height, width),
+        inverse=True,
+        axes=f"{down}/{across}" if down else across,
+        deep=deep,
+        texts={at: tuple(lines) for at, lines in texts.items()},
+    )
+    return page if down or width <= STRIP else folded(page)
+
+
+def _hardware(points: Points, colours: np.ndarray, colour: str) -> Sheet:
+    names, sizes = [*points.ins], [*points.ins.values()]
+    order = points.order
+    rows, columns = order[:-1], order[-1:]
+    height, width = prod(sizes[k] for k in rows), prod(sizes[k] for k in columns)
+    flat = np.asarray(np.ravel_multi_index(tuple(points.found), tuple(points.outs.values())))
+    rest = [k for k in range(len(sizes)) if k not in order]
+
+    def laid(values: np.ndarray) -> np.ndarray:
+        return values.reshape(sizes).transpose([*rest, *order]).reshape(height, width)
+
+    texts = {k: (",".join(map(str, column)),) for k, column in enumerate(points.found.T.tolist())}
+    said = [" ".join(names[k] for k in part) for part in (rows, columns)]
+    page = Holders(
+        f"{points.title}: hardware view, {', '.join(points.outs)} of each {', '.join(names)}; "
+        f"coloured by {colour}",
+        tuple(sizes),
+        laid(flat),
+        laid(np.arange(len(flat))),
+        laid(colours),
+        points.labels(rows) if rows else ("",),
+        points.labels(columns),
+        (sizes[rows[-1]] if len(rows) > 1 else height, width),
+        axes="/".join(part for part in said if part),
+        texts=texts,
+    )
+    return page if rows or width <= STRIP else folded(page)
