@@ -258,6 +258,11 @@ class Block:
 
     __rmul__ = __mul__
 
+    def to_cute(self) -> Any:
+        """The Strided that is the same map, its modes this layout's dims. Raises LayoutError where
+        no strides give it."""
+        return outside("cute").to_cute(self)
+
     def check(self, **sizes: int) -> str:
         """Check at every index that apply is a bijection, stays in its range, and that inv undoes
         it; a line that says so.

@@ -4,6 +4,15 @@ Coordinates are colexicographic here, as in CuTe: the left mode is the fastest.
 """
 
 from ..algebra.strided import Strided, Swizzle, Swizzled
+from .convert import (
+    from_cute,
+    layout_left,
+    layout_left_padded,
+    layout_right,
+    layout_right_padded,
+    layout_stride,
+    to_cute,
+)
 from .making import (
     flatten,
     get,
@@ -55,9 +64,15 @@ __all__ = [
     "flat_divide",
     "flat_product",
     "flatten",
+    "from_cute",
     "get",
     "group",
     "layout",
+    "layout_left",
+    "layout_left_padded",
+    "layout_right",
+    "layout_right_padded",
+    "layout_stride",
     "left_inverse",
     "logical_divide",
     "logical_product",
@@ -73,6 +88,7 @@ __all__ = [
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",
+    "to_cute",
     "zipped_divide",
     "zipped_product",
 ]
