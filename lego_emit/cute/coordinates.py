@@ -84,13 +84,13 @@ class Coordinates(Indexable):
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """Each part's position."""
-        found = tuple(part.forward(numbers, index) for part in self.parts)
-        return found if len(found) > 1 else found[0]
+        found = [part.forward(numbers, index) for part in self.parts]
+        return tuple(found) if len(found) > 1 else found[0]
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """Each part's position."""
-        found = tuple(part.reference_apply(index) for part in self.parts)
-        return found if len(found) > 1 else found[0]
+        found = [part.reference_apply(index) for part in self.parts]
+        return tuple(found) if len(found) > 1 else found[0]
 
     def __call__(self, *coordinate: Any) -> Any:
         """The coordinates at a coordinate, a tuple; a coordinate with None keeps its modes."""

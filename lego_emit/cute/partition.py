@@ -13,7 +13,6 @@ from typing import Any
 from ..algebra.nested import is_tuple, modes, size_of, times
 from ..algebra.strided import Strided, Swizzled, is_one
 from ..errors import IndexRangeError, LayoutError, shown
-from ..kinds import is_integer
 from .coordinates import Coordinates
 from .making import as_layout, get, layout, make_layout, with_offset
 from .maps import coalesce, composition, is_zero, right_inverse
