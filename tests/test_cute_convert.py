@@ -86,6 +86,7 @@ def test_to_cute_of_what_is_not_strided_shows_where():
         (GroupBy([M * N]).OrderBy(Col(M, N)), "((N,M)):((M,1))"),
         (GroupBy([M, N * P]).OrderBy(RegP([M, N, P], [1, 0, 2])), "(M,(P,N)):(P,(1,M*P))"),
         (TileBy([M, N], [8, 4]).OrderBy(Row(8 * M, 4 * N)), "(M,N,8,4):(32*N,4,4*N,1)"),
+        (TileBy([M // 8, N // 4], [8, 4]).OrderBy(Row(M, N)), "(M // 8,N // 4,8,4):(8*N,4,N,1)"),
         (Row(M, N).inverse(), "M*N:1"),
         (GroupBy([M, N]).OrderBy(Strided((M, N), (P, 1))), "(M,N):(P,1)"),
         (GroupBy([2**20, 2**10]).OrderBy(Col(2**20, 2**10)), "(1048576,1024):(1,1048576)"),

@@ -7,7 +7,7 @@ import pytest
 from test_cute import L, random_layout, values
 
 from lego_emit import Linear, cute, generate, hardware, symbols
-from lego_emit.errors import IndexRangeError, LayoutError
+from lego_emit.errors import IndexRangeError, InverseError, LayoutError
 
 # SM80_16x8x16_F32F16F16F32_TN, CUTLASS's include/cute/atom/mma_traits_sm80.hpp
 ATOM = cute.MMAAtom(
@@ -96,6 +96,8 @@ def test_coordinates_of_nested_shapes_and_symbols():
     unit = generate(cute.local_tile(cute.make_identity_layout((8, 12)), (4, 3), (1, 2)), "cpp")
     assert [f.name.rpartition("_")[2] for f in unit.functions] == ["apply"]
     assert unit.functions[0].evaluate({"i": 3, "j": 1}) == {"c0": 7, "c1": 7}
+    with pytest.raises(InverseError, match="no bijection"):
+        a.inv(0)
 
 
 def test_layout_tv():

@@ -223,10 +223,10 @@ class Block:
         Raises InverseError where there is no inverse, and IndexRangeError as apply does.
         """
         if not self.has_inverse:
-            raise InverseError(
-                f"{self!r} has no inverse: its GenP was given without inv. Give GenP an inv if "
-                "the map is a bijection"
-            )
+            why = "it is no bijection onto 0..size - 1"
+            if "GenP(" in repr(self):
+                why = "its GenP was given without inv. Give GenP an inv if the map is a bijection"
+            raise InverseError(f"{self!r} has no inverse: {why}")
         if check_index(self, None, flat) or not self.is_concrete:
             return outside("symbols").inv(self, flat)
         from . import reference

@@ -93,7 +93,7 @@ def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequenc
 
 
 def in_general(block: Any, indices: Sequence[Any]) -> Any:
-    """The position of an index where every symbol among the sizes is at least 2."""
+    """The position of an index where every size that is no number is at least 2."""
     facts = Facts()
     with using(facts):
         learn_layout(block)
@@ -101,6 +101,10 @@ def in_general(block: Any, indices: Sequence[Any]) -> Any:
             for name in sorted(Expr.of(n).symbols()):
                 facts.learn_range(name, Expr.of(2), None)
         learn_layout(block)
+        for n in block.sizes():
+            size = facts.rebuilt(Expr.of(n))
+            if size.constant is None:
+                facts.learn_nonneg(size - 2)
         values = [facts.rebuilt(Expr.of(v)) for v in indices]
         found = block.forward(SYMBOLS, values)
         found = Expr.of(found[0] if isinstance(found, tuple) else found)
