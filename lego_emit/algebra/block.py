@@ -227,10 +227,10 @@ class Block:
         Raises InverseError where there is no inverse, and IndexRangeError as apply does.
         """
         if not self.has_inverse:
-            raise InverseError(
-                f"{self!r} has no inverse: its GenP was given without inv. Give GenP an inv if "
-                "the map is a bijection"
-            )
+            why = "it is no bijection onto 0..size - 1"
+            if "GenP(" in repr(self):
+                why = "its GenP was given without inv. Give GenP an inv if the map is a bijection"
+            raise InverseError(f"{self!r} has no inverse: {why}")
         if check_index(self, None, flat) or not self.is_concrete:
             return outside("symbols").inv(self, flat)
         from . import reference
@@ -261,6 +261,11 @@ class Block:
         )
 
     __rmul__ = __mul__
+
+    def to_cute(self) -> Any:
+        """The Strided that is the same map, its modes this layout's dims. Raises LayoutError where
+        no strides give it."""
+        return outside("cute").to_cute(self)
 
     def check(self, **sizes: int) -> str:
         """Check at every index that apply is a bijection, stays in its range, and that inv undoes

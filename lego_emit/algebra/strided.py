@@ -58,6 +58,15 @@ class Strided(Indexable):
             raise LayoutError(f"{construct}: the offset is {shown(offset)}; give one number")
         check_congruent(self.shape, self.stride, construct)
 
+    @classmethod
+    def of(cls, array: Any) -> Strided:
+        """The shape and strides, in elements, of an array of NumPy's kind (shape, strides in bytes,
+        itemsize) or of PyTorch's (shape, stride()). Where a view starts is not looked at.
+
+        Raises LayoutError on what is neither, and on strides that are no whole elements.
+        """
+        return cls(*strides_of(array))
+
     @cached_property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The sizes of the modes of the top level."""
@@ -90,7 +99,7 @@ class Strided(Indexable):
         return Strided(modes(self.shape)[k], modes(self.stride)[k])
 
     @cached_property
-    def _order(self) -> tuple[int, ...] | None:
+    def order(self) -> tuple[int, ...] | None:
         """The leaves by growing stride where they number 0..size-1; None where they do not."""
         if not (is_integer(self.offset) and self.offset == 0):
             return None
@@ -108,7 +117,7 @@ class Strided(Indexable):
     @property
     def has_inverse(self) -> bool:
         """Whether it is a bijection onto 0..size-1, as its sizes and strides are written."""
-        return self._order is not None
+        return self.order is not None
 
     @property
     def physical_dims(self) -> tuple[Any, ...]:
@@ -178,7 +187,7 @@ class Strided(Indexable):
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The index: the position's digits by growing stride, put together mode by mode."""
-        order = self._order
+        order = self.order
         assert order is not None
         sizes = [numbers.size(n) for n, _ in self.leaves]
         found: list[Any] = [0] * len(sizes)
@@ -398,6 +407,32 @@ def is_one(n: Any) -> bool:
     return is_integer(n) and n == 1
 
 
+def strides_of(array: Any) -> tuple[Any, Any]:
+    """The shape of an array and its strides in elements; 1:0 of one without axes."""
+    construct = f"Strided.of(a {type(array).__name__})"
+    shape = getattr(array, "shape", None)
+    if callable(stride := getattr(array, "stride", None)):
+        strides = stride()
+    else:
+        strides = getattr(array, "strides", None)
+        size = getattr(array, "itemsize", None)
+        if isinstance(strides, tuple) and is_integer(size) and size:
+            if wrong := [d for d in strides if d % size]:
+                raise LayoutError(
+                    f"{construct}: the stride of {wrong[0]} bytes is no multiple of an element's "
+                    f"{size}, as in a field of a record; copy the array first"
+                )
+            strides = tuple(d // size for d in strides)
+    if not isinstance(shape, tuple | list) or not isinstance(strides, tuple | list):
+        raise LayoutError(
+            f"{construct}: it has no shape and strides; give an array, or write Strided(shape, "
+            "strides)"
+        )
+    if not shape:
+        return 1, 0
+    return tuple(map(int, shape)), tuple(map(int, strides))
+
+
 def plus(total: Any, coordinate: Any, stride: Any) -> Any:
     """total + coordinate * stride; a stride of 0 leaves total as it is, but for an array's shape."""
     if is_integer(stride) and stride == 0 and not is_array(coordinate):
@@ -414,10 +449,10 @@ def sliced(layout: Strided, coordinate: Any) -> tuple[Any, tuple[Any, Any] | Non
     """
     total: Any = layout.offset
 
-    def walk(shape: Any, stride: Any, c: Any, place: str) -> tuple[Any, Any] | None:
+    def walk(shape: Any, stride: Any, c: Any, place: str) -> list[tuple[Any, Any]]:
         nonlocal total
         if c is None:
-            return shape, stride
+            return [(shape, stride)]
         if is_tuple(c):
             if not is_tuple(shape) or len(shape) != len(c):
                 raise IndexRangeError(
@@ -426,18 +461,17 @@ def sliced(layout: Strided, coordinate: Any) -> tuple[Any, tuple[Any, Any] | Non
                 )
             parts = enumerate(zip(shape, stride, c, strict=True))
             found = [walk(n, d, i, f"mode {k} of {place}") for k, (n, d, i) in parts]
-            kept = [part for part in found if part is not None]
-            if len(kept) < 2:
-                return kept[0] if kept else None
-            return tuple(n for n, _ in kept), tuple(d for _, d in kept)
+            return [each for part in found for each in part]
         c = _checked_coordinate(layout, c, place)
         strides = flat(stride)
         for digit, d in zip(digits(flat(shape), c), strides, strict=True):
             total = plus(total, digit, d)
-        return None
+        return []
 
     kept = walk(layout.shape, layout.stride, coordinate, "the layout")
-    return total, kept
+    if len(kept) < 2:
+        return total, kept[0] if kept else None
+    return total, (tuple(n for n, _ in kept), tuple(d for _, d in kept))
 
 
 def _checked_coordinate(layout: Strided, c: Any, place: str) -> Any:

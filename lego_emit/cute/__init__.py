@@ -4,6 +4,16 @@ Coordinates are colexicographic here, as in CuTe: the left mode is the fastest.
 """
 
 from ..algebra.strided import Strided, Swizzle, Swizzled
+from .convert import (
+    from_cute,
+    layout_left,
+    layout_left_padded,
+    layout_right,
+    layout_right_padded,
+    layout_stride,
+    to_cute,
+)
+from .coordinates import Coordinates, make_identity_layout
 from .making import (
     flatten,
     get,
@@ -27,6 +37,16 @@ from .maps import (
     right_inverse,
     size,
 )
+from .partition import (
+    MMAAtom,
+    TiledCopy,
+    TiledMMA,
+    local_partition,
+    local_tile,
+    make_layout_tv,
+    make_tiled_copy,
+    make_tiled_mma,
+)
 from .tiling import (
     blocked_product,
     flat_divide,
@@ -40,39 +60,62 @@ from .tiling import (
     zipped_divide,
     zipped_product,
 )
+from .vectors import downcast, max_common_layout, max_common_vector, recast, upcast
 
 __all__ = [
+    "Coordinates",
+    "MMAAtom",
     "Strided",
     "Swizzle",
     "Swizzled",
+    "TiledCopy",
+    "TiledMMA",
     "blocked_product",
     "coalesce",
     "complement",
     "composition",
     "cosize",
+    "downcast",
     "filter",
     "filter_zeros",
     "flat_divide",
     "flat_product",
     "flatten",
+    "from_cute",
     "get",
     "group",
     "layout",
+    "layout_left",
+    "layout_left_padded",
+    "layout_right",
+    "layout_right_padded",
+    "layout_stride",
     "left_inverse",
+    "local_partition",
+    "local_tile",
     "logical_divide",
     "logical_product",
+    "make_identity_layout",
     "make_layout",
     "make_layout_like",
+    "make_layout_tv",
     "make_ordered_layout",
+    "make_tiled_copy",
+    "make_tiled_mma",
+    "max_common_layout",
+    "max_common_vector",
     "nullspace",
     "raked_product",
     "rank",
+    "recast",
     "right_inverse",
     "size",
     "slice_",
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",
+    "to_cute",
+    "upcast",
     "zipped_divide",
     "zipped_product",
 ]

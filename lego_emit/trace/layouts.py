@@ -92,6 +92,26 @@ def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequenc
     return _map(result, Expr.to_sympy) if used_sympy else result
 
 
+def in_general(block: Any, indices: Sequence[Any]) -> Any:
+    """The position of an index where every size that is no number is at least 2."""
+    facts = Facts()
+    with using(facts):
+        learn_layout(block)
+        for n in block.sizes():
+            for name in sorted(Expr.of(n).symbols()):
+                facts.learn_range(name, Expr.of(2), None)
+        learn_layout(block)
+        for n in block.sizes():
+            size = facts.rebuilt(Expr.of(n))
+            if size.constant is None:
+                facts.learn_nonneg(size - 2)
+        values = [facts.rebuilt(Expr.of(v)) for v in indices]
+        found = block.forward(SYMBOLS, values)
+        found = Expr.of(found[0] if isinstance(found, tuple) else found)
+        found = unsubstitute(facts.rebuilt(found), facts)
+    return found.to_sympy() if any(map(is_sympy, block.sizes())) else found
+
+
 def _map(value: Any, change: Callable[[Expr], Any]) -> Any:
     return tuple(change(v) for v in value) if isinstance(value, tuple) else change(value)
 

@@ -1,0 +1,251 @@
+"""From LEGO's blocks to shapes and strides and back, and the mappings of std::mdspan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations, islice, product
+from typing import Any
+
+from ..algebra.block import Block, outside
+from ..algebra.compose import Same, same_map
+from ..algebra.layout import GroupBy, Layout
+from ..algebra.nested import compact, flat, modes, number, same, times
+from ..algebra.perms import RegP
+from ..algebra.strided import Strided, is_one
+from ..errors import LayoutError, shown
+from ..kinds import is_integer
+from .known import at_most, divides, quotient
+from .making import as_layout
+
+MOST_FACTOR = 2**16  # a prime factor beyond is not looked for
+MOST_TRIED = 24  # ways to cut symbolic dims into sizes
+
+# -- LEGO's blocks -------------------------------------------------------------------------------
+
+
+def to_cute(layout: Any) -> Strided:
+    """The strided layout that is the same map, its modes the layout's dims, each nested where it
+    needs several strides.
+
+    The strides are read off the positions of unit indices and digits. Then it is proven that they
+    give the map: at all indices up to 2**22, above and over symbols by same_map.
+
+    Raises LayoutError where no strides give the map, with an index that shows it, and where that
+    is not decided.
+    """
+    if isinstance(layout, Strided):
+        return layout
+    construct = f"to_cute({shown(layout)})"
+    if not isinstance(layout, Block):
+        raise LayoutError(f"{construct}: it is no layout; give a GroupBy, TileBy or another block")
+    if layout.masks:
+        raise LayoutError(
+            f"{construct}: it gives -1 where it masks, which no strides do; give the layout inside "
+            "of the ExpandBy"
+        )
+    if len(layout.results or ()) > 1:
+        raise LayoutError(
+            f"{construct}: it gives {', '.join(layout.results or ())}, and strides give one "
+            "position; flatten_outs() makes one of them"
+        )
+    origin = [0] * len(layout.dims)
+    start = _position(layout, origin)
+
+    def along(axis: int) -> Callable[[Any], Any]:
+        def moved(i: Any) -> Any:
+            index = [*origin[:axis], i, *origin[axis + 1 :]]
+            return number(_position(layout, index) - start)
+
+        return moved
+
+    found = [islice(_leaves(n, along(k), layout), MOST_TRIED) for k, n in enumerate(layout.dims)]
+    answers: list[tuple[Same, Strided]] = []
+    for leaves in islice(product(*found), MOST_TRIED):
+        shape, stride = (tuple(_unwrapped(each, side) for each in leaves) for side in (0, 1))
+        if len(leaves) == 1 and len(leaves[0]) == 1:
+            shape, stride = shape[0], stride[0]
+        made = Strided(shape, stride, start)
+        answers.append((same_map(layout, made), made))
+        if answers[-1][0].verdict:
+            return made
+    raise _refusal(layout, answers, construct)
+
+
+def _position(layout: Block, index: Sequence[Any]) -> Any:
+    if not layout.is_concrete:
+        return number(outside("symbols").in_general(layout, index))
+    found = layout.apply(*index)
+    return found[0] if isinstance(found, tuple) else found
+
+
+def _unwrapped(leaves: Sequence[tuple[Any, Any]], side: int) -> Any:
+    tree = tuple(leaf[side] for leaf in leaves)
+    return tree[0] if len(tree) == 1 else tree
+
+
+def _leaves(
+    n: Any, moved: Callable[[Any], Any], layout: Block, unit: Any = 1
+) -> Iterator[list[tuple[Any, Any]]]:
+    """The sizes and strides of one dim from a unit on: a size ends at the first divisor of what is
+    left at which the position is not the stride's multiple; over symbols, at each such one."""
+    if is_one(n):
+        yield [(1, 0)] if same(unit, 1) else []
+        return
+    d = moved(unit)
+    ends = (t for t in _divisors(n, layout) if not same(moved(times(unit, t)), times(d, t)))
+    for size in [*(islice(ends, 1) if is_integer(n) else ends)] or [n]:
+        for rest in _leaves(number(quotient(n, size)), moved, layout, times(unit, size)):
+            yield [(size, d), *rest]
+
+
+def _divisors(n: Any, layout: Block) -> Iterable[Any]:
+    """The divisors of n between 1 and n, growing; of a symbolic one those that are made of the
+    layout's own sizes, those of fewer factors first."""
+    if is_integer(n):
+        return _of_integer(int(n))
+    sizes: list[Any] = []
+    for each in map(number, layout.sizes()):
+        if not is_one(each) and not any(same(each, s) for s in sizes):
+            sizes.append(each)
+    tried: list[Any] = []
+    for count in (1, 2, 3):
+        for chosen in combinations(sizes, count):
+            t: Any = 1
+            for each in chosen:
+                t = times(t, each)
+            if any(same(t, s) for s in (n, *tried)) or divides(t, n) is not True:
+                continue
+            tried.append(t)
+    return tried
+
+
+def _of_integer(n: int) -> list[int]:
+    found, left, p = [1], n, 2
+    while left > 1:
+        if p * p > left or p > MOST_FACTOR:
+            p = left
+        powers = [1]
+        while left % p == 0:
+            left //= p
+            powers.append(powers[-1] * p)
+        found = [a * b for a in found for b in powers]
+        p += 1
+    return sorted(found)[1:-1]
+
+
+def _refusal(layout: Block, answers: list[tuple[Same, Strided]], construct: str) -> LayoutError:
+    open_ = [(answer, made) for answer, made in answers if answer.verdict is None]
+    if open_ or not layout.is_concrete:
+        answer, made = (open_ or answers)[0]
+        said = "not decided" if open_ else "not so"
+        return LayoutError(
+            f"{construct}: no strides are found that are proven to give it: whether {made} does is "
+            f"{said} ({answer.why}); write the strides yourself, cute.layout(shape, stride), or give "
+            "numbers for the sizes"
+        )
+    answer, made = answers[0]
+    return LayoutError(
+        f"{construct}: it is not strided: {answer.why}, first its own and then that of {made}, which "
+        "its unit indices ask for; generate() and @ take any layout as it is"
+    )
+
+
+def from_cute(a: Any) -> Layout:
+    """The same map as a GroupBy of a's dims, ordered by a RegP of its leaves.
+
+    Raises LayoutError where a is no bijection onto 0..size-1.
+    """
+    a = as_layout(a, "from_cute(..)")
+    if a.order is None:
+        raise LayoutError(
+            f"from_cute({a}): it is no bijection onto 0..size - 1, which a RegP is; OrderBy takes a "
+            "Strided itself as the step next to the memory: GroupBy(dims).OrderBy(a)"
+        )
+    sizes: list[Any] = []
+    place: dict[int, int] = {}  # of each leaf of a, in the RegP: a mode's fastest leaf comes last
+    start = 0
+    for shape in modes(a.shape):
+        leaves = flat(shape)
+        for k in reversed(range(len(leaves))):
+            place[start + k] = len(sizes)
+            sizes.append(leaves[k])
+        start += len(leaves)
+    still = [place[k] for k in range(len(sizes)) if k not in a.order]
+    perm = still + [place[k] for k in reversed(a.order)]
+    return GroupBy(list(a.dims)).OrderBy(RegP(sizes, perm))
+
+
+# -- std::mdspan ---------------------------------------------------------------------------------
+
+
+def layout_left(extents: Any) -> Strided:
+    """std::layout_left: column-major, the first extent is contiguous."""
+    sizes = _extents(extents, "layout_left")
+    return Strided(sizes, compact(sizes))
+
+
+def layout_right(extents: Any) -> Strided:
+    """std::layout_right: row-major, the last extent is contiguous."""
+    sizes = _extents(extents, "layout_right")
+    return Strided(sizes, compact(sizes[::-1])[::-1])
+
+
+def layout_stride(extents: Any, strides: Any) -> Strided:
+    """std::layout_stride: any positive strides under which no two indices meet.
+
+    Raises LayoutError where the strides are not such, as far as is known; Strided takes any.
+    """
+    sizes, given = _extents(extents, "layout_stride"), tuple(modes(strides))
+    construct = f"layout_stride({shown(extents)}, {shown(strides)})"
+    if len(given) != len(sizes):
+        raise LayoutError(f"{construct}: {len(sizes)} extents and {len(given)} strides")
+    for k, d in enumerate(given):
+        if at_most(d, 0):
+            raise LayoutError(
+                f"{construct}: stride {k} is {shown(d)}; std::mdspan takes positive ones. "
+                "Strided(extents, strides) takes any"
+            )
+    if all(map(is_integer, (*sizes, *given))):
+        reach, of = 0, None
+        for k in sorted(range(len(sizes)), key=lambda k: (given[k], sizes[k])):
+            if given[k] < reach and sizes[k] > 1:
+                raise LayoutError(
+                    f"{construct}: stride {k} is {given[k]} and extent {of} reaches {reach}, so that "
+                    "indices may meet; std::mdspan asks that none do. Strided(extents, strides) "
+                    "takes any"
+                )
+            if sizes[k] > 1:
+                reach, of = given[k] * sizes[k], k
+    return Strided(sizes, given)
+
+
+def layout_left_padded(extents: Any, padding: Any) -> Strided:
+    """std::layout_left_padded<padding>: column-major, the first extent rounded up to a multiple of
+    the padding."""
+    sizes = _extents(extents, "layout_left_padded")
+    return Strided(sizes, _padded(sizes, padding, "layout_left_padded"))
+
+
+def layout_right_padded(extents: Any, padding: Any) -> Strided:
+    """std::layout_right_padded<padding>: row-major, the last extent rounded up to a multiple of the
+    padding: a pitch."""
+    sizes = _extents(extents, "layout_right_padded")
+    return Strided(sizes, _padded(sizes[::-1], padding, "layout_right_padded")[::-1])
+
+
+def _extents(extents: Any, name: str) -> tuple[Any, ...]:
+    sizes = tuple(modes(extents))
+    if not sizes or len(flat(sizes)) != len(sizes):
+        raise LayoutError(f"{name}({shown(extents)}): give a size, or one level of sizes")
+    return sizes
+
+
+def _padded(sizes: tuple[Any, ...], padding: Any, name: str) -> tuple[Any, ...]:
+    """The strides, the first one fastest."""
+    if at_most(padding, -1):
+        raise LayoutError(f"{name}(.., {shown(padding)}): the padding is negative; give one from 0")
+    pitch = sizes[0]
+    known = divides(padding, pitch) if not at_most(padding, 0) else True
+    if known is not True:
+        pitch = times(number(quotient(pitch + padding - 1, padding)), padding)
+    return (1, *compact(sizes[1:], pitch)) if len(sizes) > 1 else (1,)

@@ -1,0 +1,157 @@
+"""Layouts whose values are coordinates: CuTe's identity (coordinate) tensors, for predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..algebra.block import Change, Indexable, Numbers
+from ..algebra.nested import flat, mapped, number, shaped, text
+from ..algebra.strided import Strided
+from ..arith.expr import Expr
+from ..arith.rebuild import rebuild
+from ..arith.terms import Atom
+from ..errors import LayoutError
+from ..kinds import is_integer
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Coordinates(Indexable):
+    """A layout that gives one coordinate for each of its parts: a tuple of strided layouts of one
+    shape. make_identity_layout makes it; divisions, local_tile, local_partition and partitions of
+    tiled copies take it as they take a Strided.
+
+    apply gives a tuple, its members named c0, c1, ..; there is no inv.
+    """
+
+    parts: tuple[Strided, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts or any(part.shape != self.parts[0].shape for part in self.parts):
+            raise LayoutError(
+                "Coordinates(..): give strided layouts of one shape, one for each coordinate"
+            )
+
+    @property
+    def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The parts'."""
+        return self.parts[0].dims
+
+    @property
+    def shape(self) -> Any:
+        """The parts'."""
+        return self.parts[0].shape
+
+    @property
+    def rank(self) -> int:
+        """How many modes the top level has."""
+        return self.parts[0].rank
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """How far each coordinate reaches."""
+        return tuple(number(part.offset + part.cosize) for part in self.parts)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """c0, c1, .."""
+        return tuple(f"c{k}" for k in range(len(self.parts)))
+
+    @property
+    def has_inverse(self) -> bool:
+        """No: a tile has no position of every coordinate."""
+        return False
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether each part is."""
+        return all(part.is_bounded for part in self.parts)
+
+    @cached_property
+    def is_concrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether each part is."""
+        return all(part.is_concrete for part in self.parts)
+
+    def sizes(self) -> tuple[Any, ...]:
+        """The parts'."""
+        return tuple(n for part in self.parts for n in part.sizes())
+
+    def with_sizes(self, new: Change) -> Coordinates:
+        """The same coordinates of other sizes."""
+        return Coordinates(tuple(part.with_sizes(new) for part in self.parts))
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """Each part's position."""
+        found = [part.forward(numbers, index) for part in self.parts]
+        return tuple(found) if len(found) > 1 else found[0]
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """Each part's position."""
+        found = [part.reference_apply(index) for part in self.parts]
+        return tuple(found) if len(found) > 1 else found[0]
+
+    def __call__(self, *coordinate: Any) -> Any:
+        """The coordinates at a coordinate, a tuple; a coordinate with None keeps its modes."""
+        found = tuple(part(*coordinate) for part in self.parts)
+        return Coordinates(found) if isinstance(found[0], Strided) else found
+
+    def over(self, change: Callable[[Strided], Strided]) -> Coordinates:
+        """What an operation on a strided layout makes of this one: the parts' strides are put
+        into one, each in units of its own, and taken out of the result."""
+        units = [Expr.atom(Atom("sym", f"1@{k}")) for k in range(len(self.parts))]
+
+        def joined(values: Sequence[Any]) -> Any:
+            total: Any = 0
+            for unit, value in zip(units, values, strict=True):
+                if not (is_integer(value) and value == 0):
+                    total = total + unit * value
+            return total
+
+        strides = zip(*(flat(part.stride) for part in self.parts), strict=True)
+        stride = shaped(self.shape, iter([joined(each) for each in strides]))
+        found = change(Strided(self.shape, stride, joined([p.offset for p in self.parts])))
+        atoms = [next(iter(unit.deep_atoms())) for unit in units]
+
+        def part(k: int) -> Strided:
+            def taken(value: Any) -> Any:
+                if not isinstance(value, Expr):
+                    return value
+                return number(rebuild(value, {a: Expr.of(int(a == atoms[k])) for a in atoms}.get))
+
+            return Strided(found.shape, mapped(found.stride, taken), taken(found.offset))
+
+        return Coordinates(tuple(part(k) for k in range(len(units))))
+
+    def _value(self) -> tuple[Any, ...]:
+        return self.parts
+
+    def __str__(self) -> str:
+        start = ",".join(text(part.offset) for part in self.parts)
+
+        def unit(*strides: Any) -> str:
+            one = [f"{text(d)}@{k}" for k, d in enumerate(strides) if not (is_integer(d) and not d)]
+            return "+".join(one) or "0"
+
+        strides = zip(*(flat(part.stride) for part in self.parts), strict=True)
+        written = iter([unit(*each) for each in strides])
+
+        def walk(tree: Any) -> str:
+            return f"({','.join(map(walk, tree))})" if isinstance(tree, tuple) else next(written)
+
+        return f"({start}) o {text(self.shape)}:{walk(self.shape)}"
+
+    def __repr__(self) -> str:
+        return f"Coordinates({self.parts!r})"
+
+
+def make_identity_layout(shape: Any) -> Coordinates:
+    """The layout that gives its own coordinates, one for each leaf of the shape: cut as a tensor
+    is, it tells where in the tensor each element lies, to be compared with the tensor's sizes."""
+    sizes = flat(shape)
+    parts = []
+    for k in range(len(sizes)):
+        strides = [int(k == j) for j in range(len(sizes))]
+        parts.append(Strided(shape, shaped(shape, iter(strides))))
+    return Coordinates(tuple(parts))

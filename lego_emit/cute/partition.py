@@ -1,0 +1,312 @@
+"""What CuTe's users cut tensors with: local tiles and partitions, tiled copies and MMAs.
+
+A tensor is here its layout: a Strided, a Swizzled, its text, or the Coordinates of an identity
+layout. Source: CUTLASS's include/cute/tensor_impl.hpp, atom/copy_atom.hpp and atom/mma_atom.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra.nested import is_tuple, modes, size_of, times
+from ..algebra.strided import Strided, Swizzled, is_one
+from ..errors import IndexRangeError, LayoutError, shown
+from .coordinates import Coordinates
+from .making import as_layout, get, layout, make_layout, with_offset
+from .maps import coalesce, composition, is_zero, right_inverse
+from .tiling import logical_divide, raked_product, tiled_product, zipped_divide
+
+
+def over(tensor: Any, change: Callable[[Strided], Strided], construct: str) -> Any:
+    """What an operation on layouts makes of a tensor, swizzled or of coordinates as it may be."""
+    tensor = layout(tensor) if isinstance(tensor, str) else tensor
+    if isinstance(tensor, Coordinates):
+        return tensor.over(change)
+    if isinstance(tensor, Swizzled):
+        return Swizzled(tensor.swizzle, change(tensor.layout))
+    return change(as_layout(tensor, construct))
+
+
+# -- tiles and partitions ------------------------------------------------------------------------
+
+
+def local_tile(tensor: Any, tiler: Any, coord: Any) -> Any:
+    """The tile at a coordinate: zipped_divide, sliced by the coordinate in its second mode. None in
+    the coordinate keeps a mode, after the tile's.
+
+    tiler: a size for each mode, or layouts. coord: an index or symbol for each mode that the tiler
+    divides, or one flat index of the tiles.
+
+    Raises LayoutError where the tiler does not divide, IndexRangeError where coord does not fit.
+    """
+
+    def cut(a: Strided) -> Strided:
+        tiles = zipped_divide(a, tiler)
+        within, over_ = tiles.shape if is_tuple(tiler) else (None, tiles.shape[1])
+        place = _places(coord, over_, f"local_tile({a}, {shown(tiler)}, {shown(coord)})")
+        return _kept(tiles, (None if within is None else (None,) * len(modes(within)), place))
+
+    return over(tensor, cut, "local_tile(..)")
+
+
+def local_partition(tensor: Any, threads: Any, index: Any) -> Any:
+    """What one thread has of a tensor: its element of each tile of the threads' shape.
+
+    threads: a layout of thread coordinates to thread indices. index: a thread, an integer or a
+    symbol.
+    """
+    threads = as_layout(threads, "local_partition(..)")
+    place = _coordinate_of(threads, index)
+
+    def cut(a: Strided) -> Strided:
+        tiles = zipped_divide(a, threads.dims)
+        return _kept(tiles, (place, (None,) * len(modes(tiles.shape[1]))))
+
+    return over(tensor, cut, "local_partition(..)")
+
+
+def _places(coord: Any, shape: Any, construct: str) -> Any:
+    """A coordinate with None for the modes that it leaves out."""
+    if not is_tuple(coord) or not is_tuple(shape):
+        return coord
+    if len(coord) > len(shape):
+        raise IndexRangeError(
+            f"{construct}: {len(coord)} coordinates for {len(shape)} modes of tiles; give at most "
+            "as many"
+        )
+    return (*coord, *[None] * (len(shape) - len(coord)))
+
+
+def _kept(a: Strided, coordinate: Any) -> Strided:
+    found = a(*coordinate)
+    return found if isinstance(found, Strided) else Strided(1, 0, found)
+
+
+def _coordinate_of(threads: Strided, index: Any) -> tuple[Any, ...]:
+    """The coordinate, one number for each mode, at which a compact layout gives an index."""
+    found = []
+    for k in range(threads.rank):
+        total: Any = 0
+        below: Any = 1
+        for n, d in threads.mode(k).leaves:
+            if not (is_one(n) or is_zero(d)):
+                total = total + times(index // d % n, below)
+            below = times(below, n)
+        found.append(total)
+    return tuple(found)
+
+
+# -- tiled copies --------------------------------------------------------------------------------
+
+
+def make_layout_tv(thr_layout: Any, val_layout: Any) -> tuple[tuple[Any, ...], Strided]:
+    """(the tile, the layout from (thread, value) to the tile's flat index) of threads that each
+    have a block of values, side by side: CuTe's raked product, inverted.
+
+    thr_layout, val_layout: coordinates to the thread's and the value's index.
+
+    Raises LayoutError where either is no bijection onto its indices.
+    """
+    threads = as_layout(thr_layout, "make_layout_tv(..)")
+    vals = as_layout(val_layout, "make_layout_tv(..)")
+    construct = f"make_layout_tv({threads}, {vals})"
+    for what, each in (("thr_layout", threads), ("val_layout", vals)):
+        if not each.has_inverse:
+            raise LayoutError(
+                f"{construct}: {what} is no bijection onto 0..size - 1; give each index one place"
+            )
+    tile = raked_product(threads, vals)
+    shape = Strided((threads.size, vals.size), (1, threads.size))
+    return tile.dims, composition(right_inverse(tile), shape)
+
+
+@dataclass(frozen=True)
+class TiledCopy:
+    """A tile, and which of its elements each thread moves: layout_tv maps (thread, value) to the
+    tile's flat (colexicographic) index. It has no copy atom: the instruction is the kernel's."""
+
+    layout_tv: Strided
+    tiler: tuple[Any, ...]
+
+    @property
+    def size(self) -> Any:
+        """How many threads take part."""
+        return self.layout_tv.dims[0]
+
+    def tidfrg(self, tensor: Any) -> Any:
+        """((thread, value), (tiles of each mode)) of a tensor."""
+
+        def cut(a: Strided) -> Strided:
+            tiles = zipped_divide(a, self.tiler)
+            return make_layout(
+                with_offset(composition(get(tiles, 0), self.layout_tv), tiles.offset), get(tiles, 1)
+            )
+
+        return over(tensor, cut, "TiledCopy.tidfrg(..)")
+
+    def partition(self, tensor: Any, thread: Any) -> Any:
+        """A thread's part of a tensor: (values, tiles of each mode). partition_S and partition_D of
+        CuTe are the same where no atom tells source and destination apart."""
+        found = self.tidfrg(tensor)
+        rest = (None,) * len(modes(found.shape[1]))
+        return found((thread, None), rest)
+
+
+def make_tiled_copy(thr_layout: Any, val_layout: Any = 1) -> TiledCopy:
+    """The tiled copy of threads that each move a block of values, as make_layout_tv has them."""
+    tiler, layout_tv = make_layout_tv(thr_layout, val_layout)
+    return TiledCopy(layout_tv, tiler)
+
+
+# -- tiled MMAs ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MMAAtom:
+    """An MMA instruction: its (M, N, K), and for A, B and C the layout from (thread, value) to the
+    flat (colexicographic) index in (M, K), (N, K) and (M, N), as CuTe's MMA_Traits have them. Its
+    threads are 0..n-1 (not Volta's quad pairs)."""
+
+    shape_mnk: tuple[int, int, int]
+    layout_a: Any
+    layout_b: Any
+    layout_c: Any
+
+    def __post_init__(self) -> None:
+        m, n, k = self.shape_mnk
+        for name, size in (("layout_a", m * k), ("layout_b", n * k), ("layout_c", m * n)):
+            found = as_layout(getattr(self, name), f"MMAAtom({name})")
+            if found.rank != 2 or found.cosize > size:
+                raise LayoutError(
+                    f"MMAAtom({self.shape_mnk}): {name} is {found}; give (thread, value) to an "
+                    f"index below {size}"
+                )
+            object.__setattr__(self, name, found)
+        threads = {getattr(self, f"layout_{x}").dims[0] for x in "abc"}
+        if len(threads) > 1:
+            raise LayoutError(
+                f"MMAAtom({self.shape_mnk}): the operands have {sorted(threads)} threads; give each "
+                "the same, with stride 0 where threads share a value"
+            )
+
+    @property
+    def threads(self) -> Any:
+        """How many threads take part."""
+        return self.layout_c.dims[0]
+
+
+_MODES = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}  # of (M, N, K)
+
+
+@dataclass(frozen=True)
+class TiledMMA:
+    """Atoms repeated over warps (atom_layout_mnk), and perhaps permuted within a tile."""
+
+    atom: MMAAtom
+    atom_layout_mnk: Strided
+    permutation_mnk: tuple[Any, ...] = (None, None, None)
+
+    @property
+    def thr_layout_vmnk(self) -> Strided:
+        """(thread of the atom, atoms along M, N, K) to the thread's index."""
+        return tiled_product(Strided(self.atom.threads, 1), self.atom_layout_mnk)
+
+    @property
+    def size(self) -> Any:
+        """How many threads take part."""
+        return self.thr_layout_vmnk.size
+
+    @property
+    def tile_mnk(self) -> tuple[Any, ...]:
+        """The sizes of (M, N, K) that all threads do at once."""
+        plain = [
+            times(a, n) for a, n in zip(self.atom.shape_mnk, self.atom_layout_mnk.dims, strict=True)
+        ]
+        return tuple(
+            n if p is None else size_of(p) if not isinstance(p, Strided) else p.size
+            for n, p in zip(plain, self.permutation_mnk, strict=True)
+        )
+
+    def thrfrg(self, operand: str, tensor: Any) -> Any:
+        """(thread, (values of an atom, atoms of each mode)) of a tensor: of (M, K) for "a", (N, K)
+        for "b", (M, N) for "c"."""
+        which = _MODES.get(operand)
+        if which is None:
+            raise LayoutError(f'TiledMMA: {shown(operand)} is no operand; write "a", "b" or "c"')
+        atom = getattr(self.atom, f"layout_{operand}")
+        sizes = tuple(self.atom.shape_mnk[k] for k in which)
+        permuted = tuple(self.permutation_mnk[k] for k in which)
+        counts = tuple(self.atom_layout_mnk.dims[k] for k in which)
+        vmnk = self.thr_layout_vmnk
+
+        def cut(a: Strided) -> Strided:
+            if a.rank != 2:
+                raise LayoutError(
+                    f'TiledMMA.thrfrg("{operand}", {a}): {a.rank} modes; give a tensor of two'
+                )
+            if any(p is not None for p in permuted):
+                a = composition(a, _permuted(a, permuted))
+            tiles = zipped_divide(a, sizes)
+            values = composition(get(tiles, 0), atom)
+            rest = zipped_divide(get(tiles, 1), counts)
+            places: list[Strided] = [Strided(n, 0) for n in vmnk.dims]
+            places[0] = get(values, 0)
+            for k, mode in enumerate(which):
+                places[1 + mode] = get(rest, 0, k)
+            threads = composition(make_layout(*places), right_inverse(vmnk))
+            found = make_layout(threads, make_layout(get(values, 1), *_each(get(rest, 1))))
+            return with_offset(found, a.offset)
+
+        return over(tensor, cut, "TiledMMA.thrfrg(..)")
+
+    def partition(self, operand: str, tensor: Any, thread: Any) -> Any:
+        """A thread's part of a tensor: (values of an atom, atoms of each mode); CuTe's partition_A,
+        partition_B and partition_C."""
+        found = self.thrfrg(operand, tensor)
+        return found(thread, (None,) * len(modes(found.shape[1])))
+
+    def layout_tv(self, operand: str) -> Strided:
+        """(thread, value) to the flat index in the tile of tile_mnk."""
+        m, n = (self.tile_mnk[k] for k in _MODES.get(operand, (0, 1)))
+        return self.thrfrg(operand, Strided((m, n), (1, m)))
+
+
+def _permuted(a: Strided, permuted: Sequence[Any]) -> tuple[Any, ...]:
+    """For each mode the permutation of a tile, the tiles one after the other."""
+    found = []
+    for k, p in enumerate(permuted):
+        whole = Strided(a.dims[k], 1)
+        found.append(whole if p is None else coalesce(logical_divide(whole, p)))
+    return tuple(found)
+
+
+def _each(a: Strided) -> list[Strided]:
+    return [a.mode(k) for k in range(a.rank)]
+
+
+def make_tiled_mma(
+    atom: MMAAtom, atom_layout_mnk: Any = (1, 1, 1), permutation_mnk: Any = None
+) -> TiledMMA:
+    """Atoms repeated over warps: atom_layout_mnk is a layout of (M, N, K) to the atom's number.
+
+    permutation_mnk: for each of M, N and K None, a size, or a layout by which a tile of that mode
+    is permuted before the atoms take it.
+
+    Raises LayoutError where atom_layout_mnk is no bijection of three modes.
+    """
+    warps = as_layout(atom_layout_mnk, "make_tiled_mma(..)")
+    construct = f"make_tiled_mma(.., {warps})"
+    if warps.rank > 3 or not warps.has_inverse:
+        raise LayoutError(
+            f"{construct}: give a bijection of up to three modes, of (M, N, K) to the atom's number"
+        )
+    extra = 3 - warps.rank
+    warps = Strided((*modes(warps.shape), *[1] * extra), (*modes(warps.stride), *[0] * extra))
+    permuted = (None,) * 3 if permutation_mnk is None else tuple(modes(permutation_mnk))
+    if len(permuted) != 3:
+        raise LayoutError(
+            f"{construct}: {len(permuted)} permutations; give one for each of M, N and K, or None"
+        )
+    return TiledMMA(atom, warps, tuple(layout(p) if isinstance(p, str) else p for p in permuted))

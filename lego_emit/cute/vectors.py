@@ -1,0 +1,147 @@
+"""Elements of another width over the same memory, and vectors that two layouts have in common.
+
+Source: CUTLASS's include/cute/layout.hpp (upcast, downcast, recast_layout, max_common_vector) and
+swizzle_layout.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+from typing import Any
+
+from ..algebra.nested import is_tuple, same, times
+from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
+from ..errors import LayoutError, shown
+from ..kinds import is_integer
+from .known import decided, divides, quotient
+from .making import as_layout, layout
+from .maps import coalesce, composition, is_zero, right_inverse
+
+
+def recast(a: Any, old_bits: int, new_bits: int) -> Any:
+    """The layout in elements of another width, over the same memory: CuTe's recast_layout.
+
+    Wider elements: a mode whose stride is less than what is joined shrinks (rounded up, as in
+    CuTe), other strides are divided. Narrower ones: the contiguous mode grows, other strides are
+    multiplied. A swizzle moves along.
+
+    Raises LayoutError where a stride or the offset does not divide.
+    """
+    for bits in (old_bits, new_bits):
+        if not is_integer(bits) or bits < 1:
+            raise LayoutError(
+                f"recast({shown(a)}, {shown(old_bits)}, {shown(new_bits)}): {shown(bits)} is no "
+                "width; give a number of bits"
+            )
+    common = gcd(old_bits, new_bits)
+    a = layout(a) if isinstance(a, str) else a
+    if old_bits != common:
+        a = downcast(a, old_bits // common)
+    return a if new_bits == common else upcast(a, new_bits // common)
+
+
+def upcast(a: Any, n: int) -> Any:
+    """The layout of elements that each join n. Raises LayoutError where a stride or the offset does
+    not divide."""
+    a = layout(a) if isinstance(a, str) else a
+    if isinstance(a, Swizzled):
+        bits = n.bit_length() - 1
+        if n != 1 << bits:
+            raise LayoutError(f"upcast({a}, {n}): a swizzle needs a power of two")
+        m = a.swizzle.M - bits
+        if m < 0 and a.swizzle.B:
+            raise LayoutError(
+                f"upcast({a}, {n}): the swizzle moves elements within the {n} that are joined; "
+                f"choose a swizzle whose M is at least {bits}"
+            )
+        moved = Swizzle(a.swizzle.B, max(m, 0), a.swizzle.S)
+        return Swizzled(moved, upcast(a.layout, n))
+    a = as_layout(a, "upcast(..)")
+    construct = f"upcast({a}, {n})"
+
+    def leaf(size: Any, d: Any) -> tuple[Any, Any]:
+        if is_zero(d):
+            return size, d
+        if not is_integer(d):
+            if not decided(divides(n, d), construct, f"{n} divides the stride {d!r}"):
+                raise LayoutError(_torn(construct, n, d))
+            return size, quotient(d, n)
+        reach = abs(d)
+        if reach % n and n % reach:
+            raise LayoutError(_torn(construct, n, d))
+        joined = -(-n // reach)
+        sign = 1 if d > 0 else -1
+        if is_integer(size):
+            return -(-size // joined), sign * -(-reach // n)
+        if not decided(divides(joined, size), construct, f"{joined} divides {size!r}"):
+            return quotient(size + joined - 1, joined), sign * -(-reach // n)
+        return quotient(size, joined), sign * -(-reach // n)
+
+    if not decided(divides(n, a.offset), construct, f"{n} divides the offset {a.offset!r}"):
+        raise LayoutError(
+            f"{construct}: the offset {a.offset!r} is no multiple of {n}; start at one that is"
+        )
+    return _leafwise(a, leaf, quotient(a.offset, n))
+
+
+def _torn(construct: str, n: int, d: Any) -> str:
+    return (
+        f"{construct}: neither of {n} and the stride {d!r} divides the other, so that an element "
+        "would be torn; choose a stride or a pitch that does"
+    )
+
+
+def downcast(a: Any, n: int) -> Any:
+    """The layout of elements of which n were one: the mode of stride 1 grows, or without one the
+    first parts alone are reached."""
+    a = layout(a) if isinstance(a, str) else a
+    if isinstance(a, Swizzled):
+        bits = n.bit_length() - 1
+        if n != 1 << bits:
+            raise LayoutError(f"downcast({a}, {n}): a swizzle needs a power of two")
+        moved = Swizzle(a.swizzle.B, a.swizzle.M + bits, a.swizzle.S)
+        return Swizzled(moved, downcast(a.layout, n))
+    a = as_layout(a, "downcast(..)")
+
+    def leaf(size: Any, d: Any) -> tuple[Any, Any]:
+        if is_integer(d) and abs(d) == 1:
+            return times(size, n), d
+        return size, times(d, n)
+
+    return _leafwise(a, leaf, times(a.offset, n))
+
+
+def _leafwise(a: Strided, change: Callable[[Any, Any], tuple[Any, Any]], offset: Any) -> Strided:
+    def walk(shape: Any, stride: Any, side: int) -> Any:
+        if is_tuple(shape):
+            return tuple(walk(*each, side) for each in zip(shape, stride, strict=True))
+        return change(shape, stride)[side]
+
+    return Strided(walk(a.shape, a.stride, 0), walk(a.shape, a.stride, 1), offset)
+
+
+def max_common_layout(a: Any, b: Any) -> Strided:
+    """The longest C with a(C(i)) == b(C(i)) == i that goes on from the layouts' first element."""
+    a, b = as_layout(a, "max_common_layout(..)"), as_layout(b, "max_common_layout(..)")
+    if not (is_zero(a.offset) and is_zero(b.offset)):
+        return Strided(1, 0)
+    inverse = right_inverse(b)
+    for count in range(len(inverse.leaves), 0, -1):
+        modes = inverse.leaves[:count]
+        part = Strided(tuple(n for n, _ in modes), tuple(d for _, d in modes))
+        try:
+            common = coalesce(composition(a, part))
+        except LayoutError:
+            continue  # it goes across a's sizes: fewer modes
+        n, d = common.leaves[0]
+        if is_one(n) or not same(d, 1):
+            break
+        return composition(coalesce(part), Strided(n, 1))
+    return Strided(1, 0)
+
+
+def max_common_vector(a: Any, b: Any) -> Any:
+    """How many elements, from the first one on, lie next to each other in both layouts and belong
+    together: the widest vector by which one is copied into the other."""
+    return max_common_layout(a, b).size
