@@ -55,6 +55,7 @@ def pairs(draw):
     return outer, inner
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(pairs())
 def test_composition_is_that_of_functions(pair):
@@ -203,6 +204,7 @@ def test_slices_are_those_of_numpy(rows, columns):
     assert function.extents({"x": 5}) == want.shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [0, 1])
 def test_a_part_of_an_axis_whose_size_is_a_symbol(base, need):
     need("g++", "apt-get install g++")
@@ -223,6 +225,7 @@ def test_a_part_of_an_axis_whose_size_is_a_symbol(base, need):
 # -- a layout that is no bijection, next to the memory -------------------------------------------
 
 
+@pytest.mark.slow
 def test_strided_layouts_are_blocks_like_the_others(need):
     need("g++", "apt-get install g++")
     pitched = Strided((6, 4), (1, 8))
@@ -259,6 +262,7 @@ def test_where_a_layout_without_inverse_may_stand():
         pitched.inverse()
 
 
+@pytest.mark.slow
 def test_a_tensor_in_memory_under_a_linear_layout(need):
     """Where a thread's register lies: the memory's layout after the hardware's."""
     need("g++", "apt-get install g++")

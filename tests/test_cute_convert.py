@@ -53,6 +53,7 @@ def random_block(draw):
     return Strided((m, n), (n * p, p)) @ random_perm(draw, [m, n])
 
 
+@pytest.mark.slow
 def test_to_cute():
     draw = random.Random(1)
     for _ in range(400):
@@ -132,6 +133,7 @@ def test_refused(make, says):
     assert says in str(error.value)
 
 
+@pytest.mark.slow
 def test_from_cute():
     draw = random.Random(3)
     for _ in range(300):

@@ -126,6 +126,7 @@ def test_inverses():
             assert A.inv(*A(*x)) == x
 
 
+@pytest.mark.slow
 def test_the_right_inverse_has_the_fewest_ones():
     rng, tried = random.Random(3), 0
     while tried < 400:

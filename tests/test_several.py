@@ -21,6 +21,7 @@ def wrapped(k, M):
     return k % M
 
 
+@pytest.mark.slow
 def test_one_file_of_several(need):
     need("g++", "apt-get install g++")
     unit = generate(

@@ -56,6 +56,7 @@ def everywhere(a, unit, numbers=None):
             assert tuple(back.evaluate(given).values()) == at
 
 
+@pytest.mark.slow
 def test_flat_and_hierarchical_coordinates():
     draw = random.Random(1)
     for _ in range(600):
@@ -80,6 +81,7 @@ def put(shape, flat):
     return tuple(put(part, flat) for part in shape) if isinstance(shape, tuple) else flat.pop(0)
 
 
+@pytest.mark.slow
 def test_inverse_exactly_where_it_is_a_compact_bijection():
     draw = random.Random(2)
     found = 0

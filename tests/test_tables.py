@@ -47,6 +47,7 @@ def text_of(table):
 # -- there and back ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(tables(), st.sampled_from(["", "fig2: a comment, table of 3"]))
 def test_a_table_comes_back_from_its_text(table, comment):
     text = table.text(comment)
@@ -161,6 +162,7 @@ def test_a_broken_table_is_refused(text, problem):
     assert changes(text, Table.of("a", np.zeros(2, int)).text(), "t") == []
 
 
+@pytest.mark.slow
 @given(tables(), st.data())
 def test_a_text_with_a_line_less_is_no_table_or_another_one(table, data):
     lines = text_of(table).splitlines()
