@@ -9,6 +9,8 @@ import pytest
 from lego_emit import cute, generate, symbols
 from lego_emit.errors import LayoutError
 
+pytestmark = pytest.mark.slow
+
 L = cute.layout
 
 
@@ -59,7 +61,6 @@ def attempts(make, count=1500, seed=0):
     assert found > count // 10, found
 
 
-@pytest.mark.slow
 def test_coalesce():
     def make(draw):
         a = random_layout(draw)
@@ -79,7 +80,6 @@ def test_coalesce():
             assert values(by_mode) == values(a)
 
 
-@pytest.mark.slow
 def test_composition():
     def make(draw):
         a, b = random_layout(draw), random_layout(draw)
@@ -113,7 +113,6 @@ def test_composition_with_one_mode_names_it():
     assert refused > 10
 
 
-@pytest.mark.slow
 def test_composition_by_mode():
     def make(draw):
         a = cute.make_layout(random_layout(draw, 1), random_layout(draw, 1))
@@ -127,7 +126,6 @@ def test_composition_by_mode():
             assert values(cute.get(found, k)) == wanted
 
 
-@pytest.mark.slow
 def test_complement():
     def make(draw):
         a, target = random_layout(draw), draw.choice([1, 7, 24, 64, 1000])
@@ -143,7 +141,6 @@ def test_complement():
         assert found.cosize + moving.cosize > target or moving.size * found.size >= target
 
 
-@pytest.mark.slow
 def test_complement_fills_the_cotarget():
     """Where strides divide one another, all positions are reached once."""
     draw = random.Random(11)
@@ -193,7 +190,6 @@ DIVIDES = [cute.logical_divide, cute.zipped_divide, cute.tiled_divide, cute.flat
 PRODUCTS = [cute.logical_product, cute.zipped_product, cute.tiled_product, cute.flat_product]
 
 
-@pytest.mark.slow
 def test_logical_divide():
     def make(draw):
         a, b = random_layout(draw), random_layout(draw, 1, injective=True)
@@ -208,7 +204,6 @@ def test_logical_divide():
             assert sorted(values(found)) == sorted(values(a))
 
 
-@pytest.mark.slow
 def test_logical_product():
     def make(draw):
         a, b = random_layout(draw, injective=True), random_layout(draw, 1)
@@ -224,7 +219,6 @@ def test_logical_product():
             assert len(set(values(found))) == found.size
 
 
-@pytest.mark.slow
 def test_divisions_by_mode_are_one_map():
     draw = random.Random(5)
     for _ in range(400):
@@ -258,7 +252,6 @@ def test_products_by_mode_are_one_map():
     assert cute.blocked_product(a, "(3,4):(1,3)").dims == (6, 20)
 
 
-@pytest.mark.slow
 def test_blocked_and_raked_product():
     draw = random.Random(6)
     for _ in range(300):

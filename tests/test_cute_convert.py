@@ -24,6 +24,8 @@ from lego_emit import (
 )
 from lego_emit.errors import LayoutError
 
+pytestmark = pytest.mark.slow
+
 M, N, P = symbols("M N P")
 
 
@@ -53,7 +55,6 @@ def random_block(draw):
     return Strided((m, n), (n * p, p)) @ random_perm(draw, [m, n])
 
 
-@pytest.mark.slow
 def test_to_cute():
     draw = random.Random(1)
     for _ in range(400):
@@ -133,7 +134,6 @@ def test_refused(make, says):
     assert says in str(error.value)
 
 
-@pytest.mark.slow
 def test_from_cute():
     draw = random.Random(3)
     for _ in range(300):

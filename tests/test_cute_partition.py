@@ -9,6 +9,8 @@ from test_cute import L, random_layout, values
 from lego_emit import Linear, cute, generate, hardware, symbols
 from lego_emit.errors import IndexRangeError, InverseError, LayoutError
 
+pytestmark = pytest.mark.slow
+
 # SM80_16x8x16_F32F16F16F32_TN, CUTLASS's include/cute/atom/mma_traits_sm80.hpp
 ATOM = cute.MMAAtom(
     (16, 8, 16),

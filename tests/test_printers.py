@@ -163,6 +163,8 @@ def test_an_operation_without_a_spelling_is_refused_before_there_is_text():
 MODULE = """
 from lego_emit.printers.glsl import GlslPrinter
 
+pytestmark = pytest.mark.slow
+
 class Own(GlslPrinter):
     title = "Shady"
     template = {template!r}
