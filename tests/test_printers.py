@@ -17,6 +17,8 @@ from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import OPS, Node
 from lego_emit.ir.program import INDEX_TYPES, Program
 
+pytestmark = pytest.mark.slow
+
 CASES = (
     programs.every_operation(),
     programs.random_trees(12, 4, 3, "int32"),
@@ -162,8 +164,6 @@ def test_an_operation_without_a_spelling_is_refused_before_there_is_text():
 
 MODULE = """
 from lego_emit.printers.glsl import GlslPrinter
-
-pytestmark = pytest.mark.slow
 
 class Own(GlslPrinter):
     title = "Shady"
