@@ -1,22 +1,22 @@
 """Write a memory layout once in Python; get its index functions in seven languages.
 
 The algebra is that of LEGO (CGO 2026): GroupBy, OrderBy, RegP, GenP, TileBy, ExpandBy; with
-strided layouts (CuTe's) in the same algebra.
+strided layouts (CuTe's) and linear ones over F2 (Triton's) in the same algebra.
 """
 
 import sys
 from typing import TYPE_CHECKING, Any
 
 from .algebra.block import provide
-from .algebra.compose import same_map
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
-from .algebra.linear import Linear
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
-from .algebra.strided import Strided
 from .errors import LegoError, LegoWarning
 
 if TYPE_CHECKING:
+    from .algebra.linear import Linear
+    from .algebra.same import same_map
+    from .algebra.strided import Strided
     from .arith.expr import symbols
     from .emitted import Emitted
     from .ir.cost import Cost
@@ -38,6 +38,14 @@ def __getattr__(name: str) -> Any:
             from .emitted import Emitted as found
         case "Cost":
             from .ir.cost import Cost as found
+        case "Linear":
+            from .algebra.linear import Linear as found
+        case "Strided":
+            from .algebra.strided import Strided as found
+        case "same_map":
+            from .algebra.same import same_map as found
+        case "hardware":
+            import lego_emit.hardware as found
         case "cute":
             import lego_emit.cute as found
         case _:

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_a_row_is_counted_and_checked():
     program = [sys.executable, "benchmarks/simplify", "--only", "naive,ours", "--row", "reshape"]
     run = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)

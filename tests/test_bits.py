@@ -224,6 +224,7 @@ def test_wide_morton():
     check(*morton(15, 15), PRICES[1], 31)
 
 
+@pytest.mark.slow
 @given(st.permutations(range(9)), st.integers(1, 2), st.sampled_from(PRICES))
 @settings(deadline=None, max_examples=60)
 def test_random_permutations(order, bits, price):
@@ -311,6 +312,7 @@ def test_too_wide():
     assert wire([4], [[bit()] * 31 + [bit((0, 0))]], {}, 31) is None
 
 
+@pytest.mark.slow
 @given(linear_maps(), st.sampled_from(PRICES), st.sampled_from([31, 63]))
 @settings(deadline=None, max_examples=50)
 def test_meaning_agrees_with_the_values(wiring, price, width):

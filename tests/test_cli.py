@@ -342,6 +342,7 @@ def test_an_unforeseen_error_is_no_traceback(monkeypatch):
     assert "RuntimeError: boom" in result.stderr and "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_real_process(folder):
     done = python("generate", "k.py:turned", "-t", "cpp")
     assert (done.returncode, done.stderr) == (0, "")

@@ -309,6 +309,7 @@ def test_verify_knows_what_was_emitted(need):
     assert not generate(rows.fig6(), "cpp").verify(reference=rows.fig2())
 
 
+@pytest.mark.slow
 def test_verify_knows_the_sizes_that_were_fixed(need):
     need("g++", "apt-get install g++")
     unit = generate(rows.bricks, "cpp", sizes={"B": 2})

@@ -83,6 +83,7 @@ def test_digits_are_split_off_where_one_divisor_divides_the_other(text):
     assert_right(text, "x, N, M", ["x >= 0", "N >= 1", "M >= 1"], domains)
 
 
+@pytest.mark.slow
 def test_a_split_in_a_chain_of_reorderings():
     layout = "GroupBy([N, 4, K, 3]).OrderBy(Col(K, 12, N))"
     N, K = symbols("N K")

@@ -53,8 +53,9 @@ def all_cases():
 # -- the committed files -------------------------------------------------------------------------
 
 
-def test_committed_files_are_what_is_made_now():
-    found = golden.check(ROOT)
+@pytest.mark.parametrize("targets", [["cuda"], pytest.param(None, marks=pytest.mark.slow)])
+def test_committed_files_are_what_is_made_now(targets):
+    found = golden.check(ROOT, targets)
     assert not found, "\n".join(map(str, found))
 
 
@@ -137,6 +138,7 @@ def test_a_result_stands_still_along_the_other_results_axes(root):
     assert table.columns["b"].tolist() == (3 * p + j).tolist()
 
 
+@pytest.mark.slow
 def test_a_table_survives_its_text(all_cases):
     for case in all_cases:
         assert case.table.sizes == {**case.sizes, **case.fixed}
@@ -167,6 +169,7 @@ def test_a_broken_table_is_refused_with_the_remedy(root, old, new, problem):
     assert golden.check(root) == []
 
 
+@pytest.mark.slow
 def test_a_wrong_value_is_found_and_named(root):
     path = root / "fig2" / "table.txt"
     path.write_text(path.read_text().replace("5..2 by -1", "4, 5, 3, 2"))
@@ -186,6 +189,7 @@ def test_nothing_to_do_after_an_update(root):
     assert golden.update(root) == []
 
 
+@pytest.mark.slow
 def test_a_changed_text_is_a_unified_diff(root):
     path = root / "fig2" / "fig2.rs"
     path.write_text(path.read_text().replace("pub const fn", "pub fn", 1))
@@ -305,6 +309,7 @@ def test_the_readme_shows_what_is_emitted(language, extension):
         assert line in source
 
 
+@pytest.mark.slow
 def test_the_text_does_not_depend_on_what_was_made_before():
     """Z3's answers in a context that had been used before differed from those in a fresh one."""
     names = ["nw", "brick_star", "matmul_pid"]

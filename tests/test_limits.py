@@ -86,6 +86,7 @@ def unequal(x):
     return max(x, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fn", "sizes", "text"),
     [
@@ -257,6 +258,7 @@ def squared(x):
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fn", "words"),
     [

@@ -104,6 +104,7 @@ def test_minimal_among_several():
 # -- laws, at random -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_composition():
     rng = random.Random(1)
     for _ in range(400):
@@ -143,6 +144,7 @@ def test_the_right_inverse_has_the_fewest_ones():
             assert column.bit_count() == min(x.bit_count() for x in holders)
 
 
+@pytest.mark.slow
 def test_products_and_left_division():
     rng = random.Random(4)
     for _ in range(400):
@@ -163,6 +165,7 @@ def test_products_and_left_division():
         }
 
 
+@pytest.mark.slow
 def test_invert_and_compose():
     rng, tried = random.Random(5), 0
     while tried < 300:
@@ -180,6 +183,7 @@ def test_invert_and_compose():
         assert same.linear == identity(B.in_dims)  # what both have alike stays
 
 
+@pytest.mark.slow
 def test_shapes():
     rng = random.Random(6)
     for _ in range(300):
@@ -233,6 +237,7 @@ def test_resizing():
     assert A.resize_out("y", 32).out_dims == {"y": 32}
 
 
+@pytest.mark.slow
 def test_rank_and_kernel():
     rng = random.Random(8)
     for _ in range(300):

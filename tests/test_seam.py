@@ -382,6 +382,7 @@ def test_changed_formulas_promise_nothing_of_before():
     assert found.result_range == "0 <= the result < 834"
 
 
+@pytest.mark.slow
 def test_units_of_expressions_are_verified():
     pytest.importorskip("cffi")
     if shutil.which("g++") is None:
@@ -391,6 +392,7 @@ def test_units_of_expressions_are_verified():
     assert "as it was written" in generate(unit.sympy, "cpp").explain()
 
 
+@pytest.mark.slow
 def test_the_same_bytes_for_every_hash_seed():
     program = (
         "import sympy; from lego_emit import generate, simplify\n"

@@ -304,6 +304,7 @@ def agree(functions, layout, sizes):
             assert_sound(found, values)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(texts(symbolic=False))
 def test_random_layouts_without_bit_operations(made):
@@ -362,6 +363,7 @@ def operations(text, names=()):
     return tuple(f.op_count_hoisted for f in functions), naive_counts(partial(build, text), names)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(texts(symbolic=False, calm=True))
 def test_no_more_operations_than_the_plain_nest(made):

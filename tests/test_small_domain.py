@@ -228,12 +228,14 @@ def test_chains(layout, price, limit):
     check([v // 4 for v in inverse], price, limit)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=12), PRICES)
 @settings(max_examples=200, deadline=None)
 def test_any_table(values, price):
     check(values, price, 12)
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.integers(0, 60), st.integers(-9, 9), min_size=1, max_size=12),
     st.tuples(*[st.integers(-9, 9)] * 3, st.integers(1, 9), st.integers(0, 9)),
@@ -246,6 +248,7 @@ def test_any_domain(table, numbers, price):
     check([a * x + b + d * ((x + e) // c) for x in table], price, 20, list(table))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 60), st.integers(1, 60), *[st.integers(-40, 40)] * 4, st.integers(1, 20))
 @settings(max_examples=200, deadline=None)
 def test_one_quotient_is_found(first, size, slope, shift, factor, constant, divisor):

@@ -61,6 +61,7 @@ def test_a_table_comes_back_from_its_text(table, comment):
     assert differences(table, back) == [] == changes(text, text.replace("\n", "\r\n"), "t")
 
 
+@pytest.mark.slow
 @given(tables(), st.data())
 def test_one_other_value_is_the_one_difference(table, data):
     name = data.draw(st.sampled_from(list(table.columns)))

@@ -1,4 +1,4 @@
-"""Layouts put together and turned round: A @ B, inverses, and whether two are the same map."""
+"""Layouts put together and turned round: A @ B and inverses."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InverseError, LayoutError
-from .block import Block, Change, Indexable, Numbers, outside
+from .block import Block, Change, Indexable, Numbers
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
-from .sizes import comparable, product
-
-MOST_COMPARED = 2**22  # indices of two layouts that are all looked at
+from .sizes import comparable
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -234,68 +232,3 @@ def inverse(layout: Block) -> Block:
     if isinstance(layout, Inverse) and len(layout.layout.dims) == 1:
         return layout.layout
     return Inverse(layout)
-
-
-# -- the same map --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Same:
-    """Whether two layouts are the same map. verdict: True, False, or None where that is not decided;
-    counterexample: an index at which they differ; why: in words."""
-
-    verdict: bool | None
-    counterexample: tuple[int, ...] | None = None
-    why: str = ""
-
-    def __bool__(self) -> bool:
-        """Whether they are the same for certain."""
-        return self.verdict is True
-
-    def __str__(self) -> str:
-        said = {True: "the same map", False: "different maps", None: "undecided"}[self.verdict]
-        return f"{said}: {self.why}" if self.why else said
-
-
-def same_map(a: Block, b: Block) -> Same:
-    """Whether two layouts give the same position at every index; a != b may still hold, which is
-    about how they are written.
-
-    Up to 2**22 indices all are looked at. Above, and where sizes are symbols, the simplified
-    formulas are compared, and samples: then it may stay undecided.
-    Raises LayoutError where one is no layout.
-    """
-    for block in (a, b):
-        if not isinstance(block, Block):
-            raise LayoutError(f"same_map: {block!r} is no layout")
-    if len(a.dims) != len(b.dims):
-        return Same(False, None, f"one has {len(a.dims)} dims, the other {len(b.dims)}")
-    if not (a.is_concrete and b.is_concrete):
-        return outside("symbols").same_map(a, b)
-    if tuple(a.dims) != tuple(b.dims):
-        return Same(False, None, f"the dims are {list(a.dims)} and {list(b.dims)}")
-    if product(a.dims) > MOST_COMPARED:
-        return outside("symbols").same_map(a, b)
-    return _compared(a, b)
-
-
-def _results(found: Any) -> tuple[Any, ...]:
-    return found if isinstance(found, tuple) else (found,)
-
-
-def _compared(a: Block, b: Block) -> Same:
-    import numpy as np
-
-    from . import reference
-
-    index = [i.reshape(-1) for i in np.indices(a.dims)]
-    one, other = (
-        np.stack(np.broadcast_arrays(*_results(reference.apply(x, index)))) for x in (a, b)
-    )
-    if len(one) != len(other):
-        return Same(False, None, f"one has {len(one)} results, the other {len(other)}")
-    wrong = np.flatnonzero((one != other).any(axis=0))
-    if not len(wrong):
-        return Same(True)
-    at = tuple(int(i[wrong[0]]) for i in index)
-    return Same(False, at, f"at {at} {a.apply(*at)} and {b.apply(*at)}")

@@ -7,10 +7,10 @@ from itertools import combinations, islice, product
 from typing import Any
 
 from ..algebra.block import Block, outside
-from ..algebra.compose import Same, same_map
 from ..algebra.layout import GroupBy, Layout
 from ..algebra.nested import compact, flat, modes, number, same, times
 from ..algebra.perms import RegP
+from ..algebra.same import Same, same_map
 from ..algebra.strided import Strided, is_one
 from ..errors import LayoutError, shown
 from ..kinds import is_integer

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..algebra.linear import Linear
 from ..errors import TraceError
 from .trace import Trace
+
+if TYPE_CHECKING:
+    from ..algebra.linear import Linear
 
 BITS = 16  # of all parameters together
 
@@ -53,6 +55,8 @@ def _layout(
     fn: Callable[..., Any], ins: Mapping[str, int], fixed: Mapping[str, int], many: TraceError
 ) -> tuple[Linear, Any]:
     """(the layout, fn's result at zero, whose form it has)."""
+    from ..algebra.linear import Linear
+
     try:
         form = fn(**fixed, **dict.fromkeys(ins, 0))
 

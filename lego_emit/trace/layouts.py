@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ..algebra.compose import Same
 from ..algebra.expand import ExpandBy
 from ..algebra.perms import GenP
+from ..algebra.same import Same
 from ..algebra.slices import run_of
 from ..arith.evaluate import Undefined
 from ..arith.expr import Cond, Expr, group, select
