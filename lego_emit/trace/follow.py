@@ -70,7 +70,7 @@ def check_known(
 ) -> None:
     """Raise AssumptionError or TraceError for a name that is a parameter of no function."""
     params = [*dict.fromkeys(n for trace in traces for n in trace.params())]
-    listed = ", ".join(params) or "none"
+    listed = ", ".join(params) or "none; a slice such as layout[3, :] fixes an index"
     names = {*params, *fixed}
     for condition, source in conditions:
         for e in condition.exprs():

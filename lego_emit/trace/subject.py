@@ -165,6 +165,12 @@ def _of_several(
         for own, part in several(subject).items()
     ]
     functions = [f for part in parts for f in part.functions]
+    for at, f in enumerate(functions):
+        if any(f.name == other.name for other in functions[:at]):
+            raise TraceError(
+                f"generate() would make two functions {f.name}: a layout NAME gives NAME_apply and "
+                f"NAME_inv; name them otherwise in a dict"
+            )
     conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
     check_known([f.trace for f in functions], check_sizes(sizes), conditions, ranges)
     title = "; ".join(part.title for part in parts)
