@@ -23,6 +23,7 @@ from lego_emit import (
     symbols,
 )
 from lego_emit.errors import LayoutError
+from lego_emit.trace.numbered import Numbered
 
 pytestmark = pytest.mark.slow
 
@@ -89,6 +90,16 @@ def test_to_cute_of_what_is_not_strided_shows_where():
         (GroupBy([M, N * P]).OrderBy(RegP([M, N, P], [1, 0, 2])), "(M,(P,N)):(P,(1,M*P))"),
         (TileBy([M, N], [8, 4]).OrderBy(Row(8 * M, 4 * N)), "(M,N,8,4):(32*N,4,4*N,1)"),
         (TileBy([M // 8, N // 4], [8, 4]).OrderBy(Row(M, N)), "(M // 8,N // 4,8,4):(8*N,4,N,1)"),
+        (GroupBy([M]).OrderBy(Col(M // 8, 8)), "((8,M // 8)):((M // 8,1))"),
+        (GroupBy([M]).OrderBy(Col(M // P, P)), "((P,M // P)):((M // P,1))"),
+        (
+            GroupBy([M, N]).OrderBy(RegP([M // P, P, N], [1, 0, 2])),
+            "((P,M // P),N):((N*(M // P),N),1)",
+        ),
+        (
+            GroupBy([M, N]).OrderBy(RegP([M, N // P, P], [1, 0, 2])),
+            "(M,(P,N // P)):(P,(1,M*P))",
+        ),
         (Row(M, N).inverse(), "M*N:1"),
         (GroupBy([M, N]).OrderBy(Strided((M, N), (P, 1))), "(M,N):(P,1)"),
         (GroupBy([2**20, 2**10]).OrderBy(Col(2**20, 2**10)), "(1048576,1024):(1,1048576)"),
@@ -104,6 +115,9 @@ def test_to_cute_of_symbols_and_many_indices(a, wanted):
     found = cute.to_cute(a)
     assert str(found) == wanted
     assert same_map(a, found)
+    if not a.is_concrete:
+        numbers = {"M": 24, "N": 96, "P": 6}
+        everywhere(*(b.with_sizes(Numbered(b, numbers)) for b in (a, found)))
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,11 @@ def test_a_dict_names_them(target):
     [
         ([tiled, tiled], {}, "two of what generate"),
         ([LAYOUT, GroupBy([4])], {}, "are called layout"),
-        ({"f": LAYOUT, "f_apply": tiled}, {}, "two functions f_apply: a layout NAME gives NAME_apply"),
+        (
+            {"f": LAYOUT, "f_apply": tiled},
+            {},
+            "two functions f_apply: a layout NAME gives NAME_apply",
+        ),
         (GroupBy([4]), {"sizes": {"i": 2}}, r"none; a slice such as layout\[3, :\]"),
         ([], {}, "there is nothing to emit"),
         ([tiled, 3], {}, "takes a function or a layout, several of them"),

@@ -14,7 +14,7 @@ from ..algebra.same import Same, same_map
 from ..algebra.strided import Strided, is_one
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
-from .known import at_most, divides, quotient
+from .known import at_most, divides, facts_of, quotient
 from .making import as_layout
 
 MOST_FACTOR = 2**16  # a prime factor beyond is not looked for
@@ -94,7 +94,9 @@ def _leaves(
     d = moved(unit)
     ends = (t for t in _divisors(n, layout) if not same(moved(times(unit, t)), times(d, t)))
     for size in [*(islice(ends, 1) if is_integer(n) else ends)] or [n]:
-        for rest in _leaves(number(quotient(n, size)), moved, layout, times(unit, size)):
+        with facts_of(layout):
+            left = quotient(n, size)
+        for rest in _leaves(left, moved, layout, times(unit, size)):
             yield [(size, d), *rest]
 
 
@@ -113,9 +115,11 @@ def _divisors(n: Any, layout: Block) -> Iterable[Any]:
             t: Any = 1
             for each in chosen:
                 t = times(t, each)
-            if any(same(t, s) for s in (n, *tried)) or divides(t, n) is not True:
+            if any(same(t, s) for s in (n, *tried)):
                 continue
-            tried.append(t)
+            with facts_of(layout):
+                if divides(t, n):
+                    tried.append(t)
     return tried
 
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..algebra.block import Block, outside
 from ..algebra.nested import number
 from ..arith.expr import Expr
 from ..arith.facts import Facts, current
 from ..arith.knowledge import IN_FORCE, using
+from ..arith.rebuild import unsubstitute
 from ..errors import LayoutError
 from ..kinds import is_integer
 
@@ -51,7 +53,7 @@ def quotient(n: Any, divisor: Any) -> Any:
         return n // divisor
     n, divisor = Expr.of(n), Expr.of(divisor)
     with _facts(n + divisor) as facts:
-        return number(facts.rebuilt(n) // facts.rebuilt(divisor))
+        return number(unsubstitute(facts.rebuilt(n) // facts.rebuilt(divisor), facts))
 
 
 def quotient_up(n: Any, divisor: Any, construct: str) -> Any:
@@ -67,6 +69,15 @@ def decided(answer: bool | None, construct: str, question: str) -> bool:
     if answer is None:
         raise LayoutError(f"{construct}: whether {question} is not known; {WAY_OUT}")
     return answer
+
+
+@contextmanager
+def facts_of(layout: Block) -> Iterator[None]:
+    """What a layout's sizes say of each other is known in the body: M % B == 0 of Col(M // B, B)."""
+    facts = Facts()
+    with using(facts):
+        outside("symbols").learn_layout(layout)
+        yield
 
 
 @contextmanager
