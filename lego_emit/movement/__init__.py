@@ -1,0 +1,16 @@
+"""Data movement: what an access of memory costs, and the memory layouts under which it costs least."""
+
+from .conflicts import Conflicts, bank_conflicts
+from .memories import AMD, NVIDIA, SharedMemory
+from .swizzle import optimal_padding, optimal_swizzle, swizzle_bound
+
+__all__ = [
+    "AMD",
+    "NVIDIA",
+    "Conflicts",
+    "SharedMemory",
+    "bank_conflicts",
+    "optimal_padding",
+    "optimal_swizzle",
+    "swizzle_bound",
+]

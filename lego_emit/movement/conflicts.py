@@ -1,0 +1,198 @@
+"""What an access of shared memory costs: wavefronts, conflicts of banks, transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..errors import LayoutError, shown
+from ..kinds import is_integer
+from .access import OFF, offsets
+from .memories import NVIDIA, SharedMemory, memory_of
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """What an access costs one warp; of several warps, the one that it costs most.
+
+    wavefronts: passes through the banks, over all instructions; minimum: those of the same bytes
+    without a conflict; degree: the most words that one bank serves in one phase; pairs: of lanes
+    that collide, (lower, higher), in one phase of one instruction; widths: the bytes that a lane
+    moves in each instruction; transactions: segments of global memory that the same access would
+    touch, and least_transactions those of as many bytes in one piece.
+    """
+
+    gpu: str
+    wavefronts: int
+    minimum: int
+    degree: int
+    pairs: tuple[tuple[int, int], ...]
+    widths: tuple[int, ...]
+    transactions: int
+    least_transactions: int
+
+    @property
+    def instructions(self) -> int:
+        """How many instructions the access takes."""
+        return len(self.widths)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no bank has to serve twice."""
+        return self.wavefronts == self.minimum
+
+    def __str__(self) -> str:
+        wide = ", ".join(
+            f"{self.widths.count(w)} of {w} bytes" for w in sorted({*self.widths}, reverse=True)
+        )
+        said = (
+            f"{self.wavefronts} wavefronts, {self.minimum} without conflict; degree {self.degree}; "
+            f"instructions: {wide or 'none'}; {self.transactions} transactions of global memory, "
+            f"{self.least_transactions} in one piece"
+        )
+        if not self.pairs:
+            return said
+        some = ", ".join(f"{a} and {b}" for a, b in self.pairs[:4])
+        more = f" and {len(self.pairs) - 4} more pairs" if len(self.pairs) > 4 else ""
+        return f"{said}; lanes that collide: {some}{more}"
+
+
+def bank_conflicts(
+    memory: Any,
+    access: Any,
+    element_bytes: int = 4,
+    *,
+    gpu: Any = NVIDIA,
+    write: bool = False,
+    registers: int | None = None,
+) -> Conflicts:
+    """What it costs a warp to read, or to write, elements of shared memory.
+
+    memory: a layout from coordinates to an element's offset. access: what each lane touches, a layout
+    of `lane`, and of `register` (a layout without names: of lanes, then registers), or a function of
+    lane, or of lane and register, registers= saying how many (as the widest instruction moves, where
+    it is left out). It gives coordinates of the memory,
+    or their row-major flat index; None, and -1 of a layout that masks, where a lane takes no part.
+    element_bytes: 1, 2, 4, 8 or 16. gpu: "nvidia", "amd" or a SharedMemory.
+
+    Registers whose elements are contiguous and aligned are moved by one instruction, of at most 16
+    bytes; a compiler may name registers as it likes, so that their order counts only in that it is
+    the same in all lanes. Lanes that touch the same word are served together. Counted by looking at
+    every lane (linear layouts, section 9.2 of Zhou et al., ASPLOS 2026, count the same by rank).
+
+    Raises LayoutError where an access lies outside the memory, and where sizes are symbols.
+    """
+    construct = f"bank_conflicts({shown(memory)}, {shown(access)})"
+    hardware = memory_of(gpu, construct)
+    check_bytes(element_bytes, hardware, construct)
+    if registers is not None and not (is_integer(registers) and registers >= 1):
+        raise LayoutError(f"{construct}: registers is {shown(registers)}, and must be at least 1")
+    count = hardware.widest // element_bytes if registers is None else int(registers)
+    found = offsets(memory, access, hardware, count, construct)
+    of_warps = (_of_warp(warp, element_bytes, hardware, write) for warp in found)
+    return max(of_warps, key=lambda c: (c.wavefronts, c.degree, len(c.pairs)))
+
+
+def check_bytes(element_bytes: Any, gpu: SharedMemory, construct: str) -> None:
+    """Raise LayoutError for a width that no instruction moves."""
+    known = [1 << k for k in range(gpu.widest.bit_length())]
+    if not is_integer(element_bytes) or element_bytes not in known:
+        raise LayoutError(
+            f"{construct}: element_bytes is {shown(element_bytes)}, and an access moves "
+            f"{', '.join(map(str, known))} bytes; smaller elements are packed into bytes first"
+        )
+
+
+def _of_warp(found: np.ndarray, element_bytes: int, gpu: SharedMemory, write: bool) -> Conflicts:
+    wavefronts = minimum = degree = segments = least = 0
+    pairs: set[tuple[int, int]] = set()
+    widths = []
+    for first, count in instructions(found, gpu.widest // element_bytes):
+        width = count * element_bytes
+        widths.append(width)
+        starts = {lane: int(o) * element_bytes for lane, o in enumerate(first) if o != OFF}
+        moved = {b // gpu.segment for s in starts.values() for b in (s, s + width - 1)}
+        segments += len(moved)
+        least += -(-len({*starts.values()}) * width // gpu.segment)
+        for lanes in gpu.phases(starts, width, write):
+            here = {lane: starts[lane] for lane in lanes if lane in starts}
+            banks = _banks(here, width, gpu)
+            if not banks:
+                continue
+            worst = max(len(words) for words in banks.values())
+            every = sum(len(words) for words in banks.values())
+            wavefronts, degree = wavefronts + worst, max(degree, worst)
+            minimum += -(-every // gpu.banks)
+            pairs.update(_colliding(banks.values()))
+    return Conflicts(
+        gpu.name, wavefronts, minimum, degree, tuple(sorted(pairs)), tuple(widths), segments, least
+    )
+
+
+def _banks(
+    starts: dict[int, int], width: int, gpu: SharedMemory
+) -> dict[int, dict[int, list[int]]]:
+    """The words that each bank serves, and the lanes that touch them."""
+    banks: dict[int, dict[int, list[int]]] = {}
+    for lane, start in starts.items():
+        for word in range(start // gpu.bank_bytes, (start + width - 1) // gpu.bank_bytes + 1):
+            banks.setdefault(word % gpu.banks, {}).setdefault(word, []).append(lane)
+    return banks
+
+
+def _colliding(banks: Any) -> Iterator[tuple[int, int]]:
+    for words in banks:
+        for one, other in combinations(words.values(), 2):
+            for a in one:
+                for b in other:
+                    if a != b:
+                        yield (min(a, b), max(a, b))
+
+
+def instructions(found: np.ndarray, most: int) -> list[tuple[np.ndarray, int]]:
+    """The instructions that move registers (lanes, registers), as few as there can be: for each the
+    first element of each lane, and how many each moves. Registers that are equal in all lanes are
+    moved once."""
+    left = [*np.unique(found, axis=1).T]
+    left = [column for column in left if (column != OFF).any()]
+    made: list[tuple[np.ndarray, int]] = []
+    count = 1 << max(most, 1).bit_length() - 1
+    while left:
+        rest: list[np.ndarray] = []
+        for group in _blocks(left, count):
+            if count == 1 or _is_vector(group, count):
+                made.append((group[0], count))
+            else:
+                rest += group
+        left, count = rest, count // 2
+    return made
+
+
+def _blocks(columns: Sequence[np.ndarray], count: int) -> list[list[np.ndarray]]:
+    """Columns by the aligned block in which each has its first active lane, in order."""
+    groups: dict[tuple[int, int], list[tuple[int, np.ndarray]]] = {}
+    for column in columns:
+        lane = int(np.flatnonzero(column != OFF)[0])
+        at = int(column[lane])
+        groups.setdefault((lane, at // count), []).append((at, column))
+    if count == 1:
+        return [[column] for group in groups.values() for _, column in group]
+    return [[c for _, c in sorted(group, key=lambda pair: pair[0])] for group in groups.values()]
+
+
+def _is_vector(group: Sequence[np.ndarray], count: int) -> bool:
+    """Whether the columns are contiguous and aligned in every lane."""
+    first = group[0]
+    active = first != OFF
+    return (
+        len(group) == count
+        and not (first[active] % count).any()
+        and all(
+            ((c != OFF) == active).all() and (c[active] == first[active] + k).all()
+            for k, c in enumerate(group)
+        )
+    )

@@ -1,0 +1,260 @@
+"""Bank conflicts by looking and by rank, and the memory layouts with the fewest."""
+
+import itertools
+import random
+
+import pytest
+
+from lego_emit import Col, ExpandBy, GroupBy, Linear, Strided, TileBy, cute, hardware, symbols
+from lego_emit.algebra import f2
+from lego_emit.errors import LayoutError
+from lego_emit.movement import (
+    NVIDIA,
+    SharedMemory,
+    bank_conflicts,
+    optimal_padding,
+    optimal_swizzle,
+    swizzle_bound,
+)
+from lego_emit.movement.linear_access import linear_access, vector_bits, wavefronts
+from lego_emit.movement.memories import memory_of
+
+ROWS = GroupBy([32, 32])
+
+
+def groups(lanes, size):
+    return tuple(tuple(range(k, k + size)) for k in range(0, lanes, size))
+
+
+PHASES = {4: groups(4, 4), 8: groups(4, 2), 16: groups(4, 1)}
+SMALL = SharedMemory("small", 4, PHASES, PHASES, banks=4)
+TINY = SharedMemory("tiny", 2, {4: groups(2, 2)}, {4: groups(2, 2)}, banks=2)
+
+
+# -- what is known ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "memory, access, element_bytes, wanted",
+    [
+        (ROWS, lambda lane: (lane, 0), 4, (32, 1, 32)),
+        (ROWS, lambda lane: (0, lane), 4, (1, 1, 1)),
+        (ROWS, lambda lane: (0, 0), 4, (1, 1, 1)),
+        (ROWS, lambda lane: 7 * lane, 4, (1, 1, 1)),
+        (ROWS, lambda lane: 8 * lane, 4, (8, 1, 8)),
+        (ROWS, lambda lane: (lane, 0), 1, (8, 1, 8)),
+        (ROWS, lambda lane: (0, lane), 8, (2, 2, 1)),
+        (Strided((32, 32), (33, 1)), lambda lane: (lane, 0), 4, (1, 1, 1)),
+        (GroupBy([32, 32]).OrderBy(Col(32, 32)), lambda lane: (lane, 0), 4, (1, 1, 1)),
+        (ROWS, lambda lane, register: (lane // 8, 4 * (lane % 8) + register), 4, (4, 4, 1)),
+        (ROWS, lambda lane, register: (lane, register), 4, (32, 4, 8)),
+        (ROWS, lambda lane: None if lane % 2 else (lane, 0), 4, (16, 1, 16)),
+        (ExpandBy([5, 4], [8, 4], GroupBy([8, 4])), lambda lane: lane % 20, 4, (1, 1, 1)),
+        (GroupBy([16, 16]), hardware.mma("a"), 2, (8, 4, 2)),
+        (hardware.swizzled(16, 16, 8, 4, 2), hardware.mma("a"), 2, (4, 4, 1)),
+        (GroupBy([8, 64]), hardware.ldmatrix(1), 2, (8, 1, 8)),
+        (hardware.nvmma_shared(8), hardware.ldmatrix(1), 2, (1, 1, 1)),
+        (ROWS, cute.layout("(32,4):(4,1)"), 4, (4, 4, 1)),
+        (ROWS, GroupBy([32, 2]), 4, (2, 2, 1)),
+    ],
+)
+def test_wavefronts_minimum_and_degree(memory, access, element_bytes, wanted):
+    found = bank_conflicts(memory, access, element_bytes)
+    assert (found.wavefronts, found.minimum, found.degree) == wanted
+    assert found.is_free == (found.degree <= 1) and bool(found.pairs) == (found.degree > 1)
+
+
+def test_pairs_and_words():
+    found = bank_conflicts(ROWS, lambda lane: (lane % 3, 0))
+    assert found.degree == 3 and (0, 1) in found.pairs and (0, 3) not in found.pairs
+    assert "lanes that collide: 0 and 1" in str(found)
+    wide = bank_conflicts(ROWS, lambda lane, register: 4 * lane + register, registers=4)
+    assert wide.widths == (16,) and wide.instructions == 1
+    assert "1 of 16 bytes" in str(wide)
+    three = bank_conflicts(ROWS, lambda lane, register: 4 * lane + register, registers=3)
+    assert three.widths == (8, 4)
+    other = bank_conflicts(ROWS, lambda register, lane: 4 * lane + register, registers=4)
+    assert other == wide
+
+
+def test_pairs_of_lanes_that_read_the_same_are_served_together():
+    """As counted on an H100: reads alone, of 8 and 16 bytes, where lane ^ 1 or lane ^ 2 agrees."""
+    memory = GroupBy([1024])
+    for by, saved in ((1, True), (2, True), (4, False)):
+        access = Linear.of(lambda lane, by=by: lane & ~by, {"lane": 32})
+        for width, halves in ((8, 1), (16, 2)):
+            read = bank_conflicts(memory, access, width)
+            stored = bank_conflicts(memory, access, width, write=True)
+            assert stored.minimum == width // 4
+            assert read.minimum == (halves if saved else width // 4)
+
+
+def test_amd_and_transactions():
+    found = bank_conflicts(ROWS, lambda lane: lane, gpu="amd")
+    assert (found.wavefronts, found.transactions) == (2, 4)
+    rows = GroupBy([64, 64])
+
+    def across(lane, register):
+        return lane % 32, 8 * (lane // 32) + register
+
+    read = bank_conflicts(rows, across, 2, gpu="amd", registers=8)
+    stored = bank_conflicts(rows, across, 2, gpu="amd", registers=8, write=True)
+    assert read.wavefronts == stored.wavefronts == 64
+    one = bank_conflicts(ROWS, lambda lane: 2 * lane)
+    assert (one.transactions, one.least_transactions) == (8, 4)
+
+
+@pytest.mark.parametrize(
+    "memory, access, options, says",
+    [
+        (3, lambda lane: lane, {}, "the memory is 3"),
+        (ROWS, 3, {}, "give a layout, or a function of lane"),
+        (ROWS, lambda lane: 40 * lane, {}, "1040 for coordinate 0 .* 0..1023"),
+        (ROWS, lambda lane: (lane, lane, 0), {}, "3 coordinates, and the memory .* takes 2"),
+        (ROWS, lambda lane: "x", {}, "'x' for lane 0"),
+        (ROWS, lambda: 0, {}, "asked with a lane"),
+        (ROWS, lambda lane: lane, {"element_bytes": 3}, "element_bytes is 3"),
+        (ROWS, lambda lane: lane, {"element_bytes": 0.5}, "packed into bytes first"),
+        (ROWS, lambda lane: lane, {"gpu": "amdd"}, "Did you mean 'amd'"),
+        (ROWS, lambda lane, register: lane, {"registers": 0}, "registers is 0"),
+        (GroupBy(symbols("M N")), lambda lane: lane, {}, "sizes that are symbols"),
+        (hardware.mma("c"), lambda lane: lane, {}, "gives dim0, dim1, and an offset .* inverse"),
+        (GroupBy([16, 8]), hardware.mma("c").inverse(), {}, "and none is 'lane'"),
+        (ROWS, GroupBy([48]), {}, "48 lanes, and a warp 32"),
+    ],
+)
+def test_what_is_refused(memory, access, options, says):
+    with pytest.raises(LayoutError, match=says):
+        bank_conflicts(memory, access, **options)
+
+
+# -- by rank ---------------------------------------------------------------------------------------
+
+
+def distributed(draw, sizes, bits, names=("register", "lane", "warp")):
+    """A distributed layout: unit vectors, each once, and zeros."""
+    outs = {"x": 1 << sizes[0], "y": 1 << sizes[1]}
+    units = [(1 << k, 0) for k in range(sizes[0])] + [(0, 1 << k) for k in range(sizes[1])]
+    draw.shuffle(units)
+    bases = {}
+    for name, count in zip(names, bits, strict=True):
+        bases[name] = [
+            units.pop() if units and draw.random() < 0.85 else (0, 0) for _ in range(count)
+        ]
+    bases["register"] += units
+    return Linear(bases, out=outs)
+
+
+def any_invertible(draw, bits):
+    while True:
+        columns = [draw.randrange(1 << bits) for _ in range(bits)]
+        if f2.rank(columns) == bits:
+            return columns
+
+
+@pytest.mark.slow
+def test_rank_counts_what_is_looked_at():
+    draw = random.Random(1)
+    for _ in range(400):
+        sizes = draw.randint(2, 4), draw.randint(2, 5)
+        gpu = draw.choice([NVIDIA, "amd"])
+        lanes = 5 if gpu is NVIDIA else 6
+        access = distributed(draw, sizes, (draw.randint(0, 3), draw.choice([lanes, lanes, 3]), 0))
+        if draw.random() < 0.3:  # any columns, not only unit vectors
+            cols = [
+                tuple(draw.randrange(n) for n in access.out_dims.values()) for _ in range(lanes)
+            ]
+            access = Linear({"register": access.bases["register"], "lane": cols}, access.out_dims)
+        memory = Linear._made(
+            access.outs, [("offset", sum(sizes))], any_invertible(draw, sum(sizes))
+        )
+        if draw.random() < 0.5:
+            memory = Linear.of(GroupBy([*access.out_dims.values()]))
+            memory = Linear._made(access.outs, memory.outs, memory.columns)
+        for element_bytes, write in itertools.product((1, 2, 4, 8, 16), (False, True)):
+            seen = bank_conflicts(memory, access, element_bytes, gpu=gpu, write=write)
+            at = linear_access(access, memory_of(gpu, ""), "").after(memory)
+            counted = wavefronts(at, element_bytes, memory_of(gpu, ""), write)
+            assert counted == (seen.wavefronts, seen.instructions), (access, memory, element_bytes)
+
+
+# -- the fewest ------------------------------------------------------------------------------------
+
+
+def every_invertible(bits):
+    """All columns of invertible matrices."""
+
+    def go(columns):
+        if len(columns) == bits:
+            yield tuple(columns)
+            return
+        for c in range(1, 1 << bits):
+            if f2.rank([*columns, c]) == len(columns) + 1:
+                yield from go([*columns, c])
+
+    return go([])
+
+
+def judged(memory, sides, element_bytes, gpu):
+    ats = [(linear_access(x, gpu, "").after(memory), w) for x, w in sides]
+    most = gpu.widest // element_bytes
+    vector = min(vector_bits(at, most.bit_length() - 1) for at, _ in ats)
+    found = [wavefronts(at, element_bytes, gpu, w) for at, w in ats]
+    return -vector, sum(n for n, _ in found), sum(n for _, n in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gpu", [SMALL, TINY], ids=["small", "tiny"])
+@pytest.mark.parametrize("bits, count", [(3, 40), (4, 1)])
+def test_no_layout_is_better_than_the_optimal_one(gpu, bits, count):
+    draw = random.Random(bits)
+    lanes = gpu.lanes.bit_length() - 1
+    spaces = [*every_invertible(bits)]
+    for _ in range(count):
+        sizes = bits // 2, bits - bits // 2
+        pair = [
+            distributed(draw, sizes, (draw.randint(0, 2), lanes, draw.randint(0, 1))) for _ in "ab"
+        ]
+        element_bytes = draw.choice([1, 2, 4])
+        found = optimal_swizzle(*pair, element_bytes, gpu=gpu)
+        sides = [*zip(pair, (True, False), strict=True)]
+        mine = judged(found, sides, element_bytes, gpu)
+        best = min(
+            judged(Linear._made(found.ins, found.outs, columns), sides, element_bytes, gpu)
+            for columns in spaces
+        )
+        assert mine == best, (pair, element_bytes)
+        assert (1 << -mine[0], mine[1]) == swizzle_bound(*pair, element_bytes, gpu=gpu)
+
+
+@pytest.mark.slow
+def test_the_bound_is_reached_and_padding_is_no_better():
+    draw = random.Random(4)
+    for _ in range(150):
+        sizes = draw.randint(3, 5), draw.randint(3, 6)
+        pair = [distributed(draw, sizes, (draw.randint(1, 4), 5, draw.randint(0, 2))) for _ in "ab"]
+        for element_bytes in (1, 2, 4, 8):
+            memory = optimal_swizzle(*pair, element_bytes)
+            seen = [
+                bank_conflicts(memory, x, element_bytes, write=w)
+                for x, w in zip(pair, (1, 0), strict=True)
+            ]
+            vector, least = swizzle_bound(*pair, element_bytes)
+            assert all(c.is_free and c.widths[0] >= vector * element_bytes for c in seen)
+            assert sum(c.wavefronts for c in seen) == least
+    pitched = optimal_padding(32, 32, lambda lane: (lane, 0), lambda lane: (0, lane))
+    assert pitched == Strided((32, 32), (33, 1))
+
+
+def test_accesses_of_other_families():
+    rows, columns = GroupBy([32, 8]), TileBy([32, 8]).OrderBy(Col(32, 8))
+    memory = optimal_swizzle(rows, columns)
+    assert memory.is_invertible()
+    assert bank_conflicts(memory, rows, write=True).is_free
+    assert bank_conflicts(memory, columns).is_free
+    with pytest.raises(LayoutError, match="both must have the same coordinates"):
+        optimal_swizzle(hardware.mma("a"), hardware.mma("c"))
+    with pytest.raises(LayoutError, match="not every element of the tile is read"):
+        optimal_swizzle(hardware.mma("c"), Linear({"lane": [(1, 0)]}, hardware.mma("c").out_dims))
+    with pytest.raises(LayoutError, match=r"not linear|no power of two"):
+        optimal_swizzle(GroupBy([32, 3]), GroupBy([32, 3]))
