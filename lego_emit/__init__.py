@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .arith.expr import symbols
     from .emitted import Emitted
     from .ir.cost import Cost
+    from .movement import bank_conflicts, optimal_swizzle
     from .pipeline import generate
 
 __version__ = "0.1.0"
@@ -44,6 +45,12 @@ def __getattr__(name: str) -> Any:
             from .algebra.strided import Strided as found
         case "same_map":
             from .algebra.same import same_map as found
+        case "bank_conflicts":
+            from .movement import bank_conflicts as found
+        case "optimal_swizzle":
+            from .movement import optimal_swizzle as found
+        case "movement":
+            import lego_emit.movement as found
         case "hardware":
             import lego_emit.hardware as found
         case "cute":
@@ -110,8 +117,10 @@ __all__ = [
     "Row",
     "Strided",
     "TileBy",
+    "bank_conflicts",
     "generate",
     "isqrt",
+    "optimal_swizzle",
     "same_map",
     "simplify",
     "symbols",

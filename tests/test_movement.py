@@ -246,6 +246,76 @@ def test_the_bound_is_reached_and_padding_is_no_better():
     assert pitched == Strided((32, 32), (33, 1))
 
 
+# The layouts of Triton's unittest/Tools/GenericSwizzlingTest.cpp, whose tests ask for no conflict.
+TRITON = {
+    "f8 128x128 transposed": (
+        1,
+        (128, 128),
+        {
+            "register": [(0, 1), (0, 2), (0, 4), (0, 8), (1, 0), (2, 0)],
+            "lane": [(0, 16), (0, 32), (0, 64), (4, 0), (8, 0)],
+            "warp": [(16, 0), (32, 0), (64, 0)],
+        },
+        None,
+    ),
+    "bf16 16x16 blocked to mma": (
+        2,
+        (16, 16),
+        {"register": [(0, 1), (0, 2), (0, 4)], "lane": [(0, 8), (1, 0), (2, 0), (4, 0), (8, 0)]},
+        {"register": [(0, 1), (8, 0), (0, 8)], "lane": [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
+    ),
+    "u4 16x256 to mma, two in a byte": (
+        1,
+        (16, 128),
+        {
+            "register": [(0, 1), (0, 2), (0, 4), (0, 8), (4, 0), (8, 0)],
+            "lane": [(0, 16), (0, 32), (0, 64), (1, 0), (2, 0)],
+        },
+        {
+            "register": [(0, 1), (0, 2), (8, 0), (0, 16), (0, 32), (0, 64)],
+            "lane": [(0, 4), (0, 8), (1, 0), (2, 0), (4, 0)],
+        },
+    ),
+    "f32 32x16 transposed": (
+        4,
+        (32, 16),
+        {
+            "register": [(4, 0), (8, 0), (16, 0)],
+            "lane": [(0, 1), (0, 2), (0, 4), (0, 8), (1, 0)],
+            "warp": [(2, 0)],
+        },
+        {
+            "register": [(0, 2), (0, 4), (0, 8)],
+            "lane": [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0)],
+            "warp": [(0, 1)],
+        },
+    ),
+    "f16 128x128 transposed": (
+        2,
+        (128, 128),
+        {
+            "register": [(1, 0), (2, 0), (4, 0), (0, 32), (0, 64)],
+            "lane": [(8, 0), (16, 0), (32, 0), (64, 0), (0, 1)],
+            "warp": [(0, 2), (0, 4), (0, 8), (0, 16)],
+        },
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TRITON)
+def test_triton_s_cases_have_no_conflict(case):
+    element_bytes, shape, write, read = TRITON[case]
+    read = read or {n: [(y, x) for x, y in images] for n, images in write.items()}
+    pair = [Linear(b, {"dim0": shape[0], "dim1": shape[1]}) for b in (write, read)]
+    memory = optimal_swizzle(*pair, element_bytes)
+    for access, writes in zip(pair, (True, False), strict=True):
+        found = bank_conflicts(memory, access, element_bytes, write=writes)
+        assert found.is_free
+        rows = bank_conflicts(GroupBy(shape), access, element_bytes, write=writes)
+        assert found.wavefronts <= rows.wavefronts
+
+
 def test_accesses_of_other_families():
     rows, columns = GroupBy([32, 8]), TileBy([32, 8]).OrderBy(Col(32, 8))
     memory = optimal_swizzle(rows, columns)

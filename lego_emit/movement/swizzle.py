@@ -26,8 +26,9 @@ def optimal_swizzle(write: Any, read: Any, element_bytes: int = 4, *, gpu: Any =
     """
     construct = f"optimal_swizzle({shown(write)}, {shown(read)}, {shown(element_bytes)})"
     a, b, hardware = _prepared(write, read, element_bytes, gpu, construct)
-    sides = (a, True), (b, False)
-    found = [_layout(*pair, element_bytes, hardware) for pair in (sides, sides[::-1])]
+    sides = written, read_ = (a, True), (b, False)
+    pairs = (written, read_), (read_, written)
+    found = [_layout(wide, narrow, element_bytes, hardware) for wide, narrow in pairs]
     return min(found, key=lambda memory: _cost(memory, sides, element_bytes, hardware))
 
 
