@@ -5,9 +5,11 @@ from .cases import golden
 from .device import bench, verify_unit
 from .generate import generate
 from .layouts import compare, show
+from .movement import conflicts
 from .root import main
 from .targets import targets
 
 __all__ = [
-    "bench", "build", "compare", "generate", "golden", "main", "show", "targets", "verify_unit",
+    "bench", "build", "compare", "conflicts", "generate", "golden", "main", "show", "targets",
+    "verify_unit",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from .conflicts import Conflicts, bank_conflicts
 from .memories import AMD, NVIDIA, SharedMemory
+from .picture import conflict_sheet
 from .swizzle import optimal_padding, optimal_swizzle, swizzle_bound
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Conflicts",
     "SharedMemory",
     "bank_conflicts",
+    "conflict_sheet",
     "optimal_padding",
     "optimal_swizzle",
     "swizzle_bound",

@@ -37,6 +37,11 @@ def offsets(
     return _positions(memory, access, index, construct).reshape(shape)
 
 
+def called(call: str, *given: Any) -> str:
+    """A call as errors name it; functions by their names."""
+    return f"{call}({', '.join(getattr(x, '__name__', None) or shown(x) for x in given)})"
+
+
 def _check_memory(memory: Any, construct: str) -> None:
     if not isinstance(memory, Block):
         raise LayoutError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
-from .access import OFF, offsets
+from .access import OFF, called, offsets
 from .memories import NVIDIA, SharedMemory, memory_of
 
 
@@ -45,20 +45,25 @@ class Conflicts:
         """Whether no bank has to serve twice."""
         return self.wavefronts == self.minimum
 
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {**asdict(self), "instructions": self.instructions, "is_free": self.is_free}
+
     def __str__(self) -> str:
         wide = ", ".join(
             f"{self.widths.count(w)} of {w} bytes" for w in sorted({*self.widths}, reverse=True)
         )
-        said = (
-            f"{self.wavefronts} wavefronts, {self.minimum} without conflict; degree {self.degree}; "
-            f"instructions: {wide or 'none'}; {self.transactions} transactions of global memory, "
-            f"{self.least_transactions} in one piece"
-        )
-        if not self.pairs:
-            return said
-        some = ", ".join(f"{a} and {b}" for a, b in self.pairs[:4])
-        more = f" and {len(self.pairs) - 4} more pairs" if len(self.pairs) > 4 else ""
-        return f"{said}; lanes that collide: {some}{more}"
+        lines = [
+            f"{self.wavefronts} wavefronts, {self.minimum} without conflict; a bank serves at most "
+            f"{self.degree} words at a time",
+            f"instructions: {wide or 'none'}",
+            f"global memory: {self.transactions} transactions, {self.least_transactions} in one piece",
+        ]
+        if self.pairs:
+            some = ", ".join(f"{a} and {b}" for a, b in self.pairs[:4])
+            more = f", and {len(self.pairs) - 4} more pairs" if len(self.pairs) > 4 else ""
+            lines.append(f"lanes that collide: {some}{more}")
+        return "\n".join(lines)
 
 
 def bank_conflicts(
@@ -86,15 +91,24 @@ def bank_conflicts(
 
     Raises LayoutError where an access lies outside the memory, and where sizes are symbols.
     """
-    construct = f"bank_conflicts({shown(memory)}, {shown(access)})"
+    construct = called("bank_conflicts", memory, access)
+    hardware = memory_of(gpu, construct)
+    found = touched(memory, access, element_bytes, hardware, registers, construct)
+    of_warps = (_of_warp(warp, element_bytes, hardware, write) for warp in found)
+    return max(of_warps, key=lambda c: (c.wavefronts, c.degree, len(c.pairs)))
+
+
+def touched(
+    memory: Any, access: Any, element_bytes: Any, gpu: Any, registers: Any, construct: str
+) -> np.ndarray:
+    """The element that each register of each lane of each warp has in memory: (warps, lanes,
+    registers), -1 where it takes no part."""
     hardware = memory_of(gpu, construct)
     check_bytes(element_bytes, hardware, construct)
     if registers is not None and not (is_integer(registers) and registers >= 1):
         raise LayoutError(f"{construct}: registers is {shown(registers)}, and must be at least 1")
     count = hardware.widest // element_bytes if registers is None else int(registers)
-    found = offsets(memory, access, hardware, count, construct)
-    of_warps = (_of_warp(warp, element_bytes, hardware, write) for warp in found)
-    return max(of_warps, key=lambda c: (c.wavefronts, c.degree, len(c.pairs)))
+    return offsets(memory, access, hardware, count, construct)
 
 
 def check_bytes(element_bytes: Any, gpu: SharedMemory, construct: str) -> None:

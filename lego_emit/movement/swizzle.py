@@ -7,7 +7,8 @@ from typing import Any
 
 from ..algebra import f2
 from ..algebra.linear import Linear
-from ..errors import InternalError, LayoutError, shown
+from ..errors import InternalError, LayoutError
+from .access import called
 from .conflicts import bank_conflicts, check_bytes
 from .linear_access import LinearAccess, linear_access, log2, wavefronts
 from .memories import NVIDIA, SharedMemory, memory_of
@@ -24,7 +25,7 @@ def optimal_swizzle(write: Any, read: Any, element_bytes: int = 4, *, gpu: Any =
 
     Raises LayoutError where the two are not linear, or do not give one tile.
     """
-    construct = f"optimal_swizzle({shown(write)}, {shown(read)}, {shown(element_bytes)})"
+    construct = called("optimal_swizzle", write, read, element_bytes)
     a, b, hardware = _prepared(write, read, element_bytes, gpu, construct)
     sides = written, read_ = (a, True), (b, False)
     pairs = (written, read_), (read_, written)
@@ -41,7 +42,7 @@ def swizzle_bound(
     An instruction takes a wavefront for each phase, whatever the layout; one that moves less than a
     word moves at most a word.
     """
-    construct = f"swizzle_bound({shown(write)}, {shown(read)}, {shown(element_bytes)})"
+    construct = called("swizzle_bound", write, read, element_bytes)
     a, b, hardware = _prepared(write, read, element_bytes, gpu, construct)
     most = log2(hardware.widest // element_bytes)
     common = min(most, len(_common(a, b)))

@@ -1,0 +1,41 @@
+"""An access of memory as a sheet: a column for each lane, a row for each register, coloured by bank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..show.cells import PLAIN, Sheet, by_bank
+from .access import called
+from .conflicts import touched
+from .memories import NVIDIA
+
+SHOWN = 8  # registers
+
+
+def conflict_sheet(
+    memory: Any,
+    access: Any,
+    element_bytes: int = 4,
+    *,
+    gpu: Any = NVIDIA,
+    registers: int | None = None,
+) -> Sheet:
+    """What each lane of the first warp touches: the element's offset, coloured by its bank. The first
+    eight registers. Arguments and errors as those of bank_conflicts."""
+    construct = called("bank_conflicts", memory, access)
+    found = touched(memory, access, element_bytes, gpu, registers, construct)[0].T[:SHOWN]
+    height, width = found.shape
+    sheet = Sheet(
+        called("", access)[1:-1] + f" in {memory!r}",
+        (height, width),
+        found,
+        np.arange(height * width).reshape(height, width),
+        np.full(found.shape, PLAIN),
+        tuple(map(str, range(height))),
+        tuple(map(str, range(width))),
+        (1, 8),
+        axes="register, lane",
+    )
+    return by_bank(sheet, 8 * element_bytes)
