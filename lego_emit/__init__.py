@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .emitted import Emitted
     from .ir.cost import Cost
     from .movement import bank_conflicts, optimal_swizzle
+    from .pattern import Pattern
     from .pipeline import generate
 
 __version__ = "0.1.0"
@@ -45,6 +46,8 @@ def __getattr__(name: str) -> Any:
             from .algebra.strided import Strided as found
         case "same_map":
             from .algebra.same import same_map as found
+        case "Pattern":
+            from .pattern import Pattern as found
         case "bank_conflicts":
             from .movement import bank_conflicts as found
         case "optimal_swizzle":
@@ -113,6 +116,7 @@ __all__ = [
     "LegoWarning",
     "Linear",
     "OrderBy",
+    "Pattern",
     "RegP",
     "Row",
     "Strided",
