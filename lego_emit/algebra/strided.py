@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import IndexRangeError, LayoutError, shown
-from ..kinds import is_array, is_integer, is_symbolic
+from ..errors import LONGEST, IndexRangeError, LayoutError, shown
+from ..kinds import is_array, is_integer, is_symbolic, is_sympy
 from .block import Change, Indexable, Numbers, outside
 from .nested import (
     check_congruent,
     checked,
     digits,
     flat,
+    is_too_deep,
     is_tuple,
     mapped,
     modes,
@@ -95,7 +96,9 @@ class Strided(Indexable):
         return number(found)
 
     def mode(self, k: int) -> Strided:
-        """Mode k of the top level, with no offset."""
+        """Mode k of the top level, with no offset. Raises LayoutError where there is none."""
+        if not is_integer(k) or not -self.rank <= k < self.rank:
+            raise LayoutError(f"{self!r}: no mode {shown(k)}; it has {self.rank} modes")
         return Strided(modes(self.shape)[k], modes(self.stride)[k])
 
     @cached_property
@@ -243,7 +246,10 @@ class Strided(Indexable):
 
     def __str__(self) -> str:
         at = "" if is_integer(self.offset) and self.offset == 0 else f" + {self.offset!r}"
-        return f"{text(self.shape)}:{text(self.stride)}{at}"
+        stride = text(self.stride)
+        if not is_tuple(self.stride):
+            stride = stride.replace(" + ", "+")  # what follows " + " is the offset
+        return f"{text(self.shape)}:{stride}{at}"
 
     def __repr__(self) -> str:
         at = "" if is_integer(self.offset) and self.offset == 0 else f", {self.offset!r}"
@@ -270,6 +276,11 @@ class Swizzle:
                     f"Swizzle({shown(self.B)}, {shown(self.M)}, {shown(self.S)}): {name} is "
                     f"{shown(value)}; give an integer{'' if name == 'S' else ' from 0 on'}"
                 )
+        if self.M + self.B + abs(self.S) > LONGEST:
+            raise LayoutError(
+                f"Swizzle({shown(self.B)}, {shown(self.M)}, {shown(self.S)}): it looks at bits beyond "
+                f"{LONGEST}, where no position lies"
+            )
         if abs(self.S) < self.B:
             raise LayoutError(
                 f"{self!r}: the {self.B} bits overlap those {abs(self.S)} away; give |S| >= B"
@@ -286,9 +297,20 @@ class Swizzle:
         return 1 << (self.M + self.B + abs(self.S))
 
     def __call__(self, position: Any) -> Any:
-        """Where a position goes: an integer, an integer array or a symbol. Swizzle undoes itself."""
+        """Where a position goes: an integer, an integer array or a symbol. Swizzle undoes itself.
+
+        Raises IndexRangeError on what is no position.
+        """
+        if not (is_integer(position) or is_symbolic(position)):
+            if not is_array(position) or position.dtype.kind not in "iu":
+                raise IndexRangeError(
+                    f"{self!r}: {shown(position)} is no position; give an integer, an integer array "
+                    "or a symbol"
+                )
         if not self.B:
             return position
+        if is_sympy(position):
+            return outside("symbols").in_sympy(self, position)
         read = position & self.mask
         return position ^ (read >> self.S if self.S >= 0 else read << -self.S)
 
@@ -309,6 +331,12 @@ class Swizzled(Indexable):
 
     swizzle: Swizzle
     layout: Strided
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.swizzle, Swizzle) or not isinstance(self.layout, Strided):
+            raise LayoutError(
+                f"Swizzled({shown(self.swizzle)}, {shown(self.layout)}): give a Swizzle and a Strided"
+            )
 
     @property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -448,6 +476,12 @@ def sliced(layout: Strided, coordinate: Any) -> tuple[Any, tuple[Any, Any] | Non
     Raises IndexRangeError where the coordinate is not nested as the shape.
     """
     total: Any = layout.offset
+    if is_too_deep(coordinate):
+        raise IndexRangeError(
+            f"{layout!r}: the coordinate is nested too deep; nest it as the shape"
+        )
+
+    _check_arrays(layout, flat(coordinate))
 
     def walk(shape: Any, stride: Any, c: Any, place: str) -> list[tuple[Any, Any]]:
         nonlocal total
@@ -472,6 +506,26 @@ def sliced(layout: Strided, coordinate: Any) -> tuple[Any, tuple[Any, Any] | Non
     if len(kept) < 2:
         return total, kept[0] if kept else None
     return total, (tuple(n for n, _ in kept), tuple(d for _, d in kept))
+
+
+def _check_arrays(layout: Strided, given: Sequence[Any]) -> None:
+    arrays = [c for c in given if is_array(c)]
+    if not arrays:
+        return
+    shapes = ", ".join(str(c.shape) for c in arrays)
+    if not layout.is_concrete or any(map(is_symbolic, given)):
+        raise IndexRangeError(
+            f"{layout!r}: arrays of shapes {shapes} and symbols do not mix; give numbers for the "
+            "symbols"
+        )
+    import numpy as np
+
+    try:
+        np.broadcast_shapes(*(c.shape for c in arrays))
+    except ValueError:
+        raise IndexRangeError(
+            f"{layout!r}: index arrays of shapes {shapes} do not broadcast together"
+        ) from None
 
 
 def _checked_coordinate(layout: Strided, c: Any, place: str) -> Any:
