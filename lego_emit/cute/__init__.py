@@ -18,7 +18,6 @@ from .making import (
     flatten,
     get,
     group,
-    layout,
     make_layout,
     make_layout_like,
     make_ordered_layout,
@@ -47,6 +46,7 @@ from .partition import (
     make_tiled_copy,
     make_tiled_mma,
 )
+from .reading import layout
 from .tiling import (
     blocked_product,
     flat_divide,
