@@ -160,9 +160,9 @@ def from_cute(a: Any) -> Layout:
     Raises LayoutError where a is no bijection onto 0..size-1.
     """
     a = as_layout(a, "from_cute(..)")
-    if a.order is None:
+    if a.order is None or a.falling:
         raise LayoutError(
-            f"from_cute({a}): it is no bijection onto 0..size - 1, which a RegP is; OrderBy takes a "
+            f"from_cute({a}): it is no bijection onto 0..size - 1 without negative strides, which a RegP is; OrderBy takes a "
             "Strided itself as the step next to the memory: GroupBy(dims).OrderBy(a)"
         )
     sizes: list[Any] = []

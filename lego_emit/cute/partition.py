@@ -337,7 +337,7 @@ def make_tiled_mma(
     """
     warps = as_layout(atom_layout_mnk, "make_tiled_mma(..)")
     construct = f"make_tiled_mma(.., {warps})"
-    if warps.rank > 3 or not warps.has_inverse:
+    if warps.rank > 3 or not warps.has_inverse or warps.falling:
         raise LayoutError(
             f"{construct}: give a bijection of up to three modes, of (M, N, K) to the atom's number"
         )
