@@ -95,7 +95,7 @@ class Strided(Indexable):
             found = found + times(n - 1, -d if never_above(d, 0) else d)
         return number(found)
 
-    @cached_property
+    @property
     def _span(self) -> tuple[Any, Any]:
         """The first and the last position; a stride whose sign is not known counts as positive."""
         reach = [(times(n - 1, d), bool(never_above(d, 0))) for n, d in self.leaves]
