@@ -104,18 +104,23 @@ def is_users(frame: FrameType) -> bool:
 LONGEST = 256  # bits of a number that a message writes out, and of a size
 
 
-def shown(value: Any) -> str:
-    """repr(value) for a message; of a number that is too long to read, or for Python to write, how
-    long it is."""
+MOST_SHOWN = 240  # characters of a value that a message writes out
+
+
+def shown(value: Any, levels: int = 8) -> str:
+    """repr(value) for a message, on one line; of a number that is too long to read, or for Python to
+    write, how long it is; of what is too long or nested too deep, the beginning."""
     if isinstance(value, int) and value.bit_length() > LONGEST:
         return f"about {'-' * (value < 0)}10**{int(value.bit_length() * 0.30103)}"
     try:
-        return repr(value)
+        text = repr(value)
     except Exception:
-        if isinstance(value, list | tuple):
-            text = ", ".join(map(shown, value))
-            return f"[{text}]" if isinstance(value, list) else f"({text})"
-        return f"a {type(value).__name__}"
+        if not isinstance(value, list | tuple):
+            return f"a {type(value).__name__}"
+        text = ", ".join(shown(part, levels - 1) for part in value) if levels else "..."
+        text = f"[{text}]" if isinstance(value, list) else f"({text})"
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
 
 
 def line_in(function: Any, error: BaseException) -> str:

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from lego_emit import cute, generate, symbols
+from lego_emit import GroupBy, cute, generate, same_map, symbols
 from lego_emit.algebra.block import Block
 from lego_emit.algebra.strided import Strided, Swizzle, Swizzled
 from lego_emit.check.exhaustive import fixed
@@ -107,6 +107,42 @@ def test_inverse_exactly_where_it_is_a_compact_bijection():
     assert found > 500
 
 
+@pytest.mark.slow
+def test_negative_strides_are_inverted_and_bounded():
+    draw = random.Random(5)
+    for _ in range(400):
+        shape = random_shape(draw, 2, 3)
+        flat = leaves(shape)
+        strides, running = [0] * len(flat), 1
+        for k in draw.sample(range(len(flat)), len(flat)):
+            strides[k] = draw.choice([1, -1]) * running
+            running *= flat[k] * draw.choice([1, 1, 1, 2])
+        lift = sum((n - 1) * -d for n, d in zip(flat, strides, strict=True) if d < 0)
+        a = Strided(shape, put(shape, strides), lift + draw.choice([0, 0, 0, 1, -1]))
+        positions = [a(k) for k in range(a.size)]
+        assert a.has_inverse == (sorted(positions) == list(range(a.size))), a
+        assert a.is_bounded == (min(positions) >= 0), a
+        assert a.physical_size == max(positions) + 1
+        if a.has_inverse:
+            for at in np.ndindex(*a.dims):
+                assert a.inv(a.apply(*at)) == at
+            if draw.random() < 0.2:
+                everywhere(a, generate(a, "cpp"))
+
+
+def test_negative_strides_of_symbols():
+    flipped = Strided((M, N), (-N, 1), (M - 1) * N)
+    assert flipped.has_inverse and flipped.is_bounded and flipped.cosize.same(M * N)
+    below = Strided((M, N), (-N, 1))
+    assert not below.is_bounded and not below.has_inverse
+    with pytest.raises(LayoutError, match="not known to lie"):
+        GroupBy([1000]) @ below
+    assert not Strided((4, 6), (6, 1), P).is_bounded
+    assert same_map(GroupBy([M * N]) @ flipped, flipped)
+    with pytest.raises(LayoutError, match="negative strides"):
+        cute.from_cute(Strided(6, -1, 5))
+
+
 def test_text_and_repr_lead_back():
     draw = random.Random(3)
     for _ in range(300):
@@ -181,6 +217,8 @@ M, N, P, B = symbols("M N P B")
         Strided(((B, M), N), ((1, B * N), B)),
         Strided((M, 4 * N), (4 * N, 1), P),
         Strided((M, N), (-1, -M - 1), M * N + N),
+        Strided((M, N), (-N, -1), M * N - 1),
+        Strided(((B, M), N), ((-1, B * N), B), B - 1),
     ],
     ids=str,
 )

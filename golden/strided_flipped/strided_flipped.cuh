@@ -22,4 +22,19 @@
   return j - 20 * i + 220;
 }
 
+/// The result of strided_flipped_inv.
+struct strided_flipped_inv_result {
+  int i;
+  int j;
+};
+
+/// Logical index (i, j) of a physical position.
+/// @param flat 0 <= flat < 240
+/// @return 0 <= i < 12, 0 <= j < 20
+/// @note int32 is enough: every value lies in 0..239.
+[[nodiscard]] LEGO_HOST_DEVICE constexpr strided_flipped_inv_result strided_flipped_inv(
+    int flat) noexcept {
+  return {11 - flat / 20, flat % 20};
+}
+
 #endif  // LEGO_STRIDED_FLIPPED_CUH

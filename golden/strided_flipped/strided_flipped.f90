@@ -6,7 +6,7 @@ module strided_flipped_mod
   use, intrinsic :: iso_fortran_env, only: int32
   implicit none
   private
-  public :: strided_flipped_apply
+  public :: strided_flipped_apply, strided_flipped_inv
 contains
 
   !> Physical position of the logical index (i, j).
@@ -18,5 +18,16 @@ contains
     integer(int32), intent(in) :: i, j
     strided_flipped_apply = j - 20_int32 * i + 220_int32
   end function strided_flipped_apply
+
+  !> Logical index (i, j) of a physical position.
+  !> Parameter flat: 0 <= flat < 240
+  !> Result: 0 <= i < 12, 0 <= j < 20
+  !> int32 is enough: every value lies in 0..239.
+  pure elemental subroutine strided_flipped_inv(flat, i, j)
+    integer(int32), intent(in) :: flat
+    integer(int32), intent(out) :: i, j
+    i = 11_int32 - flat / 20_int32
+    j = mod(flat, 20_int32)
+  end subroutine strided_flipped_inv
 
 end module strided_flipped_mod

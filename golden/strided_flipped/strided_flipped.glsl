@@ -17,4 +17,14 @@ int strided_flipped_apply(int i, int j) {
   return j - 20 * i + 220;
 }
 
+// Logical index (i, j) of a physical position.
+// Parameter flat_v: 0 <= flat_v < 240
+// Result: 0 <= i < 12, 0 <= j < 20
+// int32 is enough: every value lies in 0..239.
+// Renamed: flat is flat_v here
+void strided_flipped_inv(int flat_v, out int i, out int j) {
+  i = 11 - flat_v / 20;
+  j = flat_v % 20;
+}
+
 #endif  // LEGO_STRIDED_FLIPPED_GLSL

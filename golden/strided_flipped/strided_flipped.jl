@@ -4,7 +4,7 @@
 # Strided((12, 20), (-20, 1), 220)
 module StridedFlipped
 
-export strided_flipped_apply
+export strided_flipped_apply, strided_flipped_inv
 
 """
     strided_flipped_apply(i, j)
@@ -18,6 +18,19 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_flipped_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     return j - Ti(20) * i + Ti(220)
+end
+
+"""
+    strided_flipped_inv(flat) -> (i, j)
+
+Logical index (i, j) of a physical position.
+
+- Parameter flat: 0 <= flat < 240
+- Result: 0 <= i < 12, 0 <= j < 20
+- int32 is enough: every value lies in 0..239.
+"""
+@inline function strided_flipped_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    return (Ti(11) - div(flat, Ti(20)), flat % Ti(20))
 end
 
 end # module StridedFlipped

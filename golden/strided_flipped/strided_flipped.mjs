@@ -2,6 +2,8 @@
 // Format 1.
 //
 // Strided((12, 20), (-20, 1), 220)
+//
+// Quotients are exact: both operands are integers below 2^53.
 
 /**
  * Physical position of the logical index (i, j).
@@ -14,4 +16,16 @@
  */
 export function strided_flipped_apply(i, j) {
   return j - 20 * i + 220;
+}
+
+/**
+ * Logical index (i, j) of a physical position.
+ *
+ * int53 is enough: every value lies in 0..239.
+ *
+ * @param {number} flat 0 <= flat < 240
+ * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 20
+ */
+export function strided_flipped_inv(flat) {
+  return [11 - Math.trunc(flat / 20), flat % 20];
 }

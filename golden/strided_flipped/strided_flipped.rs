@@ -10,8 +10,24 @@
 /// - result: `0 <= result < 240`
 ///
 /// `int32` is enough: every value lies in `-220..239`.
+// Not every program needs this one.
+#[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn strided_flipped_apply(i: i32, j: i32) -> i32 {
     j - 20 * i + 220
+}
+
+/// Logical index `(i, j)` of a physical position.
+///
+/// - `flat`: `0 <= flat < 240`
+/// - result: `(i, j)`, `0 <= i < 12, 0 <= j < 20`
+///
+/// `int32` is enough: every value lies in `0..239`.
+// Not every program needs this one.
+#[allow(dead_code)]
+#[must_use]
+#[inline]
+pub const fn strided_flipped_inv(flat: i32) -> (i32, i32) {
+    (11 - flat / 20, flat % 20)
 }

@@ -242,6 +242,9 @@ class Block:
         several dims. Raises LayoutError where inner's positions are no indices of self."""
         return outside("compose").Composed(self, inner)
 
+    def __rmatmul__(self, outer: Any) -> Block:
+        return outside("compose").Composed(outer, self)
+
     def inverse(self) -> Block:
         """The layout from positions to row-major indices. Raises InverseError where there is none."""
         return outside("compose").inverse(self)

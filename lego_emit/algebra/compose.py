@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InverseError, LayoutError
+from ..errors import InverseError, LayoutError, shown
 from .block import Block, Change, Indexable, Numbers
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
@@ -27,7 +27,7 @@ class Composed(Indexable):
     def __post_init__(self) -> None:
         for block in (self.outer, self.inner):
             if not isinstance(block, Block):
-                raise LayoutError(f"{block!r} is no layout: A @ B takes two")
+                raise LayoutError(f"{shown(block)} is no layout: A @ B takes two")
         if self.inner.masks or self.outer.masks:
             raise LayoutError(
                 f"{self!r}: an ExpandBy gives -1 where it masks, which is no index; compose the "

@@ -12,6 +12,8 @@ from typing import Any
 from ..errors import LONGEST, LayoutError, shown
 from ..kinds import is_integer, is_symbolic
 
+MOST_DEPTH = 32  # levels of a nested tuple
+
 
 def is_tuple(x: Any) -> bool:
     """Whether x is written as a tuple or a list."""
@@ -23,6 +25,14 @@ def flat(tree: Any) -> tuple[Any, ...]:
     if not is_tuple(tree):
         return (tree,)
     return tuple(leaf for part in tree for leaf in flat(part))
+
+
+def is_too_deep(tree: Any) -> bool:
+    """Whether a nested tuple has more levels than are taken."""
+    level = [tree]
+    for _ in range(MOST_DEPTH + 1):
+        level = [part for each in level if is_tuple(each) for part in each]
+    return bool(level)
 
 
 def modes(tree: Any) -> tuple[Any, ...]:
@@ -102,11 +112,19 @@ def same(a: Any, b: Any) -> bool:
 
 def checked(tree: Any, construct: str, what: str, least: int | None) -> Any:
     """A nested tuple as tuples of ints and symbols. Raises LayoutError where a leaf is none, or an
-    int less than least."""
+    int less than least, and where it is nested too deep."""
+    if is_too_deep(tree):
+        raise LayoutError(
+            f"{construct}: the {what} is nested more than {MOST_DEPTH} deep; flatten it"
+        )
+    return _checked(tree, construct, what, least)
+
+
+def _checked(tree: Any, construct: str, what: str, least: int | None) -> Any:
     if is_tuple(tree):
         if not len(tree):
             raise LayoutError(f"{construct}: the {what} has an empty tuple; give each mode a size")
-        return tuple(checked(part, construct, what, least) for part in tree)
+        return tuple(_checked(part, construct, what, least) for part in tree)
     value = number(tree)
     if is_integer(value):
         if least is not None and value < least:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LayoutError
+from ..errors import LayoutError, shown
 from .block import Block, outside
 from .sizes import product
 
@@ -40,7 +40,7 @@ def same_map(a: Block, b: Block) -> Same:
     """
     for block in (a, b):
         if not isinstance(block, Block):
-            raise LayoutError(f"same_map: {block!r} is no layout")
+            raise LayoutError(f"same_map: {shown(block)} is no layout")
     if len(a.dims) != len(b.dims):
         return Same(False, None, f"one has {len(a.dims)} dims, the other {len(b.dims)}")
     if not (a.is_concrete and b.is_concrete):

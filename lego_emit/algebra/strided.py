@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import IndexRangeError, LayoutError, shown
-from ..kinds import is_array, is_integer, is_symbolic
+from ..errors import LONGEST, IndexRangeError, LayoutError, shown
+from ..kinds import is_array, is_integer, is_symbolic, is_sympy
 from .block import Change, Indexable, Numbers, outside
+from .coordinates import plus, sliced
 from .nested import (
     check_congruent,
     checked,
@@ -39,8 +40,9 @@ class Strided(Indexable):
     negative. offset: what is added. Each may be a symbol, of a size or a stride at least 1.
 
     apply takes one index for each mode of the top level; within a mode the left coordinate is the
-    fastest. There is an inv where the layout is a bijection onto 0..size-1 as it is written: offset
-    0, and the strides in some order the running products of the sizes.
+    fastest. There is an inv where the layout is a bijection onto 0..size-1 as it is written: the
+    strides, but for their signs, in some order the running products of the sizes, and the offset
+    what lifts the negative ones to 0.
 
     Raises LayoutError where shape and strides are not nested alike, or a leaf is no number.
     """
@@ -90,29 +92,49 @@ class Strided(Indexable):
         """
         found: Any = 1
         for n, d in self.leaves:
-            reach = abs(d) if is_integer(d) else d
-            found = found + times(n - 1, reach)
+            found = found + times(n - 1, -d if never_above(d, 0) else d)
         return number(found)
 
+    @property
+    def _span(self) -> tuple[Any, Any]:
+        """The first and the last position; a stride whose sign is not known counts as positive."""
+        reach = [(times(n - 1, d), bool(never_above(d, 0))) for n, d in self.leaves]
+        low, high = self.offset, self.offset
+        for far, falls in reach:
+            low, high = (low + far, high) if falls else (low, high + far)
+        return number(low), number(high)
+
     def mode(self, k: int) -> Strided:
-        """Mode k of the top level, with no offset."""
+        """Mode k of the top level, with no offset. Raises LayoutError where there is none."""
+        if not is_integer(k) or not -self.rank <= k < self.rank:
+            raise LayoutError(f"{self!r}: no mode {shown(k)}; it has {self.rank} modes")
         return Strided(modes(self.shape)[k], modes(self.stride)[k])
 
     @cached_property
     def order(self) -> tuple[int, ...] | None:
-        """The leaves by growing stride where they number 0..size-1; None where they do not."""
-        if not (is_integer(self.offset) and self.offset == 0):
-            return None
+        """The leaves by growing stride where they number 0..size-1, upwards or, those in falling,
+        downwards; None where they do not."""
         left = {k: nd for k, nd in enumerate(self.leaves) if not is_one(nd[0])}
         order: list[int] = []
         running: Any = 1
+        lifted: Any = 0
         while left:
-            found = next((k for k, (_, d) in left.items() if same(d, running)), None)
+            found = next(
+                (k for k, (_, d) in left.items() if same(d, running) or same(d, -running)), None
+            )
             if found is None:
                 return None
-            running = times(running, left.pop(found)[0])
+            n, d = left.pop(found)
+            if not same(d, running):
+                lifted = lifted - times(n - 1, d)
+            running = times(running, n)
             order.append(found)
-        return tuple(order)
+        return tuple(order) if same(self.offset, lifted) else None
+
+    @cached_property
+    def falling(self) -> frozenset[int]:
+        """The leaves of a negative stride, in a layout that has an inverse."""
+        return frozenset(k for k, (_, d) in enumerate(self.leaves) if never_above(d, -1))
 
     @property
     def has_inverse(self) -> bool:
@@ -122,17 +144,16 @@ class Strided(Indexable):
     @property
     def physical_dims(self) -> tuple[Any, ...]:
         """Its own dims, or how far its positions reach where it is no bijection."""
-        return self.dims if self.has_inverse else (number(self.offset + self.cosize),)
+        return self.dims if self.has_inverse else (number(self._span[1] + 1),)
 
     @property
     def is_bounded(self) -> bool:
-        """Whether no position is negative: neither the offset nor a stride is."""
-        strides = flat(self.stride)
-        return bool(
-            is_integer(self.offset)
-            and self.offset >= 0
-            and all(not is_integer(d) or d >= 0 for d in strides)
-        )
+        """Whether it is known that no position is negative."""
+        names = {str(s) for n in self.sizes() for s in _symbols(n)}
+        if not {str(s) for s in _symbols(self.offset)} <= names:
+            return False
+        signs = all(never_above(d, 0) or never_above(0, d) for d in flat(self.stride))
+        return self.has_inverse or bool(signs and never_above(0, self._span[0]))
 
     def right_inverse(self) -> Strided:
         """CuTe's right_inverse: R with self(R(p)) = p for every p below R's size, by colexicographic
@@ -194,7 +215,7 @@ class Strided(Indexable):
         if order:
             parts = digits([sizes[k] for k in order], flat)
             for k, digit in zip(order, parts, strict=True):
-                found[k] = digit
+                found[k] = sizes[k] - 1 - digit if k in self.falling else digit
         index, start = [], 0
         for shape in modes(self.shape):
             stop = start + _count(shape)
@@ -214,7 +235,10 @@ class Strided(Indexable):
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """The definition of a compact layout: a leaf's coordinate is what its stride counts."""
-        coordinates = [flat // d % n if n > 1 else flat * 0 for n, d in self.leaves]
+        coordinates = [flat // abs(d) % n if n > 1 else flat * 0 for n, d in self.leaves]
+        for place, (n, d) in enumerate(self.leaves):
+            if d < 0 and n > 1:
+                coordinates[place] = n - 1 - coordinates[place]
         index, k = [], 0
         for shape in modes(self.shape):
             total, below = flat * 0, 1
@@ -243,7 +267,10 @@ class Strided(Indexable):
 
     def __str__(self) -> str:
         at = "" if is_integer(self.offset) and self.offset == 0 else f" + {self.offset!r}"
-        return f"{text(self.shape)}:{text(self.stride)}{at}"
+        stride = text(self.stride)
+        if not is_tuple(self.stride):
+            stride = stride.replace(" + ", "+")  # what follows " + " is the offset
+        return f"{text(self.shape)}:{stride}{at}"
 
     def __repr__(self) -> str:
         at = "" if is_integer(self.offset) and self.offset == 0 else f", {self.offset!r}"
@@ -270,6 +297,11 @@ class Swizzle:
                     f"Swizzle({shown(self.B)}, {shown(self.M)}, {shown(self.S)}): {name} is "
                     f"{shown(value)}; give an integer{'' if name == 'S' else ' from 0 on'}"
                 )
+        if self.M + self.B + abs(self.S) > LONGEST:
+            raise LayoutError(
+                f"Swizzle({shown(self.B)}, {shown(self.M)}, {shown(self.S)}): it looks at bits beyond "
+                f"{LONGEST}, where no position lies"
+            )
         if abs(self.S) < self.B:
             raise LayoutError(
                 f"{self!r}: the {self.B} bits overlap those {abs(self.S)} away; give |S| >= B"
@@ -286,9 +318,20 @@ class Swizzle:
         return 1 << (self.M + self.B + abs(self.S))
 
     def __call__(self, position: Any) -> Any:
-        """Where a position goes: an integer, an integer array or a symbol. Swizzle undoes itself."""
+        """Where a position goes: an integer, an integer array or a symbol. Swizzle undoes itself.
+
+        Raises IndexRangeError on what is no position.
+        """
+        if not (is_integer(position) or is_symbolic(position)):
+            if not is_array(position) or position.dtype.kind not in "iu":
+                raise IndexRangeError(
+                    f"{self!r}: {shown(position)} is no position; give an integer, an integer array "
+                    "or a symbol"
+                )
         if not self.B:
             return position
+        if is_sympy(position):
+            return outside("symbols").in_sympy(self, position)
         read = position & self.mask
         return position ^ (read >> self.S if self.S >= 0 else read << -self.S)
 
@@ -309,6 +352,12 @@ class Swizzled(Indexable):
 
     swizzle: Swizzle
     layout: Strided
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.swizzle, Swizzle) or not isinstance(self.layout, Strided):
+            raise LayoutError(
+                f"Swizzled({shown(self.swizzle)}, {shown(self.layout)}): give a Swizzle and a Strided"
+            )
 
     @property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -402,6 +451,13 @@ class Swizzled(Indexable):
         return f"Swizzled({self.swizzle!r}, {self.layout!r})"
 
 
+def never_above(a: Any, b: Any) -> bool | None:
+    """Whether a <= b, each symbol a size; None where that is not known."""
+    if is_integer(a) and is_integer(b):
+        return a <= b
+    return outside("cute").known.at_most(a, b)
+
+
 def is_one(n: Any) -> bool:
     """Whether a size is the number 1."""
     return is_integer(n) and n == 1
@@ -431,64 +487,6 @@ def strides_of(array: Any) -> tuple[Any, Any]:
     if not shape:
         return 1, 0
     return tuple(map(int, shape)), tuple(map(int, strides))
-
-
-def plus(total: Any, coordinate: Any, stride: Any) -> Any:
-    """total + coordinate * stride; a stride of 0 leaves total as it is, but for an array's shape."""
-    if is_integer(stride) and stride == 0 and not is_array(coordinate):
-        return total
-    step = coordinate * stride
-    return step if is_integer(total) and total == 0 else total + step
-
-
-def sliced(layout: Strided, coordinate: Any) -> tuple[Any, tuple[Any, Any] | None]:
-    """(the position of a coordinate, the shape and stride of the modes where it has None; None
-    where it has none).
-
-    Raises IndexRangeError where the coordinate is not nested as the shape.
-    """
-    total: Any = layout.offset
-
-    def walk(shape: Any, stride: Any, c: Any, place: str) -> list[tuple[Any, Any]]:
-        nonlocal total
-        if c is None:
-            return [(shape, stride)]
-        if is_tuple(c):
-            if not is_tuple(shape) or len(shape) != len(c):
-                raise IndexRangeError(
-                    f"{layout!r}: the coordinate {text(c)} does not fit {place}, of shape "
-                    f"{text(shape)}; give one number, or {len(modes(shape))} for its modes"
-                )
-            parts = enumerate(zip(shape, stride, c, strict=True))
-            found = [walk(n, d, i, f"mode {k} of {place}") for k, (n, d, i) in parts]
-            return [each for part in found for each in part]
-        c = _checked_coordinate(layout, c, place)
-        strides = flat(stride)
-        for digit, d in zip(digits(flat(shape), c), strides, strict=True):
-            total = plus(total, digit, d)
-        return []
-
-    kept = walk(layout.shape, layout.stride, coordinate, "the layout")
-    if len(kept) < 2:
-        return total, kept[0] if kept else None
-    return total, (tuple(n for n, _ in kept), tuple(d for _, d in kept))
-
-
-def _checked_coordinate(layout: Strided, c: Any, place: str) -> Any:
-    if is_symbolic(c):
-        return c
-    if is_array(c) and c.dtype.kind in "iu":
-        if c.size and int(c.min()) < 0:
-            raise IndexRangeError(f"{layout!r}: the coordinate of {place} holds {int(c.min())}")
-        return c.astype("int64")
-    if not is_integer(c):
-        raise IndexRangeError(
-            f"{layout!r}: the coordinate of {place} is {shown(c)}, a {type(c).__name__}; give an "
-            "integer, an integer array, a symbol, or None to keep the mode"
-        )
-    if c < 0:
-        raise IndexRangeError(f"{layout!r}: the coordinate of {place} is {shown(c)}, below 0")
-    return int(c)
 
 
 def _symbols(value: Any) -> list[Any]:

@@ -8,14 +8,14 @@ from typing import Any
 
 from ..algebra.block import Block, outside
 from ..algebra.layout import GroupBy, Layout
-from ..algebra.nested import compact, flat, modes, number, same, times
+from ..algebra.nested import checked, compact, flat, is_tuple, modes, number, same, times
 from ..algebra.perms import RegP
 from ..algebra.same import Same, same_map
 from ..algebra.strided import Strided, is_one
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
+from .given import as_layout, as_shape
 from .known import at_most, divides, facts_of, quotient
-from .making import as_layout
 
 MOST_FACTOR = 2**16  # a prime factor beyond is not looked for
 MOST_TRIED = 24  # ways to cut symbolic dims into sizes
@@ -160,9 +160,9 @@ def from_cute(a: Any) -> Layout:
     Raises LayoutError where a is no bijection onto 0..size-1.
     """
     a = as_layout(a, "from_cute(..)")
-    if a.order is None:
+    if a.order is None or a.falling:
         raise LayoutError(
-            f"from_cute({a}): it is no bijection onto 0..size - 1, which a RegP is; OrderBy takes a "
+            f"from_cute({a}): it is no bijection onto 0..size - 1 without negative strides, which a RegP is; OrderBy takes a "
             "Strided itself as the step next to the memory: GroupBy(dims).OrderBy(a)"
         )
     sizes: list[Any] = []
@@ -199,8 +199,9 @@ def layout_stride(extents: Any, strides: Any) -> Strided:
 
     Raises LayoutError where the strides are not such, as far as is known; Strided takes any.
     """
-    sizes, given = _extents(extents, "layout_stride"), tuple(modes(strides))
     construct = f"layout_stride({shown(extents)}, {shown(strides)})"
+    sizes = _extents(extents, "layout_stride")
+    given = modes(checked(strides, construct, "stride", None))
     if len(given) != len(sizes):
         raise LayoutError(f"{construct}: {len(sizes)} extents and {len(given)} strides")
     for k, d in enumerate(given):
@@ -238,16 +239,18 @@ def layout_right_padded(extents: Any, padding: Any) -> Strided:
 
 
 def _extents(extents: Any, name: str) -> tuple[Any, ...]:
-    sizes = tuple(modes(extents))
-    if not sizes or len(flat(sizes)) != len(sizes):
+    sizes = modes(as_shape(extents, f"{name}({shown(extents)})"))
+    if len(flat(sizes)) != len(sizes):
         raise LayoutError(f"{name}({shown(extents)}): give a size, or one level of sizes")
     return sizes
 
 
 def _padded(sizes: tuple[Any, ...], padding: Any, name: str) -> tuple[Any, ...]:
     """The strides, the first one fastest."""
-    if at_most(padding, -1):
-        raise LayoutError(f"{name}(.., {shown(padding)}): the padding is negative; give one from 0")
+    construct = f"{name}(.., {shown(padding)})"
+    padding = checked(padding, construct, "padding", None)
+    if is_tuple(padding) or at_most(padding, -1):
+        raise LayoutError(f"{construct}: the padding is negative or a tuple; give one from 0")
     pitch = sizes[0]
     known = divides(padding, pitch) if not at_most(padding, 0) else True
     if known is not True:

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from ..algebra.block import Change, Indexable, Numbers
-from ..algebra.nested import flat, mapped, number, shaped, text
+from ..algebra.nested import checked, flat, is_tuple, mapped, number, shaped, text
 from ..algebra.strided import Strided
 from ..arith.expr import Expr
 from ..arith.rebuild import rebuild
 from ..arith.terms import Atom
-from ..errors import LayoutError
+from ..errors import LayoutError, shown
 from ..kinds import is_integer
 
 
@@ -29,7 +29,11 @@ class Coordinates(Indexable):
     parts: tuple[Strided, ...]
 
     def __post_init__(self) -> None:
-        if not self.parts or any(part.shape != self.parts[0].shape for part in self.parts):
+        parts = tuple(self.parts) if is_tuple(self.parts) else ()
+        if not parts or not all(isinstance(part, Strided) for part in parts):
+            raise LayoutError(f"Coordinates({shown(self.parts)}): give a tuple of Strided")
+        object.__setattr__(self, "parts", parts)
+        if any(part.shape != parts[0].shape for part in parts):
             raise LayoutError(
                 "Coordinates(..): give strided layouts of one shape, one for each coordinate"
             )
@@ -149,6 +153,7 @@ class Coordinates(Indexable):
 def make_identity_layout(shape: Any) -> Coordinates:
     """The layout that gives its own coordinates, one for each leaf of the shape: cut as a tensor
     is, it tells where in the tensor each element lies, to be compared with the tensor's sizes."""
+    shape = checked(shape, f"make_identity_layout({shown(shape)})", "shape", 1)
     sizes = flat(shape)
     parts = []
     for k in range(len(sizes)):

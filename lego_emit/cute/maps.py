@@ -11,19 +11,23 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..algebra.nested import flat, is_tuple, mapped, same, shaped, size_of, times
+from ..algebra.block import Block
+from ..algebra.nested import checked, is_tuple, mapped, same, shaped, size_of, text, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
+from .given import as_layout, as_shape, as_tensor, as_tiler, of_tensors
 from .known import at_most, decided, divides, quotient, quotient_up
-from .making import as_layout, of_leaves
+from .making import of_leaves
 
 Leaves = list[tuple[Any, Any]]
 
 
 def size(a: Any) -> Any:
     """How many coordinates a layout has; of a shape, the product."""
-    return a.size if isinstance(a, Strided | Swizzled) else size_of(a)
+    if isinstance(a, Block | str):
+        return as_tensor(a, "size(..)").size
+    return size_of(as_shape(a, f"size({shown(a)})"))
 
 
 def cosize(a: Any) -> Any:
@@ -33,7 +37,7 @@ def cosize(a: Any) -> Any:
 
 def rank(a: Any) -> int:
     """How many modes a layout has at the top level."""
-    return as_layout(a, "rank(..)").rank
+    return len(as_tensor(a, "rank(..)").dims)
 
 
 def is_zero(d: Any) -> bool:
@@ -65,15 +69,20 @@ def by_mode(
 # -- coalesce and filter -------------------------------------------------------------------------
 
 
-def coalesce(a: Any, profile: Any = None) -> Strided:
+@of_tensors
+def coalesce(a: Strided, profile: Any = None) -> Strided:
     """The same map from flat indices below its size with as few modes as can be.
 
     profile: a nested tuple; each of its leaves is a mode that is coalesced by itself.
     """
-    a = as_layout(a, "coalesce(..)")
+    profile = _profile(profile, f"coalesce({a}, {shown(profile)})")
     if is_tuple(profile):
-        return by_mode(a, tuple(profile), coalesce, "coalesce")
+        return by_mode(a, profile, coalesce, "coalesce")
     return of_leaves(_merged(a.leaves), a.offset)
+
+
+def _profile(given: Any, construct: str) -> Any:
+    return None if given is None else checked(given, construct, "profile", None)
 
 
 def _merged(leaves: Sequence[tuple[Any, Any]], runs_on: bool = False) -> Leaves:
@@ -90,26 +99,31 @@ def _merged(leaves: Sequence[tuple[Any, Any]], runs_on: bool = False) -> Leaves:
     return found
 
 
-def filter_zeros(a: Any, profile: Any = None) -> Strided:
+@of_tensors
+def filter_zeros(a: Strided, profile: Any = None) -> Strided:
     """The layout with a size of 1 wherever its stride (or the profile's leaf) is 0."""
-    a = as_layout(a, "filter_zeros(..)")
-    asked = a.stride if profile is None else profile
-    if is_tuple(asked) and not is_tuple(a.shape):
-        raise LayoutError(f"filter_zeros({a}, {shown(profile)}): the profile is nested deeper")
+    construct = f"filter_zeros({a}, {shown(profile)})"
+    asked = a.stride if profile is None else _profile(profile, construct)
 
     def walk(n: Any, d: Any) -> Any:
         if is_tuple(d):
+            if not is_tuple(n) or len(n) != len(d):
+                raise LayoutError(
+                    f"{construct}: the profile has {text(d)} where the shape has {text(n)}; nest it "
+                    "as the shape, or less deep"
+                )
             return tuple(walk(*part) for part in zip(n, d, strict=True))
         return mapped(n, lambda _: 1) if is_zero(d) else n
 
     return Strided(walk(a.shape, asked), a.stride, a.offset)
 
 
-def filter(a: Any, profile: Any = None) -> Strided:
+@of_tensors
+def filter(a: Strided, profile: Any = None) -> Strided:
     """The layout without modes of stride 0 and of size 1, coalesced; by mode with a profile."""
-    a = as_layout(a, "filter(..)")
+    profile = _profile(profile, f"filter({a}, {shown(profile)})")
     if is_tuple(profile):
-        return by_mode(a, tuple(profile), filter, "filter")
+        return by_mode(a, profile, filter, "filter")
     return coalesce(filter_zeros(a))
 
 
@@ -126,20 +140,20 @@ def composition(a: Any, b: Any) -> Any:
     Raises LayoutError, naming the mode, where b's stride or size crosses a's sizes and no strides
     give the map; and where symbols do not say whether it does.
     """
-    if isinstance(a, Swizzle):
-        if isinstance(b, Swizzled):
-            raise LayoutError(f"composition({a}, {b}): two swizzles are not one; compose one")
-        return Swizzled(a, as_layout(b, f"composition({a}, ..)"))
-    if isinstance(a, Swizzled):
-        return Swizzled(a.swizzle, composition(a.layout, b))
-    a = as_layout(a, "composition(..)")
+    if not isinstance(a, Swizzle):
+        return _composition(a, b)
+    if isinstance(b, Swizzled):
+        raise LayoutError(f"composition({a}, {b}): two swizzles are not one; compose one")
+    return Swizzled(a, as_layout(b, f"composition({a}, ..)"))
+
+
+@of_tensors
+def _composition(a: Strided, b: Any) -> Strided:
+    b = as_tiler(b, f"composition({a}, ..)")
     if b is None:
         return a
-    if isinstance(b, list | tuple) and not _is_shape(b):
-        return by_mode(a, b, composition, "composition")
-    if isinstance(b, tuple):
-        return by_mode(a, b, composition, "composition")
-    b = as_layout(b, f"composition({a}, ..)")
+    if is_tuple(b):
+        return by_mode(a, b, _composition, "composition")
     construct = f"composition({a}, {b})"
     leaves = _merged(a.leaves, runs_on=True) or [(1, 0)]
     offset = _composed_offset(leaves, a, b, construct)
@@ -156,10 +170,6 @@ def composition(a: Any, b: Any) -> Any:
     if len(b.leaves) > 1:
         _check_carries(leaves, reached, construct)
     return Strided(shaped(b.shape, iter(shapes)), shaped(b.shape, iter(strides)), offset)
-
-
-def _is_shape(tree: Any) -> bool:
-    return all(is_integer(leaf) for leaf in flat(tree))
 
 
 def _composed_offset(leaves: Leaves, a: Strided, b: Strided, construct: str) -> Any:
@@ -299,7 +309,7 @@ def _check_start(a: Strided, name: str) -> None:
 
 
 def right_inverse(a: Any) -> Strided:
-    """R with a(R(k)) == k for each k below R's size, which is the largest such."""
+    """R with a(R(k)) == k for each k below R's size; where a is injective the largest such."""
     a = as_layout(a, "right_inverse(..)")
     _check_start(a, "right_inverse")
     leaves = _merged(a.leaves)

@@ -6,41 +6,37 @@ layout. Source: CUTLASS's include/cute/tensor_impl.hpp, atom/copy_atom.hpp and a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..algebra.nested import is_tuple, modes, size_of, times
-from ..algebra.strided import Strided, Swizzled, is_one
+from ..algebra.nested import is_tuple, modes, times
+from ..algebra.sizes import listed
+from ..algebra.strided import Strided, is_one
 from ..errors import IndexRangeError, LayoutError, shown
-from .coordinates import Coordinates
-from .making import as_layout, get, layout, make_layout, with_offset
-from .maps import coalesce, composition, is_zero, right_inverse
+from ..kinds import is_integer, is_symbolic
+from .given import as_layout, as_shape, as_tiler, over
+from .known import at_most
+from .making import get, make_layout, with_offset
+from .maps import coalesce, composition, is_zero, right_inverse, size
 from .tiling import logical_divide, raked_product, tiled_product, zipped_divide
-
-
-def over(tensor: Any, change: Callable[[Strided], Strided], construct: str) -> Any:
-    """What an operation on layouts makes of a tensor, swizzled or of coordinates as it may be."""
-    tensor = layout(tensor) if isinstance(tensor, str) else tensor
-    if isinstance(tensor, Coordinates):
-        return tensor.over(change)
-    if isinstance(tensor, Swizzled):
-        return Swizzled(tensor.swizzle, change(tensor.layout))
-    return change(as_layout(tensor, construct))
-
 
 # -- tiles and partitions ------------------------------------------------------------------------
 
 
-def local_tile(tensor: Any, tiler: Any, coord: Any) -> Any:
+def local_tile(tensor: Any, tiler: Any, coord: Any, proj: Any = None) -> Any:
     """The tile at a coordinate: zipped_divide, sliced by the coordinate in its second mode. None in
     the coordinate keeps a mode, after the tile's.
 
     tiler: a size for each mode, or layouts. coord: an index or symbol for each mode that the tiler
-    divides, or one flat index of the tiles.
+    divides, or one flat index of the tiles. proj: a tuple with None for each part of tiler and
+    coord that is left out, as CuTe's Step<_1, X, _1>.
 
     Raises LayoutError where the tiler does not divide, IndexRangeError where coord does not fit.
     """
+    if is_tuple(proj):
+        construct = f"local_tile(.., {shown(tiler)}, {shown(coord)}, {shown(proj)})"
+        tiler, coord = (_projected(x, proj, construct) for x in (tiler, coord))
 
     def cut(a: Strided) -> Strided:
         tiles = zipped_divide(a, tiler)
@@ -51,13 +47,24 @@ def local_tile(tensor: Any, tiler: Any, coord: Any) -> Any:
     return over(tensor, cut, "local_tile(..)")
 
 
-def local_partition(tensor: Any, threads: Any, index: Any) -> Any:
+def local_partition(tensor: Any, threads: Any, index: Any, proj: Any = None) -> Any:
     """What one thread has of a tensor: its element of each tile of the threads' shape.
 
     threads: a layout of thread coordinates to thread indices. index: a thread, an integer or a
-    symbol.
+    symbol. proj: a tuple with None for each mode of threads that is left out: threads that differ
+    in it alone have the same part.
+
+    Raises LayoutError where the threads do not divide, IndexRangeError where index is no thread.
     """
     threads = as_layout(threads, "local_partition(..)")
+    construct = f"local_partition(.., {threads}, {shown(index)})"
+    if is_tuple(proj):
+        parts = [
+            _projected(x, proj, construct) for x in (modes(threads.shape), modes(threads.stride))
+        ]
+        threads = Strided(*parts)
+    if not (is_symbolic(index) or is_integer(index)) or (is_integer(index) and index < 0):
+        raise IndexRangeError(f"{construct}: the index is no thread; give an integer or a symbol")
     place = _coordinate_of(threads, index)
 
     def cut(a: Strided) -> Strided:
@@ -65,6 +72,16 @@ def local_partition(tensor: Any, threads: Any, index: Any) -> Any:
         return _kept(tiles, (place, (None,) * len(modes(tiles.shape[1]))))
 
     return over(tensor, cut, "local_partition(..)")
+
+
+def _projected(parts: Any, proj: Any, construct: str) -> tuple[Any, ...]:
+    """The parts where proj has no None."""
+    if not is_tuple(parts) or len(parts) != len(proj) or all(p is None for p in proj):
+        raise LayoutError(
+            f"{construct}: proj is {shown(proj)}; give a tuple of as many parts as are projected, "
+            "with None where one is left out"
+        )
+    return tuple(part for part, kept in zip(parts, proj, strict=True) if kept is not None)
 
 
 def _places(coord: Any, shape: Any, construct: str) -> Any:
@@ -125,10 +142,21 @@ def make_layout_tv(thr_layout: Any, val_layout: Any) -> tuple[tuple[Any, ...], S
 @dataclass(frozen=True)
 class TiledCopy:
     """A tile, and which of its elements each thread moves: layout_tv maps (thread, value) to the
-    tile's flat (colexicographic) index. It has no copy atom: the instruction is the kernel's."""
+    tile's flat (colexicographic) index. It has no copy atom: the instruction is the kernel's.
+
+    Raises LayoutError where layout_tv has not two modes, or the tile's sizes are none.
+    """
 
     layout_tv: Strided
     tiler: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        construct = f"TiledCopy({shown(self.layout_tv)}, {shown(self.tiler)})"
+        found = as_layout(self.layout_tv, construct)
+        if found.rank != 2:
+            raise LayoutError(f"{construct}: give (thread, value) to an index of the tile")
+        object.__setattr__(self, "layout_tv", found)
+        object.__setattr__(self, "tiler", modes(as_shape(self.tiler, construct)))
 
     @property
     def size(self) -> Any:
@@ -175,19 +203,23 @@ class MMAAtom:
     layout_c: Any
 
     def __post_init__(self) -> None:
-        m, n, k = self.shape_mnk
-        for name, size in (("layout_a", m * k), ("layout_b", n * k), ("layout_c", m * n)):
+        construct = f"MMAAtom({shown(self.shape_mnk)})"
+        sizes = modes(as_shape(self.shape_mnk, construct))
+        if len(sizes) != 3 or not all(map(is_integer, sizes)):
+            raise LayoutError(f"{construct}: give three integers, (M, N, K)")
+        object.__setattr__(self, "shape_mnk", sizes)
+        m, n, k = sizes
+        for name, most in (("layout_a", m * k), ("layout_b", n * k), ("layout_c", m * n)):
             found = as_layout(getattr(self, name), f"MMAAtom({name})")
-            if found.rank != 2 or found.cosize > size:
+            if found.rank != 2 or not at_most(found.cosize, most):
                 raise LayoutError(
-                    f"MMAAtom({self.shape_mnk}): {name} is {found}; give (thread, value) to an "
-                    f"index below {size}"
+                    f"{construct}: {name} is {found}; give (thread, value) to an index below {most}"
                 )
             object.__setattr__(self, name, found)
         threads = {getattr(self, f"layout_{x}").dims[0] for x in "abc"}
         if len(threads) > 1:
             raise LayoutError(
-                f"MMAAtom({self.shape_mnk}): the operands have {sorted(threads)} threads; give each "
+                f"{construct}: the operands have [{listed(sorted(threads, key=str))}] threads; give each "
                 "the same, with stride 0 where threads share a value"
             )
 
@@ -200,6 +232,12 @@ class MMAAtom:
 _MODES = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}  # of (M, N, K)
 
 
+def _modes_of(operand: Any) -> tuple[int, int]:
+    if not isinstance(operand, str) or operand not in _MODES:
+        raise LayoutError(f'TiledMMA: {shown(operand)} is no operand; write "a", "b" or "c"')
+    return _MODES[operand]
+
+
 @dataclass(frozen=True)
 class TiledMMA:
     """Atoms repeated over warps (atom_layout_mnk), and perhaps permuted within a tile."""
@@ -207,6 +245,10 @@ class TiledMMA:
     atom: MMAAtom
     atom_layout_mnk: Strided
     permutation_mnk: tuple[Any, ...] = (None, None, None)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.atom, MMAAtom):
+            raise LayoutError(f"TiledMMA({shown(self.atom)}, ..): it is no MMAAtom; give one")
 
     @property
     def thr_layout_vmnk(self) -> Strided:
@@ -225,16 +267,13 @@ class TiledMMA:
             times(a, n) for a, n in zip(self.atom.shape_mnk, self.atom_layout_mnk.dims, strict=True)
         ]
         return tuple(
-            n if p is None else size_of(p) if not isinstance(p, Strided) else p.size
-            for n, p in zip(plain, self.permutation_mnk, strict=True)
+            n if p is None else size(p) for n, p in zip(plain, self.permutation_mnk, strict=True)
         )
 
     def thrfrg(self, operand: str, tensor: Any) -> Any:
         """(thread, (values of an atom, atoms of each mode)) of a tensor: of (M, K) for "a", (N, K)
         for "b", (M, N) for "c"."""
-        which = _MODES.get(operand)
-        if which is None:
-            raise LayoutError(f'TiledMMA: {shown(operand)} is no operand; write "a", "b" or "c"')
+        which = _modes_of(operand)
         atom = getattr(self.atom, f"layout_{operand}")
         sizes = tuple(self.atom.shape_mnk[k] for k in which)
         permuted = tuple(self.permutation_mnk[k] for k in which)
@@ -269,7 +308,7 @@ class TiledMMA:
 
     def layout_tv(self, operand: str) -> Strided:
         """(thread, value) to the flat index in the tile of tile_mnk."""
-        m, n = (self.tile_mnk[k] for k in _MODES.get(operand, (0, 1)))
+        m, n = (self.tile_mnk[k] for k in _modes_of(operand))
         return self.thrfrg(operand, Strided((m, n), (1, m)))
 
 
@@ -298,15 +337,17 @@ def make_tiled_mma(
     """
     warps = as_layout(atom_layout_mnk, "make_tiled_mma(..)")
     construct = f"make_tiled_mma(.., {warps})"
-    if warps.rank > 3 or not warps.has_inverse:
+    if warps.rank > 3 or not warps.has_inverse or warps.falling:
         raise LayoutError(
             f"{construct}: give a bijection of up to three modes, of (M, N, K) to the atom's number"
         )
     extra = 3 - warps.rank
     warps = Strided((*modes(warps.shape), *[1] * extra), (*modes(warps.stride), *[0] * extra))
-    permuted = (None,) * 3 if permutation_mnk is None else tuple(modes(permutation_mnk))
-    if len(permuted) != 3:
+    permuted = as_tiler(permutation_mnk, construct)
+    permuted = (None,) * 3 if permuted is None else permuted
+    if not is_tuple(permuted) or len(permuted) != 3:
         raise LayoutError(
-            f"{construct}: {len(permuted)} permutations; give one for each of M, N and K, or None"
+            f"{construct}: {len(modes(permuted))} permutations; give one for each of M, N and K, or "
+            "None"
         )
-    return TiledMMA(atom, warps, tuple(layout(p) if isinstance(p, str) else p for p in permuted))
+    return TiledMMA(atom, warps, permuted)

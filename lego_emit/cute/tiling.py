@@ -11,24 +11,25 @@ from typing import Any
 from ..algebra.nested import is_tuple, modes, size_of
 from ..algebra.strided import Strided
 from ..errors import LayoutError, shown
+from .given import as_layout, as_shape, as_tiler, of_memory, of_tensors
 from .known import decided, divides, quotient
-from .making import as_layout, make_layout, make_ordered_layout
+from .making import make_layout, make_ordered_layout
 from .maps import by_mode, coalesce, complement, composition
 
 
-def logical_divide(a: Any, tiler: Any) -> Strided:
+@of_tensors
+def logical_divide(a: Strided, tiler: Any) -> Strided:
     """a composed with (tiler, the rest): mode 0 runs within a tile, mode 1 over the tiles.
 
     tiler: a tuple divides mode by mode; None leaves a mode as it is.
 
     Raises LayoutError where the composition does not exist: the tiler does not divide.
     """
-    a = as_layout(a, "logical_divide(..)")
+    tiler = as_tiler(tiler, f"logical_divide({a}, ..)")
     if tiler is None:
         return a
     if is_tuple(tiler):
-        return by_mode(a, tuple(tiler), logical_divide, "logical_divide")
-    tiler = as_layout(tiler, "logical_divide(..)")
+        return by_mode(a, tiler, logical_divide, "logical_divide")
     try:
         return composition(a, make_layout(tiler, complement(tiler, coalesce(a).size)))
     except LayoutError as error:
@@ -37,34 +38,37 @@ def logical_divide(a: Any, tiler: Any) -> Strided:
         ) from None
 
 
-def zipped_divide(a: Any, tiler: Any) -> Strided:
+@of_tensors
+def zipped_divide(a: Strided, tiler: Any) -> Strided:
     """logical_divide, all that is within a tile in mode 0 and all that is over tiles in mode 1."""
     return _zipped(logical_divide(a, tiler), tiler)
 
 
-def tiled_divide(a: Any, tiler: Any) -> Strided:
+@of_tensors
+def tiled_divide(a: Strided, tiler: Any) -> Strided:
     """zipped_divide with mode 1's modes side by side: (tile, rest, rest, ..)."""
     return _unfolded(zipped_divide(a, tiler), (False, True))
 
 
-def flat_divide(a: Any, tiler: Any) -> Strided:
+@of_tensors
+def flat_divide(a: Strided, tiler: Any) -> Strided:
     """zipped_divide with all modes side by side: (tile, tile, .., rest, rest, ..)."""
     return _unfolded(zipped_divide(a, tiler), (True, True))
 
 
-def logical_product(a: Any, tiler: Any) -> Strided:
+@of_memory
+def logical_product(a: Strided, tiler: Any) -> Strided:
     """(a, the tiler's copies of it): mode 0 is a, mode 1 puts copies where a leaves room.
 
     tiler: a tuple repeats mode by mode; None leaves a mode as it is.
 
     Raises LayoutError where a has no complement.
     """
-    a = as_layout(a, "logical_product(..)")
+    tiler = as_tiler(tiler, f"logical_product({a}, ..)")
     if tiler is None:
         return a
     if is_tuple(tiler):
-        return by_mode(a, tuple(tiler), logical_product, "logical_product")
-    tiler = as_layout(tiler, "logical_product(..)")
+        return by_mode(a, tiler, logical_product, "logical_product")
     try:
         room = complement(a, a.size * tiler.cosize)
         return make_layout(a, composition(room, tiler))
@@ -74,43 +78,48 @@ def logical_product(a: Any, tiler: Any) -> Strided:
         ) from None
 
 
-def zipped_product(a: Any, tiler: Any) -> Strided:
+@of_memory
+def zipped_product(a: Strided, tiler: Any) -> Strided:
     """logical_product, all of a in mode 0 and all copies in mode 1."""
     return _zipped(logical_product(a, tiler), tiler)
 
 
-def tiled_product(a: Any, tiler: Any) -> Strided:
+@of_memory
+def tiled_product(a: Strided, tiler: Any) -> Strided:
     """zipped_product with mode 1's modes side by side."""
     return _unfolded(zipped_product(a, tiler), (False, True))
 
 
-def flat_product(a: Any, tiler: Any) -> Strided:
+@of_memory
+def flat_product(a: Strided, tiler: Any) -> Strided:
     """zipped_product with all modes side by side."""
     return _unfolded(zipped_product(a, tiler), (True, True))
 
 
-def blocked_product(block: Any, tiler: Any) -> Strided:
+@of_memory
+def blocked_product(block: Strided, tiler: Any) -> Strided:
     """The block repeated as the tiler says, mode k of the block beside mode k of the tiler: the
     blocks lie side by side."""
     return _woven(block, tiler, "blocked_product", (0, 1))
 
 
-def raked_product(block: Any, tiler: Any) -> Strided:
+@of_memory
+def raked_product(block: Strided, tiler: Any) -> Strided:
     """As blocked_product, the tiler's mode first: the blocks are interleaved.
     Each mode is coalesced, as CuTe does here and not in blocked_product."""
     found = _woven(block, tiler, "raked_product", (1, 0))
     return coalesce(found, (1,) * found.rank)
 
 
-def tile_to_shape(block: Any, shape: Any, order: Any = None) -> Strided:
+@of_memory
+def tile_to_shape(block: Strided, shape: Any, order: Any = None) -> Strided:
     """The block repeated until it has a shape, mode by mode; order: which mode is repeated first, as
     make_ordered_layout takes it (the left one).
 
     Raises LayoutError where the block does not divide the shape.
     """
-    block = as_layout(block, "tile_to_shape(..)")
     construct = f"tile_to_shape({block}, {shown(shape)})"
-    wanted = [size_of(part) for part in modes(shape)]
+    wanted = [size_of(part) for part in modes(as_shape(shape, construct))]
     count = len(wanted)
     if block.rank > count:
         raise LayoutError(f"{construct}: the block has {block.rank} modes and the shape {count}")
@@ -137,8 +146,8 @@ def _padded(a: Strided, count: int) -> Strided:
     return Strided(shape, stride, a.offset)
 
 
-def _woven(block: Any, tiler: Any, name: str, order: tuple[int, int]) -> Strided:
-    block, tiler = as_layout(block, f"{name}(..)"), as_layout(tiler, f"{name}(..)")
+def _woven(block: Strided, tiler: Any, name: str, order: tuple[int, int]) -> Strided:
+    tiler = as_layout(tiler, f"{name}(..)")
     count = max(block.rank, tiler.rank)
     found = logical_product(_padded(block, count), _padded(tiler, count))
     shapes, strides = [], []
@@ -160,7 +169,7 @@ def _zipped(divided: Strided, tiler: Any) -> Strided:
         first = tuple(one for one, _ in pairs if one is not None)
         return first, (*(other for _, other in pairs), *tree[len(by) :])
 
-    if tiler is None:
+    if tiler is None or (is_tuple(tiler) and all(part is None for part in tiler)):
         raise LayoutError(f"{divided}: a tiler of None divides nothing; give a size or a layout")
     shape, stride = walk(divided.shape, tiler), walk(divided.stride, tiler)
     return Strided(shape, stride, divided.offset)

@@ -14,8 +14,8 @@ from ..algebra.nested import is_tuple, same, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
+from .given import as_count, as_layout, as_tensor
 from .known import decided, divides, quotient
-from .making import as_layout, layout
 from .maps import coalesce, composition, is_zero, right_inverse
 
 
@@ -35,7 +35,7 @@ def recast(a: Any, old_bits: int, new_bits: int) -> Any:
                 "width; give a number of bits"
             )
     common = gcd(old_bits, new_bits)
-    a = layout(a) if isinstance(a, str) else a
+    a = as_tensor(a, "recast(..)")
     if old_bits != common:
         a = downcast(a, old_bits // common)
     return a if new_bits == common else upcast(a, new_bits // common)
@@ -44,21 +44,20 @@ def recast(a: Any, old_bits: int, new_bits: int) -> Any:
 def upcast(a: Any, n: int) -> Any:
     """The layout of elements that each join n. Raises LayoutError where a stride or the offset does
     not divide."""
-    a = layout(a) if isinstance(a, str) else a
+    a = as_tensor(a, "upcast(..)")
+    construct = f"upcast({a}, {shown(n)})"
+    n = as_count(n, construct, "the count", 1)
     if isinstance(a, Swizzled):
-        bits = n.bit_length() - 1
-        if n != 1 << bits:
-            raise LayoutError(f"upcast({a}, {n}): a swizzle needs a power of two")
+        bits = _bits(n, construct)
         m = a.swizzle.M - bits
         if m < 0 and a.swizzle.B:
             raise LayoutError(
-                f"upcast({a}, {n}): the swizzle moves elements within the {n} that are joined; "
+                f"{construct}: the swizzle moves elements within the {n} that are joined; "
                 f"choose a swizzle whose M is at least {bits}"
             )
         moved = Swizzle(a.swizzle.B, max(m, 0), a.swizzle.S)
         return Swizzled(moved, upcast(a.layout, n))
     a = as_layout(a, "upcast(..)")
-    construct = f"upcast({a}, {n})"
 
     def leaf(size: Any, d: Any) -> tuple[Any, Any]:
         if is_zero(d):
@@ -92,20 +91,26 @@ def _torn(construct: str, n: int, d: Any) -> str:
     )
 
 
+def _bits(n: int, construct: str) -> int:
+    if n & (n - 1):
+        raise LayoutError(f"{construct}: a swizzle needs a power of two")
+    return n.bit_length() - 1
+
+
 def downcast(a: Any, n: int) -> Any:
     """The layout of elements of which n were one: the mode of stride 1 grows, or without one the
     first parts alone are reached."""
-    a = layout(a) if isinstance(a, str) else a
+    a = as_tensor(a, "downcast(..)")
+    construct = f"downcast({a}, {shown(n)})"
+    n = as_count(n, construct, "the count", 1)
     if isinstance(a, Swizzled):
-        bits = n.bit_length() - 1
-        if n != 1 << bits:
-            raise LayoutError(f"downcast({a}, {n}): a swizzle needs a power of two")
-        moved = Swizzle(a.swizzle.B, a.swizzle.M + bits, a.swizzle.S)
+        moved = Swizzle(a.swizzle.B, a.swizzle.M + _bits(n, construct), a.swizzle.S)
         return Swizzled(moved, downcast(a.layout, n))
     a = as_layout(a, "downcast(..)")
+    contiguous = any(same(d, 1) and not is_one(size) for size, d in a.leaves)
 
     def leaf(size: Any, d: Any) -> tuple[Any, Any]:
-        if is_integer(d) and abs(d) == 1:
+        if is_integer(d) and abs(d) == 1 and not (contiguous and is_one(size)):
             return times(size, n), d
         return size, times(d, n)
 
@@ -122,8 +127,9 @@ def _leafwise(a: Strided, change: Callable[[Any, Any], tuple[Any, Any]], offset:
 
 
 def max_common_layout(a: Any, b: Any) -> Strided:
-    """The longest C with a(C(i)) == b(C(i)) == i that goes on from the layouts' first element."""
-    a, b = as_layout(a, "max_common_layout(..)"), as_layout(b, "max_common_layout(..)")
+    """The longest C with a(C(i)) == b(C(i)) == i that goes on from the layouts' first element. Under
+    a swizzle it ends where the swizzle begins to move."""
+    (a, most), (b, other) = (_still(x, "max_common_layout(..)") for x in (a, b))
     if not (is_zero(a.offset) and is_zero(b.offset)):
         return Strided(1, 0)
     inverse = right_inverse(b)
@@ -137,7 +143,31 @@ def max_common_layout(a: Any, b: Any) -> Strided:
         n, d = common.leaves[0]
         if is_one(n) or not same(d, 1):
             break
-        return composition(coalesce(part), Strided(n, 1))
+        return _begun(coalesce(part), n, [limit for limit in (most, other) if limit])
+    return Strided(1, 0)
+
+
+def _still(a: Any, construct: str) -> tuple[Strided, int | None]:
+    """A layout without its swizzle, and how many positions from 0 on that leaves in place."""
+    a = as_tensor(a, construct)
+    if not isinstance(a, Swizzled):
+        return as_layout(a, construct), None
+    return a.layout, 1 << a.swizzle.M if a.swizzle.B else None
+
+
+def _begun(part: Strided, n: Any, limits: list[int]) -> Strided:
+    """The first n indices of a layout; with limits, powers of two, as many as each lets through."""
+    if not limits:
+        return composition(part, Strided(n, 1))
+    limit = min(limits)
+    while limit > 1:
+        size = min(n, limit) if is_integer(n) else limit
+        if is_integer(n) or divides(limit, n):
+            try:
+                return composition(part, Strided(size, 1))
+            except LayoutError:
+                pass  # it goes across the sizes: fewer
+        limit //= 2
     return Strided(1, 0)
 
 

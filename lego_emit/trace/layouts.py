@@ -112,6 +112,11 @@ def in_general(block: Any, indices: Sequence[Any]) -> Any:
     return found.to_sympy() if any(map(is_sympy, block.sizes())) else found
 
 
+def in_sympy(function: Callable[[Expr], Expr], value: Any) -> Any:
+    """A function of one of our expressions at a SymPy expression."""
+    return function(Expr.of(value)).to_sympy()
+
+
 def _map(value: Any, change: Callable[[Expr], Any]) -> Any:
     return tuple(change(v) for v in value) if isinstance(value, tuple) else change(value)
 
@@ -131,23 +136,36 @@ def same_map(a: Any, b: Any) -> Same:
         index = [Expr.atom(Atom("sym", f"i{k}")) for k in range(len(a.dims))]
         for i, n in zip(index, a.dims, strict=True):
             facts.learn_range(i.symbols().pop(), Expr.of(0), size_of(n) - 1)
-        one, other = (Expr.of(block.forward(SYMBOLS, index)) for block in (a, b))
-        gap = facts.rebuilt(one - other)
-        flat = expand_groups(gap)
-        if not gap.terms or (flat is not None and not flat.terms):
-            return Same(True, None, "the formulas are equal")
-        for sample in (*facts.samples(), *facts.more_samples(SAMPLES)):
-            try:
-                x, y = sample.expr(one), sample.expr(other)
-            except (Undefined, KeyError):
-                continue
-            if x != y:
-                values = {n: v for n, v in sample.values.items() if n.isidentifier()}
-                at = tuple(values[f"i{k}"] for k in range(len(index)))
-                where = ", ".join(f"{n}={v}" for n, v in sorted(values.items()))
-                return Same(False, at, f"for {where} {x} and {y}")
-        if facts.nonneg(gap) and facts.nonneg(-gap):
-            return Same(True, None, "proven")
+        ones, others = (_results(block.forward(SYMBOLS, index)) for block in (a, b))
+        if len(ones) != len(others):
+            return Same(False, None, f"one has {len(ones)} results, the other {len(others)}")
+        found = [_same(*pair, index) for pair in zip(ones, others, strict=True)]
+    return next((s for s in found if s.verdict is False), min(found, key=bool))
+
+
+def _results(found: Any) -> tuple[Expr, ...]:
+    return tuple(map(Expr.of, found if isinstance(found, tuple) else (found,)))
+
+
+def _same(one: Expr, other: Expr, index: Sequence[Expr]) -> Same:
+    """Whether two formulas are the same under the facts in force."""
+    facts = current()
+    gap = facts.rebuilt(one - other)
+    flat = expand_groups(gap)
+    if not gap.terms or (flat is not None and not flat.terms):
+        return Same(True, None, "the formulas are equal")
+    for sample in (*facts.samples(), *facts.more_samples(SAMPLES)):
+        try:
+            x, y = sample.expr(one), sample.expr(other)
+        except (Undefined, KeyError):
+            continue
+        if x != y:
+            values = {n: v for n, v in sample.values.items() if n.isidentifier()}
+            at = tuple(values[f"i{k}"] for k in range(len(index)))
+            where = ", ".join(f"{n}={v}" for n, v in sorted(values.items()))
+            return Same(False, at, f"for {where} {x} and {y}")
+    if facts.nonneg(gap) and facts.nonneg(-gap):
+        return Same(True, None, "proven")
     return Same(None, None, f"{one!r} and {other!r} agree at all samples")
 
 
