@@ -222,21 +222,6 @@ def test_max_common_vector():
     assert cute.max_common_vector("(8,16):(1,8)", "(8,16):(1,8)") == 128
 
 
-@pytest.mark.parametrize("bits", [4, 8, 16, 32, 64])
-def test_descriptors_of_shared_memory(bits):
-    """The atoms are Triton's NVMMASharedEncoding; a whole tile keeps the mode of its atom."""
-    for name, size in (("INTER", 0), ("SW32", 32), ("SW64", 64), ("SW128", 128)):
-        atom = cute.make_smem_layout_atom(f"K_{name}", bits)
-        turned = cute.make_smem_layout_atom(f"MN_{name}", bits)
-        wanted = hardware.nvmma_shared(8, size, bits)
-        for i, j in itertools.product(*map(range, atom.dims)):
-            assert atom(i, j) == turned(j, i) == wanted.apply(i, j)
-        modes = {0: (16, 0, 0), 32: (32, 3, 1), 64: (64, 2, 2), 128: (128, 1, 3)}  # PTX, CUDA
-        tile = cute.tile_to_shape(atom, (64, 2 * atom.dims[1]))
-        assert cute.swizzle_mode(atom, bits) == cute.swizzle_mode(tile, bits) == modes[size]
-        assert tile.has_inverse
-
-
 @pytest.mark.parametrize(
     "make, says",
     [
@@ -260,9 +245,6 @@ def test_descriptors_of_shared_memory(bits):
         (lambda: cute.recast(cute.Strided(8, 1, 3), 16, 32), "no multiple of 2"),
         (lambda: cute.upcast("S<3,0,3> o 0 o (8,8):(8,1)", 4), "within the 4"),
         (lambda: cute.Coordinates((L("4"), L("5"))), "of one shape"),
-        (lambda: cute.make_smem_layout_atom("SW128", 16), "no such kind"),
-        (lambda: cute.make_smem_layout_atom("K_SW128", 12), "power of two"),
-        (lambda: cute.swizzle_mode("S<3,4,3> o 0 o (8,64):(64,1)", 16), "Swizzle(1, 3, 3)"),
     ],
 )
 def test_refused(make, says):

@@ -14,7 +14,6 @@ from .convert import (
     to_cute,
 )
 from .coordinates import Coordinates, make_identity_layout
-from .descriptors import make_smem_layout_atom, swizzle_mode
 from .making import (
     flatten,
     get,
@@ -101,7 +100,6 @@ __all__ = [
     "make_layout_like",
     "make_layout_tv",
     "make_ordered_layout",
-    "make_smem_layout_atom",
     "make_tiled_copy",
     "make_tiled_mma",
     "max_common_layout",
@@ -113,7 +111,6 @@ __all__ = [
     "right_inverse",
     "size",
     "slice_",
-    "swizzle_mode",
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",
