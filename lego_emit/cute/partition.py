@@ -6,28 +6,17 @@ layout. Source: CUTLASS's include/cute/tensor_impl.hpp, atom/copy_atom.hpp and a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..algebra.nested import is_tuple, modes, size_of, times
-from ..algebra.strided import Strided, Swizzled, is_one
+from ..algebra.strided import Strided, is_one
 from ..errors import IndexRangeError, LayoutError, shown
-from .coordinates import Coordinates
 from .making import as_layout, get, layout, make_layout, with_offset
 from .maps import coalesce, composition, is_zero, right_inverse
+from .tensors import over
 from .tiling import logical_divide, raked_product, tiled_product, zipped_divide
-
-
-def over(tensor: Any, change: Callable[[Strided], Strided], construct: str) -> Any:
-    """What an operation on layouts makes of a tensor, swizzled or of coordinates as it may be."""
-    tensor = layout(tensor) if isinstance(tensor, str) else tensor
-    if isinstance(tensor, Coordinates):
-        return tensor.over(change)
-    if isinstance(tensor, Swizzled):
-        return Swizzled(tensor.swizzle, change(tensor.layout))
-    return change(as_layout(tensor, construct))
-
 
 # -- tiles and partitions ------------------------------------------------------------------------
 

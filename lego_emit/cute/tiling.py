@@ -14,8 +14,10 @@ from ..errors import LayoutError, shown
 from .known import decided, divides, quotient
 from .making import as_layout, make_layout, make_ordered_layout
 from .maps import by_mode, coalesce, complement, composition
+from .tensors import of_tensors
 
 
+@of_tensors
 def logical_divide(a: Any, tiler: Any) -> Strided:
     """a composed with (tiler, the rest): mode 0 runs within a tile, mode 1 over the tiles.
 
@@ -37,21 +39,25 @@ def logical_divide(a: Any, tiler: Any) -> Strided:
         ) from None
 
 
+@of_tensors
 def zipped_divide(a: Any, tiler: Any) -> Strided:
     """logical_divide, all that is within a tile in mode 0 and all that is over tiles in mode 1."""
     return _zipped(logical_divide(a, tiler), tiler)
 
 
+@of_tensors
 def tiled_divide(a: Any, tiler: Any) -> Strided:
     """zipped_divide with mode 1's modes side by side: (tile, rest, rest, ..)."""
     return _unfolded(zipped_divide(a, tiler), (False, True))
 
 
+@of_tensors
 def flat_divide(a: Any, tiler: Any) -> Strided:
     """zipped_divide with all modes side by side: (tile, tile, .., rest, rest, ..)."""
     return _unfolded(zipped_divide(a, tiler), (True, True))
 
 
+@of_tensors
 def logical_product(a: Any, tiler: Any) -> Strided:
     """(a, the tiler's copies of it): mode 0 is a, mode 1 puts copies where a leaves room.
 
@@ -74,27 +80,32 @@ def logical_product(a: Any, tiler: Any) -> Strided:
         ) from None
 
 
+@of_tensors
 def zipped_product(a: Any, tiler: Any) -> Strided:
     """logical_product, all of a in mode 0 and all copies in mode 1."""
     return _zipped(logical_product(a, tiler), tiler)
 
 
+@of_tensors
 def tiled_product(a: Any, tiler: Any) -> Strided:
     """zipped_product with mode 1's modes side by side."""
     return _unfolded(zipped_product(a, tiler), (False, True))
 
 
+@of_tensors
 def flat_product(a: Any, tiler: Any) -> Strided:
     """zipped_product with all modes side by side."""
     return _unfolded(zipped_product(a, tiler), (True, True))
 
 
+@of_tensors
 def blocked_product(block: Any, tiler: Any) -> Strided:
     """The block repeated as the tiler says, mode k of the block beside mode k of the tiler: the
     blocks lie side by side."""
     return _woven(block, tiler, "blocked_product", (0, 1))
 
 
+@of_tensors
 def raked_product(block: Any, tiler: Any) -> Strided:
     """As blocked_product, the tiler's mode first: the blocks are interleaved.
     Each mode is coalesced, as CuTe does here and not in blocked_product."""
@@ -102,6 +113,7 @@ def raked_product(block: Any, tiler: Any) -> Strided:
     return coalesce(found, (1,) * found.rank)
 
 
+@of_tensors
 def tile_to_shape(block: Any, shape: Any, order: Any = None) -> Strided:
     """The block repeated until it has a shape, mode by mode; order: which mode is repeated first, as
     make_ordered_layout takes it (the left one).
