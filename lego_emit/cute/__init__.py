@@ -4,6 +4,7 @@ Coordinates are colexicographic here, as in CuTe: the left mode is the fastest.
 """
 
 from ..algebra.strided import Strided, Swizzle, Swizzled
+from .atoms import CopyAtom, ldmatrix, stmatrix, universal_copy
 from .convert import (
     from_cute,
     layout_left,
@@ -54,6 +55,9 @@ from .partition import (
     local_tile,
     make_layout_tv,
     make_tiled_copy,
+    make_tiled_copy_A,
+    make_tiled_copy_B,
+    make_tiled_copy_C,
     make_tiled_mma,
 )
 from .tiling import (
@@ -73,6 +77,7 @@ from .vectors import downcast, max_common_layout, max_common_vector, recast, upc
 
 __all__ = [
     "Coordinates",
+    "CopyAtom",
     "GmmaDescriptor",
     "LayoutType",
     "MMAAtom",
@@ -103,6 +108,7 @@ __all__ = [
     "layout_right_padded",
     "layout_stride",
     "layout_type",
+    "ldmatrix",
     "left_inverse",
     "local_partition",
     "local_tile",
@@ -116,6 +122,9 @@ __all__ = [
     "make_ordered_layout",
     "make_smem_layout_atom",
     "make_tiled_copy",
+    "make_tiled_copy_A",
+    "make_tiled_copy_B",
+    "make_tiled_copy_C",
     "make_tiled_mma",
     "max_common_layout",
     "max_common_vector",
@@ -126,11 +135,13 @@ __all__ = [
     "right_inverse",
     "size",
     "slice_",
+    "stmatrix",
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",
     "tma_swizzle",
     "to_cute",
+    "universal_copy",
     "upcast",
     "zipped_divide",
     "zipped_product",
