@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.nested import flat
 from ..algebra.strided import Strided, Swizzle, Swizzled
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
@@ -187,7 +188,7 @@ def _step(a: Strided, construct: str) -> int:
         raise LayoutError(
             f"{construct}: no canonical layout: {a}, in chunks of 16 bytes, has no single stride"
         )
-    return found.leaves[0][1] if found.size > 1 else a.leaves[-1][1]
+    return found.stride if found.size > 1 else flat(a.stride)[-1]
 
 
 def _width(element_bits: Any, construct: str) -> int:
