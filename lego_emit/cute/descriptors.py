@@ -85,7 +85,8 @@ def layout_type(smem: Any, element_bits: int) -> LayoutType:
 
     Raises LayoutError where it is none of the four.
     """
-    return _TYPES[_parts(smem, element_bits, "layout_type(..)")[0].B]
+    construct = f"layout_type({shown(smem)}, {shown(element_bits)})"
+    return _TYPES[_parts(smem, element_bits, construct)[0].B]
 
 
 def tma_swizzle(smem: Any, element_bits: int) -> TmaSwizzle:
@@ -94,7 +95,8 @@ def tma_swizzle(smem: Any, element_bits: int) -> TmaSwizzle:
 
     Raises LayoutError where it is none that TMA has.
     """
-    swizzle, _ = _parts(smem, element_bits, "tma_swizzle(..)", _TMA)
+    construct = f"tma_swizzle({shown(smem)}, {shown(element_bits)})"
+    swizzle, _ = _parts(smem, element_bits, construct, _TMA)
     return _TMA.get((swizzle.B, swizzle.M, swizzle.S), TmaSwizzle.NONE)
 
 
