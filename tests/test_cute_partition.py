@@ -57,6 +57,18 @@ def test_local_partition():
             assert part(i, j) == a(x + m * i, y + n * j)
 
 
+def test_projections_choose_modes():
+    """CuTe's GEMM tutorial: the tiler and the coordinate of (M, N, K), the tensors of two each."""
+    a, tiler, coord = L("(32,24):(24,1)"), (8, 4, 6), (1, 2, None)
+    assert cute.local_tile(a, tiler, coord, (1, None, 1)) == cute.local_tile(a, (8, 6), (1, None))
+    assert cute.local_tile(a, tiler, coord, (None, 1, 1)) == cute.local_tile(a, (4, 6), (2, None))
+    assert cute.local_tile(a, tiler, coord, (1, 1, None)) == cute.local_tile(a, (8, 4), (1, 2))
+    row = L("32:3")
+    for t in range(32):
+        part = cute.local_partition(row, "(4,8):(8,1)", t, (1, None))
+        assert values(part) == [row(t // 8 + 4 * k) for k in range(8)]
+
+
 def test_coordinates_are_cut_as_their_tensor_is():
     draw = random.Random(3)
     for _ in range(60):
@@ -231,6 +243,7 @@ def test_max_common_vector():
         ),
         (lambda: cute.local_tile("(8,12)", (4, 4), (0, 0, 0)), "3 coordinates for 2 modes"),
         (lambda: cute.local_tile("(8,12)", (4, 4), (0, -1)), "below 0"),
+        (lambda: cute.local_tile("(8,12)", (4, 4), (0, 0), (1, 1, None)), "as many of each"),
         (lambda: cute.local_partition(3.5, (4, 4), 0), "give an integer"),
         (lambda: cute.make_layout_tv("(4,8):(0,1)", 4), "thr_layout is no bijection"),
         (lambda: cute.make_tiled_copy("(4,8)", "4:2"), "val_layout is no bijection"),

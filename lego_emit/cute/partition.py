@@ -24,15 +24,19 @@ from .vectors import upcast
 # -- tiles and partitions ------------------------------------------------------------------------
 
 
-def local_tile(tensor: Any, tiler: Any, coord: Any) -> Any:
+def local_tile(tensor: Any, tiler: Any, coord: Any, proj: Any = None) -> Any:
     """The tile at a coordinate: zipped_divide, sliced by the coordinate in its second mode. None in
     the coordinate keeps a mode, after the tile's.
 
     tiler: a size for each mode, or layouts. coord: an index or symbol for each mode that the tiler
-    divides, or one flat index of the tiles.
+    divides, or one flat index of the tiles. proj: which modes of tiler and coord are meant, the
+    others None, as CuTe's Step<_1,X,_1>.
 
     Raises LayoutError where the tiler does not divide, IndexRangeError where coord does not fit.
     """
+    if proj is not None:
+        construct = f"local_tile(.., {shown(tiler)}, {shown(coord)}, {shown(proj)})"
+        tiler, coord = _projected(tiler, proj, construct), _projected(coord, proj, construct)
 
     def cut(a: Strided) -> Strided:
         tiles = zipped_divide(a, tiler)
@@ -43,13 +47,19 @@ def local_tile(tensor: Any, tiler: Any, coord: Any) -> Any:
     return over(tensor, cut, "local_tile(..)")
 
 
-def local_partition(tensor: Any, threads: Any, index: Any) -> Any:
+def local_partition(tensor: Any, threads: Any, index: Any, proj: Any = None) -> Any:
     """What one thread has of a tensor: its element of each tile of the threads' shape.
 
     threads: a layout of thread coordinates to thread indices. index: a thread, an integer or a
-    symbol.
+    symbol. proj: which modes of threads are meant, the others None: the tensor has those.
+
+    Raises LayoutError where the threads' shape does not divide.
     """
     threads = as_layout(threads, "local_partition(..)")
+    if proj is not None:
+        parts = tuple(threads.mode(k) for k in range(threads.rank))
+        construct = f"local_partition(.., {threads}, {shown(proj)})"
+        threads = make_layout(*_projected(parts, proj, construct))
     place = _coordinate_of(threads, index)
 
     def cut(a: Strided) -> Strided:
@@ -57,6 +67,15 @@ def local_partition(tensor: Any, threads: Any, index: Any) -> Any:
         return _kept(tiles, (place, (None,) * len(modes(tiles.shape[1]))))
 
     return over(tensor, cut, "local_partition(..)")
+
+
+def _projected(given: Any, proj: Any, construct: str) -> tuple[Any, ...]:
+    if not is_tuple(given) or not is_tuple(proj) or len(given) != len(proj):
+        raise LayoutError(
+            f"{construct}: proj chooses among the modes; give as many of each, None for those that "
+            "are left out"
+        )
+    return tuple(part for part, kept in zip(given, proj, strict=True) if kept is not None)
 
 
 def _places(coord: Any, shape: Any, construct: str) -> Any:
@@ -308,7 +327,7 @@ class TiledMMA:
         )
 
     def thrfrg(self, operand: str, tensor: Any) -> Any:
-        """(thread, (values of an atom, atoms of each mode)) of a tensor: of (M, K) for "a", (N, K)
+        """(thread, (values of an atom, (atoms of each mode))) of a tensor: of (M, K) for "a", (N, K)
         for "b", (M, N) for "c"."""
         which = _MODES.get(operand)
         if which is None:
@@ -334,7 +353,7 @@ class TiledMMA:
             for k, mode in enumerate(which):
                 places[1 + mode] = get(rest, 0, k)
             threads = composition(make_layout(*places), right_inverse(vmnk))
-            found = make_layout(threads, make_layout(get(values, 1), *_each(get(rest, 1))))
+            found = make_layout(threads, make_layout(get(values, 1), get(rest, 1)))
             return with_offset(found, a.offset)
 
         return over(tensor, cut, "TiledMMA.thrfrg(..)")
@@ -342,8 +361,7 @@ class TiledMMA:
     def partition(self, operand: str, tensor: Any, thread: Any) -> Any:
         """A thread's part of a tensor: (values of an atom, atoms of each mode); CuTe's partition_A,
         partition_B and partition_C."""
-        found = self.thrfrg(operand, tensor)
-        return found(thread, (None,) * len(modes(found.shape[1])))
+        return self.thrfrg(operand, tensor)(thread, (None, (None, None)))
 
     def layout_tv(self, operand: str) -> Strided:
         """(thread, value) to the flat index in the tile of tile_mnk."""
@@ -358,10 +376,6 @@ def _permuted(a: Strided, permuted: Sequence[Any]) -> tuple[Any, ...]:
         whole = Strided(a.dims[k], 1)
         found.append(whole if p is None else coalesce(logical_divide(whole, p)))
     return tuple(found)
-
-
-def _each(a: Strided) -> list[Strided]:
-    return [a.mode(k) for k in range(a.rank)]
 
 
 def make_tiled_mma(
