@@ -91,6 +91,30 @@ def test_coordinates_are_cut_as_their_tensor_is():
                 assert other.apply(*index) == other(*index)
 
 
+@pytest.mark.parametrize("name", ["logical", "zipped", "tiled", "flat"])
+def test_swizzled_layouts_and_coordinates_are_divided(name):
+    draw, divide = random.Random(8), getattr(cute, f"{name}_divide")
+    for _ in range(40):
+        m, n, p, q = (draw.choice([1, 2, 3, 4]) for _ in range(4))
+        a, where = random_matrix(draw, m * p, n * q), cute.make_identity_layout((m * p, n * q))
+        one, other = divide(a, (m, n)), divide(where, (m, n))
+        assert one.shape == other.shape
+        for k in range(m * n * p * q):
+            assert one(k) == a(*other(k))
+
+
+@pytest.mark.parametrize("name", ["logical", "zipped", "tiled", "flat", "blocked", "raked"])
+def test_swizzled_layouts_are_repeated(name):
+    draw, product = random.Random(9), getattr(cute, f"{name}_product")
+    for _ in range(40):
+        m, n, p, q = (draw.choice([1, 2, 4]) for _ in range(4))
+        a = cute.make_ordered_layout((m, n), draw.choice([(0, 1), (1, 0)]))
+        tiler = cute.make_ordered_layout((p, q), draw.choice([(0, 1), (1, 0)]))
+        swizzle = cute.Swizzle(1, draw.randint(0, 2), 2)
+        found, plain = product(cute.Swizzled(swizzle, a), tiler), product(a, tiler)
+        assert values(found) == [swizzle(k) for k in values(plain)]
+
+
 def test_coordinates_tell_where_a_ragged_tile_ends():
     """9 rows by 4: the third tile reaches to row 11, and the coordinates say so."""
     a, where = L("(9,8):(8,1)"), cute.make_identity_layout((9, 8))
