@@ -57,6 +57,18 @@ def test_local_partition():
             assert part(i, j) == a(x + m * i, y + n * j)
 
 
+def test_projections_choose_modes():
+    """CuTe's GEMM tutorial: the tiler and the coordinate of (M, N, K), the tensors of two each."""
+    a, tiler, coord = L("(32,24):(24,1)"), (8, 4, 6), (1, 2, None)
+    assert cute.local_tile(a, tiler, coord, (1, None, 1)) == cute.local_tile(a, (8, 6), (1, None))
+    assert cute.local_tile(a, tiler, coord, (None, 1, 1)) == cute.local_tile(a, (4, 6), (2, None))
+    assert cute.local_tile(a, tiler, coord, (1, 1, None)) == cute.local_tile(a, (8, 4), (1, 2))
+    row = L("32:3")
+    for t in range(32):
+        part = cute.local_partition(row, "(4,8):(8,1)", t, (1, None))
+        assert values(part) == [row(t // 8 + 4 * k) for k in range(8)]
+
+
 def test_coordinates_are_cut_as_their_tensor_is():
     draw = random.Random(3)
     for _ in range(60):
@@ -77,6 +89,30 @@ def test_coordinates_are_cut_as_their_tensor_is():
             for index in itertools.product(*map(range, one.dims)):
                 assert a(*other(*index)) == one(*index)
                 assert other.apply(*index) == other(*index)
+
+
+@pytest.mark.parametrize("name", ["logical", "zipped", "tiled", "flat"])
+def test_swizzled_layouts_and_coordinates_are_divided(name):
+    draw, divide = random.Random(8), getattr(cute, f"{name}_divide")
+    for _ in range(40):
+        m, n, p, q = (draw.choice([1, 2, 3, 4]) for _ in range(4))
+        a, where = random_matrix(draw, m * p, n * q), cute.make_identity_layout((m * p, n * q))
+        one, other = divide(a, (m, n)), divide(where, (m, n))
+        assert one.shape == other.shape
+        for k in range(m * n * p * q):
+            assert one(k) == a(*other(k))
+
+
+@pytest.mark.parametrize("name", ["logical", "zipped", "tiled", "flat", "blocked", "raked"])
+def test_swizzled_layouts_are_repeated(name):
+    draw, product = random.Random(9), getattr(cute, f"{name}_product")
+    for _ in range(40):
+        m, n, p, q = (draw.choice([1, 2, 4]) for _ in range(4))
+        a = cute.make_ordered_layout((m, n), draw.choice([(0, 1), (1, 0)]))
+        tiler = cute.make_ordered_layout((p, q), draw.choice([(0, 1), (1, 0)]))
+        swizzle = cute.Swizzle(1, draw.randint(0, 2), 2)
+        found, plain = product(cute.Swizzled(swizzle, a), tiler), product(a, tiler)
+        assert values(found) == [swizzle(k) for k in values(plain)]
 
 
 def test_coordinates_tell_where_a_ragged_tile_ends():
@@ -231,6 +267,7 @@ def test_max_common_vector():
         ),
         (lambda: cute.local_tile("(8,12)", (4, 4), (0, 0, 0)), "3 coordinates for 2 modes"),
         (lambda: cute.local_tile("(8,12)", (4, 4), (0, -1)), "below 0"),
+        (lambda: cute.local_tile("(8,12)", (4, 4), (0, 0), (1, 1, None)), "as many of each"),
         (lambda: cute.local_partition(3.5, (4, 4), 0), "give an integer"),
         (lambda: cute.make_layout_tv("(4,8):(0,1)", 4), "thr_layout is no bijection"),
         (lambda: cute.make_tiled_copy("(4,8)", "4:2"), "val_layout is no bijection"),

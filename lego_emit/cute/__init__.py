@@ -4,6 +4,7 @@ Coordinates are colexicographic here, as in CuTe: the left mode is the fastest.
 """
 
 from ..algebra.strided import Strided, Swizzle, Swizzled
+from .atoms import CopyAtom, ldmatrix, stmatrix, universal_copy
 from .convert import (
     from_cute,
     layout_left,
@@ -14,6 +15,15 @@ from .convert import (
     to_cute,
 )
 from .coordinates import Coordinates, make_identity_layout
+from .descriptors import (
+    GmmaDescriptor,
+    LayoutType,
+    TmaSwizzle,
+    layout_type,
+    make_gmma_desc,
+    make_smem_layout_atom,
+    tma_swizzle,
+)
 from .making import (
     flatten,
     get,
@@ -44,6 +54,9 @@ from .partition import (
     local_tile,
     make_layout_tv,
     make_tiled_copy,
+    make_tiled_copy_A,
+    make_tiled_copy_B,
+    make_tiled_copy_C,
     make_tiled_mma,
 )
 from .reading import layout
@@ -64,12 +77,16 @@ from .vectors import downcast, max_common_layout, max_common_vector, recast, upc
 
 __all__ = [
     "Coordinates",
+    "CopyAtom",
+    "GmmaDescriptor",
+    "LayoutType",
     "MMAAtom",
     "Strided",
     "Swizzle",
     "Swizzled",
     "TiledCopy",
     "TiledMMA",
+    "TmaSwizzle",
     "blocked_product",
     "coalesce",
     "complement",
@@ -90,17 +107,24 @@ __all__ = [
     "layout_right",
     "layout_right_padded",
     "layout_stride",
+    "layout_type",
+    "ldmatrix",
     "left_inverse",
     "local_partition",
     "local_tile",
     "logical_divide",
     "logical_product",
+    "make_gmma_desc",
     "make_identity_layout",
     "make_layout",
     "make_layout_like",
     "make_layout_tv",
     "make_ordered_layout",
+    "make_smem_layout_atom",
     "make_tiled_copy",
+    "make_tiled_copy_A",
+    "make_tiled_copy_B",
+    "make_tiled_copy_C",
     "make_tiled_mma",
     "max_common_layout",
     "max_common_vector",
@@ -111,10 +135,13 @@ __all__ = [
     "right_inverse",
     "size",
     "slice_",
+    "stmatrix",
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",
+    "tma_swizzle",
     "to_cute",
+    "universal_copy",
     "upcast",
     "zipped_divide",
     "zipped_product",

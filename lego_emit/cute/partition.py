@@ -15,11 +15,14 @@ from ..algebra.sizes import listed
 from ..algebra.strided import Strided, is_one
 from ..errors import IndexRangeError, LayoutError, shown
 from ..kinds import is_integer, is_symbolic
+from .atoms import CopyAtom
 from .given import as_layout, as_shape, as_tiler, over
-from .known import at_most
+from .known import at_most, decided, divides
 from .making import get, make_layout, with_offset
 from .maps import coalesce, composition, is_zero, right_inverse, size
-from .tiling import logical_divide, raked_product, tiled_product, zipped_divide
+from .reading import layout
+from .tiling import logical_divide, logical_product, raked_product, tiled_product, zipped_divide
+from .vectors import upcast
 
 # -- tiles and partitions ------------------------------------------------------------------------
 
@@ -142,13 +145,18 @@ def make_layout_tv(thr_layout: Any, val_layout: Any) -> tuple[tuple[Any, ...], S
 @dataclass(frozen=True)
 class TiledCopy:
     """A tile, and which of its elements each thread moves: layout_tv maps (thread, value) to the
-    tile's flat (colexicographic) index. It has no copy atom: the instruction is the kernel's.
+    tile's flat (colexicographic) index.
 
-    Raises LayoutError where layout_tv has not two modes, or the tile's sizes are none.
+    atom: the instruction, whose source and destination may have other threads for an element;
+    without one they have the same.
+
+    Raises LayoutError where layout_tv has not two modes, the tile's sizes are none, or the atom does
+    not fit.
     """
 
     layout_tv: Strided
     tiler: tuple[Any, ...]
+    atom: CopyAtom | None = None
 
     def __post_init__(self) -> None:
         construct = f"TiledCopy({shown(self.layout_tv)}, {shown(self.tiler)})"
@@ -157,35 +165,114 @@ class TiledCopy:
             raise LayoutError(f"{construct}: give (thread, value) to an index of the tile")
         object.__setattr__(self, "layout_tv", found)
         object.__setattr__(self, "tiler", modes(as_shape(self.tiler, construct)))
+        if self.atom is None:
+            return
+        for what, n, part in zip(
+            ("threads", "values"),
+            self.layout_tv.dims,
+            (self.atom.threads, self.atom.values),
+            strict=True,
+        ):
+            if not decided(divides(part, n), "TiledCopy(..)", f"{part!r} divides {n!r}"):
+                raise LayoutError(
+                    f"TiledCopy({self.layout_tv}): {n!r} {what} are no multiple of the atom's "
+                    f"{part!r}; choose another atom or other layouts"
+                )
 
     @property
     def size(self) -> Any:
         """How many threads take part."""
         return self.layout_tv.dims[0]
 
+    @property
+    def layout_src_tv(self) -> Strided:
+        """(thread, value) of the source to the tile's flat index, the values (of an atom, atoms)."""
+        return self._of(self.atom and self.atom.layout_src)
+
+    @property
+    def layout_dst_tv(self) -> Strided:
+        """layout_src_tv, of the destination."""
+        return self._of(self.atom and self.atom.layout_dst)
+
+    def _of(self, side: Strided | None) -> Strided:
+        if self.atom is None or side is None:
+            return self.layout_tv
+        atoms = zipped_divide(self.layout_tv, (self.atom.threads, self.atom.values))
+        within, rest = composition(get(atoms, 0), self.atom.to_ref(side)), get(atoms, 1)
+        found = make_layout(*[make_layout(get(within, k), get(rest, k)) for k in (0, 1)])
+        return coalesce(found, (1, (1, 1)))
+
     def tidfrg(self, tensor: Any) -> Any:
         """((thread, value), (tiles of each mode)) of a tensor."""
+        return self._cut(tensor, self.layout_tv)
 
+    def tidfrg_S(self, tensor: Any) -> Any:
+        """tidfrg, of the source: the values are (those of an atom, atoms) where there is one."""
+        return self._cut(tensor, self.layout_src_tv)
+
+    def tidfrg_D(self, tensor: Any) -> Any:
+        """tidfrg_S, of the destination."""
+        return self._cut(tensor, self.layout_dst_tv)
+
+    def _cut(self, tensor: Any, layout_tv: Strided) -> Any:
         def cut(a: Strided) -> Strided:
             tiles = zipped_divide(a, self.tiler)
             return make_layout(
-                with_offset(composition(get(tiles, 0), self.layout_tv), tiles.offset), get(tiles, 1)
+                with_offset(composition(get(tiles, 0), layout_tv), tiles.offset), get(tiles, 1)
             )
 
         return over(tensor, cut, "TiledCopy.tidfrg(..)")
 
     def partition(self, tensor: Any, thread: Any) -> Any:
-        """A thread's part of a tensor: (values, tiles of each mode). partition_S and partition_D of
-        CuTe are the same where no atom tells source and destination apart."""
-        found = self.tidfrg(tensor)
-        rest = (None,) * len(modes(found.shape[1]))
-        return found((thread, None), rest)
+        """A thread's part of a tensor: (values, tiles of each mode)."""
+        return _part(self.tidfrg(tensor), thread)
+
+    def partition_S(self, tensor: Any, thread: Any) -> Any:
+        """A thread's part of the source: what it reads, ((values of an atom, atoms), tiles of each
+        mode)."""
+        return _part(self.tidfrg_S(tensor), thread)
+
+    def partition_D(self, tensor: Any, thread: Any) -> Any:
+        """A thread's part of the destination: what it gets, as partition_S."""
+        return _part(self.tidfrg_D(tensor), thread)
+
+    def retile(self, fragment: Any) -> Any:
+        """A thread's fragment, (values, tiles of each mode) as an MMA of the same layout_tv has it,
+        by the copy's own values: ((values of an atom, atoms), tiles of each mode).
+
+        Raises LayoutError where the fragment does not hold whole tiles.
+        """
+        values = 1 if self.atom is None else self.atom.values
+
+        def cut(a: Strided) -> Strided:
+            held = a.dims[0]
+            tile = composition(right_inverse(self.layout_tv), layout(self.tiler))
+            places = upcast(tile, times(self.size, held))  # (m, n) to the fragment of a thread
+            order = zipped_divide(
+                logical_product(Strided(held, 1), right_inverse(places)), Strided(values, 1)
+            )
+            tiles = zipped_divide(a, (held, *places.dims))
+            found = make_layout(composition(get(tiles, 0), order), get(tiles, 1))
+            return _kept(with_offset(found, a.offset), (None, (0, *[None] * (a.rank - 1))))
+
+        return over(fragment, cut, "TiledCopy.retile(..)")
 
 
-def make_tiled_copy(thr_layout: Any, val_layout: Any = 1) -> TiledCopy:
-    """The tiled copy of threads that each move a block of values, as make_layout_tv has them."""
+def _part(found: Any, thread: Any) -> Any:
+    return found((thread, None), (None,) * len(modes(found.shape[1])))
+
+
+def make_tiled_copy(thr_layout: Any, val_layout: Any = 1, atom: Any = None) -> TiledCopy:
+    """The tiled copy of threads that each move a block of values, as make_layout_tv has them.
+
+    atom: a CopyAtom, such as ldmatrix(4); it may stand first, as in CuTe.
+
+    Raises LayoutError where either is no bijection, or the atom does not divide them.
+    """
+    if isinstance(thr_layout, CopyAtom):
+        thr_layout, val_layout, atom = val_layout, 1 if atom is None else atom, thr_layout
     tiler, layout_tv = make_layout_tv(thr_layout, val_layout)
-    return TiledCopy(layout_tv, tiler)
+    return TiledCopy(layout_tv, tiler, atom)
 
 
 # -- tiled MMAs ----------------------------------------------------------------------------------
@@ -271,7 +358,7 @@ class TiledMMA:
         )
 
     def thrfrg(self, operand: str, tensor: Any) -> Any:
-        """(thread, (values of an atom, atoms of each mode)) of a tensor: of (M, K) for "a", (N, K)
+        """(thread, (values of an atom, (atoms of each mode))) of a tensor: of (M, K) for "a", (N, K)
         for "b", (M, N) for "c"."""
         which = _modes_of(operand)
         atom = getattr(self.atom, f"layout_{operand}")
@@ -295,7 +382,7 @@ class TiledMMA:
             for k, mode in enumerate(which):
                 places[1 + mode] = get(rest, 0, k)
             threads = composition(make_layout(*places), right_inverse(vmnk))
-            found = make_layout(threads, make_layout(get(values, 1), *_each(get(rest, 1))))
+            found = make_layout(threads, make_layout(get(values, 1), get(rest, 1)))
             return with_offset(found, a.offset)
 
         return over(tensor, cut, "TiledMMA.thrfrg(..)")
@@ -303,8 +390,7 @@ class TiledMMA:
     def partition(self, operand: str, tensor: Any, thread: Any) -> Any:
         """A thread's part of a tensor: (values of an atom, atoms of each mode); CuTe's partition_A,
         partition_B and partition_C."""
-        found = self.thrfrg(operand, tensor)
-        return found(thread, (None,) * len(modes(found.shape[1])))
+        return self.thrfrg(operand, tensor)(thread, (None, (None, None)))
 
     def layout_tv(self, operand: str) -> Strided:
         """(thread, value) to the flat index in the tile of tile_mnk."""
@@ -319,10 +405,6 @@ def _permuted(a: Strided, permuted: Sequence[Any]) -> tuple[Any, ...]:
         whole = Strided(a.dims[k], 1)
         found.append(whole if p is None else coalesce(logical_divide(whole, p)))
     return tuple(found)
-
-
-def _each(a: Strided) -> list[Strided]:
-    return [a.mode(k) for k in range(a.rank)]
 
 
 def make_tiled_mma(
@@ -351,3 +433,23 @@ def make_tiled_mma(
             "None"
         )
     return TiledMMA(atom, warps, permuted)
+
+
+def make_tiled_copy_A(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    """The tiled copy of an atom that gives each thread its part of the operand A, (M, K)."""
+    return _copy_of("a", atom, mma)
+
+
+def make_tiled_copy_B(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    """make_tiled_copy_A, of the operand B, (N, K)."""
+    return _copy_of("b", atom, mma)
+
+
+def make_tiled_copy_C(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    """make_tiled_copy_A, of the accumulator, (M, N)."""
+    return _copy_of("c", atom, mma)
+
+
+def _copy_of(operand: str, atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    tiler = tuple(mma.tile_mnk[k] for k in _MODES[operand])
+    return TiledCopy(mma.layout_tv(operand), tiler, atom)
