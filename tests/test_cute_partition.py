@@ -267,7 +267,7 @@ def test_max_common_vector():
         ),
         (lambda: cute.local_tile("(8,12)", (4, 4), (0, 0, 0)), "3 coordinates for 2 modes"),
         (lambda: cute.local_tile("(8,12)", (4, 4), (0, -1)), "below 0"),
-        (lambda: cute.local_tile("(8,12)", (4, 4), (0, 0), (1, 1, None)), "as many of each"),
+        (lambda: cute.local_tile("(8,12)", (4, 4), (0, 0), (1, 1, None)), "as many parts as"),
         (lambda: cute.local_partition(3.5, (4, 4), 0), "give an integer"),
         (lambda: cute.make_layout_tv("(4,8):(0,1)", 4), "thr_layout is no bijection"),
         (lambda: cute.make_tiled_copy("(4,8)", "4:2"), "val_layout is no bijection"),

@@ -110,17 +110,29 @@ class GmmaDescriptor:
     leading_byte_offset: int
     stride_byte_offset: int
 
+    def __post_init__(self) -> None:
+        construct = f"GmmaDescriptor({shown(self.layout_type)}, ..)"
+        if not isinstance(self.layout_type, LayoutType):
+            raise LayoutError(f"{construct}: give a LayoutType")
+        for name in ("leading_byte_offset", "stride_byte_offset"):
+            _field(getattr(self, name), construct, name)
+
     def encoded(self, start_address: int = 0) -> int:
         """The 64 bits of it, for a matrix at a byte address of shared memory."""
         fields = (start_address, self.leading_byte_offset, self.stride_byte_offset)
         found = self.layout_type << 62
+        _field(start_address, repr(self), "start_address")
         for place, value in zip((0, 16, 32), fields, strict=True):
-            if value % 16 or not 0 <= value < 1 << 18:
-                raise LayoutError(
-                    f"{self!r}: {value} does not fit a field; give a multiple of 16 below 2**18"
-                )
             found |= value >> 4 << place
         return found
+
+
+def _field(value: Any, construct: str, name: str) -> None:
+    if not is_integer(value) or value % 16 or not 0 <= value < 1 << 18:
+        raise LayoutError(
+            f"{construct}: {name} is {shown(value)}, which does not fit its field; give a multiple of "
+            "16 below 2**18"
+        )
 
 
 def make_gmma_desc(smem: Any, element_bits: int, major: str) -> GmmaDescriptor:
@@ -134,7 +146,7 @@ def make_gmma_desc(smem: Any, element_bits: int, major: str) -> GmmaDescriptor:
     its swizzle does.
     """
     construct = f"make_gmma_desc({shown(smem)}, {shown(element_bits)}, {shown(major)})"
-    if major not in ("K", "MN"):
+    if not isinstance(major, str) or major not in ("K", "MN"):
         raise LayoutError(f'{construct}: no such major; write "K" or "MN"')
     swizzle, plain = _parts(smem, element_bits, construct)
     if plain.rank != 2 or not plain.is_concrete:

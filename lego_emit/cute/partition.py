@@ -167,6 +167,10 @@ class TiledCopy:
         object.__setattr__(self, "tiler", modes(as_shape(self.tiler, construct)))
         if self.atom is None:
             return
+        if not isinstance(self.atom, CopyAtom):
+            raise LayoutError(
+                f"{construct}: {shown(self.atom)} is no CopyAtom; give one such as ldmatrix(4)"
+            )
         for what, n, part in zip(
             ("threads", "values"),
             self.layout_tv.dims,
@@ -451,5 +455,10 @@ def make_tiled_copy_C(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
 
 
 def _copy_of(operand: str, atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    if not isinstance(mma, TiledMMA):
+        raise LayoutError(
+            f"make_tiled_copy_{operand.upper()}(.., {shown(mma)}): give a tiled MMA, as make_tiled_mma "
+            "makes it"
+        )
     tiler = tuple(mma.tile_mnk[k] for k in _MODES[operand])
     return TiledCopy(mma.layout_tv(operand), tiler, atom)
