@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .algebra.labels import bits_of
+from .algebra.labels import bits_of, listed
 from .algebra.linear import Linear
 from .errors import LayoutError, shown
+from .kinds import is_integer
 
 REGISTER, LANE, WARP = "register", "lane", "warp"
 
@@ -45,6 +46,22 @@ def _element(construct: str, bits: int, known: Sequence[int]) -> int:
     return bits_of(construct, "bits", bits)
 
 
+def _order(construct: str, rank: int, order: Sequence[int] | None) -> list[int]:
+    """The dimensions, the fastest first; the last one unless given."""
+    way = [*range(rank)][::-1] if order is None else listed(order)
+    if not all(map(is_integer, way)) or sorted(way) != [*range(rank)]:
+        raise LayoutError(
+            f"{construct}: order is {shown(order)}; give the numbers 0..{rank - 1}, each once"
+        )
+    return way
+
+
+def _linear(construct: str, layout: Linear) -> Linear:
+    if not isinstance(layout, Linear):
+        raise LayoutError(f"{construct}: {shown(layout)} is no Linear")
+    return layout
+
+
 def blocked(
     per_thread: Sequence[int],
     threads: Sequence[int],
@@ -59,14 +76,13 @@ def blocked(
     is larger elements have several holders.
     """
     construct = f"blocked({shown(per_thread)}, {shown(threads)}, {shown(warps)})"
-    rank = len(per_thread)
-    way = [*range(rank)][::-1] if order is None else [*order]
-    if len(threads) != rank or len(warps) != rank or sorted(way) != [*range(rank)]:
-        raise LayoutError(
-            f"{construct}: give each {rank} sizes, and order the numbers 0..{rank - 1}"
-        )
+    tiles = [(REGISTER, listed(per_thread)), (LANE, listed(threads)), (WARP, listed(warps))]
+    rank = len(tiles[0][1])
+    if not rank or any(len(sizes) != rank for _, sizes in tiles):
+        raise LayoutError(f"{construct}: give each a size for every dimension")
+    way = _order(construct, rank, order)
     steps = []
-    for name, sizes in ((REGISTER, per_thread), (LANE, threads), (WARP, warps)):
+    for name, sizes in tiles:
         steps += [(name, dim, bits_of(construct, name, sizes[dim])) for dim in way]
     made = _tile(*steps, rank=rank, ins=(REGISTER, LANE, WARP))
     return made if shape is None else fitted(made, shape, way)
@@ -76,17 +92,18 @@ def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = N
     """A layout on a tensor of a shape: registers repeat what is smaller, elements of what is larger
     have several holders (section 5.1). order: in which dimensions are repeated, the last one
     first unless given."""
-    dims, place = [*layout.out_dims], f"fitted({layout!r}, {shown(shape)})"
-    if len(shape) != len(dims):
+    place = f"fitted({shown(layout)}, {shown(shape)})"
+    dims, wanted = [*_linear(place, layout).out_dims], listed(shape)
+    if len(wanted) != len(dims):
         raise LayoutError(f"{place}: give {len(dims)} sizes")
     sizes = layout.out_dims
     made = layout
-    for dim in [*range(len(dims))][::-1] if order is None else order:
-        name, bits = dims[dim], bits_of(place, dims[dim], shape[dim])
-        if shape[dim] > sizes[name]:
-            more = shape[dim] // sizes[name]
+    for dim in _order(place, len(dims), order):
+        name, bits = dims[dim], bits_of(place, dims[dim], wanted[dim])
+        if wanted[dim] > sizes[name]:
+            more = wanted[dim] // sizes[name]
             made = made * Linear.identity1D(more, REGISTER, name)
-        elif shape[dim] < sizes[name]:
+        elif wanted[dim] < sizes[name]:
             made = made.resize_out(name, 1 << bits)
     ins = [n for n in (REGISTER, LANE, WARP) if n in made.in_dims]
     return made.transpose_ins([*ins, *(n for n in made.in_dims if n not in ins)]).transpose_outs(
@@ -97,9 +114,10 @@ def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = N
 def sliced(layout: Linear, dim: int) -> Linear:
     """What is left of a layout when a dimension is reduced (Triton's SliceEncodingAttr,
     Proposition 4.8)."""
-    dims = [*layout.out_dims]
-    if not 0 <= dim < len(dims) or len(dims) < 2:
-        raise LayoutError(f"sliced({layout!r}, {shown(dim)}): no dimension to take away")
+    construct = f"sliced({shown(layout)}, {shown(dim)})"
+    dims = [*_linear(construct, layout).out_dims]
+    if not is_integer(dim) or not 0 <= dim < len(dims) or len(dims) < 2:
+        raise LayoutError(f"{construct}: no dimension to take away; there are {', '.join(dims)}")
     left = layout.sublayout(layout.in_dims, [n for k, n in enumerate(dims) if k != dim])
     names = {n: size for n, size in zip(_dims(len(dims) - 1), left.out_dims.values(), strict=True)}
     return left.reshape_outs(names)
@@ -185,7 +203,7 @@ def wmma(operand: str = "c", version: int = 1) -> Linear:
     RDNA4.
     """
     construct = f"wmma({shown(operand)}, {shown(version)})"
-    if version not in (1, 2):
+    if not is_integer(version) or version not in (1, 2):
         raise LayoutError(f"{construct}: the versions are 1 (RDNA3) and 2 (RDNA4)")
     if operand == "c":
         if version == 1:  # the halves of a wave hold rows in turn
@@ -204,6 +222,7 @@ def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) 
     """Shared memory swizzled for mma (Definition 4.11, with the row that it leaves out;
     SwizzledSharedEncodingAttr): (dim0, dim1) to the offset in elements."""
     construct = f"swizzled({shown(rows)}, {shown(columns)}, {shown(vec)}, ..)"
+    high, wide = bits_of(construct, "rows", rows), bits_of(construct, "columns", columns)
     for name, size in (("vec", vec), ("per_phase", per_phase), ("max_phase", max_phase)):
         bits_of(construct, name, size)
     if vec * max_phase > columns:
@@ -215,8 +234,11 @@ def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) 
         phase = i // per_phase % max_phase
         return columns * i + (((phase ^ j // vec) * vec) ^ j % vec)
 
-    sizes = {"dim0": rows, "dim1": columns}
-    return Linear.of(offset, sizes, {"offset": rows * columns})
+    bases = {
+        "dim0": [offset(1 << k, 0) for k in range(high)],
+        "dim1": [offset(0, 1 << k) for k in range(wide)],
+    }
+    return Linear(bases, {"offset": rows * columns})
 
 
 def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
@@ -229,6 +251,7 @@ def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
     if swizzle not in (0, 32, 64, 128):
         raise LayoutError(f"{construct}: the swizzles are 0, 32, 64 and 128 bytes")
     _element(construct, bits, (4, 8, 16, 32, 64, 128))
+    bits_of(construct, "rows", rows)
     columns, vec = 8 * max(swizzle, 16) // bits, 128 // bits
     phases = max(swizzle, 16) // 16
     return swizzled(rows, columns, vec, 8 // phases, phases)

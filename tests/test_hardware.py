@@ -122,6 +122,15 @@ def test_blocked():
         lambda: hardware.nvmma_shared(8, 96),
         lambda: hardware.blocked([1, 2], [32], [1, 1]),
         lambda: hardware.sliced(hardware.mma("c"), 2),
+        lambda: hardware.sliced(hardware.mma("c"), "dim0"),
+        lambda: hardware.sliced(3, 0),
+        lambda: hardware.fitted(hardware.mma("c"), [32, 32], order=[0]),
+        lambda: hardware.fitted(hardware.mma("c"), 32),
+        lambda: hardware.blocked([], [], []),
+        lambda: hardware.blocked([1, 2], [4, 8], [1, 1], order=3),
+        lambda: hardware.swizzled(8, None, 1, 1, 1),
+        lambda: hardware.nvmma_shared(None),
+        lambda: hardware.wmma("c", 1.0),
     ],
 )
 def test_bad_input(call):

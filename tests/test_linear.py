@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lego_emit import Col, GroupBy, LegoError, Linear, generate
+from lego_emit import Col, GroupBy, LegoError, Linear, cute, generate
 from lego_emit.algebra import f2
 from lego_emit.errors import InverseError, LayoutError, TraceError
 from lego_emit.ir.cost import OPS
@@ -183,6 +183,13 @@ def test_invert_and_compose():
         assert same.linear == identity(B.in_dims)  # what both have alike stays
 
 
+def test_invert_and_compose_with_an_affine_layout_of_larger_outputs():
+    A = Linear({"x": [(1, 0)]}, {"a": 2, "b": 2}, {"b": 1})
+    B = Linear({"y": [(1, 0), (2, 0), (0, 1)]}, {"a": 4, "b": 2}, {"a": 2})
+    C = A.invert_and_compose(B)
+    assert [B(*C(x)) for x in range(2)] == [A(x) for x in range(2)]
+
+
 @pytest.mark.slow
 def test_shapes():
     rng = random.Random(6)
@@ -286,6 +293,21 @@ def test_a_function_that_is_linear():
     assert all(made(i, j) == (layout.apply(i, j),) for i in range(8) for j in range(8))
 
 
+def test_a_layout_keeps_its_sizes():
+    rng = random.Random(14)
+    for _ in range(100):
+        A = drawn(rng, offset=True)
+        assert Linear.of(A) == A
+    assert Linear.of(cute.layout("(2,2):(0,4)")).out_dims == {"offset": 8}
+
+
+def test_slices():
+    A = FIGURE
+    rows, columns = A[1, ::2, :]
+    assert rows.shape == columns.shape == (16, 2)
+    assert (rows[5, 1], columns[5, 1]) == A(1, 10, 1) == A[1, 10, 1]
+
+
 def test_a_function_that_is_not_linear():
     with pytest.raises(LayoutError) as told:
         Linear.of(lambda x: 3 * x, {"x": 8})
@@ -324,6 +346,28 @@ def test_a_function_that_is_not_linear():
         (lambda: FIGURE(register=0, lane=0), "no value for warp"),
         (lambda: FIGURE(register=0, lane=32, warp=0), "outside 0..31"),
         (lambda: Linear.of(lambda x: x, {"x": 6}), "no power of two"),
+        (lambda: Linear.of(lambda x: x / 2, {"x": 4}), "no integer at x=0: 0.0"),
+        (lambda: Linear.of(lambda x: (x,) * (1 + x % 2), {"x": 4}, ["y"]), "2 results at x=1"),
+        (lambda: Linear.of(lambda x: (x,) * (1 + x % 2), {"x": 4}), "2 results at x=1"),
+        (lambda: Linear.of(lambda x, y: x, {"x": 4}), "does not take the 1 inputs"),
+        (lambda: Linear.of(3, {"x": 4}), "give a function or a layout"),
+        (lambda: Linear.of(lambda x: x, ["x"]), "no dict of sizes"),
+        (lambda: Linear({"x": [1]}, 5), "5 is no list of names"),
+        (lambda: Linear({"x": [1]}, {"y": 2}, 1), "give numbers by output"),
+        (lambda: Linear.from_matrix([[1, 0.5]], {"x": 4}, {"y": 2}), "0.5 is neither 0 nor 1"),
+        (lambda: Linear.from_matrix([1, 0], {"x": 4}, {"y": 2}), "given 2 of [1]"),
+        (lambda: Linear.identity1D(4, "x y", "y"), "'x y' is no name"),
+        (lambda: Linear.zeros1D(4, "x", None), "None is no name"),
+        (lambda: FIGURE.compose(3), "3 is no Linear"),
+        (lambda: FIGURE.divide_left(None), "None is no Linear"),
+        (lambda: FIGURE.invert_and_compose(3), "3 is no Linear"),
+        (lambda: FIGURE * 3, "no such product"),
+        (lambda: FIGURE.quotient(3), "3 is no list of names"),
+        (lambda: Linear.identity1D(4, "x", "x").quotient("x"), "nothing is left"),
+        (lambda: FIGURE.sublayout(["lane"], []), "at least one input and one output"),
+        (lambda: FIGURE.transpose_ins(None), "None is no list of names"),
+        (lambda: FIGURE.reshape_ins(256), "256 is no dict of sizes"),
+        (lambda: FIGURE.reshape_outs(["x", "y"]), "no dict of sizes"),
     ],
 )
 def test_bad_input(call, said):
