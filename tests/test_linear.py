@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lego_emit import Col, GroupBy, LegoError, Linear, cute, generate
+from lego_emit import Col, GroupBy, LegoError, Linear, cute, generate, isqrt
 from lego_emit.algebra import f2
 from lego_emit.errors import InverseError, LayoutError, TraceError
 from lego_emit.ir.cost import OPS
@@ -465,6 +465,91 @@ def test_every_spelling_costs_the_same(spelled):
     unit = generate(spelled, "cuda", ranges={"x": (0, 64)})
     assert unit.functions[0].op_count <= 4
     assert evaluated(unit.functions[0], [range(64)]) == [(multiplied(x),) for x in range(64)]
+
+
+TABLE = [multiplied(x) for x in range(64)]
+
+
+def looked_up(x):
+    return TABLE[x]
+
+
+def listed(x):
+    r = 0
+    for b, w in enumerate(WEIGHTS):
+        r ^= [0, w][x >> b & 1]
+    return r
+
+
+def parity(x):
+    rows = [sum((w >> r & 1) << b for b, w in enumerate(WEIGHTS)) for r in range(6)]
+    return sum((bin(x & row).count("1") % 2) << r for r, row in enumerate(rows))
+
+
+def by_text(x):
+    r = 0
+    for w, digit in zip(WEIGHTS, reversed(f"{x:06b}"), strict=True):
+        r ^= w * int(digit)
+    return r
+
+
+def quietly(x):
+    try:
+        return TABLE[x]
+    except Exception:
+        return 0
+
+
+def by_root(x):
+    return (isqrt(x * x) == x) * by_rows(x)
+
+
+@pytest.mark.parametrize("spelled", [looked_up, listed, parity, by_text, quietly, by_root])
+def test_spellings_that_need_the_value(spelled):
+    (function,) = generate(spelled, "cuda", ranges={"x": (0, 64)}).functions
+    assert function.op_count <= 4
+    assert evaluated(function, [range(64)]) == [(TABLE[x],) for x in range(64)]
+
+
+def test_a_value_is_needed_that_is_not_linear():
+    with pytest.raises(TraceError, match=r"squared \(line \d+\).*Python needs its value"):
+
+        def squared(x):
+            return [y * y for y in range(8)][x]
+
+        generate(squared, "cuda", ranges={"x": (0, 8)})
+
+
+@pytest.mark.parametrize(
+    ("spelled", "size", "most"),
+    [
+        (lambda x: -x & 1, 2, 0),
+        (lambda x: 1 if x else 0, 2, 0),
+        (lambda x: 8 if x else 0, 2, 1),
+        (lambda x: 9 if x else 12, 2, 2),
+        (lambda x: 1 if x >= 128 else 0, 256, 1),
+        (lambda x: min(x, 1) * 4, 2, 1),
+    ],
+)
+def test_small_forms(spelled, size, most):
+    (function,) = generate(spelled, "cuda", name="f", ranges={"x": (0, size)}).functions
+    assert function.op_count <= most
+    assert evaluated(function, [range(size)]) == [(spelled(x),) for x in range(size)]
+
+
+def test_several_dense_outputs_share_the_bits_of_inputs():
+    rng = random.Random(16)
+    for _ in range(6):
+        outs = {"a": 5, "b": 6, "c": 5}
+        A = drawn(rng, {"i": 4, "j": 2}, outs)
+        A = Linear(
+            {n: [tuple(v | 1 for v in w) for w in ws] for n, ws in A.bases.items()}, A.out_dims
+        )
+        (function, *_) = generate(A, "cuda", name="f").functions
+        assert (
+            function.op_count <= 2 * 6 + 2 * 6 * 3
+        )  # a shift, a mask; a product, a sum for each output
+        assert evaluated(function, [*zip(*points(A), strict=True)]) == [A(*x) for x in points(A)]
 
 
 @pytest.mark.slow

@@ -24,8 +24,9 @@ def names_of(construct: str, names: Any) -> list[Any]:
 def sizes_of(construct: str, sizes: Any, kind: str) -> Dims:
     """Names with their bits, of a dict of sizes or of pairs. Raises LayoutError on anything else."""
     pairs = sizes.items() if isinstance(sizes, Mapping) else sizes
-    pairs = [*pairs] if isinstance(pairs, Iterable) and not isinstance(pairs, str) else [None]
-    if not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
+    good = isinstance(pairs, Iterable) and not isinstance(pairs, str)
+    pairs = [*pairs] if good else []
+    if not good or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
         raise LayoutError(f"{construct}: {shown(sizes)} is no dict of sizes by name")
     check_names(construct, [name for name, _ in pairs], kind)
     return tuple((name, bits_of(construct, name, size)) for name, size in pairs)
