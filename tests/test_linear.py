@@ -2,7 +2,7 @@
 
 import random
 import re
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -142,6 +142,22 @@ def test_the_right_inverse_has_the_fewest_ones():
             holders = [x for x in range(flat.size) if flat(x) == (1 << k,)]
             assert column in holders
             assert column.bit_count() == min(x.bit_count() for x in holders)
+
+
+def test_the_fewest_ones_of_a_large_kernel():
+    rng = random.Random(17)
+    for number in range(8):
+        columns = [rng.randrange(1, 64) for _ in range(20 if number else 30)]
+        echelon = f2.Echelon(columns)
+        for r in range(6):
+            found = echelon.minimal(1 << r)
+            assert found is not None and f2.times(columns, found) == 1 << r
+            for few in range(found.bit_count()):
+                assert all(f2.times(columns, x) != 1 << r for x in _of_weight(few, len(columns)))
+
+
+def _of_weight(ones, bits):
+    return (sum(1 << k for k in chosen) for chosen in combinations(range(bits), ones))
 
 
 @pytest.mark.slow
