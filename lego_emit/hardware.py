@@ -3,10 +3,12 @@
 Distributed layouts go from register, lane, warp to row and column (dim0, dim1); memory layouts from
 row and column to an offset in elements.
 
-Sources: PTX ISA 8.7, sections 9.7.14 (mma, ldmatrix) and 9.7.15 (wgmma); Triton's documentation of
-its GPU dialect (BlockedEncodingAttr, SliceEncodingAttr, NvidiaMmaEncodingAttr, AMDMfmaEncodingAttr,
-AMDWmmaEncodingAttr, SwizzledSharedEncodingAttr, NVMMASharedEncodingAttr); AMD Matrix Instruction
-Calculator; Zhou et al., Linear Layouts, ASPLOS 2026.
+Sources, by the titles of their sections, as the numbers change between versions: NVIDIA's PTX ISA,
+"Matrix Fragments for mma.m16n8k*", "Warp-level matrix load instruction: ldmatrix", "Register Fragments"
+and "Shared Memory Matrix Layout" of wgmma.mma_async; Triton's GPU dialect (BlockedEncodingAttr,
+SliceEncodingAttr, NvidiaMmaEncodingAttr, AMDMfmaEncodingAttr, AMDWmmaEncodingAttr,
+SwizzledSharedEncodingAttr, NVMMASharedEncodingAttr); the AMD Matrix Instruction Calculator; Zhou et al.,
+Linear Layouts, ASPLOS 2026.
 """
 
 from __future__ import annotations
@@ -123,34 +125,44 @@ def sliced(layout: Linear, dim: int) -> Linear:
     return left.reshape_outs(names)
 
 
-def mma(operand: str, bits: int = 16) -> Linear:
-    """A fragment of mma.sync m16n8 (PTX ISA 9.7.14.5): operand a (16 x k), b (k x 8) or c (16 x 8).
+def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
+    """A fragment of mma.sync m16n8 (PTX ISA, "Matrix Fragments for mma.m16n8k*"): operand a (16 x k),
+    b (k x 8) or c (16 x 8).
 
-    bits: of an element; k is 256 / bits: 16 for f16, 8 for tf32, 4 for f64, 256 for b1.
+    bits: of an element. k: 256 / bits unless given (16 for f16, 8 for tf32, 4 for f64, 256 for b1);
+    or half of it, and for f64 8 or 16.
     """
     construct = f"mma({shown(operand)}, {shown(bits)})"
+    if operand not in ("a", "b", "c"):
+        raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
     if operand == "c":
         _element(construct, bits, (16, 32, 64))
         return _tile((REGISTER, 1, 1), (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1))
     wide = _element(construct, bits, (1, 4, 8, 16, 32, 64))
     packed = max(0, 5 - wide)  # elements of one register
+    known = (4, 8, 16) if bits == 64 else (128 // bits, 256 // bits)
+    k = 256 // bits if k is None else k
+    if k not in known:
+        listed_k = " and ".join(map(str, known))
+        raise LayoutError(f"{construct}: k is {shown(k)}; of {bits} bits there are {listed_k}")
+    steps = bits_of(construct, "k", k) - packed - 2  # registers one after the other in k
     if operand == "a":
-        columns = [] if bits == 64 else [(REGISTER, 1, 1)]
-        return _tile((REGISTER, 1, packed), (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1), *columns)
-    if operand == "b":
-        rows = [] if bits == 64 else [(REGISTER, 0, 1)]
-        return _tile((REGISTER, 0, packed), (LANE, 0, 2), (LANE, 1, 3), *rows)
-    raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
+        rows = (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1)
+        return _tile((REGISTER, 1, packed), *rows, (REGISTER, 1, steps))
+    return _tile((REGISTER, 0, packed), (LANE, 0, 2), (LANE, 1, 3), (REGISTER, 0, steps))
 
 
 def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Linear:
-    """A fragment of wgmma.mma_async m64 (PTX ISA 9.7.15.5), over the four warps of a warpgroup:
-    operand a (64 x 256/bits) or d (64 x n, n a power of two of at least 8)."""
+    """A fragment of wgmma.mma_async m64 (PTX ISA, "Register Fragments" of wgmma.mma_async), over the
+    four warps of a warpgroup: operand a (64 x 256/bits) or d (64 x n, n a power of two of at least
+    8)."""
     construct = f"wgmma({shown(operand)}, {shown(n)}, {shown(bits)})"
-    if operand == "a":
-        return mma("a", bits) * Linear.identity1D(4, WARP, "dim0")
-    if operand != "d":
+    if operand not in ("a", "d"):
         raise LayoutError(f"{construct}: the operands in registers are 'a' and 'd'")
+    if operand == "a":
+        _element(construct, bits, (1, 8, 16, 32))
+        return mma("a", bits) * Linear.identity1D(4, WARP, "dim0")
+    _element(construct, bits, (16, 32))
     if bits_of(construct, "n", n) < 3 or n > 256:
         raise LayoutError(f"{construct}: n is {n}; powers of two from 8 to 256 are linear over F2")
     tile = mma("c") * Linear.identity1D(n // 8, REGISTER, "dim1")
@@ -158,8 +170,8 @@ def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Linear:
 
 
 def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
-    """What ldmatrix and stmatrix of b16 hold (PTX ISA 9.7.14.5.15): 1, 2 or 4 matrices of 8 x 8 below
-    one another; transposed: as .trans gives them."""
+    """What ldmatrix and stmatrix of b16 hold (PTX ISA, "Warp-level matrix load instruction: ldmatrix"):
+    1, 2 or 4 matrices of 8 x 8 below one another; transposed: as .trans gives them."""
     construct = f"ldmatrix({shown(count)})"
     if bits_of(construct, "count", count) > 2:
         raise LayoutError(f"{construct}: there are 1, 2 and 4 matrices")
@@ -168,11 +180,11 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     return tile * Linear.identity1D(count, REGISTER, "dim0")
 
 
-def mfma(operand: str = "c", size: int = 32, k_width: int = 4) -> Linear:
+def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -> Linear:
     """A fragment of AMD's v_mfma on 64 lanes (AMDMfmaEncodingAttr; Matrix Instruction Calculator).
 
     operand: c (size x size), a (size x k) or b (k x size), size 32 or 16. k_width: consecutive
-    elements of k in a lane.
+    elements of k in a lane. bits: of an element of c; those of 64 have the size 16.
     """
     construct = f"mfma({shown(operand)}, {shown(size)}, {shown(k_width)})"
     if size not in (16, 32):
@@ -180,6 +192,9 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4) -> Linear:
     across = bits_of(construct, "size", size)
     groups = 6 - across  # lanes beside those of one row
     wide = bits_of(construct, "k_width", k_width)
+    _element(construct, bits, (32, 64) if size == 16 else (32,))
+    if operand == "c" and bits == 64:  # the lanes hold rows in turn
+        return _tile((LANE, 1, 4), (LANE, 0, 2), (REGISTER, 0, 2))
     if operand == "c":
         # four rows in the registers of a lane, then the other lanes', then again
         return _tile(
@@ -195,12 +210,13 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4) -> Linear:
     raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
 
 
-def wmma(operand: str = "c", version: int = 1) -> Linear:
-    """A fragment of AMD's v_wmma 16 x 16 x 16 of 16 bits on 32 lanes (AMDWmmaEncodingAttr; RDNA3 and
-    RDNA4 ISA).
+def wmma(operand: str = "c", version: int = 1, k_width: int = 8) -> Linear:
+    """A fragment of AMD's v_wmma 16 x 16 x 16 of 16 bits on 32 lanes (AMDWmmaEncodingAttr; Matrix
+    Instruction Calculator).
 
     operand: a, b (each in both halves of a wave in version 1) or c. version: 1 for RDNA3, 2 for
-    RDNA4.
+    RDNA4. k_width: consecutive elements of k in a lane of version 2: 8, as Triton has them, or 4, as
+    the calculator; a product is the same where a and b have one order of k.
     """
     construct = f"wmma({shown(operand)}, {shown(version)})"
     if not is_integer(version) or version not in (1, 2):
@@ -215,7 +231,11 @@ def wmma(operand: str = "c", version: int = 1) -> Linear:
     if version == 1:
         tile = _tile((REGISTER, k, 4), (LANE, across, 4))
         return tile * Linear.zeros1D(2, LANE, "dim0")
-    return _tile((REGISTER, k, 3), (LANE, across, 4), (LANE, k, 1))
+    if k_width not in (4, 8):
+        raise LayoutError(f"{construct}: k_width is {shown(k_width)}; it is 4 or 8")
+    wide = bits_of(construct, "k_width", k_width)
+    lanes = (LANE, across, 4), (LANE, k, 1)
+    return _tile((REGISTER, k, wide), *lanes, (REGISTER, k, 3 - wide))
 
 
 def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) -> Linear:
@@ -242,8 +262,9 @@ def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) 
 
 
 def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
-    """Shared memory as wgmma and TMA take it (NVMMASharedEncodingAttr; PTX ISA 9.7.15.5.1): rows of
-    32, 64 or 128 bytes whose chunks of 16 bytes are swizzled; 0 for none, rows of 16 bytes.
+    """Shared memory as wgmma and TMA take it (NVMMASharedEncodingAttr; PTX ISA, "Shared Memory Matrix
+    Layout"): rows of 32, 64 or 128 bytes whose chunks of 16 bytes are swizzled; 0 for none, rows of
+    16 bytes.
 
     (dim0, dim1) to the offset in elements.
     """
