@@ -92,7 +92,8 @@ def test_mma_of_each_type_and_shape(bits, k):
             assert place == (down(i, t), group)
 
 
-# CUTLASS writes wgmma's operand a by thread and value, the tile column-major, 64 elements a column.
+# CUTLASS writes wgmma's operand a by thread and value, the tile column-major, 64 elements a column
+# (ALayout_64x8, _64x16 and _64x32 of its mma_traits_sm90_gmma.hpp; the last line is the same for b1).
 WGMMA_A = {
     32: "((4,8,4),(2,2)):((64,1,16),(8,256))",
     16: "((4,8,4),(2,2,2)):((128,1,16),(64,8,512))",
@@ -103,7 +104,6 @@ WGMMA_A = {
 
 @pytest.mark.parametrize("bits", WGMMA_A)
 def test_wgmma_operand_a(bits):
-    """The same by CuTe's strides (the text is as cute::SM90's ALayout_64x*)."""
     layout, tile = hardware.wgmma("a", bits=bits), cute.layout(WGMMA_A[bits])
     for thread in range(0, 128, 3):
         for i, (row, column) in held(layout, lane=thread % 32, warp=thread // 32).items():
