@@ -3,19 +3,22 @@
 Distributed layouts go from register, lane, warp to row and column (dim0, dim1); memory layouts from
 row and column to an offset in elements.
 
-Sources: PTX ISA 8.7, sections 9.7.14 (mma, ldmatrix) and 9.7.15 (wgmma); Triton's documentation of
-its GPU dialect (BlockedEncodingAttr, SliceEncodingAttr, NvidiaMmaEncodingAttr, AMDMfmaEncodingAttr,
-AMDWmmaEncodingAttr, SwizzledSharedEncodingAttr, NVMMASharedEncodingAttr); AMD Matrix Instruction
-Calculator; Zhou et al., Linear Layouts, ASPLOS 2026.
+Sources, by the titles of their sections, as the numbers change between versions: NVIDIA's PTX ISA,
+"Matrix Fragments for mma.m16n8k*", "Warp-level matrix load instruction: ldmatrix", "Register Fragments"
+and "Shared Memory Matrix Layout" of wgmma.mma_async; Triton's GPU dialect (BlockedEncodingAttr,
+SliceEncodingAttr, NvidiaMmaEncodingAttr, AMDMfmaEncodingAttr, AMDWmmaEncodingAttr,
+SwizzledSharedEncodingAttr, NVMMASharedEncodingAttr); the AMD Matrix Instruction Calculator; Zhou et al.,
+Linear Layouts, ASPLOS 2026.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .algebra.labels import bits_of
+from .algebra.labels import bits_of, listed
 from .algebra.linear import Linear
 from .errors import LayoutError, shown
+from .kinds import is_integer
 
 REGISTER, LANE, WARP = "register", "lane", "warp"
 
@@ -45,6 +48,22 @@ def _element(construct: str, bits: int, known: Sequence[int]) -> int:
     return bits_of(construct, "bits", bits)
 
 
+def _order(construct: str, rank: int, order: Sequence[int] | None) -> list[int]:
+    """The dimensions, the fastest first; the last one unless given."""
+    way = [*range(rank)][::-1] if order is None else listed(order)
+    if not all(map(is_integer, way)) or sorted(way) != [*range(rank)]:
+        raise LayoutError(
+            f"{construct}: order is {shown(order)}; give the numbers 0..{rank - 1}, each once"
+        )
+    return way
+
+
+def _linear(construct: str, layout: Linear) -> Linear:
+    if not isinstance(layout, Linear):
+        raise LayoutError(f"{construct}: {shown(layout)} is no Linear")
+    return layout
+
+
 def blocked(
     per_thread: Sequence[int],
     threads: Sequence[int],
@@ -59,14 +78,13 @@ def blocked(
     is larger elements have several holders.
     """
     construct = f"blocked({shown(per_thread)}, {shown(threads)}, {shown(warps)})"
-    rank = len(per_thread)
-    way = [*range(rank)][::-1] if order is None else [*order]
-    if len(threads) != rank or len(warps) != rank or sorted(way) != [*range(rank)]:
-        raise LayoutError(
-            f"{construct}: give each {rank} sizes, and order the numbers 0..{rank - 1}"
-        )
+    tiles = [(REGISTER, listed(per_thread)), (LANE, listed(threads)), (WARP, listed(warps))]
+    rank = len(tiles[0][1])
+    if not rank or any(len(sizes) != rank for _, sizes in tiles):
+        raise LayoutError(f"{construct}: give each a size for every dimension")
+    way = _order(construct, rank, order)
     steps = []
-    for name, sizes in ((REGISTER, per_thread), (LANE, threads), (WARP, warps)):
+    for name, sizes in tiles:
         steps += [(name, dim, bits_of(construct, name, sizes[dim])) for dim in way]
     made = _tile(*steps, rank=rank, ins=(REGISTER, LANE, WARP))
     return made if shape is None else fitted(made, shape, way)
@@ -76,17 +94,18 @@ def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = N
     """A layout on a tensor of a shape: registers repeat what is smaller, elements of what is larger
     have several holders (section 5.1). order: in which dimensions are repeated, the last one
     first unless given."""
-    dims, place = [*layout.out_dims], f"fitted({layout!r}, {shown(shape)})"
-    if len(shape) != len(dims):
+    place = f"fitted({shown(layout)}, {shown(shape)})"
+    dims, wanted = [*_linear(place, layout).out_dims], listed(shape)
+    if len(wanted) != len(dims):
         raise LayoutError(f"{place}: give {len(dims)} sizes")
     sizes = layout.out_dims
     made = layout
-    for dim in [*range(len(dims))][::-1] if order is None else order:
-        name, bits = dims[dim], bits_of(place, dims[dim], shape[dim])
-        if shape[dim] > sizes[name]:
-            more = shape[dim] // sizes[name]
+    for dim in _order(place, len(dims), order):
+        name, bits = dims[dim], bits_of(place, dims[dim], wanted[dim])
+        if wanted[dim] > sizes[name]:
+            more = wanted[dim] // sizes[name]
             made = made * Linear.identity1D(more, REGISTER, name)
-        elif shape[dim] < sizes[name]:
+        elif wanted[dim] < sizes[name]:
             made = made.resize_out(name, 1 << bits)
     ins = [n for n in (REGISTER, LANE, WARP) if n in made.in_dims]
     return made.transpose_ins([*ins, *(n for n in made.in_dims if n not in ins)]).transpose_outs(
@@ -97,42 +116,53 @@ def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = N
 def sliced(layout: Linear, dim: int) -> Linear:
     """What is left of a layout when a dimension is reduced (Triton's SliceEncodingAttr,
     Proposition 4.8)."""
-    dims = [*layout.out_dims]
-    if not 0 <= dim < len(dims) or len(dims) < 2:
-        raise LayoutError(f"sliced({layout!r}, {shown(dim)}): no dimension to take away")
+    construct = f"sliced({shown(layout)}, {shown(dim)})"
+    dims = [*_linear(construct, layout).out_dims]
+    if not is_integer(dim) or not 0 <= dim < len(dims) or len(dims) < 2:
+        raise LayoutError(f"{construct}: no dimension to take away; there are {', '.join(dims)}")
     left = layout.sublayout(layout.in_dims, [n for k, n in enumerate(dims) if k != dim])
     names = {n: size for n, size in zip(_dims(len(dims) - 1), left.out_dims.values(), strict=True)}
     return left.reshape_outs(names)
 
 
-def mma(operand: str, bits: int = 16) -> Linear:
-    """A fragment of mma.sync m16n8 (PTX ISA 9.7.14.5): operand a (16 x k), b (k x 8) or c (16 x 8).
+def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
+    """A fragment of mma.sync m16n8 (PTX ISA, "Matrix Fragments for mma.m16n8k*"): operand a (16 x k),
+    b (k x 8) or c (16 x 8).
 
-    bits: of an element; k is 256 / bits: 16 for f16, 8 for tf32, 4 for f64, 256 for b1.
+    bits: of an element. k: 256 / bits unless given (16 for f16, 8 for tf32, 4 for f64, 256 for b1);
+    or half of it, and for f64 8 or 16.
     """
     construct = f"mma({shown(operand)}, {shown(bits)})"
+    if operand not in ("a", "b", "c"):
+        raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
     if operand == "c":
         _element(construct, bits, (16, 32, 64))
         return _tile((REGISTER, 1, 1), (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1))
     wide = _element(construct, bits, (1, 4, 8, 16, 32, 64))
     packed = max(0, 5 - wide)  # elements of one register
+    known = (4, 8, 16) if bits == 64 else (128 // bits, 256 // bits)
+    k = 256 // bits if k is None else k
+    if k not in known:
+        listed_k = " and ".join(map(str, known))
+        raise LayoutError(f"{construct}: k is {shown(k)}; of {bits} bits there are {listed_k}")
+    steps = bits_of(construct, "k", k) - packed - 2  # registers one after the other in k
     if operand == "a":
-        columns = [] if bits == 64 else [(REGISTER, 1, 1)]
-        return _tile((REGISTER, 1, packed), (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1), *columns)
-    if operand == "b":
-        rows = [] if bits == 64 else [(REGISTER, 0, 1)]
-        return _tile((REGISTER, 0, packed), (LANE, 0, 2), (LANE, 1, 3), *rows)
-    raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
+        rows = (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1)
+        return _tile((REGISTER, 1, packed), *rows, (REGISTER, 1, steps))
+    return _tile((REGISTER, 0, packed), (LANE, 0, 2), (LANE, 1, 3), (REGISTER, 0, steps))
 
 
 def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Linear:
-    """A fragment of wgmma.mma_async m64 (PTX ISA 9.7.15.5), over the four warps of a warpgroup:
-    operand a (64 x 256/bits) or d (64 x n, n a power of two of at least 8)."""
+    """A fragment of wgmma.mma_async m64 (PTX ISA, "Register Fragments" of wgmma.mma_async), over the
+    four warps of a warpgroup: operand a (64 x 256/bits) or d (64 x n, n a power of two of at least
+    8)."""
     construct = f"wgmma({shown(operand)}, {shown(n)}, {shown(bits)})"
-    if operand == "a":
-        return mma("a", bits) * Linear.identity1D(4, WARP, "dim0")
-    if operand != "d":
+    if operand not in ("a", "d"):
         raise LayoutError(f"{construct}: the operands in registers are 'a' and 'd'")
+    if operand == "a":
+        _element(construct, bits, (1, 8, 16, 32))
+        return mma("a", bits) * Linear.identity1D(4, WARP, "dim0")
+    _element(construct, bits, (16, 32))
     if bits_of(construct, "n", n) < 3 or n > 256:
         raise LayoutError(f"{construct}: n is {n}; powers of two from 8 to 256 are linear over F2")
     tile = mma("c") * Linear.identity1D(n // 8, REGISTER, "dim1")
@@ -140,8 +170,8 @@ def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Linear:
 
 
 def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
-    """What ldmatrix and stmatrix of b16 hold (PTX ISA 9.7.14.5.15): 1, 2 or 4 matrices of 8 x 8 below
-    one another; transposed: as .trans gives them."""
+    """What ldmatrix and stmatrix of b16 hold (PTX ISA, "Warp-level matrix load instruction: ldmatrix"):
+    1, 2 or 4 matrices of 8 x 8 below one another; transposed: as .trans gives them."""
     construct = f"ldmatrix({shown(count)})"
     if bits_of(construct, "count", count) > 2:
         raise LayoutError(f"{construct}: there are 1, 2 and 4 matrices")
@@ -150,11 +180,11 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     return tile * Linear.identity1D(count, REGISTER, "dim0")
 
 
-def mfma(operand: str = "c", size: int = 32, k_width: int = 4) -> Linear:
+def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -> Linear:
     """A fragment of AMD's v_mfma on 64 lanes (AMDMfmaEncodingAttr; Matrix Instruction Calculator).
 
     operand: c (size x size), a (size x k) or b (k x size), size 32 or 16. k_width: consecutive
-    elements of k in a lane.
+    elements of k in a lane. bits: of an element of c; those of 64 have the size 16.
     """
     construct = f"mfma({shown(operand)}, {shown(size)}, {shown(k_width)})"
     if size not in (16, 32):
@@ -162,6 +192,9 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4) -> Linear:
     across = bits_of(construct, "size", size)
     groups = 6 - across  # lanes beside those of one row
     wide = bits_of(construct, "k_width", k_width)
+    _element(construct, bits, (32, 64) if size == 16 else (32,))
+    if operand == "c" and bits == 64:  # the lanes hold rows in turn
+        return _tile((LANE, 1, 4), (LANE, 0, 2), (REGISTER, 0, 2))
     if operand == "c":
         # four rows in the registers of a lane, then the other lanes', then again
         return _tile(
@@ -177,15 +210,16 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4) -> Linear:
     raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
 
 
-def wmma(operand: str = "c", version: int = 1) -> Linear:
-    """A fragment of AMD's v_wmma 16 x 16 x 16 of 16 bits on 32 lanes (AMDWmmaEncodingAttr; RDNA3 and
-    RDNA4 ISA).
+def wmma(operand: str = "c", version: int = 1, k_width: int = 8) -> Linear:
+    """A fragment of AMD's v_wmma 16 x 16 x 16 of 16 bits on 32 lanes (AMDWmmaEncodingAttr; Matrix
+    Instruction Calculator).
 
     operand: a, b (each in both halves of a wave in version 1) or c. version: 1 for RDNA3, 2 for
-    RDNA4.
+    RDNA4. k_width: consecutive elements of k in a lane of version 2: 8, as Triton has them, or 4, as
+    the calculator; a product is the same where a and b have one order of k.
     """
     construct = f"wmma({shown(operand)}, {shown(version)})"
-    if version not in (1, 2):
+    if not is_integer(version) or version not in (1, 2):
         raise LayoutError(f"{construct}: the versions are 1 (RDNA3) and 2 (RDNA4)")
     if operand == "c":
         if version == 1:  # the halves of a wave hold rows in turn
@@ -197,13 +231,18 @@ def wmma(operand: str = "c", version: int = 1) -> Linear:
     if version == 1:
         tile = _tile((REGISTER, k, 4), (LANE, across, 4))
         return tile * Linear.zeros1D(2, LANE, "dim0")
-    return _tile((REGISTER, k, 3), (LANE, across, 4), (LANE, k, 1))
+    if k_width not in (4, 8):
+        raise LayoutError(f"{construct}: k_width is {shown(k_width)}; it is 4 or 8")
+    wide = bits_of(construct, "k_width", k_width)
+    lanes = (LANE, across, 4), (LANE, k, 1)
+    return _tile((REGISTER, k, wide), *lanes, (REGISTER, k, 3 - wide))
 
 
 def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) -> Linear:
     """Shared memory swizzled for mma (Definition 4.11, with the row that it leaves out;
     SwizzledSharedEncodingAttr): (dim0, dim1) to the offset in elements."""
     construct = f"swizzled({shown(rows)}, {shown(columns)}, {shown(vec)}, ..)"
+    high, wide = bits_of(construct, "rows", rows), bits_of(construct, "columns", columns)
     for name, size in (("vec", vec), ("per_phase", per_phase), ("max_phase", max_phase)):
         bits_of(construct, name, size)
     if vec * max_phase > columns:
@@ -215,13 +254,17 @@ def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) 
         phase = i // per_phase % max_phase
         return columns * i + (((phase ^ j // vec) * vec) ^ j % vec)
 
-    sizes = {"dim0": rows, "dim1": columns}
-    return Linear.of(offset, sizes, {"offset": rows * columns})
+    bases = {
+        "dim0": [offset(1 << k, 0) for k in range(high)],
+        "dim1": [offset(0, 1 << k) for k in range(wide)],
+    }
+    return Linear(bases, {"offset": rows * columns})
 
 
 def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
-    """Shared memory as wgmma and TMA take it (NVMMASharedEncodingAttr; PTX ISA 9.7.15.5.1): rows of
-    32, 64 or 128 bytes whose chunks of 16 bytes are swizzled; 0 for none, rows of 16 bytes.
+    """Shared memory as wgmma and TMA take it (NVMMASharedEncodingAttr; PTX ISA, "Shared Memory Matrix
+    Layout"): rows of 32, 64 or 128 bytes whose chunks of 16 bytes are swizzled; 0 for none, rows of
+    16 bytes.
 
     (dim0, dim1) to the offset in elements.
     """
@@ -229,6 +272,7 @@ def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
     if swizzle not in (0, 32, 64, 128):
         raise LayoutError(f"{construct}: the swizzles are 0, 32, 64 and 128 bytes")
     _element(construct, bits, (4, 8, 16, 32, 64, 128))
+    bits_of(construct, "rows", rows)
     columns, vec = 8 * max(swizzle, 16) // bits, 128 // bits
     phases = max(swizzle, 16) // 16
     return swizzled(rows, columns, vec, 8 // phases, phases)

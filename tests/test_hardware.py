@@ -1,8 +1,10 @@
 """The hardware's layouts against the formulas of the instruction sets' own documents."""
 
+from itertools import product
+
 import pytest
 
-from lego_emit import hardware
+from lego_emit import cute, hardware
 from lego_emit.errors import LayoutError
 
 LANES = [(lane, lane >> 2, lane & 3) for lane in range(32)]
@@ -31,6 +33,83 @@ def test_mma(lane, group, thread):
         assert (row, column) == (group + 8 * (i >= 2), 2 * thread + i % 2)
 
 
+# PTX ISA, "Matrix Fragments for mma.m16n8k*": for each type and k the rows of ai beside groupID, the
+# columns of ai and the rows of bi, of t = threadID_in_group, as the sections write them.
+FRAGMENTS = {
+    (64, 4): (lambda i: 8 * i, lambda i, t: t, lambda i, t: t),
+    (64, 8): (lambda i: 8 * (i in (1, 3)), lambda i, t: t + 4 * (i >= 2), lambda i, t: t + 4 * i),
+    (64, 16): (
+        lambda i: 0 if i % 2 == 0 else 8,
+        lambda i, t: i * 2 + t if i % 2 == 0 else i * 2 - 2 + t,
+        lambda i, t: t + i * 4,
+    ),
+    (32, 4): (lambda i: 8 * i, lambda i, t: t, lambda i, t: t),
+    (32, 8): (lambda i: 8 * (i in (1, 3)), lambda i, t: t + 4 * (i >= 2), lambda i, t: t + 4 * i),
+    (16, 8): (
+        lambda i: 8 * (i >= 2),
+        lambda i, t: t * 2 + (i & 1),
+        lambda i, t: t * 2 + i,
+    ),
+    (16, 16): (
+        lambda i: 0 if i < 2 or 4 <= i < 6 else 8,
+        lambda i, t: t * 2 + (i & 1) + 8 * (i >= 4),
+        lambda i, t: t * 2 + (i & 1) + 8 * (i >= 2),
+    ),
+    (8, 16): (lambda i: 8 * (i >= 4), lambda i, t: t * 4 + (i & 3), lambda i, t: t * 4 + i),
+    (8, 32): (
+        lambda i: 0 if i < 4 or 8 <= i < 12 else 8,
+        lambda i, t: t * 4 + (i & 3) + 16 * (i >= 8),
+        lambda i, t: t * 4 + (i & 3) + 16 * (i >= 4),
+    ),
+    (4, 32): (lambda i: 8 * (i >= 8), lambda i, t: t * 8 + (i & 7), lambda i, t: t * 8 + i),
+    (4, 64): (
+        lambda i: 0 if i < 8 or 16 <= i < 24 else 8,
+        lambda i, t: t * 8 + (i & 7) + 32 * (i >= 16),
+        lambda i, t: t * 8 + (i & 7) + 32 * (i >= 8),
+    ),
+    (1, 128): (lambda i: 8 * (i >= 32), lambda i, t: t * 32 + (i & 31), lambda i, t: t * 32 + i),
+    # The section has t * 32 + i for i < 64, which is outside of A's own half where 32 <= i.
+    (1, 256): (
+        lambda i: 0 if i < 32 or 64 <= i < 96 else 8,
+        lambda i, t: t * 32 + (i & 31) + 128 * (i >= 64),
+        lambda i, t: t * 32 + (i & 31) + 128 * (i >= 32),
+    ),
+}
+
+
+@pytest.mark.parametrize(("bits", "k"), FRAGMENTS)
+def test_mma_of_each_type_and_shape(bits, k):
+    below, across, down = FRAGMENTS[bits, k]
+    a, b = hardware.mma("a", bits, k), hardware.mma("b", bits, k)
+    assert a.out_dims == {"dim0": 16, "dim1": k} and b.out_dims == {"dim0": k, "dim1": 8}
+    assert a.is_invertible() and b.is_invertible()
+    if k == 256 // bits:
+        assert (a, b) == (hardware.mma("a", bits), hardware.mma("b", bits))
+    for lane, group, t in LANES:
+        for i, place in held(a, lane=lane).items():
+            assert place == (group + below(i), across(i, t))
+        for i, place in held(b, lane=lane).items():
+            assert place == (down(i, t), group)
+
+
+# CUTLASS writes wgmma's operand a by thread and value, the tile column-major, 64 elements a column
+# (ALayout_64x8, _64x16 and _64x32 of its mma_traits_sm90_gmma.hpp; the last line is the same for b1).
+WGMMA_A = {
+    32: "((4,8,4),(2,2)):((64,1,16),(8,256))",
+    16: "((4,8,4),(2,2,2)):((128,1,16),(64,8,512))",
+    8: "((4,8,4),(4,2,2)):((256,1,16),(64,8,1024))",
+    1: "((4,8,4),(32,2,2)):((2048,1,16),(64,8,8192))",
+}
+
+
+@pytest.mark.parametrize("bits", WGMMA_A)
+def test_wgmma_operand_a(bits):
+    layout, tile = hardware.wgmma("a", bits=bits), cute.layout(WGMMA_A[bits])
+    for thread in range(0, 128, 3):
+        for i, (row, column) in held(layout, lane=thread % 32, warp=thread // 32).items():
+            assert tile.apply(thread, i) == row + 64 * column
+
+
 @pytest.mark.parametrize("n", [8, 64, 256])
 def test_wgmma(n):
     """PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16"."""
@@ -54,8 +133,11 @@ def test_ldmatrix():
 
 
 def test_mfma():
-    """AMD Matrix Instruction Calculator: v_mfma_f32_32x32x8f16 and v_mfma_f32_16x16x16f16."""
+    """AMD Matrix Instruction Calculator: v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16 and
+    v_mfma_f64_16x16x4_f64."""
     for lane in range(64):
+        for i, place in held(hardware.mfma("c", 16, bits=64), lane=lane).items():
+            assert place == (4 * i + lane // 16, lane % 16)
         for i, place in held(hardware.mfma("c", 32), lane=lane).items():
             assert place == (8 * (i // 4) + 4 * (lane // 32) + i % 4, lane % 32)
         for i, place in held(hardware.mfma("c", 16), lane=lane).items():
@@ -66,8 +148,15 @@ def test_mfma():
 
 
 def test_wmma():
-    """RDNA3 ISA, 7.9: rows of the result alternate between the halves of a wave."""
+    """AMD Matrix Instruction Calculator, v_wmma_f32_16x16x16_f16 of RDNA3 and RDNA4: in the former rows
+    of the result alternate between the halves of a wave."""
     for lane in range(32):
+        for i in range(8):
+            k = 8 * (i // 4) + 4 * (lane // 16) + i % 4
+            assert hardware.wmma("a", 2, k_width=4)(i, lane) == (lane % 16, k)
+            assert hardware.wmma("b", 2, k_width=4)(i, lane) == (k, lane % 16)
+            assert hardware.wmma("a", 2)(i, lane) == (lane % 16, 8 * (lane // 16) + i)
+            assert hardware.wmma("b", 2)(i, lane) == (8 * (lane // 16) + i, lane % 16)
         for i in range(8):
             assert hardware.wmma("c")(i, lane) == (2 * i + lane // 16, lane % 16)
             assert hardware.wmma("c", 2)(i, lane) == (8 * (lane // 16) + i, lane % 16)
@@ -85,14 +174,14 @@ def test_shared_memory():
         for j in range(32):
             phase = i // 2 % 4
             assert layout(i, j) == (32 * i + ((phase ^ j // 4) * 4 ^ j % 4),)
-    for swizzle, bits in ((32, 1), (64, 2), (128, 3)):
-        layout = hardware.nvmma_shared(16, swizzle, 16)
+    for (swizzle, bits), size in product(((32, 1), (64, 2), (128, 3)), (1, 2, 4, 8)):
+        layout = hardware.nvmma_shared(16, swizzle, 8 * size)
         assert layout.is_invertible()
         for i in range(16):
-            for j in range(swizzle // 2):
-                plain = swizzle * i + 2 * j
+            for j in range(swizzle // size):
+                plain = swizzle * i + size * j
                 wanted = plain ^ (plain >> 7 & (1 << bits) - 1) << 4
-                assert layout(i, j) == (wanted // 2,)
+                assert layout(i, j) == (wanted // size,)
 
 
 def test_blocked():
@@ -113,6 +202,13 @@ def test_blocked():
     [
         lambda: hardware.mma("d"),
         lambda: hardware.mma("a", 2),
+        lambda: hardware.mma("a", 16, 32),
+        lambda: hardware.mma("b", 64, 2),
+        lambda: hardware.wgmma("a", bits=64),
+        lambda: hardware.wgmma("a", bits=4),
+        lambda: hardware.wgmma("d", 8, 3),
+        lambda: hardware.mfma("c", 32, bits=64),
+        lambda: hardware.wmma("a", 2, k_width=2),
         lambda: hardware.wgmma("b"),
         lambda: hardware.wgmma("d", 24),
         lambda: hardware.ldmatrix(3),
@@ -122,6 +218,15 @@ def test_blocked():
         lambda: hardware.nvmma_shared(8, 96),
         lambda: hardware.blocked([1, 2], [32], [1, 1]),
         lambda: hardware.sliced(hardware.mma("c"), 2),
+        lambda: hardware.sliced(hardware.mma("c"), "dim0"),
+        lambda: hardware.sliced(3, 0),
+        lambda: hardware.fitted(hardware.mma("c"), [32, 32], order=[0]),
+        lambda: hardware.fitted(hardware.mma("c"), 32),
+        lambda: hardware.blocked([], [], []),
+        lambda: hardware.blocked([1, 2], [4, 8], [1, 1], order=3),
+        lambda: hardware.swizzled(8, None, 1, 1, 1),
+        lambda: hardware.nvmma_shared(None),
+        lambda: hardware.wmma("c", 1.0),
     ],
 )
 def test_bad_input(call):

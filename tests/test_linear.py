@@ -2,12 +2,12 @@
 
 import random
 import re
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
-from lego_emit import Col, GroupBy, LegoError, Linear, generate
+from lego_emit import Col, GroupBy, LegoError, Linear, cute, generate, isqrt
 from lego_emit.algebra import f2
 from lego_emit.errors import InverseError, LayoutError, TraceError
 from lego_emit.ir.cost import OPS
@@ -144,6 +144,22 @@ def test_the_right_inverse_has_the_fewest_ones():
             assert column.bit_count() == min(x.bit_count() for x in holders)
 
 
+def test_the_fewest_ones_of_a_large_kernel():
+    rng = random.Random(17)
+    for number in range(8):
+        columns = [rng.randrange(1, 64) for _ in range(20 if number else 30)]
+        echelon = f2.Echelon(columns)
+        for r in range(6):
+            found = echelon.minimal(1 << r)
+            assert found is not None and f2.times(columns, found) == 1 << r
+            for few in range(found.bit_count()):
+                assert all(f2.times(columns, x) != 1 << r for x in _of_weight(few, len(columns)))
+
+
+def _of_weight(ones, bits):
+    return (sum(1 << k for k in chosen) for chosen in combinations(range(bits), ones))
+
+
 @pytest.mark.slow
 def test_products_and_left_division():
     rng = random.Random(4)
@@ -181,6 +197,13 @@ def test_invert_and_compose():
             assert B(*C(*x)) == A(*x)
         same = B.invert_and_compose(B)
         assert same.linear == identity(B.in_dims)  # what both have alike stays
+
+
+def test_invert_and_compose_with_an_affine_layout_of_larger_outputs():
+    A = Linear({"x": [(1, 0)]}, {"a": 2, "b": 2}, {"b": 1})
+    B = Linear({"y": [(1, 0), (2, 0), (0, 1)]}, {"a": 4, "b": 2}, {"a": 2})
+    C = A.invert_and_compose(B)
+    assert [B(*C(x)) for x in range(2)] == [A(x) for x in range(2)]
 
 
 @pytest.mark.slow
@@ -286,6 +309,21 @@ def test_a_function_that_is_linear():
     assert all(made(i, j) == (layout.apply(i, j),) for i in range(8) for j in range(8))
 
 
+def test_a_layout_keeps_its_sizes():
+    rng = random.Random(14)
+    for _ in range(100):
+        A = drawn(rng, offset=True)
+        assert Linear.of(A) == A
+    assert Linear.of(cute.layout("(2,2):(0,4)")).out_dims == {"offset": 8}
+
+
+def test_slices():
+    A = FIGURE
+    rows, columns = A[1, ::2, :]
+    assert rows.shape == columns.shape == (16, 2)
+    assert (rows[5, 1], columns[5, 1]) == A(1, 10, 1) == A[1, 10, 1]
+
+
 def test_a_function_that_is_not_linear():
     with pytest.raises(LayoutError) as told:
         Linear.of(lambda x: 3 * x, {"x": 8})
@@ -324,6 +362,28 @@ def test_a_function_that_is_not_linear():
         (lambda: FIGURE(register=0, lane=0), "no value for warp"),
         (lambda: FIGURE(register=0, lane=32, warp=0), "outside 0..31"),
         (lambda: Linear.of(lambda x: x, {"x": 6}), "no power of two"),
+        (lambda: Linear.of(lambda x: x / 2, {"x": 4}), "no integer at x=0: 0.0"),
+        (lambda: Linear.of(lambda x: (x,) * (1 + x % 2), {"x": 4}, ["y"]), "2 results at x=1"),
+        (lambda: Linear.of(lambda x: (x,) * (1 + x % 2), {"x": 4}), "2 results at x=1"),
+        (lambda: Linear.of(lambda x, y: x, {"x": 4}), "does not take the 1 inputs"),
+        (lambda: Linear.of(3, {"x": 4}), "give a function or a layout"),
+        (lambda: Linear.of(lambda x: x, ["x"]), "no dict of sizes"),
+        (lambda: Linear({"x": [1]}, 5), "5 is no list of names"),
+        (lambda: Linear({"x": [1]}, {"y": 2}, 1), "give numbers by output"),
+        (lambda: Linear.from_matrix([[1, 0.5]], {"x": 4}, {"y": 2}), "0.5 is neither 0 nor 1"),
+        (lambda: Linear.from_matrix([1, 0], {"x": 4}, {"y": 2}), "given 2 of [1]"),
+        (lambda: Linear.identity1D(4, "x y", "y"), "'x y' is no name"),
+        (lambda: Linear.zeros1D(4, "x", None), "None is no name"),
+        (lambda: FIGURE.compose(3), "3 is no Linear"),
+        (lambda: FIGURE.divide_left(None), "None is no Linear"),
+        (lambda: FIGURE.invert_and_compose(3), "3 is no Linear"),
+        (lambda: FIGURE * 3, "no such product"),
+        (lambda: FIGURE.quotient(3), "3 is no list of names"),
+        (lambda: Linear.identity1D(4, "x", "x").quotient("x"), "nothing is left"),
+        (lambda: FIGURE.sublayout(["lane"], []), "at least one input and one output"),
+        (lambda: FIGURE.transpose_ins(None), "None is no list of names"),
+        (lambda: FIGURE.reshape_ins(256), "256 is no dict of sizes"),
+        (lambda: FIGURE.reshape_outs(["x", "y"]), "no dict of sizes"),
     ],
 )
 def test_bad_input(call, said):
@@ -421,6 +481,91 @@ def test_every_spelling_costs_the_same(spelled):
     unit = generate(spelled, "cuda", ranges={"x": (0, 64)})
     assert unit.functions[0].op_count <= 4
     assert evaluated(unit.functions[0], [range(64)]) == [(multiplied(x),) for x in range(64)]
+
+
+TABLE = [multiplied(x) for x in range(64)]
+
+
+def looked_up(x):
+    return TABLE[x]
+
+
+def listed(x):
+    r = 0
+    for b, w in enumerate(WEIGHTS):
+        r ^= [0, w][x >> b & 1]
+    return r
+
+
+def parity(x):
+    rows = [sum((w >> r & 1) << b for b, w in enumerate(WEIGHTS)) for r in range(6)]
+    return sum((bin(x & row).count("1") % 2) << r for r, row in enumerate(rows))
+
+
+def by_text(x):
+    r = 0
+    for w, digit in zip(WEIGHTS, reversed(f"{x:06b}"), strict=True):
+        r ^= w * int(digit)
+    return r
+
+
+def quietly(x):
+    try:
+        return TABLE[x]
+    except Exception:
+        return 0
+
+
+def by_root(x):
+    return (isqrt(x * x) == x) * by_rows(x)
+
+
+@pytest.mark.parametrize("spelled", [looked_up, listed, parity, by_text, quietly, by_root])
+def test_spellings_that_need_the_value(spelled):
+    (function,) = generate(spelled, "cuda", ranges={"x": (0, 64)}).functions
+    assert function.op_count <= 4
+    assert evaluated(function, [range(64)]) == [(TABLE[x],) for x in range(64)]
+
+
+def test_a_value_is_needed_that_is_not_linear():
+    with pytest.raises(TraceError, match=r"squared \(line \d+\).*Python needs its value"):
+
+        def squared(x):
+            return [y * y for y in range(8)][x]
+
+        generate(squared, "cuda", ranges={"x": (0, 8)})
+
+
+@pytest.mark.parametrize(
+    ("spelled", "size", "most"),
+    [
+        (lambda x: -x & 1, 2, 0),
+        (lambda x: 1 if x else 0, 2, 0),
+        (lambda x: 8 if x else 0, 2, 1),
+        (lambda x: 9 if x else 12, 2, 2),
+        (lambda x: 1 if x >= 128 else 0, 256, 1),
+        (lambda x: min(x, 1) * 4, 2, 1),
+    ],
+)
+def test_small_forms(spelled, size, most):
+    (function,) = generate(spelled, "cuda", name="f", ranges={"x": (0, size)}).functions
+    assert function.op_count <= most
+    assert evaluated(function, [range(size)]) == [(spelled(x),) for x in range(size)]
+
+
+def test_several_dense_outputs_share_the_bits_of_inputs():
+    rng = random.Random(16)
+    for _ in range(6):
+        outs = {"a": 5, "b": 6, "c": 5}
+        A = drawn(rng, {"i": 4, "j": 2}, outs)
+        A = Linear(
+            {n: [tuple(v | 1 for v in w) for w in ws] for n, ws in A.bases.items()}, A.out_dims
+        )
+        (function, *_) = generate(A, "cuda", name="f").functions
+        assert (
+            function.op_count <= 2 * 6 + 2 * 6 * 3
+        )  # a shift, a mask; a product, a sum for each output
+        assert evaluated(function, [*zip(*points(A), strict=True)]) == [A(*x) for x in points(A)]
 
 
 @pytest.mark.slow

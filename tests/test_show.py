@@ -285,6 +285,9 @@ def test_colours_of_inputs_and_banks():
     [
         (MMA, {"view": "tensr"}, "Did you mean 'tensor'"),
         (MMA, {"colour": "lan"}, "there are register, lane, bank. Did you mean 'lane'"),
+        (MMA, {"colour": 3}, "colour is 3"),
+        (cute.layout("(4,8):(8,1)"), {"tile": ["a", 4]}, "tile is"),
+        (cute.layout("(4,8):(8,1)"), {"tile": 3}, "position 31 is outside"),
         (MMA, {"colour": "bank"}, "one result is a position"),
         (MMA, {"tile": (4, 4)}, "leave tile out"),
         (hardware.blocked([1, 1, 2], [2, 4, 4], [2, 2, 1]), {}, r"sublayout.*flatten_outs\(\)"),

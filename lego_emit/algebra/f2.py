@@ -6,9 +6,10 @@ exclusive or.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
-LEADERS = 12  # dimensions of a kernel up to which every solution is looked at
+LEADERS = 12  # dimensions up to which all of a kernel, or all of an image, is looked at
 
 
 def times(columns: Sequence[int], x: int) -> int:
@@ -44,6 +45,7 @@ class Echelon:
     """
 
     def __init__(self, columns: Sequence[int]):
+        self.columns = [*columns]
         self.pivots: list[int] = []
         self.free: list[int] = []
         self.kernel: list[int] = []
@@ -79,17 +81,36 @@ class Echelon:
 
     def minimal(self, y: int) -> int | None:
         """The x with A x = y of the fewest ones; of several the one of solve, then the least number.
-        Beyond 2**12 solutions that of solve."""
+        Where kernel and image both have more than 12 dimensions that of solve."""
         found = self.solve(y)
-        if found is None or len(self.kernel) > LEADERS or found.bit_count() < 2:
+        if found is None or found.bit_count() < 2:
             return found
-        best, current = found, found
+        others: Iterable[int] = ()
+        if len(self.kernel) <= LEADERS:
+            others = self._solutions(found)
+        elif self.rank <= LEADERS:
+            others = [self._nearest[y]]
+        return min([found, *others], key=lambda x: (x.bit_count(), x != found, x))
+
+    def _solutions(self, x: int) -> Iterator[int]:
+        """All that differ from x by what is in the kernel."""
         for step in range(1, 1 << len(self.kernel)):
-            current ^= self.kernel[(step & -step).bit_length() - 1]
-            ones, least = current.bit_count(), best.bit_count()
-            if ones < least or (ones == least and best != found and current < best):
-                best = current
-        return best
+            x ^= self.kernel[(step & -step).bit_length() - 1]
+            yield x
+
+    @cached_property
+    def _nearest(self) -> dict[int, int]:
+        """For each y of the image the x with A x = y of the fewest ones, of these the least."""
+        found, last = {0: 0}, {0: 0}
+        while last:
+            following: dict[int, int] = {}
+            for y, x in last.items():
+                for k, column in enumerate(self.columns):
+                    if (z := y ^ column) not in found:
+                        following[z] = min(following.get(z, x | 1 << k), x | 1 << k)
+            found |= following
+            last = following
+        return found
 
 
 def rank(columns: Sequence[int]) -> int:

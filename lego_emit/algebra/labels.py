@@ -12,9 +12,24 @@ from ..kinds import is_integer
 Dims = tuple[tuple[str, int], ...]  # name -> bits
 
 
-def named(names: Iterable[str]) -> list[str]:
-    """Names, of which one may stand alone."""
-    return [names] if isinstance(names, str) else [*names]
+def names_of(construct: str, names: Any) -> list[Any]:
+    """Names, of which one may stand alone. Raises LayoutError on what holds none."""
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Iterable):
+        raise LayoutError(f"{construct}: {shown(names)} is no list of names")
+    return [*names]
+
+
+def sizes_of(construct: str, sizes: Any, kind: str) -> Dims:
+    """Names with their bits, of a dict of sizes or of pairs. Raises LayoutError on anything else."""
+    pairs = sizes.items() if isinstance(sizes, Mapping) else sizes
+    good = isinstance(pairs, Iterable) and not isinstance(pairs, str)
+    pairs = [*pairs] if good else []
+    if not good or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
+        raise LayoutError(f"{construct}: {shown(sizes)} is no dict of sizes by name")
+    check_names(construct, [name for name, _ in pairs], kind)
+    return tuple((name, bits_of(construct, name, size)) for name, size in pairs)
 
 
 def listed(given: Any) -> list[Any]:

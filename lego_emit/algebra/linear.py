@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InverseError, LayoutError, nearest, shown
+from ..kinds import is_integer
 from . import f2
 from .labels import (
     Dims,
@@ -18,9 +19,10 @@ from .labels import (
     check_names,
     checked_image,
     listed,
-    named,
+    names_of,
     packed,
     put_above,
+    sizes_of,
     starts,
     width_of,
 )
@@ -49,7 +51,7 @@ class Linear(LinearMap):
         construct = f"Linear({shown(bases)}, out={shown(out)})"
         if not isinstance(bases, Mapping) or not bases:
             raise LayoutError(f"{construct}: bases must be a dict of lists, one for each input")
-        names = [*out] if isinstance(out, Mapping) or not isinstance(out, str) else [out]
+        names = names_of(construct, out)
         check_names(construct, [*bases], "input")
         check_names(construct, names, "output")
         images = {
@@ -59,6 +61,8 @@ class Linear(LinearMap):
             ]
             for name, given in bases.items()
         }
+        if not isinstance(offset, Mapping | None):
+            raise LayoutError(f"{construct}: offset is {shown(offset)}; give numbers by output")
         shift = dict(offset or {})
         if unknown := [n for n in shift if n not in names]:
             raise LayoutError(
@@ -95,6 +99,8 @@ class Linear(LinearMap):
     def strided1D(cls, size: int, stride: int, name: str, out: str) -> Linear:
         """x to stride x, for x below size; both are powers of two."""
         construct = f"Linear.strided1D({shown(size)}, {shown(stride)}, ..)"
+        check_names(construct, [name], "input")
+        check_names(construct, [out], "output")
         bits, by = bits_of(construct, "size", size), bits_of(construct, "stride", stride)
         columns = [1 << by + k for k in range(bits)]
         return cls._made([(name, bits)], [(out, bits + by)], columns)
@@ -103,10 +109,10 @@ class Linear(LinearMap):
     def zeros1D(cls, size: int, name: str, out: str, out_size: int = 1) -> Linear:
         """Every x below size to 0: a broadcast."""
         construct = f"Linear.zeros1D({shown(size)}, ..)"
-        bits = bits_of(construct, "size", size)
-        return cls._made(
-            [(name, bits)], [(out, bits_of(construct, "out_size", out_size))], [0] * bits
-        )
+        check_names(construct, [name], "input")
+        check_names(construct, [out], "output")
+        bits, high = bits_of(construct, "size", size), bits_of(construct, "out_size", out_size)
+        return cls._made([(name, bits)], [(out, high)], [0] * bits)
 
     @classmethod
     def from_matrix(
@@ -115,17 +121,18 @@ class Linear(LinearMap):
         """The layout of a matrix of 0 and 1: a row for each output bit, a column for each input bit,
         first names and least significant bits first. ins, out: sizes by name."""
         construct = "Linear.from_matrix(..)"
-        sources = [(n, bits_of(construct, n, size)) for n, size in ins.items()]
-        targets = [(n, bits_of(construct, n, size)) for n, size in out.items()]
+        sources = sizes_of(construct, ins, "input")
+        targets = sizes_of(construct, out, "output")
         wide, high = width_of(sources), width_of(targets)
-        if len(rows) != high or any(len(row) != wide for row in rows):
+        matrix = [listed(row) for row in listed(rows)]
+        if len(matrix) != high or any(len(row) != wide for row in matrix):
             raise LayoutError(
                 f"{construct}: the sizes ask for {high} rows of {wide}, given "
-                f"{len(rows)} of {sorted({len(row) for row in rows})}"
+                f"{len(matrix)} of {sorted({len(row) for row in matrix})}"
             )
-        if any(int(v) not in (0, 1) for row in rows for v in row):
-            raise LayoutError(f"{construct}: an entry is neither 0 nor 1")
-        columns = [sum(int(row[c]) << r for r, row in enumerate(rows)) for c in range(wide)]
+        if wrong := [v for row in matrix for v in row if not is_integer(v) or v not in (0, 1)]:
+            raise LayoutError(f"{construct}: the entry {shown(wrong[0])} is neither 0 nor 1")
+        columns = [sum(int(row[c]) << r for r, row in enumerate(matrix)) for c in range(wide)]
         return cls._made(sources, targets, columns)
 
     @classmethod
@@ -176,7 +183,7 @@ class Linear(LinearMap):
     def __mul__(self, other: Linear) -> Linear:
         """Definition 4.3: this one on the low bits of the names that both have, the other above."""
         if not isinstance(other, Linear):
-            return NotImplemented
+            return super().__mul__(other)
         ins, outs = put_above(self.ins, other.ins), put_above(self.outs, other.outs)
         low, high = dict(self.outs), dict(other.outs)
         columns: list[int] = []
@@ -190,7 +197,8 @@ class Linear(LinearMap):
     def compose(self, other: Linear) -> Linear:
         """Definition 4.2: other(self(..)), this one first. The inputs of other are named as the
         outputs of this one, and no smaller."""
-        place = f"compose of {self!r} with {other!r}"
+        place = f"compose of {self!r} with {shown(other)}"
+        _check_linear(place, other)
         order = self._matched(place, [*self.results], [*other.coordinates], "inputs")
         wide = dict(other.ins)
         for name, bits in self.outs:
@@ -208,7 +216,8 @@ class Linear(LinearMap):
     def divide_left(self, other: Linear) -> Linear:
         """Definition 4.4: the C with other * C == self, its names all of this one's (of size 1 where
         the division leaves nothing). Raises LayoutError where there is none."""
-        place = f"{self!r}.divide_left({other!r})"
+        place = f"{self!r}.divide_left({shown(other)})"
+        _check_linear(place, other)
         ins, outs = dict(self.ins), dict(self.outs)
         for given, known, kind in ((other.ins, ins, "input"), (other.outs, outs, "output")):
             for name, bits in given:
@@ -244,8 +253,8 @@ class Linear(LinearMap):
     def quotient(self, names: Iterable[str]) -> Linear:
         """Without names on which it is the identity, and that touch no others. Raises LayoutError
         where it is not."""
-        gone = [names] if isinstance(names, str) else [*names]
-        place = f"{self!r}.quotient({gone})"
+        place = f"{self!r}.quotient({shown(names)})"
+        gone = names_of(place, names)
         for name in gone:
             self._place(name, self.ins, "input")
             self._place(name, self.outs, "output")
@@ -263,15 +272,21 @@ class Linear(LinearMap):
             if self.offset[name]:
                 raise LayoutError(f"{place}: {name} has the offset {self.offset[name]}")
         ins = [n for n in self.coordinates if n not in gone]
-        return self.sublayout(ins, [n for n in self.results if n not in gone])
+        outs = [n for n in self.results if n not in gone]
+        if not ins or not outs:
+            raise LayoutError(f"{place}: nothing is left; it is the identity on all names")
+        return self.sublayout(ins, outs)
 
     def sublayout(self, ins: Iterable[str], outs: Iterable[str]) -> Linear:
         """These inputs, all others 0, and these outputs alone; in this layout's order."""
-        kept, wanted = {*named(ins)}, {*named(outs)}
+        place = f"{self!r}.sublayout({shown(ins)}, {shown(outs)})"
+        kept, wanted = {*names_of(place, ins)}, {*names_of(place, outs)}
         for name in kept:
             self._place(name, self.ins, "input")
         for name in wanted:
             self._place(name, self.outs, "output")
+        if not kept or not wanted:
+            raise LayoutError(f"{place}: a layout has at least one input and one output")
         rest = tuple((n, bits) for n, bits in self.outs if n in wanted)
         columns = [
             packed(self._by_name(c, self.results), rest)
@@ -284,15 +299,15 @@ class Linear(LinearMap):
 
     def transpose_ins(self, names: Iterable[str]) -> Linear:
         """The inputs in another order."""
-        order = [*names]
-        self._matched(f"{self!r}.transpose_ins({order})", order, self.coordinates, "inputs")
+        place = f"{self!r}.transpose_ins({shown(names)})"
+        order = self._matched(place, names_of(place, names), self.coordinates, "inputs")
         columns = [c for n in order for c in self._columns_of(n)]
         return self._made([(n, dict(self.ins)[n]) for n in order], self.outs, columns, self.start)
 
     def transpose_outs(self, names: Iterable[str]) -> Linear:
         """The outputs in another order."""
-        order = [*names]
-        self._matched(f"{self!r}.transpose_outs({order})", order, self.results, "outputs")
+        place = f"{self!r}.transpose_outs({shown(names)})"
+        order = self._matched(place, names_of(place, names), self.results, "outputs")
         outs = tuple((n, dict(self.outs)[n]) for n in order)
         columns = [packed(self._by_name(c, self.results), outs) for c in self.columns]
         start = packed(self._by_name(self.start, self.results), outs)
@@ -310,9 +325,7 @@ class Linear(LinearMap):
 
     def _reshaped(self, call: str, given: Any, known: Dims) -> Dims:
         place = f"{self!r}.{call}({shown(given)})"
-        pairs = [*given.items()] if isinstance(given, Mapping) else [*given]
-        check_names(place, [n for n, _ in pairs], "input" if known is self.ins else "output")
-        found = tuple((n, bits_of(place, n, size)) for n, size in pairs)
+        found = sizes_of(place, given, "input" if call == "reshape_ins" else "output")
         if width_of(found) != width_of(known):
             raise LayoutError(
                 f"{place}: {1 << width_of(found)} values in all, {1 << width_of(known)} are wanted"
@@ -322,12 +335,16 @@ class Linear(LinearMap):
     def flatten_ins(self, name: str | None = None) -> Linear:
         """One input of all bits, the first input's the least significant; named as the first one
         unless given."""
-        return self.reshape_ins({name or self.coordinates[0]: 1 << len(self.columns)})
+        return self.reshape_ins(
+            {self.coordinates[0] if name is None else name: 1 << len(self.columns)}
+        )
 
     def flatten_outs(self, name: str | None = None) -> Linear:
         """One output of all bits, the first output's the least significant; named as the first one
         unless given."""
-        return self.reshape_outs({name or self.results[0]: 1 << width_of(self.outs)})
+        return self.reshape_outs(
+            {self.results[0] if name is None else name: 1 << width_of(self.outs)}
+        )
 
     def resize_in(self, name: str, size: int) -> Linear:
         """An input with fewer bits, or with more that make no difference."""
@@ -365,17 +382,20 @@ class Linear(LinearMap):
     def invert_and_compose(self, other: Linear) -> Linear:
         """The x to the y with other(y) == self(x), other surjective: how to get from this layout to
         the other. Inputs that both have alike stay; else of the fewest ones (section 5.4)."""
-        place = f"invert_and_compose of {self!r} with {other!r}"
+        place = f"invert_and_compose of {self!r} with {shown(other)}"
+        _check_linear(place, other)
         order = self._matched(place, [*self.results], [*other.results], "outputs")
         mine, theirs = dict(self.outs), dict(other.outs)
         outs = tuple((n, max(mine[n], theirs[n])) for n in order)
         alike = [n for n in self.coordinates if self._same_columns(other, n, outs)]
-        columns = [packed(other._by_name(c, other.results), outs) for c in other.columns]
-        echelon = f2.Echelon(columns)
+
+        def common(layout: Linear, vector: int) -> int:
+            return packed(layout._by_name(vector, layout.results), outs)
+
+        echelon = f2.Echelon([common(other, c) for c in other.columns])
 
         def solved(vector: int, where: str) -> int:
-            wanted = packed(self._by_name(vector, self.results), outs)
-            found = echelon.minimal(wanted)
+            found = echelon.minimal(vector)
             if found is None:
                 raise LayoutError(f"{place}: the other does not reach the image of {where}")
             return found
@@ -387,10 +407,11 @@ class Linear(LinearMap):
                 made += [1 << first + k for k in range(dict(self.ins)[name])]
             else:
                 made += [
-                    solved(c, f"bit {k} of {name}") for k, c in enumerate(self._columns_of(name))
+                    solved(common(self, c), f"bit {k} of {name}")
+                    for k, c in enumerate(self._columns_of(name))
                 ]
-        start = packed(other._by_name(other.start, other.results), self.outs) if other.start else 0
-        return self._made(self.ins, other.ins, made, solved(self.start ^ start, "zero"))
+        start = solved(common(self, self.start) ^ common(other, other.start), "zero")
+        return self._made(self.ins, other.ins, made, start)
 
     def _same_columns(self, other: Linear, name: str, outs: Dims) -> bool:
         if dict(self.ins)[name] != dict(other.ins).get(name):
@@ -409,3 +430,8 @@ class Linear(LinearMap):
                 f"{', '.join(other)}"
             )
         return one
+
+
+def _check_linear(place: str, other: Any) -> None:
+    if not isinstance(other, Linear):
+        raise LayoutError(f"{place}: {shown(other)} is no Linear; Linear.of makes one of a layout")

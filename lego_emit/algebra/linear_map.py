@@ -9,13 +9,13 @@ from typing import Any, Self
 
 from ..errors import IndexRangeError, InverseError, LayoutError, nearest, shown
 from . import f2
-from .block import Block, Change, Numbers, outside
+from .block import Change, Indexable, Numbers
 from .labels import Dims, starts, values_of, width_of
 from .linear_text import explained
 
 
 @dataclass(frozen=True, repr=False, eq=False, init=False)
-class LinearMap(Block):
+class LinearMap(Indexable):
     """What a layout over F2 is: y = A x ^ b of bits, its inputs and outputs named.
 
     ins, outs: names with their bits. columns: the matrix over the flat bits, first names and least
@@ -256,10 +256,6 @@ class LinearMap(Block):
         """What it does, as text: the image of each bit, the matrix, the cycles of a permutation of
         bits; else rank, kernel and free variables."""
         return explained(self)
-
-    def _repr_html_(self) -> str:
-        """A picture, for notebooks; the expression where there are many elements."""
-        return outside("picture")(self)
 
     def __repr__(self) -> str:
         offset = f", offset={self.offset}" if self.start else ""

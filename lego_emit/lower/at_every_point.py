@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.reference import isqrt_array
 from ..ir.nodes import OPS
 from .graph import Graph, Inputs, apart
 
@@ -69,6 +70,8 @@ def _fits(op: str, args: Sequence[np.ndarray]) -> bool:
     """Whether an operation has a value everywhere, and none overflows."""
     if op in ("div", "mod", "floordiv", "floormod"):
         return not (args[1] == 0).any()
+    if op == "isqrt":
+        return not (args[0] < 0).any()
     if op not in ("add", "sub", "mul", "shl", "shr"):
         return True
     a, b = (max(abs(int(x.min())), abs(int(x.max()))) for x in args)
@@ -82,6 +85,7 @@ _COLUMNS: dict[str, Any] = {
     **{op: OPS[op][2] for op in ("not", "lt", "le", "gt", "ge", "eq", "ne")},
     **dict.fromkeys(("div", "floordiv"), np.floor_divide),
     **dict.fromkeys(("mod", "floormod"), np.mod),
+    "isqrt": isqrt_array,
     "min": np.minimum,
     "max": np.maximum,
     "land": np.logical_and,

@@ -23,7 +23,7 @@ from math import inf
 
 from .assembler import Assembler, union
 from .detours import pick_ways, step_ways, swap_ways
-from .patterns import patterned
+from .patterns import by_bits, patterned
 from .words import (
     Groups,
     Places,
@@ -69,7 +69,14 @@ def wire(
         [tree, *patterned(widths, output, search.assembler)]
         for tree, output in zip(trees, outputs, strict=True)
     ]
-    return _settled(ways, price)
+    settled = _settled(ways, price)
+    if len(outputs) == 1:
+        return settled
+    shared = [by_bits(widths, output, width) for output in outputs]
+    others = [
+        [*own] if tree is None else [tree, *own] for tree, own in zip(shared, ways, strict=True)
+    ]
+    return min(settled, _settled(others, price), key=lambda trees: cost(trees, price))
 
 
 class _Search:

@@ -13,7 +13,8 @@ from .search import programmed
 from .wiring import Bit
 
 BITS = 16  # of all symbols together
-LEAST = 3  # a form of fewer operations is not looked at
+LEAST = 3  # a form of fewer operations is looked at where it chooses, or has few bits
+FEW = 6  # bits whose values are looked at one by one
 WORK = 2**26  # operations on numbers that looking at all values may take
 WORDS = ("the matrix over F2 of what it computes, compared at every index",)
 
@@ -22,17 +23,23 @@ def linear(lowering: Lowering, best: Found) -> Found | None:
     """Outputs that are affine over F2, as programs on whole words; None where some are not, or where
     that is not seen within the budget."""
     (_, count), roots = best
-    if not lowering.bit_operations or count < LEAST:
+    if not lowering.bit_operations or count < 1:
         return None
     reached = lowering.graph.reached(roots)
     inputs = _inputs(lowering, reached)
-    if inputs is None or len(reached) << sum(bits for _, bits in inputs) > WORK:
+    if inputs is None or not _plausible(lowering, reached, roots, inputs):
         return None
-    if not _plausible(lowering, reached, roots, inputs):
+    bits = sum(bits for _, bits in inputs)
+    if bits <= FEW:
+        columns = _columns(lowering, reached, roots, inputs)
+    elif count < LEAST and all(lowering.graph.ops[k] != "select" for k in reached):
         return None
-    from .at_every_point import columns_of  # it loads NumPy
+    elif len(reached) << bits > WORK:
+        return None
+    else:
+        from .at_every_point import columns_of  # it loads NumPy
 
-    columns = columns_of(lowering.graph, reached, roots, inputs)
+        columns = columns_of(lowering.graph, reached, roots, inputs)
     if columns is None:
         return None
     words = []
@@ -40,6 +47,24 @@ def linear(lowering: Lowering, best: Found) -> Found | None:
         size = max(start, *images).bit_length()
         words.append(tuple(_bit(start, images, inputs, k) for k in range(size)))
     return programmed(lowering, inputs, tuple(words), WORDS)
+
+
+def _columns(
+    lowering: Lowering, reached: Sequence[int], roots: Sequence[int], inputs: Inputs
+) -> list[tuple[int, list[int]]] | None:
+    """As at_every_point.columns_of, without NumPy."""
+    bits = sum(bits for _, bits in inputs)
+    values = [_at(lowering, reached, roots, apart(inputs, x)) for x in range(1 << bits)]
+    found = []
+    for column in zip(*[value or [] for value in values], strict=False):
+        images = [column[0] ^ column[1 << k] for k in range(bits)]
+        wanted = [column[0]]
+        for image in images:
+            wanted += [other ^ image for other in wanted]
+        if [*column] != wanted or min(column) < 0:
+            return None
+        found.append((column[0], images))
+    return found if len(found) == len(roots) else None
 
 
 def _bit(start: int, images: Sequence[int], inputs: Inputs, place: int) -> Bit:

@@ -18,10 +18,7 @@ def patterned(
     widths: Sequence[int], output: Sequence[frozenset], assembler: Assembler
 ) -> list[Tree]:
     """Programs for one output word, some of its bits by patterns and the others by distances."""
-    images: dict[tuple[int, int], int] = {}
-    for place, sources in enumerate(output):
-        for source in sources - {None}:
-            images[source] = images.get(source, 0) | 1 << place
+    images, flips = _images(output)
     if len(images) > MOST or all(len(bit) < 2 for bit in output):
         return []
     parts = _parts(images)
@@ -51,9 +48,35 @@ def patterned(
             chosen, best = least, spent(least)
         tree = _tree(widths, images, chosen, assembler) if chosen else None
         if tree is not None:
-            flips = sum(1 << place for place, bit in enumerate(output) if None in bit)
             found.append(("xor", tree, flips) if flips else tree)
     return [tree for tree in found if _right(tree, widths, output, assembler.width)]
+
+
+def by_bits(widths: Sequence[int], output: Sequence[frozenset], width: int) -> Tree | None:
+    """One output word as the sum of each input bit by its image: (x >> b & 1) * w. Several outputs
+    share the bits."""
+    images, flips = _images(output)
+    total: Tree = flips
+    for (word, bit), image in sorted(images.items()):
+        tree: Tree = ("shr", ("in", word), bit) if bit else ("in", word)
+        if bit < widths[word] - 1:
+            tree = ("and", tree, 1)
+        low = image.bit_length() - 1
+        if image == 1 << low:
+            tree = ("shl", tree, low) if low else tree
+        else:
+            tree = ("mul", tree, image)
+        total = tree if total == 0 else ("xor", tree, total)
+    return total if _right(total, widths, output, width) else None
+
+
+def _images(output: Sequence[frozenset]) -> tuple[dict[tuple[int, int], int], int]:
+    """The image of each input bit, and the bits that are flipped."""
+    images: dict[tuple[int, int], int] = {}
+    for place, sources in enumerate(output):
+        for source in sources - {None}:
+            images[source] = images.get(source, 0) | 1 << place
+    return images, sum(1 << place for place, bit in enumerate(output) if None in bit)
 
 
 def union_of(chosen: Sequence[tuple[Pattern, Bits]]) -> Bits:

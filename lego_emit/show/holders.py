@@ -10,8 +10,10 @@ from math import prod
 import numpy as np
 
 from ..algebra.block import Block
+from ..algebra.labels import listed
 from ..algebra.strided import Strided, Swizzled
 from ..errors import LayoutError, nearest, shown
+from ..kinds import is_integer
 from .cells import MASKED, PLAIN, STRIP, Sheet, banks, folded, hues, labels
 
 VIEWS = ("tensor", "hardware")
@@ -159,19 +161,21 @@ def _points(layout: Block, tile: Sequence[int] | None) -> Points:
     else:
         outs = {"position": max(layout.physical_size, int(found.max()) + 1)}
     points = Points(repr(layout), ins, outs, index, found)
-    return points if tile is None else _tiled(points, tuple(tile))
+    return points if tile is None else _tiled(points, listed(tile))
 
 
-def _tiled(points: Points, tile: tuple[int, ...]) -> Points:
+def _tiled(points: Points, tile: list[int]) -> Points:
     """The one result taken apart, the first dimension fastest."""
     if len(points.outs) != 1:
         raise LayoutError(
             f"{points.title}: it has results {', '.join(points.outs)}; leave tile out"
         )
+    if not tile or not all(map(is_integer, tile)):
+        raise LayoutError(f"{points.title}: tile is {shown(tile)}; give sizes, as 8,8")
     last = int(points.found.max())
     if min(tile, default=0) < 1 or last >= prod(tile):
         raise LayoutError(
-            f"{points.title}: the position {last} is outside a tile of {list(tile)}; give sizes "
+            f"{points.title}: the position {last} is outside a tile of {tile}; give sizes "
             f"whose product is at least {last + 1}"
         )
     rest, parts = points.found[0], []
@@ -179,7 +183,9 @@ def _tiled(points: Points, tile: tuple[int, ...]) -> Points:
         parts.append(rest % n)
         rest = rest // n
     outs = {f"dim{k}": n for k, n in enumerate(tile)}
-    return Points(f"{points.title}, tile {tile}", points.ins, outs, points.index, np.stack(parts))
+    return Points(
+        f"{points.title}, tile {tuple(tile)}", points.ins, outs, points.index, np.stack(parts)
+    )
 
 
 def _numbers(points: Points, colour: str, bits: int, layout: Block) -> np.ndarray:
@@ -193,7 +199,7 @@ def _numbers(points: Points, colour: str, bits: int, layout: Block) -> np.ndarra
         known = [*names, "bank"]
         raise LayoutError(
             f"{points.title}: colour is {shown(colour)}; there are {', '.join(known)}."
-            f"{nearest(colour, known)}"
+            f"{nearest(str(colour), known)}"
         )
     if len(points.outs) != 1:
         raise LayoutError(

@@ -1,5 +1,6 @@
-"""Functions with more paths than can be followed and few bits of parameters: called at every index,
-and taken for the affine map over F2 that they turn out to be."""
+"""Functions of few bits that cannot be followed with symbols, for their many paths or as they need a
+parameter's value: called at every index, and taken for the affine map over F2 that they turn out to
+be."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 BITS = 16  # of all parameters together
 
 
-def called_everywhere(fn: Callable[..., Any], many: TraceError) -> Callable[[Trace], Any]:
-    """What follows fn by its values. It raises many, which was raised when fn was followed, where a
+def called_everywhere(fn: Callable[..., Any], error: TraceError) -> Callable[[Trace], Any]:
+    """What follows fn by its values. It raises the error that was raised when fn was followed where a
     parameter's range is no power of two from 0 on, where there are too many, or where fn is not
     affine."""
     made: dict[tuple[tuple[str, int], ...], Any] = {}
@@ -34,14 +35,14 @@ def called_everywhere(fn: Callable[..., Any], many: TraceError) -> Callable[[Tra
         for name, symbol in free.items():
             lo, hi = trace.facts.interval(symbol)
             if trace.base or lo != 0 or hi is None or hi & (hi + 1):
-                raise many
+                raise error
             ins.append((name, hi + 1))
             bits += hi.bit_length()
         if not ins or bits > BITS:
-            raise many
+            raise error
         key = tuple(ins)
         if key not in made:
-            made[key] = _layout(fn, dict(ins), fixed, many)
+            made[key] = _layout(fn, dict(ins), fixed, error)
         layout, form = made[key]
         values = layout(*free.values())
         if isinstance(form, Mapping):
@@ -52,7 +53,7 @@ def called_everywhere(fn: Callable[..., Any], many: TraceError) -> Callable[[Tra
 
 
 def _layout(
-    fn: Callable[..., Any], ins: Mapping[str, int], fixed: Mapping[str, int], many: TraceError
+    fn: Callable[..., Any], ins: Mapping[str, int], fixed: Mapping[str, int], error: TraceError
 ) -> tuple[Linear, Any]:
     """(the layout, fn's result at zero, whose form it has)."""
     from ..algebra.linear import Linear
@@ -65,4 +66,4 @@ def _layout(
 
         return Linear.of(called, ins), form
     except Exception:
-        raise many from None
+        raise error from None

@@ -205,10 +205,10 @@ def _of_one_subject(
         title = _title(subject, unit)
         try:
             trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given, alone)
-        except TraceError as many:
-            if not many.many_paths:
+        except TraceError as error:
+            if not error.many_paths and not error.placed:
                 raise
-            small = called_everywhere(subject, many)
+            small = called_everywhere(subject, error)
             trace, result = follow(small, sizes, assume, base, given, alone)
         told = partial(_doubts, subject, trace)
     else:
