@@ -367,6 +367,10 @@ def test_documented(found, wanted):
         (lambda: cute.logical_divide("(M,N):(N,1)", (8, 8)), "whether 8 divides M is not known"),
         (lambda: cute.complement("S<3,4,3> o 0 o 8:1"), "no layout of a shape and strides"),
         (lambda: cute.get("(2,3)", 2), "2 modes"),
+        (lambda: cute.make_layout(), "give a shape and its strides, or layouts"),
+        (lambda: cute.make_layout(4, 8, 2), "give a shape and its strides, or layouts"),
+        (lambda: cute.make_layout((4, 8), (8,)), "not congruent"),
+        (lambda: cute.make_layout(L("4"), stride=2), "it has strides"),
     ],
 )
 def test_refused(make, says):
@@ -385,6 +389,28 @@ def test_offsets_are_kept():
     assert cute.composition(a, "2:2")(1) == 5
     assert cute.coalesce(a).offset == 3
     assert cute.logical_divide(a, (2, 3))((1, 0), (0, 1)) == 3 + 1 + 30
+
+
+@pytest.mark.parametrize(
+    "found, wanted",
+    [
+        (lambda: cute.make_layout((4, 8), (8, 1)), "(4,8):(8,1)"),
+        (lambda: cute.make_layout((4, 8), stride=(8, 1)), "(4,8):(8,1)"),
+        (lambda: cute.make_layout((4, (2, 3))), "(4,(2,3)):(1,(4,8))"),
+        (lambda: cute.make_layout(8, 2), "8:2"),
+        (lambda: cute.make_layout("4:2", "8:1"), "(4,8):(2,1)"),
+        (lambda: cute.make_layout(L("4:2"), 8), "(4,8):(2,1)"),
+        (lambda: cute.make_layout("4:2"), "(4):(2)"),
+    ],
+)
+def test_make_layout_takes_a_shape_with_strides_or_layouts(found, wanted):
+    assert str(found()) == wanted
+
+
+def test_text_is_read_where_a_layout_is_looked_at():
+    text = "((4,8),2):((32,1),16)"
+    assert (cute.size(text), cute.rank(text), cute.cosize(text)) == (64, 2, 120)
+    assert str(cute.complement("4:2", "(4,6)")) == "(2,3):(1,8)"
 
 
 # -- symbols -------------------------------------------------------------------------------------

@@ -5,18 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..algebra.block import Block
 from ..algebra.nested import checked, congruent, flat, is_tuple, modes, shaped, times
 from ..algebra.strided import Strided
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
 from .given import as_count, as_layout, as_shape, as_tensor, of_tensors, over
+from .reading import layout
 
 
-def make_layout(*layouts: Any) -> Strided:
-    """The layouts side by side, each a mode of the result; their offsets add up."""
-    found = [as_layout(each, "make_layout(..)") for each in layouts]
-    if not found:
-        raise LayoutError("make_layout(): give at least one layout")
+def make_layout(*layouts: Any, stride: Any = None) -> Strided:
+    """A layout of a shape and strides, or layouts side by side, each a mode of the result; their
+    offsets add up.
+
+    layouts: a shape, and strides nested alike (also as stride=; without them compact, the left mode
+    fastest); or layouts, their texts, and shapes among them. A text is a layout.
+
+    Raises LayoutError where it is neither.
+    """
+    of_shape = not any(isinstance(each, Block | str) for each in layouts)
+    given = layouts if stride is None else (*layouts, stride)
+    construct = f"make_layout({', '.join(map(shown, given))})"
+    if not layouts or ((of_shape or stride is not None) and len(given) > 2):
+        raise LayoutError(
+            f"{construct}: give a shape and its strides, or layouts, which stand side by side; "
+            "cute.layout(4) makes one of a size"
+        )
+    if of_shape or stride is not None:
+        return layout(*given)
+    found = [as_layout(each, construct) for each in layouts]
     offset: Any = 0
     for each in found:
         offset = offset + each.offset

@@ -297,7 +297,7 @@ class MMAAtom:
         construct = f"MMAAtom({shown(self.shape_mnk)})"
         sizes = modes(as_shape(self.shape_mnk, construct))
         if len(sizes) != 3 or not all(map(is_integer, sizes)):
-            raise LayoutError(f"{construct}: give three integers, (M, N, K)")
+            raise LayoutError(f"{construct}: give three sizes, (M, N, K), as (16, 8, 16)")
         object.__setattr__(self, "shape_mnk", sizes)
         m, n, k = sizes
         for name, most in (("layout_a", m * k), ("layout_b", n * k), ("layout_c", m * n)):
@@ -339,7 +339,10 @@ class TiledMMA:
 
     def __post_init__(self) -> None:
         if not isinstance(self.atom, MMAAtom):
-            raise LayoutError(f"TiledMMA({shown(self.atom)}, ..): it is no MMAAtom; give one")
+            raise LayoutError(
+                f"TiledMMA({shown(self.atom)}, ..): a {type(self.atom).__name__} is no atom; give a "
+                "cute.MMAAtom(shape_mnk, layout_a, layout_b, layout_c)"
+            )
 
     @property
     def thr_layout_vmnk(self) -> Strided:
@@ -419,7 +422,7 @@ def make_tiled_mma(
     permutation_mnk: for each of M, N and K None, a size, or a layout by which a tile of that mode
     is permuted before the atoms take it.
 
-    Raises LayoutError where atom_layout_mnk is no bijection of three modes.
+    Raises LayoutError where atom is no MMAAtom, or atom_layout_mnk no bijection of three modes.
     """
     warps = as_layout(atom_layout_mnk, "make_tiled_mma(..)")
     construct = f"make_tiled_mma(.., {warps})"

@@ -38,6 +38,8 @@ def layout(shape: Any, stride: Any = None) -> Any:
             raise LayoutError(f"layout({shown(shape)}, ..): the text has its strides after a ':'")
         return _read(shape)
     if isinstance(shape, Strided | Swizzled):
+        if stride is not None:
+            raise LayoutError(f"layout({shape}, ..): it has strides; give a shape to other ones")
         return shape
     if stride is None:
         shape = checked(shape, f"layout({shown(shape)})", "shape", 1)
