@@ -1,6 +1,7 @@
 """Layouts composed, inverted and compared, as functions; slices as NumPy takes them."""
 
 import random
+import warnings
 from itertools import product
 
 import numpy as np
@@ -16,12 +17,14 @@ from lego_emit import (
     GenP,
     GroupBy,
     LegoError,
+    LegoWarning,
     Linear,
     RegP,
     Strided,
     TileBy,
     cute,
     generate,
+    hardware,
     same_map,
     symbols,
 )
@@ -35,6 +38,34 @@ CPP = registry.printer("cpp")
 
 def unflattened(dims, flat):
     return tuple(int(i) for i in np.unravel_index(flat, dims))
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [
+        Strided((32, 64), (64, 1)),
+        GroupBy([16, 32]).OrderBy(Col(16, 32)),
+        Linear({"a": [1, 2, 4, 8, 16], "b": [32, 64, 128, 256]}, out={"flat": 512}),
+    ],
+)
+def test_a_tile_of_a_larger_layout_is_told(outer):
+    with pytest.warns(LegoWarning, match=r"go to its first 128 indices, row-major") as told:
+        found = outer @ hardware.mma("c")
+    assert told[0].filename == __file__
+    assert "(16, 8), (m, n)) @ .." in str(told[0].message)
+    assert "T[16*m + dim0, 8*n + dim1]" in str(told[0].message)
+    assert found.apply(3, 9) == outer.apply(*unflattened(outer.dims, 10 * 8 + 3))
+
+
+def test_an_index_or_a_reshape_is_not_told():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fragment = hardware.mma("c")
+        assert (Strided((16, 8), (64, 1)) @ fragment).apply(3, 9) == 10 * 64 + 3
+        Strided((8, 16), (16, 1)) @ fragment
+        Strided((4, 4, 8), (32, 8, 1)) @ fragment
+        Strided((256, 1), (1, 1)) @ GroupBy([16, 8])
+        GroupBy([*symbols("M N")]) @ fragment
 
 
 def resized(layout, dims):

@@ -238,9 +238,11 @@ class Block:
         return reference.inv(self, flat)
 
     def __matmul__(self, inner: Any) -> Block:
-        """self @ inner: inner first. Its position is taken for self's index, row-major where self has
-        several dims. Raises LayoutError where inner's positions are no indices of self."""
-        return outside("compose").Composed(self, inner)
+        """self @ inner: inner first. Its results are taken for self's index where they are as many and
+        as large as self's dims, else its flat position is, row-major: a LegoWarning says so where
+        the results look like an index. Raises LayoutError where inner's positions are no indices of
+        self."""
+        return outside("compose").composed(self, inner, stacklevel=2)
 
     def __rmatmul__(self, outer: Any) -> Block:
         return outside("compose").Composed(outer, self)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InverseError, LayoutError, shown
+from ..errors import InverseError, LayoutError, LegoWarning, shown
+from ..kinds import is_integer
 from .block import Block, Change, Indexable, Numbers
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
@@ -144,6 +146,29 @@ class Composed(Indexable):
     def __repr__(self) -> str:
         inner = f"({self.inner!r})" if isinstance(self.inner, Composed) else repr(self.inner)
         return f"{self.outer!r} @ {inner}"
+
+
+def composed(outer: Block, inner: Any, stacklevel: int) -> Composed:
+    """outer @ inner, with a LegoWarning where that takes inner's results row-major and they look
+    like an index of outer: as many, and smaller."""
+    found = Composed(outer, inner)
+    given, taken = inner.physical_dims, outer.dims
+    if len(inner.results or ()) == len(taken) > 1 and all(map(is_integer, (*given, *taken))):
+        if given != taken and all(n <= m for n, m in zip(given, taken, strict=True)):
+            names = inner.results or ()
+            sizes = ", ".join(f"{n}={size}" for n, size in zip(names, given, strict=True))
+            start = [chr(ord("m") + k) for k in range(len(taken))]
+            index = ", ".join(f"{n}*{s} + {r}" for n, s, r in zip(given, start, names, strict=True))
+            warnings.warn(
+                f"{found!r}: the results ({sizes}) are less than the index that the outer layout "
+                f"takes, {list(taken)}, and go to its first {inner.physical_size} indices, "
+                f"row-major. For a part of it, compose with the tile alone, cute.local_tile(T, "
+                f"{tuple(given)}, ({', '.join(start)})) @ .., or write a function that returns "
+                f"T[{index}]",
+                LegoWarning,
+                stacklevel=stacklevel + 1,
+            )
+    return found
 
 
 def _as_index(numbers: Numbers, dims: Sequence[Any], flat: Any) -> list[Any]:
