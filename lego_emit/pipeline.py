@@ -53,7 +53,7 @@ def generate(
         sizes, assume and ranges say holds for those that have the parameters.
     target: cuda, cpp, rust, fortran, julia, glsl, javascript, or an installed plug-in's name.
     name: of the unit and its functions; default: the function's name, "layout" for a layout,
-        "index" for an expression.
+        "index" for an expression; of several the unit's alone, by default the first one's.
     sizes: parameters that are fixed to numbers, as {"BM": 32}.
     assume: relations between the symbols, as text or SymPy relations: "M % BM == 0".
     ranges: of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M: numbers, text, SymPy

@@ -58,6 +58,16 @@ def test_a_dict_names_them(target):
     assert unit.explain("second").startswith("second(p, j, BM)")
 
 
+def test_the_unit_has_the_first_ones_name():
+    guards = []
+    for given in ([tiled, wrapped], {"pack": wrapped, "unpack": tiled}, [LAYOUT, tiled]):
+        source = generate(given, "cpp", assume=["0 <= p < 8"]).source
+        guards.append(source.partition("#ifndef ")[2].split()[0])
+    assert guards == ["LEGO_TILED_HPP", "LEGO_PACK_HPP", "LEGO_LAYOUT_HPP"]
+    source = generate([tiled, wrapped], "fortran", assume=["0 <= p < 8"]).source
+    assert "module tiled_mod\n" in source
+
+
 @pytest.mark.parametrize(
     ("given", "options", "words"),
     [
@@ -70,7 +80,13 @@ def test_a_dict_names_them(target):
         ),
         (GroupBy([4]), {"sizes": {"i": 2}}, r"none; a slice such as layout\[3, :\]"),
         ([], {}, "there is nothing to emit"),
-        ([tiled, 3], {}, "takes a function or a layout, several of them"),
+        ([tiled, 3], {}, r"takes a function or a layout, several of them, .* not 3 \(that is 1 of"),
+        (
+            {"good": LAYOUT, "bad": "(4,8):(8,1)"},
+            {},
+            r"not '\(4,8\):\(8,1\)' \(that is 'bad' of what was given\); cute.layout\(\) reads",
+        ),
+        ("(4,8):(8,1)", {}, r"not '\(4,8\):\(8,1\)'; cute.layout\(\) reads"),
         ({"1": tiled}, {}, "'1' is no name for a function"),
         ([tiled, wrapped], {"sizes": {"Q": 2}}, "sizes fixes Q, .* parameters: p, j, BM, k, M"),
         ([tiled, wrapped], {"assume": ["Z < 3"]}, "names Z, which is no parameter"),

@@ -123,9 +123,9 @@ def several(subject: Any) -> dict[str, Any]:
     if not named:
         raise TraceError("generate() was given no function and no layout: there is nothing to emit")
     found: dict[str, Any] = {}
-    if not all(isinstance(part, Block) or callable(part) for _, part in named):
-        raise _no_subject(subject)
-    for name, part in named:
+    for at, (name, part) in enumerate(named):
+        if not isinstance(part, Block) and not callable(part):
+            raise _no_subject(part, shown(name if isinstance(subject, Mapping) else at))
         if not isinstance(name, str) or not name.isidentifier():
             raise TraceError(f"{shown(name)} is no name for a function")
         if name in found:
@@ -137,10 +137,14 @@ def several(subject: Any) -> dict[str, Any]:
     return found
 
 
-def _no_subject(subject: Any) -> TraceError:
+def _no_subject(subject: Any, name: str = "") -> TraceError:
+    """name: of one of several."""
+    hint = "; cute.layout() reads CuTe's text, sympy.sympify() an expression's"
     return TraceError(
         f"generate() takes a function or a layout, several of them, or SymPy expressions, not "
-        f"{shown(subject)}" + "; sympy.sympify() reads text" * isinstance(subject, str)
+        f"{shown(subject)}"
+        + f" (that is {name} of what was given)" * bool(name)
+        + hint * isinstance(subject, str)
     )
 
 
@@ -159,10 +163,11 @@ def _of_several(
     base: int,
     ranges: list[GivenRange],
 ) -> Subject:
-    """Each under what is said of its own parameters."""
+    """Each under what is said of its own parameters; the unit has the first one's name unless given."""
+    named = several(subject)
     parts = [
         _of_one_subject(part, own, sizes, assume, base, ranges, alone=False)
-        for own, part in several(subject).items()
+        for own, part in named.items()
     ]
     functions = [f for part in parts for f in part.functions]
     for at, f in enumerate(functions):
@@ -180,7 +185,9 @@ def _of_several(
     def told() -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for part in parts for text in part.doubts()))
 
-    return Subject(name or "index", title, functions, told, tuple(len(p.functions) for p in parts))
+    return Subject(
+        name or next(iter(named)), title, functions, told, tuple(len(p.functions) for p in parts)
+    )
 
 
 def _of_one_subject(
