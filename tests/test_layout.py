@@ -15,7 +15,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lego_emit import generate, symbols
+from lego_emit import Linear, generate, symbols
 from lego_emit.algebra import bijection, block
 from lego_emit.algebra.expand import ExpandBy
 from lego_emit.algebra.layout import ONE_WAY, GroupBy, OrderBy, TileBy
@@ -902,6 +902,33 @@ def test_random_tilings_are_the_bijections_that_numpy_makes(tiles):
     # Packing the same tiles one after the other undoes the tiling.
     packed = layout.OrderBy(*(Row(tile) for tile in tiles))
     assert table(packed).tolist() == list(range(layout.size))
+
+
+@pytest.mark.parametrize(
+    "block_",
+    [
+        Row(3, 4),
+        RegP([3, 4], [1, 0]),
+        GenP([3, 2], reverse, reverse_inv),
+        OrderBy(Col(2, 2)),
+        Linear({"lane": [(0, 1), (0, 2)], "warp": [(1, 1)]}, out={"row": 2, "col": 4}),
+        Linear({"lane": [1, 2], "warp": [4]}, out={"flat": 8}),
+    ],
+)
+def test_every_block_takes_brackets(block_):
+    last = tuple(n - 1 for n in block_.dims)
+    assert block_[last] == block_.apply(*last)
+    row = block_[1, :]
+    every = block_.apply(1, np.arange(block_.dims[1]))
+    assert np.array_equal(row, every)
+    with pytest.raises(IndexRangeError, match="2 indices wanted, 1 given"):
+        block_[1]
+    with pytest.raises(TypeError):
+        iter(block_)
+    unit = generate(lambda: block_[1, :], "cpp")
+    outputs = unit.functions[0].evaluate({"i": 1}).values()
+    want = block_[1, 1]
+    assert tuple(outputs) == (want if isinstance(want, tuple) else (want,))
 
 
 # -- a kind of block of one's own ----------------------------------------------------------------

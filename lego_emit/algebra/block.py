@@ -294,7 +294,7 @@ def _left_out(block: Block, method: str, what: str) -> LayoutError:
 
 
 class Indexable(Block):
-    """A block that takes [] (Layout and ExpandBy)."""
+    """A block that takes [], as all of ours do."""
 
     __iter__ = None  # or Python would try [0], [1], ... and stop at the first IndexRangeError
 

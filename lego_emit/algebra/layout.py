@@ -51,7 +51,7 @@ class PhysicalFirst:
 
 
 @dataclass(frozen=True, repr=False, eq=False, init=False)
-class OrderBy(Block, PhysicalFirst):
+class OrderBy(Indexable, PhysicalFirst):
     """One reordering: a hierarchy of tiles, outermost first, each with its permutation (Fig. 4).
 
     perms: RegP and GenP blocks or any other layouts, or a single OrderBy, whose perms are taken. A

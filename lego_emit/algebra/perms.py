@@ -11,14 +11,14 @@ from typing import Any
 from ..errors import LayoutError, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from . import bijection
-from .block import Block, Change, Numbers, outside
+from .block import Change, Indexable, Numbers, outside
 from .digits import flattened, taken_apart
 from .figures import flatten, gather, genp_apply, genp_inv, scatter, unflatten
 from .sizes import check_perm, check_sizes, comparable, listed, unwrapped
 
 
 @dataclass(frozen=True, repr=False, eq=False, init=False)
-class RegP(Block):
+class RegP(Indexable):
     """Regular permutation of a tile's dimensions (Figs. 3 and 4).
 
     dims: the tile's sizes. perm: a permutation of 0..d-1; a gather, so that dimension k of the
@@ -91,7 +91,7 @@ def Col(*dims: Any) -> RegP:
 
 
 @dataclass(frozen=True, repr=False, eq=False, init=False)
-class GenP(Block):
+class GenP(Indexable):
     """General permutation of a tile's elements by a user's functions (Figs. 3, 4 and 7).
 
     dims: the tile's sizes. apply(*index) gives the flat position. inv(flat) gives the index: a
