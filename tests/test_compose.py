@@ -57,6 +57,17 @@ def test_a_tile_of_a_larger_layout_is_told(outer):
     assert found.apply(3, 9) == outer.apply(*unflattened(outer.dims, 10 * 8 + 3))
 
 
+def test_what_has_more_positions_is_refused_once():
+    a, c = hardware.mma("a"), hardware.mma("c")
+    for outer, inner, way in [
+        (c, a, "from one layout of a tensor to another goes A.invert_and_compose(B)"),
+        (Strided((4, 8), (8, 1)), c, "enlarge the first, or compose it with a part of the second"),
+    ]:
+        with pytest.raises(LayoutError) as error:
+            outer @ inner
+        assert str(error.value).endswith(way) and str(error.value).count("Linear(") <= 2
+
+
 def test_an_index_or_a_reshape_is_not_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -170,7 +181,7 @@ REFUSED = {
     "too many": (
         lambda: GroupBy([2, 2]) @ GroupBy([24]),
         LayoutError,
-        r"positions in 0..23, and GroupBy\(\[2, 2\]\) takes 4",
+        r"GroupBy\(\[2, 2\]\) @ .* positions in 0..23, and the first takes 4",
     ),
     "unknown range": (
         lambda: GroupBy([16]) @ GenP([4], lambda i: i * i),

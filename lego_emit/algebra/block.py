@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from ..errors import IndexRangeError, InverseError, LayoutError, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from .sizes import product
-from .slices import check_slice
+from .slices import check_slice, place_of
 
 # What blocks offer and others do: "symbols" (evaluation on symbols), "tracing" (the function that is
 # being followed, or None), "check" (at every index), "picture" (for a notebook).
@@ -344,7 +344,7 @@ def check_index(block: Block, axis: int | None, index: Any) -> bool:
         return False
     if is_symbolic(index):
         return True
-    place = "the flat index" if axis is None else f"index {axis}"
+    place = "the flat index" if axis is None else place_of(block, axis)
     kind = f"an array of {index.dtype}" if is_array(index) else f"a {type(index).__name__}"
     raise IndexRangeError(
         f"{block!r}: {place} is {shown(index)}, {kind}; give an integer, a NumPy integer array or a "

@@ -37,14 +37,17 @@ class Composed(Indexable):
             )
         if not self.inner.is_bounded:
             raise LayoutError(
-                f"{self!r}: the positions of {self.inner!r} are not known to lie in "
+                f"{shown(self)}: the positions of the second are not known to lie in "
                 f"0..{self.outer.size - 1!r}; give its GenP an inv, or strides that are not negative"
             )
         given, taken = self.inner.physical_size, self.outer.size
         if isinstance(given, int) and isinstance(taken, int) and given > taken:
+            way = "enlarge the first, or compose it with a part of the second"
+            if self.inner.results is not None and self.inner.results == self.outer.results:
+                way = "from one layout of a tensor to another goes A.invert_and_compose(B)"
             raise LayoutError(
-                f"{self!r}: {self.inner!r} gives positions in 0..{given - 1}, and {self.outer!r} "
-                f"takes {taken} indices"
+                f"{shown(self)}: the second gives positions in 0..{given - 1}, and the first takes "
+                f"{taken} indices; {way}"
             )
 
     @property
@@ -160,7 +163,7 @@ def composed(outer: Block, inner: Any, stacklevel: int) -> Composed:
             start = [chr(ord("m") + k) for k in range(len(taken))]
             index = ", ".join(f"{n}*{s} + {r}" for n, s, r in zip(given, start, names, strict=True))
             warnings.warn(
-                f"{found!r}: the results ({sizes}) are less than the index that the outer layout "
+                f"{shown(found)}: the results ({sizes}) are less than the index that the outer layout "
                 f"takes, {list(taken)}, and go to its first {inner.physical_size} indices, "
                 f"row-major. For a part of it, compose with the tile alone, cute.local_tile(T, "
                 f"{tuple(given)}, ({', '.join(start)})) @ .., or write a function that returns "

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import IndexRangeError, LayoutError, WidthError, shown
 from ..kinds import is_array
 from .figures import unflatten
-from .slices import run_of
+from .slices import place_of, run_of
 
 INT64_MAX = 2**63 - 1
 TABLE_MOST = 2**24  # elements of a table: 128 MiB
@@ -29,6 +29,11 @@ class Referenced(Protocol):
     @property
     def dims(self) -> tuple[Any, ...]:
         """The sizes of the logical index."""
+        ...
+
+    @property
+    def coordinates(self) -> tuple[str, ...] | None:
+        """The names of the index's coordinates, where they have any."""
         ...
 
     @property
@@ -65,7 +70,7 @@ def apply(block: Referenced, indices: Sequence[Any]) -> Any:
     WidthError on arrays over a block of more than 2^63 - 1 elements.
     """
     values = [
-        _checked(block, f"index {axis}", i, n)
+        _checked(block, place_of(block, axis), i, n)
         for axis, (i, n) in enumerate(zip(indices, block.dims, strict=True))
     ]
     arrays = [value for value in values if is_array(value)]
@@ -111,7 +116,7 @@ def getitem(layout: Referenced, indices: Sequence[Any]) -> Any:
     for axis, i in enumerate(found):
         if is_array(i) and i.ndim:
             raise IndexRangeError(
-                f"{layout!r}: index {axis} is an array beside a ':'; give apply arrays for all"
+                f"{layout!r}: {place_of(layout, axis)} is an array beside a ':'; give apply arrays for all"
             )
     for place, axis in enumerate(runs):
         _check_width(layout)

@@ -1,4 +1,4 @@
-"""Slices of a layout's axes, as NumPy takes them."""
+"""A layout's axes: what their indices are called, and slices, as NumPy takes them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from typing import Any
 
 from ..errors import IndexRangeError, shown
 from ..kinds import is_integer
+
+
+def place_of(block: Any, axis: int) -> str:
+    """What the index of an axis is called in a message: the coordinate's name, where it has one."""
+    names = block.coordinates
+    return names[axis] if names else f"index {axis}"
 
 
 def check_slice(block: Any, axis: int, part: slice) -> None:

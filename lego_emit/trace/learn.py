@@ -10,6 +10,7 @@ from functools import reduce
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.slices import place_of
 from ..arith.expr import Cond, Expr, group
 from ..arith.facts import current
 from ..arith.rebuild import expand_groups, unsubstitute
@@ -115,7 +116,7 @@ def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None
         return
     if is_inside(value, size):
         return
-    where = "the position" if axis is None else f"index {axis}"
+    where = "the position" if axis is None else place_of(block, axis)
     if facts.nonneg(-value - 1) or facts.nonneg(value - size):
         raise IndexRangeError(
             f"{block!r}: {where} is {own(value)!r}, never in 0..{own(size - 1)!r}"

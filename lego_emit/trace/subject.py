@@ -125,7 +125,7 @@ def several(subject: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for at, (name, part) in enumerate(named):
         if not isinstance(part, Block) and not callable(part):
-            raise _no_subject(part, shown(name if isinstance(subject, Mapping) else at))
+            raise _no_subject(subject, name if isinstance(subject, Mapping) else at, part)
         if not isinstance(name, str) or not name.isidentifier():
             raise TraceError(f"{shown(name)} is no name for a function")
         if name in found:
@@ -137,14 +137,16 @@ def several(subject: Any) -> dict[str, Any]:
     return found
 
 
-def _no_subject(subject: Any, name: str = "") -> TraceError:
-    """name: of one of several."""
-    hint = "; cute.layout() reads CuTe's text, sympy.sympify() an expression's"
+def _no_subject(subject: Any, *part: Any) -> TraceError:
+    """part: of several the name or number of the one that is none, and that one."""
+    text, wrong = shown(subject), part[-1] if part else subject
+    if part:
+        text = text if len(text) <= 60 else f"a {type(subject).__name__}"
+        text += f", where {shown(part[0])} is {shown(wrong)}"
+    if isinstance(wrong, str):
+        text += "; cute.layout() reads CuTe's text, sympy.sympify() an expression's"
     return TraceError(
-        f"generate() takes a function or a layout, several of them, or SymPy expressions, not "
-        f"{shown(subject)}"
-        + f" (that is {name} of what was given)" * bool(name)
-        + hint * isinstance(subject, str)
+        f"generate() takes a function or a layout, several of them, or SymPy expressions, not {text}"
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
+from ..algebra.slices import place_of
 from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
 from ..arith.knowledge import PATH, using
@@ -115,7 +116,7 @@ class Trace:
         """A layout was asked at a number: is that a variable around the function?"""
         name, value = self.captured.get(id(index), ("", None))
         if name and value is index:
-            place = "the position" if axis is None else f"index {axis}"
+            place = "the position" if axis is None else place_of(layout, axis)
             self.misread.setdefault(name, (int(index), f"{place} of {layout!r}"))
 
     def axis(self, size: Expr) -> Expr:
