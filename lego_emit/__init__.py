@@ -11,7 +11,7 @@ from .algebra.block import provide
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
-from .errors import LegoError, LegoWarning
+from .errors import LegoError, LegoWarning, nearest
 
 if TYPE_CHECKING:
     from .algebra.linear import Linear
@@ -59,8 +59,16 @@ def __getattr__(name: str) -> Any:
         case "cute":
             import lego_emit.cute as found
         case _:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            known = "" if name.startswith("_") else nearest(name, __dir__())
+            raise AttributeError(
+                f"module {__name__!r} has no attribute {name!r}.{known}", name=name
+            )
     return found
+
+
+def __dir__() -> list[str]:
+    """What is there to be used, loaded or not."""
+    return sorted([*__all__, "__version__", "cute", "errors", "hardware"])
 
 
 def _symbols() -> Any:

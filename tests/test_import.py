@@ -75,6 +75,22 @@ def test_the_printers_and_targets_are_one_class_each():
     assert "No module named 'printers'" in done.stderr
 
 
+def test_what_is_there_is_listed_and_what_is_not_has_a_nearest():
+    import lego_emit
+
+    assert {*lego_emit.__all__} < {*dir(lego_emit)}
+    for name in dir(lego_emit):
+        assert getattr(lego_emit, name) is not None
+    assert not {"Any", "sys", "kinds", "provide", "TYPE_CHECKING"} & {*dir(lego_emit)}
+    for wrong, right in {
+        "Groupby": "GroupBy",
+        "generat": "generate",
+        "Hardware": "hardware",
+    }.items():
+        with pytest.raises(AttributeError, match=rf"{wrong}'\. Did you mean '{right}'\?"):
+            getattr(lego_emit, wrong)
+
+
 def test_every_name_that_it_offers_is_there():
     import lego_emit
 

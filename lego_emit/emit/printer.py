@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from .. import templates
 from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
 from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Program
+from ..templates import ENDING, environment, named
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -351,7 +351,7 @@ class Printer:
                     f"{self.title} has no {function.index_type}; it has {', '.join(self.types)}"
                 )
         functions = self.fitted_views(program)
-        with templates.named(type(self), self.title, self.template):
+        with named(type(self), self.title, self.template):
             text = self._template.render(
                 unit=program.name,
                 program=program,
@@ -365,11 +365,11 @@ class Printer:
 
     @cached_property
     def _environment(self):
-        return templates.environment(type(self))
+        return environment(type(self))
 
     @cached_property
     def _template(self):
-        if self.template.endswith(templates.ENDING):
+        if self.template.endswith(ENDING):
             return self._environment.get_template(self.template)
         return self._environment.from_string(self.template)
 
