@@ -3,6 +3,7 @@ documentation."""
 
 import itertools
 import random
+import re
 
 import pytest
 
@@ -367,6 +368,19 @@ def test_documented(found, wanted):
         (lambda: cute.logical_divide("(M,N):(N,1)", (8, 8)), "whether 8 divides M is not known"),
         (lambda: cute.complement("S<3,4,3> o 0 o 8:1"), "no layout of a shape and strides"),
         (lambda: cute.get("(2,3)", 2), "2 modes"),
+        (
+            lambda: cute.composition("(64,64):(64,1)", cute.Swizzle(3, 3, 3)),
+            "a swizzle of positions goes first: composition(Swizzle(3, 3, 3), '(64,64):(64,1)')",
+        ),
+        (lambda: cute.slice_("(4,8):(8,1)", (None, 2)), "slice_((None, 2), '(4,8):(8,1)')"),
+        (lambda: cute.slice_(L("(4,8):(8,1)"), None), "the coordinate goes first"),
+        (
+            lambda: cute.zipped_divide("(M,8):(8,1)", (4, 4)),
+            "whether 4 divides M is not known; write M as a product, as in 4*K, or do it in a "
+            "function that generate() is given, with assume=['M % 4 == 0']",
+        ),
+        (lambda: cute.logical_divide("M + 1:1", "N"), "assume=['(M + 1) % N == 0']"),
+        (lambda: cute.complement("(4,M):(N,1)"), "with assume=['"),
         (lambda: cute.make_layout(), "give a shape and its strides, or layouts"),
         (lambda: cute.make_layout(4, 8, 2), "give a shape and its strides, or layouts"),
         (lambda: cute.make_layout((4, 8), (8,)), "not congruent"),
@@ -411,6 +425,7 @@ def test_text_is_read_where_a_layout_is_looked_at():
     text = "((4,8),2):((32,1),16)"
     assert (cute.size(text), cute.rank(text), cute.cosize(text)) == (64, 2, 120)
     assert str(cute.complement("4:2", "(4,6)")) == "(2,3):(1,8)"
+    assert str(cute.slice_((None, 2), "(4,8):(8,1)")) == "4:8 + 2"
 
 
 # -- symbols -------------------------------------------------------------------------------------
@@ -424,6 +439,17 @@ def test_symbols():
     assert str(a) == "((2,4),(4*M,2*K)):((8*K,1),(16*K,4))"
     assert str(cute.complement(L(M, N), M * N)) == "N:1"
     assert str(cute.logical_product(L((4, 8)), L(M, 1))) == "((4,8),M):((1,4),32)"
+
+
+def test_an_assumption_that_a_message_names_is_a_way_out():
+    def tile(M, r, t):
+        return cute.zipped_divide(L((M, 8), (8, 1)), (4, 4))((r, 0), (t, 1))
+
+    with pytest.raises(LayoutError) as error:
+        generate(tile, "cpp")
+    (assumption,) = re.findall(r"assume=\['(.*?)'\]", str(error.value))
+    unit = generate(tile, "cpp", assume=[assumption])
+    assert unit.functions[0].evaluate({"M": 8, "r": 3, "t": 1}) == {"result": (3 + 4) * 8 + 4}
 
 
 def test_facts_of_the_running_trace():

@@ -15,10 +15,7 @@ from ..arith.rebuild import unsubstitute
 from ..errors import LayoutError
 from ..kinds import is_integer
 
-WAY_OUT = (
-    "write a size that divides as a product, as in 8*K, or give generate() an assume such as "
-    '"M % 8 == 0"'
-)
+WAY_OUT = "do it in a function that generate() is given, with assume="
 
 
 def at_most(a: Any, b: Any) -> bool | None:
@@ -59,15 +56,30 @@ def quotient(n: Any, divisor: Any) -> Any:
 def quotient_up(n: Any, divisor: Any, construct: str) -> Any:
     """n / divisor, rounded up. Raises LayoutError where symbols leave open whether it divides: a
     quotient among a layout's sizes says that it does."""
-    if decided(divides(divisor, n), construct, f"{divisor!r} divides {n!r}"):
+    if does_divide(divisor, n, construct):
         return quotient(n, divisor)
     return quotient(n + divisor - 1, divisor)
 
 
-def decided(answer: bool | None, construct: str, question: str) -> bool:
-    """An answer that must be known. Raises LayoutError where it is not."""
+def does_divide(divisor: Any, n: Any, construct: str) -> bool:
+    """Whether n is a multiple of divisor. Raises LayoutError where that is not known."""
+    answer = divides(divisor, n)
     if answer is None:
-        raise LayoutError(f"{construct}: whether {question} is not known; {WAY_OUT}")
+        by = f"({divisor!r})" if len(Expr.of(divisor).terms) > 1 else repr(divisor)
+        of = f"({n!r})" if len(Expr.of(n).terms) > 1 else repr(n)
+        raise LayoutError(
+            f"{construct}: whether {divisor!r} divides {n!r} is not known; write {n!r} as a product, as "
+            f"in {by}*K, or {WAY_OUT}{[f'{of} % {by} == 0']}"
+        )
+    return answer
+
+
+def decided(answer: bool | None, construct: str, question: str) -> bool:
+    """An answer that must be known: to a relation, as text. Raises LayoutError where it is not."""
+    if answer is None:
+        raise LayoutError(
+            f"{construct}: whether {question} is not known; {WAY_OUT}{[question]}, or what else holds"
+        )
     return answer
 
 

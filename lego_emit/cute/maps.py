@@ -17,7 +17,7 @@ from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
 from .given import as_layout, as_shape, as_tensor, as_tiler, of_tensors
-from .known import at_most, decided, divides, quotient, quotient_up
+from .known import at_most, decided, divides, does_divide, quotient, quotient_up
 from .making import of_leaves
 
 Leaves = list[tuple[Any, Any]]
@@ -140,6 +140,11 @@ def composition(a: Any, b: Any) -> Any:
     Raises LayoutError, naming the mode, where b's stride or size crosses a's sizes and no strides
     give the map; and where symbols do not say whether it does.
     """
+    if isinstance(b, Swizzle):
+        raise LayoutError(
+            f"composition({shown(a)}, {b!r}): a swizzle of positions goes first: composition({b!r}, "
+            f"{shown(a)})"
+        )
     if not isinstance(a, Swizzle):
         return _composition(a, b)
     if isinstance(b, Swizzled):
@@ -223,15 +228,16 @@ def _composed(
             n = 1
             break
         if not divides(r, s):
-            decided(divides(r, s), construct, f"{r!r} divides {s!r}")
-            decided(skips, construct, f"{s!r} divides {r!r}")
+            does_divide(r, s, construct)
+            if skips is None:
+                does_divide(s, r, construct)
             raise LayoutError(
                 f"{construct}: in mode {place} the stride {r!r} and the size {s!r} of the first: "
                 "neither divides the other; choose a stride that does, or tile the first by it"
             )
         taken = quotient(s, r)
         if not divides(taken, n):
-            decided(divides(taken, n), construct, f"{taken!r} divides {n!r}")
+            does_divide(taken, n, construct)
             raise LayoutError(
                 f"{construct}: mode {place} takes {taken!r} of a mode of size {s!r} at a time, "
                 f"which do not divide its size {n!r}; choose a size that they divide"
@@ -349,7 +355,7 @@ def left_inverse(a: Any) -> Strided:
         return Strided(1, 0)
     found: Leaves = [(ordered[0][0], 0)]
     for (d, n, k), (after, _, _) in pairwise(ordered):
-        if not decided(divides(d, after), f"left_inverse({a})", f"{d!r} divides {after!r}"):
+        if not does_divide(d, after, f"left_inverse({a})"):
             raise LayoutError(
                 f"left_inverse({a}): the stride {d!r} does not divide {after!r}; no strides take "
                 "the positions back"

@@ -297,7 +297,7 @@ class MMAAtom:
         construct = f"MMAAtom({shown(self.shape_mnk)})"
         sizes = modes(as_shape(self.shape_mnk, construct))
         if len(sizes) != 3 or not all(map(is_integer, sizes)):
-            raise LayoutError(f"{construct}: give three sizes, (M, N, K), as (16, 8, 16)")
+            raise LayoutError(f"{construct}: give three integers, (M, N, K), as (16, 8, 16)")
         object.__setattr__(self, "shape_mnk", sizes)
         m, n, k = sizes
         for name, most in (("layout_a", m * k), ("layout_b", n * k), ("layout_c", m * n)):
@@ -340,8 +340,8 @@ class TiledMMA:
     def __post_init__(self) -> None:
         if not isinstance(self.atom, MMAAtom):
             raise LayoutError(
-                f"TiledMMA({shown(self.atom)}, ..): a {type(self.atom).__name__} is no atom; give a "
-                "cute.MMAAtom(shape_mnk, layout_a, layout_b, layout_c)"
+                f"TiledMMA({shown(self.atom)}, ..): it is no MMAAtom but a "
+                f"{type(self.atom).__name__}; give a cute.MMAAtom(shape_mnk, layout_a, layout_b, layout_c)"
             )
 
     @property

@@ -12,7 +12,7 @@ from ..algebra.nested import is_tuple, modes, size_of
 from ..algebra.strided import Strided
 from ..errors import LayoutError, shown
 from .given import as_layout, as_shape, as_tiler, of_memory, of_tensors
-from .known import decided, divides, quotient
+from .known import does_divide, quotient
 from .making import make_layout, make_ordered_layout
 from .maps import by_mode, coalesce, complement, composition
 
@@ -126,7 +126,7 @@ def tile_to_shape(block: Strided, shape: Any, order: Any = None) -> Strided:
     padded = _padded(block, count)
     repeats = []
     for k, (n, part) in enumerate(zip(wanted, padded.dims, strict=True)):
-        if not decided(divides(part, n), construct, f"{part!r} divides {n!r}"):
+        if not does_divide(part, n, construct):
             raise LayoutError(
                 f"{construct}: the block's mode {k} of size {part!r} does not divide {n!r}; choose "
                 "a shape that it divides"

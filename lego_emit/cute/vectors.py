@@ -15,7 +15,7 @@ from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
 from .given import as_count, as_layout, as_tensor
-from .known import decided, divides, quotient
+from .known import divides, does_divide, quotient
 from .maps import coalesce, composition, is_zero, right_inverse
 
 
@@ -63,7 +63,7 @@ def upcast(a: Any, n: int) -> Any:
         if is_zero(d):
             return size, d
         if not is_integer(d):
-            if not decided(divides(n, d), construct, f"{n} divides the stride {d!r}"):
+            if not does_divide(n, d, construct):
                 raise LayoutError(_torn(construct, n, d))
             return size, quotient(d, n)
         reach = abs(d)
@@ -73,11 +73,11 @@ def upcast(a: Any, n: int) -> Any:
         sign = 1 if d > 0 else -1
         if is_integer(size):
             return -(-size // joined), sign * -(-reach // n)
-        if not decided(divides(joined, size), construct, f"{joined} divides {size!r}"):
+        if not does_divide(joined, size, construct):
             return quotient(size + joined - 1, joined), sign * -(-reach // n)
         return quotient(size, joined), sign * -(-reach // n)
 
-    if not decided(divides(n, a.offset), construct, f"{n} divides the offset {a.offset!r}"):
+    if not does_divide(n, a.offset, construct):
         raise LayoutError(
             f"{construct}: the offset {a.offset!r} is no multiple of {n}; start at one that is"
         )
