@@ -87,6 +87,8 @@ def blocked(
     for name, sizes in tiles:
         steps += [(name, dim, bits_of(construct, name, sizes[dim])) for dim in way]
     made = _tile(*steps, rank=rank, ins=(REGISTER, LANE, WARP))
+    for dim, size in enumerate(() if shape is None else listed(shape)):
+        bits_of(f"{construct[:-1]}, shape={shown(shape)})", f"dim{dim}", size)
     return made if shape is None else fitted(made, shape, way)
 
 
@@ -127,15 +129,15 @@ def sliced(layout: Linear, dim: int) -> Linear:
 
 def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
     """A fragment of mma.sync m16n8 (PTX ISA, "Matrix Fragments for mma.m16n8k*"): operand a (16 x k),
-    b (k x 8) or c (16 x 8).
+    b (k x 8), or c or d, the accumulator (16 x 8).
 
     bits: of an element. k: 256 / bits unless given (16 for f16, 8 for tf32, 4 for f64, 256 for b1);
     or half of it, and for f64 8 or 16.
     """
     construct = f"mma({shown(operand)}, {shown(bits)})"
-    if operand not in ("a", "b", "c"):
-        raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
-    if operand == "c":
+    if operand not in ("a", "b", "c", "d"):
+        raise LayoutError(f"{construct}: the operands are 'a', 'b', and 'c' or 'd'")
+    if operand in ("c", "d"):
         _element(construct, bits, (16, 32, 64))
         return _tile((REGISTER, 1, 1), (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1))
     wide = _element(construct, bits, (1, 4, 8, 16, 32, 64))
@@ -154,17 +156,19 @@ def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
 
 def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Linear:
     """A fragment of wgmma.mma_async m64 (PTX ISA, "Register Fragments" of wgmma.mma_async), over the
-    four warps of a warpgroup: operand a (64 x 256/bits) or d (64 x n, n a power of two of at least
-    8)."""
+    four warps of a warpgroup: operand a (64 x 256/bits), or d or c, the accumulator (64 x n, n a
+    power of two of at least 8)."""
     construct = f"wgmma({shown(operand)}, {shown(n)}, {shown(bits)})"
-    if operand not in ("a", "d"):
-        raise LayoutError(f"{construct}: the operands in registers are 'a' and 'd'")
+    if operand not in ("a", "c", "d"):
+        raise LayoutError(f"{construct}: the operands in registers are 'a', and 'c' or 'd'")
     if operand == "a":
         _element(construct, bits, (1, 8, 16, 32))
         return mma("a", bits) * Linear.identity1D(4, WARP, "dim0")
     _element(construct, bits, (16, 32))
-    if bits_of(construct, "n", n) < 3 or n > 256:
-        raise LayoutError(f"{construct}: n is {n}; powers of two from 8 to 256 are linear over F2")
+    if n not in (8, 16, 32, 64, 128, 256):
+        raise LayoutError(
+            f"{construct}: n is {shown(n)}; powers of two from 8 to 256 are linear over F2"
+        )
     tile = mma("c") * Linear.identity1D(n // 8, REGISTER, "dim1")
     return tile * Linear.identity1D(4, WARP, "dim0")
 
@@ -173,8 +177,8 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     """What ldmatrix and stmatrix of b16 hold (PTX ISA, "Warp-level matrix load instruction: ldmatrix"):
     1, 2 or 4 matrices of 8 x 8 below one another; transposed: as .trans gives them."""
     construct = f"ldmatrix({shown(count)})"
-    if bits_of(construct, "count", count) > 2:
-        raise LayoutError(f"{construct}: there are 1, 2 and 4 matrices")
+    if count not in (1, 2, 4):
+        raise LayoutError(f"{construct}: give 1, 2 or 4 matrices")
     row, column = (1, 0) if transposed else (0, 1)
     tile = _tile((REGISTER, column, 1), (LANE, column, 2), (LANE, row, 3))
     return tile * Linear.identity1D(count, REGISTER, "dim0")
@@ -183,7 +187,7 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
 def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -> Linear:
     """A fragment of AMD's v_mfma on 64 lanes (AMDMfmaEncodingAttr; Matrix Instruction Calculator).
 
-    operand: c (size x size), a (size x k) or b (k x size), size 32 or 16. k_width: consecutive
+    operand: c or d (size x size), a (size x k) or b (k x size), size 32 or 16. k_width: consecutive
     elements of k in a lane. bits: of an element of c; those of 64 have the size 16.
     """
     construct = f"mfma({shown(operand)}, {shown(size)}, {shown(k_width)})"
@@ -195,7 +199,7 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -
     _element(construct, bits, (32, 64) if size == 16 else (32,))
     if operand == "c" and bits == 64:  # the lanes hold rows in turn
         return _tile((LANE, 1, 4), (LANE, 0, 2), (REGISTER, 0, 2))
-    if operand == "c":
+    if operand in ("c", "d"):
         # four rows in the registers of a lane, then the other lanes', then again
         return _tile(
             (REGISTER, 0, 2),
@@ -207,26 +211,26 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -
         return _tile((REGISTER, 1, wide), (LANE, 0, across), (LANE, 1, groups))
     if operand == "b":
         return _tile((REGISTER, 0, wide), (LANE, 1, across), (LANE, 0, groups))
-    raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
+    raise LayoutError(f"{construct}: the operands are 'a', 'b', and 'c' or 'd'")
 
 
 def wmma(operand: str = "c", version: int = 1, k_width: int = 8) -> Linear:
     """A fragment of AMD's v_wmma 16 x 16 x 16 of 16 bits on 32 lanes (AMDWmmaEncodingAttr; Matrix
     Instruction Calculator).
 
-    operand: a, b (each in both halves of a wave in version 1) or c. version: 1 for RDNA3, 2 for
+    operand: a, b (each in both halves of a wave in version 1), c or d. version: 1 for RDNA3, 2 for
     RDNA4. k_width: consecutive elements of k in a lane of version 2: 8, as Triton has them, or 4, as
     the calculator; a product is the same where a and b have one order of k.
     """
     construct = f"wmma({shown(operand)}, {shown(version)})"
     if not is_integer(version) or version not in (1, 2):
         raise LayoutError(f"{construct}: the versions are 1 (RDNA3) and 2 (RDNA4)")
-    if operand == "c":
+    if operand in ("c", "d"):
         if version == 1:  # the halves of a wave hold rows in turn
             return _tile((LANE, 1, 4), (LANE, 0, 1), (REGISTER, 0, 3))
         return _tile((REGISTER, 0, 3), (LANE, 1, 4), (LANE, 0, 1))
     if operand not in ("a", "b"):
-        raise LayoutError(f"{construct}: the operands are 'a', 'b' and 'c'")
+        raise LayoutError(f"{construct}: the operands are 'a', 'b', and 'c' or 'd'")
     k, across = (1, 0) if operand == "a" else (0, 1)
     if version == 1:
         tile = _tile((REGISTER, k, 4), (LANE, across, 4))

@@ -20,6 +20,35 @@ ATOM = cute.MMAAtom(
 )
 
 
+def test_an_atom_of_the_hardwares_fragments():
+    assert cute.MMAAtom.of(*(hardware.mma(operand) for operand in "abc")) == ATOM
+    for a, b, c in [
+        *([hardware.mma(w, bits) for w in "ab"] + [hardware.mma("d")] for bits in (4, 8, 32, 64)),
+        [hardware.mfma(w) for w in "abc"],
+        [hardware.wmma(w) for w in "abd"],
+    ]:
+        atom = cute.MMAAtom.of(a, b, c)
+        m, n, _ = atom.shape_mnk
+        for lane, value in itertools.product(range(atom.threads), range(a.in_dims["register"])):
+            row, column = a(register=value, lane=lane)
+            assert atom.layout_a(lane, value) == row + m * column
+        for lane, value in itertools.product(range(atom.threads), range(b.in_dims["register"])):
+            row, column = b(register=value, lane=lane)
+            assert atom.layout_b(lane, value) == column + n * row
+        assert Linear.of(atom.layout_c).rank == c.rank
+
+
+def test_an_atom_over_four_warps():
+    a, d = hardware.wgmma("a"), hardware.wgmma("d")
+    b = Linear(
+        {"register": [(k, 0) for k in (1, 2, 4, 8)], "lane": [(0, 1), (0, 2), (0, 4)]}
+        | {"warp": [(0, 0)] * 4},
+        out={"dim0": 16, "dim1": 8},
+    )
+    atom = cute.MMAAtom.of(a, b, d)
+    assert atom.threads == 128 and str(atom.layout_c) == "((4,8,4),(2,2)):((128,1,16),(64,8))"
+
+
 def random_matrix(draw, m, n):
     kind = draw.randrange(3)
     if kind == 0:
@@ -275,6 +304,11 @@ def test_max_common_vector():
         (lambda: cute.MMAAtom((2, 2, 2), "(4,1)", "(4,1)", "(2,2)"), "[2, 4] threads"),
         (lambda: cute.MMAAtom((16, 8), "32:1", "32:1", "32:1"), "give three integers"),
         (lambda: cute.MMAAtom("16", "32:1", "32:1", "32:1"), "MMAAtom('16'): the shape has '16'"),
+        (lambda: cute.MMAAtom.of(1, 2, 3), "a is 1; give a layout of register and lane"),
+        (
+            lambda: cute.MMAAtom.of(*map(hardware.mma, "bac")),
+            "a is 16 x 8, b 16 x 16 and c 16 x 8; give M x K, K x N and M x N",
+        ),
         (
             lambda: cute.make_tiled_mma("atom", (2, 2, 1)),
             "it is no MMAAtom but a str; give a cute.MMAAtom(",

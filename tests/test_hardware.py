@@ -198,9 +198,31 @@ def test_blocked():
 
 
 @pytest.mark.parametrize(
+    "call, said",
+    [
+        (lambda: hardware.ldmatrix(3), "ldmatrix(3): give 1, 2 or 4"),
+        (lambda: hardware.wgmma("d", 24), "n is 24; powers of two from 8 to 256"),
+        (
+            lambda: hardware.blocked([1, 1], [4, 8], [1, 1], shape=(4, 12)),
+            "blocked([1, 1], [4, 8], [1, 1], shape=(4, 12)): dim1 is 12, no power of two",
+        ),
+    ],
+)
+def test_a_message_names_what_was_called(call, said):
+    with pytest.raises(LayoutError) as error:
+        call()
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("make", [hardware.mma, hardware.wgmma, hardware.mfma, hardware.wmma])
+def test_the_accumulator_has_both_names(make):
+    assert make("c") == make("d")
+
+
+@pytest.mark.parametrize(
     "call",
     [
-        lambda: hardware.mma("d"),
+        lambda: hardware.mma("e"),
         lambda: hardware.mma("a", 2),
         lambda: hardware.mma("a", 16, 32),
         lambda: hardware.mma("b", 64, 2),

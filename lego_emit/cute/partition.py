@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..algebra.linear_map import LinearMap
 from ..algebra.nested import is_tuple, modes, times
 from ..algebra.sizes import listed
 from ..algebra.strided import Strided, is_one
 from ..errors import IndexRangeError, LayoutError, shown
 from ..kinds import is_integer, is_symbolic
 from .atoms import CopyAtom
+from .convert import to_cute
 from .given import as_layout, as_shape, as_tiler, over
 from .known import at_most, decided, divides
 from .making import get, make_layout, with_offset
@@ -314,12 +316,49 @@ class MMAAtom:
                 "the same, with stride 0 where threads share a value"
             )
 
+    @classmethod
+    def of(cls, a: Any, b: Any, c: Any) -> MMAAtom:
+        """The atom of three fragments as lego_emit.hardware has them, a of (M, K), b of (K, N) and c
+        of (M, N): registers are the values, the other inputs together the thread.
+
+        Raises LayoutError where one is no such layout, or their sizes do not agree.
+        """
+        (m, k), (k_of_b, n) = _matrix(a, "a"), _matrix(b, "b")
+        if k_of_b != k or _matrix(c, "c") != (m, n):
+            raise LayoutError(
+                f"MMAAtom.of(..): a is {m} x {k}, b {k_of_b} x {n} and c "
+                f"{' x '.join(map(str, _matrix(c, 'c')))}; give M x K, K x N and M x N"
+            )
+        turned = b.transpose_outs([*b.results][::-1])  # CuTe's B is (N, K)
+        return cls((m, n, k), *(_thread_value(each) for each in (a, turned, c)))
+
     @property
     def threads(self) -> Any:
         """How many threads take part."""
         return self.layout_c.dims[0]
 
 
+def _matrix(fragment: Any, which: str) -> tuple[int, int]:
+    """The sizes of a fragment's matrix."""
+    known = isinstance(fragment, LinearMap) and {REGISTER} < {*fragment.in_dims}
+    if not known or len(fragment.outs) != 2:
+        raise LayoutError(
+            f"MMAAtom.of(..): {which} is {shown(fragment)}; give a layout of register and lane to two "
+            f'dimensions, as hardware.mma("{which}"); MMAAtom(..) takes shapes and strides'
+        )
+    rows, columns = fragment.physical_dims
+    return rows, columns
+
+
+def _thread_value(fragment: Any) -> Strided:
+    """(thread, value) to the flat index, the first dimension fastest."""
+    names = [n for n in fragment.in_dims if n != REGISTER]
+    values = fragment.in_dims[REGISTER]
+    flat = fragment.transpose_ins([*names, REGISTER]).flatten_outs()
+    return to_cute(flat.reshape_ins({"thread": flat.size // values, "value": values}))
+
+
+REGISTER = "register"  # the input that counts a thread's values, in lego_emit.hardware
 _MODES = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}  # of (M, N, K)
 
 
