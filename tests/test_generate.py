@@ -47,6 +47,17 @@ def names(found):
     return [p.name for p in found.params]
 
 
+def test_a_function_is_shown_in_a_line():
+    unit = generate(lambda M, N, x: {"row": GroupBy([M, N])[x, 2] // N, "x": x}, "cpp", name="f")
+    assert [repr(f) for f in unit.functions] == [
+        "<Function f(M, N, x) -> row, x: int64, 2 operations>"
+    ]
+    assert repr(unit.functions[0].params[2]) == "<Param 0 <= x < M>"
+    (inv,) = generate(GroupBy([4, 6]), "cpp").functions[1:]
+    assert repr(inv) == "<Function layout_inv(flat) -> i, j: int32, 3 operations>"
+    assert repr(generate(lambda x: x + 1, "cpp").functions[0].params) == "(<Param x>,)"
+
+
 # -- the README's example ------------------------------------------------------------------------
 
 

@@ -43,6 +43,9 @@ class Param:
         """Its range as text: "0 <= i < BM"."""
         return self.range.says(self.name)
 
+    def __repr__(self) -> str:
+        return f"<Param {self.range_text or self.name}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -64,6 +67,13 @@ class Function:
     cost: float = 0  # of one call by the cost model that chose the form
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        params, outputs = (
+            ", ".join(n) for n in ([p.name for p in self.params], dict(self.outputs))
+        )
+        count = f"{self.op_count} operation{'s' * (self.op_count != 1)}"
+        return f"<Function {self.name}({params}) -> {outputs}: {self.index_type}, {count}>"
 
     def __getstate__(self) -> list[Any]:
         """Without the record: it holds what is known in this process alone."""
