@@ -54,7 +54,7 @@ def test_a_function_is_shown_in_a_line():
     ]
     assert repr(unit.functions[0].params[2]) == "<Param 0 <= x < M>"
     (inv,) = generate(GroupBy([4, 6]), "cpp").functions[1:]
-    assert repr(inv) == "<Function layout_inv(flat) -> i, j: int32, 3 operations>"
+    assert repr(inv) == "<Function layout_inv(flat) -> i, j: int32, 2 operations>"
     assert repr(generate(lambda x: x + 1, "cpp").functions[0].params) == "(<Param x>,)"
 
 

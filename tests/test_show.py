@@ -297,6 +297,7 @@ def test_colours_of_inputs_and_banks():
         (cute.layout("(4,8):(8,1)"), {"tile": (4, 4)}, "position 31 is outside"),
         (cute.layout("(4,8):(8,-1)"), {"view": "tensor"}, "the position -7 is in no tensor"),
         (GroupBy([4, 4]), {"colour": "bank", "bits": 0}, "bits is 0"),
+        (MMA, {"inverse": True}, "it gives dim0, dim1, so there is no memory to show; view="),
         (GroupBy([4, 4]), {"view": "tensor"}, "named coordinates"),
         (GroupBy([4, 4]), {"colour": "lane"}, "named coordinates"),
     ],
@@ -304,6 +305,30 @@ def test_colours_of_inputs_and_banks():
 def test_pictures_of_names_say_what_is_wrong(layout, options, message):
     with pytest.raises(LayoutError, match=message):
         sheet(layout, **options)
+
+
+@pytest.mark.parametrize("view", ["tensor", "hardware"])
+def test_arrows_need_a_memory(view):
+    for draw in (terminal, svg):
+        with pytest.raises(LayoutError, match=r"dim0, dim1 are no memory.*leave --order out"):
+            draw(sheet(MMA, view=view), order=True)
+    tile = hardware.swizzled(8, 8, 2, 1, 4)
+    drawn = plain(terminal(sheet(tile, view="hardware"), 200, 50, order=True))
+    assert drawn[2].split()[:4] == ["0", "0→", "1→", "2→"]
+    assert "svg" in svg(sheet(tile, inverse=True), order=True)
+
+
+def test_coordinates_are_drawn_by_their_index():
+    identity = cute.make_identity_layout((4, 8))
+    assert cells(sheet(identity))[2][:2] == [["2,0"], ["2,1"]]
+    part = cute.local_tile(cute.make_identity_layout((8, 8)), (2, 4), (1, 1))
+    assert cells(sheet(part)) == [[[f"{i},{j}"] for j in range(4, 8)] for i in (2, 3)]
+    assert sheet(part, view="tensor").lines(2, 4) == ("0,0",)
+    copy = cute.make_tiled_copy("(4,8):(8,1)", "(2,4):(4,1)")
+    mine = copy.partition(cute.make_identity_layout((16, 64)), 9)
+    page = sheet(mine)
+    found = {page.text(r, c) for r, c in np.ndindex(*page.positions.shape)}
+    assert len(found) == 32 and "10,7" in found
 
 
 def test_notebooks_draw_linear_layouts():

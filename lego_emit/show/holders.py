@@ -29,10 +29,22 @@ ALIKE = {"thread": "lane", "lane": "thread", "value": "register", "register": "v
 class Holders(Sheet):
     """A sheet whose cells have texts of their own.
 
-    texts: the lines of each cell, by its number in logical.
+    texts: the lines of each cell, by its number in logical. tensor: the names of its dimensions,
+    where it is none of memory.
     """
 
     texts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    tensor: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> list[tuple[int, int]]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The cells in the order of memory. Raises LayoutError where it is a tensor."""
+        if self.tensor:
+            raise LayoutError(
+                f"{self.title}: {', '.join(self.tensor)} are no memory, so there is no path through "
+                "it; leave --order out"
+            )
+        return super().path
 
     def lines(self, row: int, column: int) -> Sequence[str]:
         """The holders in a cell, or the element; "-" where there is none."""
@@ -109,7 +121,7 @@ def holders(
     """The cells of a layout with named coordinates, or of a Strided one from threads and values.
 
     view: "tensor", each element with all that hold it, or "hardware", each place with its element;
-        without it the tensor, or of a layout with one result the hardware.
+        without it the tensor, or of a layout with one result or without names the hardware.
     colour: an input's name or "bank"; without it the threads.
     tile: the sizes of a tensor whose elements the one result counts, the first dimension fastest.
     bits: of an element, for "bank".
@@ -118,7 +130,8 @@ def holders(
     """
     points = _points(layout, tile)
     if view is None:
-        view = "tensor" if len(points.outs) > 1 else "hardware"
+        named = len(points.outs) > 1 and (layout.coordinates is not None or tile is not None)
+        view = "tensor" if named else "hardware"
     if view not in VIEWS:
         raise LayoutError(
             f"view is {shown(view)}; there are {', '.join(VIEWS)}.{nearest(str(view), VIEWS)}"
@@ -141,12 +154,14 @@ def _points(layout: Block, tile: Sequence[int] | None) -> Points:
             "sublayout(inputs, outputs), or choose smaller sizes"
         )
     names = layout.coordinates
+    if names is None and layout.results is not None:
+        names = tuple(f"mode{k}" for k in range(len(layout.dims)))
     if names is None and isinstance(layout, Strided | Swizzled) and len(layout.dims) == 2:
         names = ("thread", "value")
     if names is None:
         raise LayoutError(
-            f"{layout!r}: view and tile are for layouts with named coordinates, and for Strided "
-            "ones of two modes, threads and values"
+            f"{layout!r}: view, tile and an input's colour are for layouts with named coordinates, "
+            "and for Strided ones of two modes, threads and values; leave them out"
         )
     index = np.stack(np.unravel_index(np.arange(layout.size), layout.dims))
     made = layout.apply(*index)
@@ -265,6 +280,7 @@ def _tensor(points: Points, colours: np.ndarray, colour: str) -> Sheet:
         inverse=True,
         axes=f"{down}/{across}" if down else across,
         deep=deep,
+        tensor=tuple(points.outs) if len(points.outs) > 1 else (),
         texts={at: tuple(lines) for at, lines in texts.items()},
     )
     return page if down or width <= STRIP else folded(page)
@@ -294,6 +310,7 @@ def _hardware(points: Points, colours: np.ndarray, colour: str) -> Sheet:
         points.labels(columns),
         (sizes[rows[-1]] if len(rows) > 1 else height, width),
         axes="/".join(part for part in said if part),
+        tensor=tuple(points.outs) if len(points.outs) > 1 else (),
         texts=texts,
     )
     return page if rows or width <= STRIP else folded(page)

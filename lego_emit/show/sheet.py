@@ -12,6 +12,7 @@ from ..algebra.block import Block
 from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
 from ..algebra.reference import table
+from ..errors import LayoutError
 from .cells import MASKED, PALETTE, PLAIN, STRIP, Sheet, by_bank, folded, labels
 from .holders import holders, is_named
 
@@ -34,9 +35,14 @@ def sheet(
     view, colour, tile, bits: as in holders(), for layouts with named coordinates and for Strided
         ones of threads and values (inverse is the view "tensor" there); colour="bank" for all.
 
-    Raises InverseError where inverse is asked of a layout that has none, and LayoutError as
-    holders() does.
+    Raises InverseError where inverse is asked of a layout that has none, LayoutError where it is
+    asked of one with several results, and as holders() does.
     """
+    if inverse and len(layout.results or ()) > 1:
+        raise LayoutError(
+            f"{layout!r}: it gives {', '.join(layout.results or ())}, so there is no memory to show; "
+            'view="tensor" has for each element what holds it, without --inv'
+        )
     if is_named(layout) or view or tile is not None or colour not in (None, "bank"):
         return holders(layout, view or ("tensor" if inverse else None), colour, tile, bits)
     found = _positions(layout, inverse)
