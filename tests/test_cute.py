@@ -385,6 +385,7 @@ def test_documented(found, wanted):
         (lambda: cute.make_layout(4, 8, 2), "give a shape and its strides, or layouts"),
         (lambda: cute.make_layout((4, 8), (8,)), "not congruent"),
         (lambda: cute.make_layout(L("4"), stride=2), "it has strides"),
+        (lambda: cute.layout((4, 8), ("a", 1)), "a symbol; symbols('a') makes one"),
     ],
 )
 def test_refused(make, says):

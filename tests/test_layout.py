@@ -222,7 +222,7 @@ REFUSED = {
     ),
     "text size": (
         lambda: Row("M"),
-        "Row('M'): size 0 is 'M', a str; a size is an integer or a symbol",
+        "Row('M'): size 0 is 'M', a str; a size is an integer or a symbol; symbols('M') makes one",
     ),
     "no list of sizes": (
         lambda: RegP(6, [0]),  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lego_emit import Col, GroupBy, LegoError, generate, symbols
+from lego_emit import Col, GroupBy, LegoError, cute, generate, symbols
 from lego_emit.emit import registry
 from lego_emit.errors import AssumptionError, TraceError, VerifyError
 from lego_emit.pipeline import build_program
@@ -56,6 +56,17 @@ def test_a_dict_names_them(target):
     assert [f.name for f in unit.functions] == ["first", "second"]
     assert list(unit.sympy) == ["first", "second"]
     assert unit.explain("second").startswith("second(p, j, BM)")
+
+
+def test_an_object_that_is_called_is_what_its_call_is():
+    swizzle = cute.Swizzle(3, 3, 3)
+    unit = generate(swizzle, "cpp", ranges={"position": (0, 512)})
+    (function,) = unit.functions
+    assert function.name == "swizzle" and function.summary == "Where a position goes."
+    assert "\n// swizzle(position), a Swizzle\n" in unit.source and "Any" not in unit.source
+    assert all(function.evaluate({"position": p}) == {"result": swizzle(p)} for p in range(512))
+    several = generate([swizzle, tiled], "rust", assume=["0 <= p < 8"])
+    assert [f.name for f in several.functions] == ["swizzle", "tiled"]
 
 
 def test_the_unit_has_the_first_ones_name():

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import LONGEST, LayoutError, shown
 from ..kinds import is_integer, is_symbolic
+from .sizes import way_out
 
 MOST_DEPTH = 32  # levels of a nested tuple
 
@@ -138,10 +139,9 @@ def _checked(tree: Any, construct: str, what: str, least: int | None) -> Any:
         return value
     if is_symbolic(value):
         return value
-    hint = "; write // for integer division" if isinstance(value, float) else ""
     raise LayoutError(
         f"{construct}: the {what} has {shown(value)}, a {type(value).__name__}; give an integer or a "
-        f"symbol{hint}"
+        f"symbol{way_out(value)}"
     )
 
 

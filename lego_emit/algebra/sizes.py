@@ -26,6 +26,13 @@ def comparable(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(n.key if hasattr(n, "__lego_symbolic__") else n for n in sizes)
 
 
+def way_out(wrong: Any) -> str:
+    """What to write instead of a size that is none, for the end of a message."""
+    if isinstance(wrong, str):
+        return f"; symbols({shown(wrong)}) makes one"
+    return "; write // for integer division" if isinstance(wrong, float) else ""
+
+
 def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
     """The sizes as a tuple of positive integers and symbols. Raises LayoutError."""
     if not isinstance(sizes, list | tuple | range):
@@ -47,10 +54,9 @@ def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
         elif is_symbolic(n):
             found.append(n)
         else:
-            hint = "; write // for integer division" if isinstance(n, float) else ""
             raise LayoutError(
                 f"{construct}: size {axis} is {shown(n)}, a {type(n).__name__}; a size is an integer "
-                f"or a symbol{hint}"
+                f"or a symbol{way_out(n)}"
             )
     return tuple(found)
 

@@ -288,6 +288,7 @@ class Swizzle:
     B: int
     M: int
     S: int
+    __name__ = "swizzle"  # of the function that generate() makes of it
 
     def __post_init__(self) -> None:
         for name in ("B", "M", "S"):
@@ -318,7 +319,9 @@ class Swizzle:
         return 1 << (self.M + self.B + abs(self.S))
 
     def __call__(self, position: Any) -> Any:
-        """Where a position goes: an integer, an integer array or a symbol. Swizzle undoes itself.
+        """Where a position goes.
+
+        position: an integer, an integer array or a symbol. The swizzle undoes itself.
 
         Raises IndexRangeError on what is no position.
         """

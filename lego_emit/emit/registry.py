@@ -35,11 +35,11 @@ def _printer(name: str, given: str) -> Printer:
     names = targets()
     if name in names:
         return load(GROUP, name, Printer)
-    known = [printer(n) for n in names]
-    for found in known:
-        if name in found.aliases:
-            return found
-    aliases = [a for found in known for a in found.aliases]
-    raise TargetError(
-        f"no target {given!r}; installed: {', '.join(names)}.{nearest(name, [*names, *aliases])}"
-    )
+    known = {n: printer(n) for n in names}
+    aliases = {alias: n for n, found in known.items() for alias in found.aliases}
+    if name in aliases:
+        return known[aliases[name]]
+    hint = nearest(name, names) or nearest(name, aliases)
+    if name == "all":
+        hint = " Call generate() for each; 'all' is the command line's: lego-emit generate -t all"
+    raise TargetError(f"no target {given!r}; installed: {', '.join(names)}.{hint}")

@@ -279,13 +279,22 @@ def _doubts(fn: Callable[..., Any], trace: Trace) -> tuple[str, ...]:
 
 def _title(fn: Any, unit: str) -> str:
     try:
-        return f"{unit}{inspect.signature(fn)}"
+        if not _is_object(fn):
+            return f"{unit}{inspect.signature(fn)}"
+        return f"{unit}({', '.join(inspect.signature(fn).parameters)}), a {type(fn).__name__}"
     except (TypeError, ValueError):
         return unit
 
 
+def _is_object(fn: Any) -> bool:
+    """Whether it is no function but an object that can be called."""
+    return not isinstance(fn, type) and inspect.isfunction(vars(type(fn)).get("__call__"))
+
+
 def _doc(fn: Any, unit: str) -> str:
     doc = getattr(fn, "__doc__", None)
+    if _is_object(fn):
+        doc = type(fn).__call__.__doc__ or doc
     doc = doc.strip().splitlines() if isinstance(doc, str) else []
     return doc[0].strip() if doc else f"The index that {unit} computes."
 
