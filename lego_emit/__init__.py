@@ -68,7 +68,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """What is there to be used, loaded or not."""
-    return sorted([*__all__, "__version__", "cute", "errors", "hardware"])
+    return sorted([*__all__, "__version__", "cute", "errors", "hardware", "movement"])
 
 
 def _symbols() -> Any:

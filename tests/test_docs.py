@@ -209,11 +209,11 @@ def test_the_commands_of_the_readme_work_on_the_files_that_it_shows(page):
     printed = {}
     for line in commands.splitlines():
         kind = line.split()[1]
-        if kind in ("generate", "show", "compare"):
+        if kind in ("generate", "show", "compare", "conflicts"):
             found.place = f"README.md: {line}"
             found.shell(line + " || test $? = 1" * (kind == "compare"))
             printed[line.partition(" #")[0].rstrip()] = found.printed
-    assert len(printed) == 6 and all(printed.values())
+    assert len(printed) == 7 and all(printed.values())
     compared = printed[next(line for line in printed if " compare " in line)]
     assert compared.startswith("24 of 36 indices differ\n")
     # The example's functions are those of the file.
