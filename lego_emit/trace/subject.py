@@ -105,6 +105,8 @@ def followed(
     """Follow a layout, a function or expressions. Raises TraceError where it is none of them."""
     if name is not None and not isinstance(name, str):
         raise TraceError(f"name must be text such as 'index', not {shown(name)}")
+    if name and not name.isidentifier():
+        raise TraceError(f"name is {shown(name)}, no name for a function; write one as 'my_layout'")
     given = parse_ranges(ranges)
     if are_formulas(subject):
         return _of_formulas(subject, name, sizes, assume, base, given)
