@@ -58,6 +58,22 @@ def test_a_function_is_shown_in_a_line():
     assert repr(generate(lambda x: x + 1, "cpp").functions[0].params) == "(<Param x>,)"
 
 
+@pytest.mark.parametrize(
+    "assume, left",
+    [
+        (["M*N < 2**31"], ()),
+        (["M*N <= 2**63 - 1"], ()),
+        (["M*N < 2**64"], ("M*N <= 2**63 - 1",)),
+    ],
+)
+def test_a_precondition_of_the_width_that_is_assumed_stands_once(assume, left):
+    M, N = symbols("M N")
+    for function in generate(GroupBy([M, N]), "cpp", assume=assume).functions:
+        assert function.assumptions == (*dict.fromkeys([*assume, *left]),)
+        assert function.index_type == "int64"
+        assert function.width_note == "int64 is enough under the assumptions."
+
+
 # -- the README's example ------------------------------------------------------------------------
 
 

@@ -83,8 +83,8 @@ def choose_type(
                 )
             )
         with facts.quick():  # a weaker proof only costs a longer header
-            needed, unseen = _preconditions(nodes, lowering, candidate, size)
-        whom = "under the assumptions" if needed or unseen else "for every argument"
+            needed, unseen, assumed = _preconditions(nodes, lowering, candidate, size)
+        whom = "under the assumptions" if needed or unseen or assumed else "for every argument"
         return Width(candidate, tuple(needed), unseen, f"{candidate} is enough {whom}.")
     raise WidthError(f"{name}: no index type to choose from")
 
@@ -106,9 +106,9 @@ def _preconditions(
     lowering: Lowering,
     index_type: str,
     size: Expr | None,
-) -> tuple[list[Node], bool]:
-    """What must hold for every unbounded value to fit, the strongest conditions only, and whether
-    there is one of which that cannot be said."""
+) -> tuple[list[Node], bool, bool]:
+    """(what must hold for every unbounded value to fit, the strongest conditions only; whether there
+    is one of which that cannot be said; whether one fits by what is assumed)."""
     facts, graph = lowering.facts, lowering.graph
     least, most = INDEX_TYPES[index_type]
     limit = Node("sub", (Node("pow", (const(2), const(most.bit_length()))), const(1)))
@@ -149,9 +149,12 @@ def _preconditions(
             top = top - constant
         if not any(_at_most(top, other, facts) for other in kept):
             kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
-    own = [unsubstitute(top, facts) for top in kept]
+    # What is assumed may say it already.
+    open_ = [top for top in kept if not facts.nonneg(Expr.of(most) - top)]
+    own = [unsubstitute(top, facts) for top in open_]
     own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
-    return [*(Node("le", (said(e, facts), limit)) for e in own), *signs], unseen
+    needed = [*(Node("le", (said(e, facts), limit)) for e in own), *signs]
+    return needed, unseen, len(open_) < len(kept)
 
 
 def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:
