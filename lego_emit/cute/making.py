@@ -124,7 +124,8 @@ def group(a: Strided, begin: int, end: int) -> Strided:
 
 def slice_(coordinate: Any, a: Any) -> Any:
     """The layout of the modes where the coordinate has None, from the position of the others on."""
-    if isinstance(coordinate, Block | str) and (a is None or isinstance(a, int | list | tuple)):
+    swapped = isinstance(coordinate, Block | str)
+    if swapped and (a is None or isinstance(a, int | list | tuple)):
         raise LayoutError(
             f"slice_({shown(coordinate)}, {shown(a)}): the coordinate goes first: "
             f"slice_({shown(a)}, {shown(coordinate)})"
