@@ -19,7 +19,7 @@ from ..kinds import is_integer, is_symbolic
 from .atoms import CopyAtom
 from .convert import to_cute
 from .given import as_layout, as_shape, as_tiler, over
-from .known import at_most, decided, divides
+from .known import at_most, does_divide
 from .making import get, make_layout, with_offset
 from .maps import coalesce, composition, is_zero, right_inverse, size
 from .reading import layout
@@ -179,7 +179,7 @@ class TiledCopy:
             (self.atom.threads, self.atom.values),
             strict=True,
         ):
-            if not decided(divides(part, n), "TiledCopy(..)", f"{part!r} divides {n!r}"):
+            if not does_divide(part, n, "TiledCopy(..)"):
                 raise LayoutError(
                     f"TiledCopy({self.layout_tv}): {n!r} {what} are no multiple of the atom's "
                     f"{part!r}; choose another atom or other layouts"
