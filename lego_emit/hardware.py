@@ -197,7 +197,7 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -
     groups = 6 - across  # lanes beside those of one row
     wide = bits_of(construct, "k_width", k_width)
     _element(construct, bits, (32, 64) if size == 16 else (32,))
-    if operand == "c" and bits == 64:  # the lanes hold rows in turn
+    if operand in ("c", "d") and bits == 64:  # the lanes hold rows in turn
         return _tile((LANE, 1, 4), (LANE, 0, 2), (REGISTER, 0, 2))
     if operand in ("c", "d"):
         # four rows in the registers of a lane, then the other lanes', then again

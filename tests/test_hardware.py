@@ -217,6 +217,7 @@ def test_a_message_names_what_was_called(call, said):
 @pytest.mark.parametrize("make", [hardware.mma, hardware.wgmma, hardware.mfma, hardware.wmma])
 def test_the_accumulator_has_both_names(make):
     assert make("c") == make("d")
+    assert hardware.mfma("c", 16, bits=64) == hardware.mfma("d", 16, bits=64)
 
 
 @pytest.mark.parametrize(
