@@ -1,6 +1,7 @@
 """Data movement: what an access of memory costs, and the memory layouts under which it costs least."""
 
 from .conflicts import Conflicts, bank_conflicts
+from .convert import Conversion, convert
 from .memories import AMD, NVIDIA, SharedMemory
 from .picture import conflict_sheet
 from .swizzle import optimal_padding, optimal_swizzle, swizzle_bound
@@ -9,9 +10,11 @@ __all__ = [
     "AMD",
     "NVIDIA",
     "Conflicts",
+    "Conversion",
     "SharedMemory",
     "bank_conflicts",
     "conflict_sheet",
+    "convert",
     "optimal_padding",
     "optimal_swizzle",
     "swizzle_bound",
