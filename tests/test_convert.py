@@ -184,6 +184,11 @@ def test_a_name_that_is_missing_makes_no_difference():
     assert (made.kind, made.lanes, made.registers) == ("registers", 1, (8, 4))
     spread = checked(one, line(register=[4, 1], lane=[0, 0, 2, 0, 0]))
     assert (spread.kind, spread.selects) == ("registers", 4)
+    assert checked(one, line(register=[4, 1]), 16).kind == "registers"
+    for a in (one, line(register=[1, 2], warp=[4])):
+        made = checked(a, line(register=[4, 2], warp=[1]))
+        assert (made.lanes, made.warps) == (32, 2)
+        assert made.kind == ("registers" if a is one else "shared memory")
 
 
 def test_a_plan_for_other_lanes_is_data():

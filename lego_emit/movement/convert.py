@@ -10,6 +10,7 @@ from typing import Any
 from ..algebra.linear import Linear
 from ..errors import LayoutError, shown
 from ..files import write_if_changed
+from ..kinds import is_integer
 from .conflicts import check_bytes
 from .memories import NVIDIA, SharedMemory, memory_of
 from .pair import Pair, pair_of
@@ -56,9 +57,9 @@ def convert(
     """The cheapest plan from one register layout of a tile to another (Zhou et al., ASPLOS 2026,
     section 5.4), and the CUDA C device function of it.
 
-    A, B: layouts from register, lane and warp to the coordinates of one tile; a name that one lacks
-    makes no difference to it, and others (block) must be the same in both. A holds all that B
-    asks for. element_bytes: 1, 2, 4, 8 or 16. name: of the function. way: "shuffles" or "shared
+    A, B: layouts from register, lane and warp to the coordinates of one tile; to a layout that lacks
+    one of the names it makes no difference, and others (block) must be the same in both. A holds
+    all that B asks for. element_bytes: 1, 2, 4, 8 or 16. name: of the function. way: "shuffles" or "shared
     memory", where the cheaper one is not to be taken. shared_bytes: how much there may be.
 
     Register moves where each lane holds what it shall hold; shuffles within warps, words chosen by
@@ -74,6 +75,8 @@ def convert(
         raise LayoutError(
             f"{construct}: way is {shown(way)}; there are {' and '.join(map(repr, WAYS))}"
         )
+    if not is_integer(shared_bytes) or shared_bytes < 0:
+        raise LayoutError(f"{construct}: shared_bytes is {shown(shared_bytes)}, no number of bytes")
     pair = pair_of(A, B, hardware, construct)
     found = _within_warps(pair, element_bytes)
     if way == SHUFFLES and found is None:
@@ -111,6 +114,11 @@ def _through_memory(
     pair: Pair, element_bytes: int, most: int, gpu: SharedMemory
 ) -> tuple[Priced | None, str]:
     """The plan through shared memory; None, and why, where the tile is too large."""
+    if not pair.start.lanes:
+        return (
+            None,
+            "there is neither lane nor warp, and each thread has its tile alone; leave way out",
+        )
     size = element_bytes << sum(bits for _, bits in pair.tile)
     if size > most:
         return None, (

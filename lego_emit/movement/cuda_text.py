@@ -197,18 +197,21 @@ class Text:
             packed = order.registers[k * elements : (k + 1) * elements]
             yield f"word[{k}] = {self._packed(WORDS[size], packed)};"
         yield from self._swapped("word", before)
+        array, places = "moved", range(len(sent))
         if isinstance(moved, Shuffle):
             yield from self._shuffled(moved, carrier)
+        elif not after or sent == tuple(places):
+            array, places = "word", sent
         else:
             yield None
             yield f"{carrier} moved[{len(sent)}];"
             yield from (f"moved[{k}] = word[{j}];" for k, j in enumerate(sent))
-        yield from self._swapped("moved", after)
+        yield from self._swapped(array, after)
         yield None
         last = steps[-1]
         assert isinstance(last, Take)
-        narrow = f"static_cast<{WORDS[size]}>(moved[{{}}])" if size < 4 else "moved[{}]"
-        values = [(narrow.format(k), elements) for k in range(len(last.registers))]
+        narrow = f"static_cast<{WORDS[size]}>({array}[{{}}])" if size < 4 else f"{array}[{{}}]"
+        values = [(narrow.format(k), elements) for k in places]
         yield from self._unpacked(values, last.registers)
 
     def _shuffled(self, step: Shuffle, carrier: str) -> Iterator[str | None]:

@@ -77,6 +77,8 @@ def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:
         )
     _check_others(A, B, construct)
     sizes = {n: _size(A, B, n, gpu, construct) for n in (LANE, WARP)}
+    if sizes[WARP] > 1:
+        sizes[LANE] = gpu.lanes
     start, end = (_holder(layout, sizes) for layout in (A, B))
     held = f2.Echelon(start.columns)
     for name, columns in zip(KNOWN, (end.registers, end.lanes, end.warps), strict=True):
@@ -139,4 +141,4 @@ def _holder(layout: Linear, sizes: dict[str, int]) -> Holder:
         n: tuple(packed(image, layout.outs) for image in own) for n, own in layout.bases.items()
     }
     more = {n: (0,) * (size.bit_length() - 1) for n, size in sizes.items()}
-    return Holder(columns.get(REGISTER, ()), *(columns.get(n, more[n]) for n in (LANE, WARP)))
+    return Holder(columns.get(REGISTER, ()), *(columns.get(n) or more[n] for n in (LANE, WARP)))

@@ -43,15 +43,17 @@ class Words:
 
 def plans(pair: Pair, element_bytes: int) -> Iterator[tuple[Step, ...]]:
     """The plans that move no element between warps, one for each size of words that serves; none
-    where an element must leave its warp."""
-    if element_bytes > WIDEST or not pair.is_within_warps():
+    where an element must leave its warp. An element wider than a word of ours is not taken apart:
+    it stays in its lane, or there is no plan."""
+    if not pair.is_within_warps():
         return
     most = log2(max(1, WORD // element_bytes))
     for count in range(most, -1, -1):
         found = _words(pair, count)
         if found is not None and (made := _plan(pair, *found)) is not None:
-            units = max(1, element_bytes // WORD)
-            yield made.steps(pair, units)
+            steps = made.steps(pair, max(1, element_bytes // WORD))
+            if element_bytes <= WIDEST or len(steps) == 1:
+                yield steps
 
 
 def _words(pair: Pair, count: int) -> tuple[Words, Words] | None:
