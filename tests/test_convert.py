@@ -1,11 +1,10 @@
 """Conversions of register layouts: each plan is run, and its text too, by threads of the host."""
 
 import random
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
+from threads import elements, numbers, run_by_threads
 
 from lego_emit import Linear, hardware
 from lego_emit.algebra import f2
@@ -18,21 +17,6 @@ LANES = [4, 8, 16, 32, 64]
 def line(out="x", **bases):
     """A layout of a tile of one dimension."""
     return Linear(bases, [out])
-
-
-def elements(layout, warps, lanes):
-    """The element that each register of each lane of each warp holds, numbered."""
-    names = {"register": layout.in_dims.get("register", 1), "lane": lanes, "warp": warps}
-    warp, lane, register = np.indices((warps, lanes, names["register"]))
-    given = {"register": register, "lane": lane, "warp": warp}
-    found = layout.reference_apply(
-        tuple(given.get(n, np.zeros_like(lane)) for n in layout.coordinates)
-    )
-    found = found if isinstance(found, tuple) else (found,)
-    total = np.zeros_like(lane)
-    for value, (_, bits) in zip(found, layout.outs, strict=True):
-        total = (total << bits) + value
-    return total
 
 
 def checked(a, b, element_bytes=4, **options):
@@ -342,91 +326,26 @@ def test_many_pairs_at_random(seed):
 
 # -- the text, run by threads ----------------------------------------------------------------------
 
-HOST = """
-#include <barrier>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-#include <thread>
-#include <vector>
-#define __device__
-#define __forceinline__ inline
-#define __popc __builtin_popcount
-struct alignas(8) uint2 { unsigned x, y; };
-struct alignas(16) uint4 { unsigned x, y, z, w; };
-struct Index { unsigned x; };
-static thread_local Index threadIdx;
-static std::unique_ptr<std::barrier<>> block, warps[8];
-static unsigned long long words[8][32];
-static void __syncthreads() { block->arrive_and_wait(); }
-static void __syncwarp() { warps[threadIdx.x / 32]->arrive_and_wait(); }
-template <typename W> W __shfl_sync(unsigned, W word, int lane) {
-  words[threadIdx.x / 32][threadIdx.x % 32] = word;
-  __syncwarp();
-  const W found = static_cast<W>(words[threadIdx.x / 32][lane & 31]);
-  __syncwarp();
-  return found;
-}
-template <typename W> W __shfl_xor_sync(unsigned mask, W word, int lane) {
-  return __shfl_sync(mask, word, static_cast<int>(threadIdx.x % 32u) ^ lane);
-}
-template <unsigned N> struct Element { unsigned char at[N]; };
-template <unsigned N> Element<N> element(unsigned number) {
-  Element<N> made{};
-  std::memcpy(made.at, &number, N < 4 ? N : 4);
-  if (N > 4) made.at[N - 1] = static_cast<unsigned char>(~number);
-  return made;
-}
-alignas(16) static unsigned char bytes[1 << 16];
-template <typename F> void launch(unsigned count, F run) {
-  std::vector<std::thread> threads;
-  block = std::make_unique<std::barrier<>>(count);
-  for (auto& warp : warps) warp = std::make_unique<std::barrier<>>(32);
-  for (unsigned k = 0; k < count; ++k) threads.emplace_back([=] { threadIdx.x = k; run(k); });
-  for (auto& thread : threads) thread.join();
-}
-"""
-
 
 def called(made):
     """A program's part that converts the numbers of elements, and returns how many are wrong."""
     before, after = made.registers
-    tables = [elements(x, made.warps, made.lanes).reshape(-1) for x in (made.start, made.end)]
-    given, wanted = (", ".join(map(str, t)) for t in tables)
-    memory = ", bytes" if made.memory is not None else ""
-    return f"""
+    size, memory = made.element_bytes, ", bytes" * (made.memory is not None)
+    given, wanted = (elements(x, made.warps, made.lanes) for x in (made.start, made.end))
+    return f"""{made.source}
+{numbers(f"given_{made.name}", given)}
+{numbers(f"wanted_{made.name}", wanted)}
 static int wrong_{made.name}() {{
-  static const unsigned given[] = {{{given}}}, wanted[] = {{{wanted}}};
-  static int wrong[256];
-  launch({made.warps * made.lanes}, [](unsigned thread) {{
-    Element<{made.element_bytes}> from[{before}], to[{after}];
-    for (unsigned k = 0; k < {before}; ++k) from[k] = element<{made.element_bytes}>(given[thread * {before} + k]);
-    {made.name}(from, to{memory});
-    for (unsigned k = 0; k < {after}; ++k) {{
-      const auto right = element<{made.element_bytes}>(wanted[thread * {after} + k]);
-      wrong[thread] += std::memcmp(&right, &to[k], {made.element_bytes}) != 0;
+  return launch({made.warps * made.lanes}, [](unsigned thread) {{
+    Element<{size}> from[{before}], to[{after}];
+    for (unsigned k = 0; k < {before}; ++k) {{
+      from[k] = element<{size}>(given_{made.name}[thread * {before} + k]);
     }}
+    {made.name}(from, to{memory});
+    return wrong(to, wanted_{made.name} + thread * {after});
   }});
-  int all = 0;
-  for (int one : wrong) all += one;
-  return all;
 }}
 """
-
-
-def run_by_threads(made, folder):
-    """Compile the conversions for the host and run them, each with its threads."""
-    if shutil.which("g++") is None:
-        pytest.skip("needs g++")
-    text = "\n".join([HOST, *(f"{c.source}{called(c)}" for c in made), "int main() {"])
-    text += "".join(f'  std::printf("{c.name} %d\\n", wrong_{c.name}());\n' for c in made) + "}\n"
-    source, program = folder / "convert.cpp", folder / "convert"
-    source.write_text(text)
-    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Werror"]
-    options = ["-std=c++20", "-pthread", *warnings, "-Wno-unknown-pragmas"]
-    subprocess.run(["g++", *options, source, "-o", program], check=True)
-    done = subprocess.run([program], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.split("\n")[:-1] == [f"{c.name} 0" for c in made]
 
 
 @pytest.mark.slow
@@ -436,7 +355,7 @@ def test_the_text_moves_what_the_plan_does(tmp_path, way):
         checked(a, b, size, name=f"c{k}", way=way)
         for k, (a, b, size, _) in enumerate(PAIRS.values())
     ]
-    run_by_threads(made, tmp_path)
+    run_by_threads({c.name: called(c) for c in made}, tmp_path)
 
 
 @pytest.mark.slow
@@ -444,4 +363,4 @@ def test_texts_at_random(tmp_path):
     rng = random.Random(7)
     made = [checked(*any_pair(rng), rng.choice([1, 2, 4, 8, 16]), name=f"c{k}") for k in range(20)]
     assert len({c.kind for c in made}) > 1
-    run_by_threads(made, tmp_path)
+    run_by_threads({c.name: called(c) for c in made}, tmp_path)

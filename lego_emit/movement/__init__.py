@@ -2,6 +2,7 @@
 
 from .conflicts import Conflicts, bank_conflicts
 from .convert import Conversion, convert
+from .gather import Gather, gather
 from .memories import AMD, NVIDIA, SharedMemory
 from .picture import conflict_sheet
 from .swizzle import optimal_padding, optimal_swizzle, swizzle_bound
@@ -11,10 +12,12 @@ __all__ = [
     "NVIDIA",
     "Conflicts",
     "Conversion",
+    "Gather",
     "SharedMemory",
     "bank_conflicts",
     "conflict_sheet",
     "convert",
+    "gather",
     "optimal_padding",
     "optimal_swizzle",
     "swizzle_bound",

@@ -15,16 +15,10 @@ from .conflicts import check_bytes
 from .memories import NVIDIA, SharedMemory, memory_of
 from .pair import Pair, pair_of
 from .plan import MEMORY, SHUFFLES, Plan
+from .prices import SELECT, SHUFFLE, WAIT, WAVEFRONT, WAYS
 from .shuffles import plans
 from .staged import staged
 from .steps import Step, Take
-
-WAYS = (SHUFFLES, MEMORY)
-
-# What a warp's instruction costs, in cycles of a multiprocessor that has many warps at work: 32 lanes
-# shuffle, or 32 banks are served, in one, and 64 lanes select (CUDA C++ Programming Guide, arithmetic
-# instructions). A barrier keeps a warp waiting for its own stores at least.
-WAVEFRONT, SHUFFLE, SELECT, WAIT = 1.0, 1.0, 0.5, 16.0
 
 
 @dataclass(frozen=True)
@@ -127,4 +121,4 @@ def _through_memory(
             "the tile in parts"
         )
     found = staged(pair, element_bytes, gpu)
-    return (found.steps, WAVEFRONT * found.wavefronts + WAIT, found.memory), ""
+    return (found.steps, WAVEFRONT * (found.stored + found.loaded) + WAIT, found.memory), ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lego_emit.printers.cuda import CudaPrinter
 
@@ -19,11 +19,10 @@ from ..pipeline import build_program
 from .access import LANE
 from .linear_access import log2
 from .plan import Plan
-from .steps import WARP, Barrier, Load, Pack, Shuffle, Step, Store, Swap, Take, Vectors
+from .steps import WARP, Barrier, Load, Pack, Shuffle, Step, Store, Swap, Take, Vectors, counted
 
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
 VECTORS = {**WORDS, 8: "uint2", 16: "uint4"}
-TEMPLATE = "conversion.jinja"
 
 S = TypeVar("S", bound=Step)
 
@@ -31,25 +30,33 @@ S = TypeVar("S", bound=Step)
 def source(conversion: Plan) -> str:
     """The file of a conversion. Raises LayoutError where its name is no name of CUDA C's, or its warps
     are not CUDA's."""
-    printer = ConversionPrinter(conversion)
-    name = conversion.name
-    taken = printer.reserved_functions | {"T", "V", "W", "More", "memcpy"}
-    if not isinstance(name, str) or printer.legal_name(name) != name or name in taken:
-        raise LayoutError(f"convert(..): CUDA C has no function of the name {shown(name)}")
-    if conversion.lanes not in (1, 32):
-        raise LayoutError(
-            f"{name}: a warp of CUDA has 32 lanes, and the plan {conversion.lanes}; its steps are "
-            "data, to be spelled otherwise"
-        )
     title = f"From one register layout of a tile to another: {_kinds(conversion)}."
-    return printer.emit(Program(name, printer.text.functions, title))
+    check_callable(conversion.name, conversion.lanes)
+    return ConversionPrinter(conversion).printed(conversion.name, title)
 
 
-class ConversionPrinter(CudaPrinter):
-    """CUDA C's printer, with a conversion below the index functions."""
+def check_callable(name: Any, lanes: int) -> None:
+    """Raise LayoutError where CUDA C has no function of a name, or no warp of so many lanes."""
+    taken = CudaPrinter.reserved_functions | {"T", "V", "W", "More", "memcpy"}
+    if not isinstance(name, str) or CudaPrinter().legal_name(name) != name or name in taken:
+        raise LayoutError(f"CUDA C has no function of the name {shown(name)}; give another name")
+    if lanes not in (1, 32):
+        raise LayoutError(
+            f"{name}: a warp of CUDA has 32 lanes, and the plan {lanes}; its steps are data, to be "
+            "spelled otherwise"
+        )
 
-    def __init__(self, conversion: Plan):
-        self.text = Text(conversion, self)
+
+class DevicePrinter(CudaPrinter):
+    """CUDA C's printer, with a device function below the index functions. text: what the template
+    sees."""
+
+    device_template = ""
+    text: Any
+
+    def printed(self, name: str, title: str) -> str:
+        """The file."""
+        return self.emit(Program(name, self.text.functions, title))
 
     def opening(self, unit, helpers, functions):
         """The macro for host and device, where there are functions that need it."""
@@ -57,15 +64,28 @@ class ConversionPrinter(CudaPrinter):
 
     def closing(self):
         """The device function."""
-        with templates.named(type(self), self.title, TEMPLATE):
-            text = self._environment.get_template(TEMPLATE).render(printer=self, text=self.text)
-        return f"{text}\n"
+        with templates.named(type(self), self.title, self.device_template):
+            template = self._environment.get_template(self.device_template)
+            return template.render(printer=self, text=self.text) + "\n"
+
+    def index_function(self, name: str, summary: str, at: Linear) -> Function:
+        """A function of bits, as it is printed."""
+        return replace(build_program(at, self, name).functions[0], name=name, summary=summary)
+
+
+class ConversionPrinter(DevicePrinter):
+    """The printer of a conversion."""
+
+    device_template = "conversion.jinja"
+
+    def __init__(self, conversion: Plan):
+        self.text = Text(conversion, self)
 
 
 class Text:
     """What the template sees of a conversion."""
 
-    def __init__(self, conversion: Plan, printer: CudaPrinter):
+    def __init__(self, conversion: Any, printer: DevicePrinter):
         self.conversion, self._printer = conversion, printer
 
     def _all(self, kind: type[S]) -> list[S]:
@@ -74,16 +94,9 @@ class Text:
     @cached_property
     def functions(self) -> tuple[Function, ...]:
         """The index functions that are called."""
-        made = []
-        for step in self.conversion.steps:
-            called = _called(step)
-            if called is not None and not _is_plain(called[2]):
-                made.append(self._function(*called))
-        return tuple(made)
-
-    def _function(self, what: str, says: str, at: Linear) -> Function:
-        function = build_program(at, self._printer, f"{self.conversion.name}_{what}").functions[0]
-        return replace(function, name=f"{self.conversion.name}_{what}", summary=says)
+        called = [c for c in map(_called, self.conversion.steps) if c and not is_plain(c[2])]
+        name = self.conversion.name
+        return tuple(self._printer.index_function(f"{name}_{c[0]}", *c[1:]) for c in called)
 
     @property
     def packs(self) -> bool:
@@ -111,19 +124,23 @@ class Text:
         c = self.conversion
         lines = [
             "What each thread shall hold of a tile, of what all of them hold.",
-            f"@param from {_said(c.start)}",
-            f"@param to {_said(c.end)}; another array than from",
+            f"@param from {bits_said(c.start)}",
+            f"@param to {bits_said(c.end)}; another array than from",
         ]
-        each = "" if c.warps > 1 else " for each warp"
-        if c.memory is not None:
-            lines.append(f"@param shared {c.shared_bytes} bytes{each}, aligned to 16")
-        if c.memory is not None or c.shuffles:
-            lines.append(f"@pre {self._callers()}")
-        if c.memory is not None:
-            lines.append(
+        lines += self._promises(c.shared_bytes, c.memory is not None or bool(c.shuffles))
+        return [part for line in lines for part in self._printer.comment(line, "///")]
+
+    def _promises(self, shared_bytes: int, together: bool) -> Iterator[str]:
+        """The doc comment's lines of what callers owe."""
+        each = "" if self.conversion.warps > 1 else " for each warp"
+        if shared_bytes:
+            yield f"@param shared {shared_bytes} bytes{each}, aligned to 16"
+        if together:
+            yield f"@pre {self._callers()}"
+        if shared_bytes:
+            yield (
                 "@note Before the memory is used again, another barrier of the same threads is needed"
             )
-        return [part for line in lines for part in self._printer.comment(line, "///")]
 
     def _callers(self) -> str:
         c = self.conversion
@@ -155,13 +172,12 @@ class Text:
         else:
             (take,) = self._all(Take)
             body = [f"to[{k}] = from[{j}];" for k, j in enumerate(take.registers)]
-        text = "\n".join(line or "" for line in body)
-        return [*self._threads(text), *body]
+        return [*self._threads(body), *body]
 
-    def _threads(self, text: str) -> Iterator[str]:
+    def _threads(self, body: Sequence[str | None]) -> Iterator[str]:
         """The declarations of what the statements use."""
         conditions = {_condition(s)[0]: _condition(s)[1] for s in self._all(Swap)}
-        text += "".join(conditions.values())
+        text = "\n".join([*(line or "" for line in body), *conditions.values()])
         if LANE in _words(text):
             yield f"const int {LANE} = static_cast<int>(threadIdx.x % 32u);"
         if WARP in _words(text):
@@ -174,7 +190,7 @@ class Text:
         called = _called(step)
         assert called is not None
         what, _, at = called
-        if _is_plain(at):
+        if is_plain(at):
             return at.coordinates[0]
         return f"{self.conversion.name}_{what}({', '.join(at.coordinates)})"
 
@@ -241,19 +257,24 @@ class Text:
 
     # -- through memory ------------------------------------------------------------------------
 
-    def _through_memory(self) -> Iterator[str | None]:
-        (stored,), (loaded,) = self._all(Store), self._all(Load)
-        (barrier,), (take,) = self._all(Barrier), self._all(Take)
+    def _stored(self) -> Iterator[str | None]:
+        """The stores, and the barrier."""
+        (stored,), (barrier,) = self._all(Store), self._all(Barrier)
         yield None
         yield from self._memory("stored", stored)
         guard = [f"if (({WARP} & {stored.idle}) == 0) {{"] if stored.idle else []
         yield from guard
         for constant, registers in stored.vectors:
             packed = self._packed(VECTORS[stored.width], registers)
-            yield f"{'  ' * len(guard)}stored[{self._place(stored, 'store_at', constant)}] = {packed};"
+            place = self._place(stored, "store_at", constant)
+            yield f"{'  ' * len(guard)}stored[{place}] = {packed};"
         yield from ["}"] * len(guard)
         yield "__syncthreads();" if barrier.block else "__syncwarp();"
         yield None
+
+    def _through_memory(self) -> Iterator[str | None]:
+        (loaded,), (take,) = self._all(Load), self._all(Take)
+        yield from self._stored()
         yield from self._memory("loaded", loaded, "const ")
         values = [
             (f"loaded[{self._place(loaded, 'load_at', constant)}]", len(registers))
@@ -315,25 +336,33 @@ def _called(step: Step) -> tuple[str, str, Linear] | None:
     """The index function of a step: its name's end, what it gives, and the function of those of lane
     and warp that make a difference. None where it has none."""
     if isinstance(step, Shuffle) and not step.stays:
-        return "source", "The lane that another one reads, for a constant of 0.", _used(step.source)
+        return (
+            "source",
+            "The lane that another one reads, for a constant of 0.",
+            used_inputs(step.source),
+        )
     if isinstance(step, Vectors) and any(step.at.columns):
         bits = log2(len(step.vectors[0][1]))
         (name, wide), *_ = step.at.outs
         columns = [c >> bits for c in step.at.columns]
         at = Linear._made(step.at.ins, [(name, wide - bits)], columns)
         if isinstance(step, Store):
-            return "store", f"Where a thread's stores start, in {step.width} bytes.", _used(at)
-        return "load", f"Where a thread's loads start, in {step.width} bytes.", _used(at)
+            return (
+                "store",
+                f"Where a thread's stores start, in {step.width} bytes.",
+                used_inputs(at),
+            )
+        return "load", f"Where a thread's loads start, in {step.width} bytes.", used_inputs(at)
     return None
 
 
-def _used(at: Linear) -> Linear:
+def used_inputs(at: Linear) -> Linear:
     """Without the inputs that make no difference, but for one."""
     names = [n for n, images in at.bases.items() if any(x for (x,) in images)]
     return at.sublayout(names or at.coordinates[:1], at.results)
 
 
-def _is_plain(at: Linear) -> bool:
+def is_plain(at: Linear) -> bool:
     """Whether it is its one input."""
     return len(at.ins) == 1 and all(c == 1 << k for k, c in enumerate(at.columns))
 
@@ -353,7 +382,7 @@ def _words(text: str) -> set[str]:
     return {*re.findall(r"\w+", text)}
 
 
-def _said(layout: Linear) -> str:
+def bits_said(layout: Linear) -> str:
     """A layout in a line of a comment: what the bits of each input add."""
     bases = {n: [x[0] if len(x) == 1 else x for x in images] for n, images in layout.bases.items()}
     parts = [f"{n} {', '.join(map(str, images))}" for n, images in bases.items() if images]
@@ -366,11 +395,11 @@ def _kinds(c: Plan) -> str:
         return "they are the same"
     if c.memory is not None:
         ends = [s for s in c.steps if isinstance(s, Vectors)]
-        counted = [
-            f"{len(s.vectors)} {verb}{'s' * (len(s.vectors) > 1)} of {s.width} bytes"
+        ends_said = [
+            f"{counted(len(s.vectors), verb)} of {counted(s.width, 'byte')}"
             for s, verb in zip(ends, ("store", "load"), strict=True)
         ]
-        return f"{counted[0]}, a barrier, {counted[1]}"
+        return f"{ends_said[0]}, a barrier, {ends_said[1]}"
     parts = [(c.shuffles, "shuffle"), (c.selects, "select")]
-    said = [f"{n} {what}{'s' * (n > 1)}" for n, what in parts if n]
+    said = [counted(n, what) for n, what in parts if n]
     return ", ".join(said) or "register moves"

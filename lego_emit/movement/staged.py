@@ -17,12 +17,13 @@ from .swizzle import optimal_swizzle
 
 @dataclass(frozen=True)
 class Staged:
-    """A plan through shared memory. memory: from the tile's coordinates to an offset; wavefronts: of
-    a warp's stores and loads."""
+    """A plan through shared memory. memory: from the tile's coordinates to an offset; stored, loaded:
+    the wavefronts of a warp."""
 
     steps: tuple[Step, ...]
     memory: Linear
-    wavefronts: int
+    stored: int
+    loaded: int
 
 
 def staged(pair: Pair, element_bytes: int, gpu: SharedMemory) -> Staged:
@@ -55,11 +56,11 @@ def staged(pair: Pair, element_bytes: int, gpu: SharedMemory) -> Staged:
         Load(_start(loaded, end, memory), tuple(read), element_bytes),
         Take(tuple(back)),
     )
-    cost = sum(
-        wavefronts(at, element_bytes, gpu, write)[0]
-        for at, write in ((stored, True), (loaded, False))
-    )
-    return Staged(steps, memory, cost)
+    costs = [
+        wavefronts(at, element_bytes, gpu, is_write)[0]
+        for at, is_write in ((stored, True), (loaded, False))
+    ]
+    return Staged(steps, memory, *costs)
 
 
 def _masks(registers: Sequence[int]) -> list[int]:

@@ -73,7 +73,7 @@ class Pack(Step):
         state.values = state.values.reshape(warps, lanes, count // self.elements, self.elements)
 
     def __str__(self) -> str:
-        return f"pack {_count(self.elements, 'element')} into each word"
+        return f"pack {counted(self.elements, 'element')} into each word"
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Swap(Step):
         masks = [f"{n} & {m}" for n, m in ((LANE, self.lane), (WARP, self.warp)) if m]
         one = (self.lane.bit_count(), self.warp.bit_count()) in ((1, 0), (0, 1))
         where = f"{masks[0]} is set" if one else f"{' and '.join(masks)} have an odd number of bits"
-        return f"swap words k and k ^ {self.by} where {where}: {_count(self.selects, 'select')}"
+        return f"swap words k and k ^ {self.by} where {where}: {counted(self.selects, 'select')}"
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Shuffle(Step):
             f"word {word} of {where} ^ {lane}" if lane else f"word {word} of {where}"
             for word, lane in zip(self.words, self.lanes, strict=True)
         ]
-        said = f"{_count(self.rounds, 'round')} of shuffles: {_some(moved)}"
+        said = f"{counted(self.rounds, 'round')} of shuffles: {_some(moved)}"
         if self.stays:
             return said
         bases = {n: [x for (x,) in images] for n, images in self.source.bases.items() if images}
@@ -201,7 +201,7 @@ class Vectors(Step):
     def _said(self, verb: str) -> str:
         count = len(self.vectors)
         moved = [f"{_registers(r)} at {constant}" for constant, r in self.vectors]
-        return f"{_count(count, verb)} of {_count(self.width, 'byte')}: {_some(moved)}"
+        return f"{counted(count, verb)} of {counted(self.width, 'byte')}: {_some(moved)}"
 
 
 @dataclass(frozen=True)
@@ -286,5 +286,6 @@ def _some(texts: Sequence[str], most: int = 4) -> str:
     return ", ".join(texts[:most]) + more
 
 
-def _count(n: int, what: str) -> str:
+def counted(n: int, what: str) -> str:
+    """So many of something, as text."""
     return f"{n} {what}{'s' * (n != 1)}"
