@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pairs import Pair
+from device import Case
 
 from lego_emit import Linear, Strided, bank_conflicts, generate
 from lego_emit.algebra import f2
@@ -21,28 +21,30 @@ class Padded:
     """Rows of `columns` elements, each `pitch` apart; pairs of one dimension have rows of a power of
     two that fills the banks."""
 
-    pair: Pair
+    pair: Case
     columns: int
     pitch: int
 
     @property
     def bytes(self) -> int:
         """Of shared memory."""
-        return self.pair.elements // self.columns * self.pitch * self.pair.element_bytes
+        return self.pair.start.physical_size // self.columns * self.pitch * self.pair.element_bytes
 
 
-def padded(pair: Pair) -> Padded:
+def padded(pair: Case) -> Padded:
     """The best padding of a pair."""
     sizes = pair.start.physical_dims
     columns = (
-        sizes[-1] if len(sizes) > 1 else min(pair.elements, max(32, 128 // pair.element_bytes))
+        sizes[-1]
+        if len(sizes) > 1
+        else min(pair.start.physical_size, max(32, 128 // pair.element_bytes))
     )
     widest = max(1 << vector(x, pair, columns) for x in (pair.start, pair.end))
     word = max(1, 4 // pair.element_bytes)
     paddings = {0, max(word, widest), 2 * max(word, widest), 4 * max(word, widest)}
 
     def cost(pad: int) -> tuple[int, int]:
-        memory = Strided((pair.elements // columns, columns), (columns + pad, 1))
+        memory = Strided((pair.start.physical_size // columns, columns), (columns + pad, 1))
         both = ((pair.start, True), (pair.end, False))
         found = [
             bank_conflicts(memory, flat(x, columns), pair.element_bytes, write=write).wavefronts
@@ -66,7 +68,7 @@ def flat(layout: Linear, columns: int) -> Linear:
     return line(layout).reshape_outs(sizes).transpose_outs(["row", "column"])
 
 
-def vector(layout: Linear, pair: Pair, columns: int) -> int:
+def vector(layout: Linear, pair: Case, columns: int) -> int:
     """The low bits of the column that one instruction moves."""
     most = min(16 // pair.element_bytes, columns).bit_length() - 1
     return vector_bits(split(line(layout)), most)
@@ -141,3 +143,39 @@ def joined(name: str, constant: int, taken: int) -> str:
     inside, beyond = constant & taken, constant & ~taken
     text = f"({name} ^ {inside})" if inside else name
     return f"{text} + {beyond}" if beyond else text
+
+
+def gathered(name: str, case: Case, block: bool) -> tuple[str, int]:
+    """A gather through row-major shared memory, as one writes it by hand, and the memory's bytes."""
+    sizes = case.start.physical_dims
+    plan = Padded(case, sizes[-1], sizes[-1])
+    n = case.start.in_dims.get("register", 1)
+    at = flat(case.start, plan.columns)
+    rest = at.sublayout([k for k in at.coordinates if k != "register"], at.results)
+    called = ", ".join(k for k in ("lane", "warp") if k in case.start.in_dims)
+    taken = [0, 0]
+    for key, images in at.bases.items():
+        for image in images if key != "register" else []:
+            taken = [t | part for t, part in zip(taken, image, strict=True)]
+    own = at.bases.get("register", [])
+    lines = [
+        generate(rest, "cuda", name=f"{name}_store").source,
+        f"template <typename T>\n__device__ __forceinline__ void {name}"
+        f"(const T (&from)[{n}], const int (&index)[{n}], T (&to)[{n}], void* shared) {{\n"
+        "  const int lane = static_cast<int>(threadIdx.x % 32u);\n"
+        "  [[maybe_unused]] const int warp = static_cast<int>(threadIdx.x / 32u);\n"
+        f"  const auto store = {name}_store_apply({called});\n",
+        *(f"  {text}\n" for text in moves("store", case.start, plan)),
+        f"  {'__syncthreads' if block else '__syncwarp'}();\n",
+    ]
+    for register in range(n):
+        row, column = (f2.times([image[k] for image in own], register) for k in range(2))
+        down, across = joined("store.row", row, taken[0]), joined("store.column", column, taken[1])
+        if case.axis == "dim1":
+            across = f"index[{register}]"
+        else:
+            down = f"index[{register}]"
+        lines.append(
+            f"  to[{register}] = static_cast<const T*>(shared)[({down}) * {plan.pitch} + {across}];\n"
+        )
+    return "".join([*lines, "}\n"]), -(-plan.bytes // 16) * 16

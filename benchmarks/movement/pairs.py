@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from device import Case
 
 from lego_emit import Linear, hardware
 from lego_emit.algebra import f2
 
 IDENTITY = Linear.identity1D
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two layouts of one tile, and how wide its elements are."""
-
-    title: str
-    start: Linear
-    end: Linear
-    element_bytes: int
-
-    @property
-    def elements(self) -> int:
-        """Of the tile."""
-        return self.start.physical_size
 
 
 def warps_of(elements: int) -> int:
@@ -70,40 +56,40 @@ def at_random(bits: int, warps: int, seed: int, distributed: bool) -> tuple[Line
     return made[0], made[1]
 
 
-def pairs() -> Iterator[Pair]:
+def pairs() -> Iterator[Case]:
     """All of them."""
     for bits in range(5, 15):
         shape, warps = shape_of(bits), warps_of(1 << bits)
         for size in (1, 2, 4, 8):
             vector = min(16 // size, max(1, (1 << bits) // (32 * warps)), shape[0])
             a, b = rows(shape, vector, warps), columns(shape, vector, warps)
-            yield Pair("rows to columns", a, b, size)
-            yield Pair("rows to mma c", a, fragment("c", shape, warps, 32), size)
+            yield Case("rows to columns", a, b, size)
+            yield Case("rows to mma c", a, fragment("c", shape, warps, 32), size)
     for size in (1, 2, 4):
         for shape, warps in (((16, 64), 1), ((64, 64), 4)):
             c = fragment("c", shape, warps, 32)
             wide = 8 * size
-            yield Pair("mma c to mma a", c, fragment("a", shape, warps, wide), size)
-            yield Pair("mma c to mma b", c, fragment("b", shape, warps, wide), size)
-            yield Pair(
+            yield Case("mma c to mma a", c, fragment("a", shape, warps, wide), size)
+            yield Case("mma c to mma b", c, fragment("b", shape, warps, wide), size)
+            yield Case(
                 "rows to mma a",
                 rows(shape, 16 // size, warps),
                 fragment("a", shape, warps, wide),
                 size,
             )
-            yield Pair("mma c to columns", c, columns(shape, 16 // size, warps), size)
+            yield Case("mma c to columns", c, columns(shape, 16 // size, warps), size)
     for size in (1, 2, 4, 8):
         for height, warps in ((64, 4), (256, 8)):
             a, b = rows((height, 64), 4, warps), fragment("c", (height, 64), warps, 32)
             line = hardware.blocked([1], [32], [warps], shape=(height,))
-            yield Pair("sliced rows to blocked", hardware.sliced(a, 1), line, size)
-            yield Pair(
+            yield Case("sliced rows to blocked", hardware.sliced(a, 1), line, size)
+            yield Case(
                 "sliced mma c to sliced rows", hardware.sliced(b, 1), hardware.sliced(a, 1), size
             )
         for shape, warps in (((8, 8), 1), ((16, 8), 4), ((32, 4), 4)):
             a = hardware.blocked([1, 4], [4, 8], [warps, 1], shape=shape)
-            yield Pair("broadcasting", a, fragment("c", shape, warps, 32), size)
+            yield Case("broadcasting", a, fragment("c", shape, warps, 32), size)
         for bits, warps in ((8, 1), (10, 1), (12, 4)):
             for kind in (True, False):
                 a, b = at_random(bits, warps, bits + size, kind)
-                yield Pair(f"random {'bits' if kind else 'matrices'}", a, b, size)
+                yield Case(f"random {'bits' if kind else 'matrices'}", a, b, size)
