@@ -19,10 +19,10 @@ from .cuda_text import (
     is_plain,
     used_inputs,
 )
-from .gather import Choice, Fetched, Gather, Shuffled
+from .gather_plan import Choice, Fetched, GatherPlan, Shuffled
 
 
-def source(gather: Gather) -> str:
+def source(gather: GatherPlan) -> str:
     """The file of a gather. Raises LayoutError as that of a conversion does."""
     check_callable(gather.name, gather.lanes)
     printer = GatherPrinter(gather)
@@ -34,14 +34,14 @@ class GatherPrinter(DevicePrinter):
 
     device_template = "gather.jinja"
 
-    def __init__(self, gather: Gather):
+    def __init__(self, gather: GatherPlan):
         self.text = GatherText(gather, self)
 
 
 class GatherText(Text):
     """What the template sees of a gather."""
 
-    def __init__(self, gather: Gather, printer: DevicePrinter):
+    def __init__(self, gather: GatherPlan, printer: DevicePrinter):
         super().__init__(gather, printer)
         self.gather, self.plan = gather, gather.plan
 
@@ -198,7 +198,7 @@ def _added(known: list[str], part: str, constant: int) -> str:
     return " ^ ".join(terms) or "0"
 
 
-def _kinds(gather: Gather) -> str:
+def _kinds(gather: GatherPlan) -> str:
     """What it does, counted."""
     if isinstance(gather.plan, Fetched):
         return f"{counted(gather.stores, 'store')}, a barrier, {counted(gather.loads, 'load')}"
