@@ -1,6 +1,8 @@
 """Data movement: what an access of memory costs, and the memory layouts under which it costs least."""
 
 from .conflicts import Conflicts, bank_conflicts
+from .convert import Conversion, convert
+from .gather import Gather, gather
 from .memories import AMD, NVIDIA, SharedMemory
 from .picture import conflict_sheet
 from .swizzle import optimal_padding, optimal_swizzle, swizzle_bound
@@ -9,9 +11,13 @@ __all__ = [
     "AMD",
     "NVIDIA",
     "Conflicts",
+    "Conversion",
+    "Gather",
     "SharedMemory",
     "bank_conflicts",
     "conflict_sheet",
+    "convert",
+    "gather",
     "optimal_padding",
     "optimal_swizzle",
     "swizzle_bound",

@@ -1,0 +1,219 @@
+"""Gathers along an axis of a tile in registers: out[.., i, ..] = source[.., index[.., i, ..], ..].
+
+After Zhou et al., ASPLOS 2026, section 5.5: where a warp holds the whole axis lanes shuffle all words
+that may be meant, and choose; else, or where that costs more, the tile goes through shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from ..algebra import f2
+from ..algebra.labels import starts, width_of
+from ..algebra.linear import Linear
+from ..errors import LayoutError, nearest, shown
+from ..files import write_if_changed
+from ..kinds import is_integer
+from .access import LANE
+from .conflicts import check_bytes
+from .gather_plan import Choice, Fetched, GatherPlan, Shuffled
+from .linear_access import log2
+from .memories import NVIDIA, SharedMemory, memory_of
+from .pair import Pair, pair_of
+from .plan import MEMORY, SHUFFLES
+from .prices import FULLEST, SELECT, SHUFFLE, WAIT, WAVEFRONT, WAYS
+from .shuffles import WIDEST, WORD
+from .staged import staged
+from .steps import Barrier, Store, threads
+
+
+@dataclass(frozen=True)
+class Gather(GatherPlan):
+    """How threads that hold a tile and an index for each element get the elements that are meant, and
+    the CUDA C device function that does it."""
+
+    @cached_property
+    def source(self) -> str:
+        """The CUDA C file."""
+        from .gather_text import source
+
+        return source(self)
+
+    def save(self, path: str | PathLike[str]) -> bool:
+        """Write the file (atomically; an unchanged one is left alone); True where it changed."""
+        return write_if_changed(path, self.source)
+
+
+def gather(
+    layout: Linear,
+    axis: str | int,
+    element_bytes: int = 4,
+    *,
+    name: str = "gather",
+    way: str | None = None,
+    shared_bytes: int = 48 * 1024,
+    gpu: Any = NVIDIA,
+) -> Gather:
+    """The cheapest plan that gathers along an axis of a tile in registers (Zhou et al., ASPLOS 2026,
+    section 5.5), and the CUDA C device function of it.
+
+    layout: of the tile, of the indices and of the result, from register, lane and warp to
+    coordinates. axis: one of them, by name or number. An index lies in the tile: 0 up to the axis'
+    size. The other options and the errors are those of convert.
+    """
+    construct = f"gather({shown(layout)}, {shown(axis)}, {shown(element_bytes)})"
+    hardware = memory_of(gpu, construct)
+    check_bytes(element_bytes, hardware, construct)
+    if way is not None and way not in WAYS:
+        raise LayoutError(
+            f"{construct}: way is {shown(way)}; there are {' and '.join(map(repr, WAYS))}"
+        )
+    pair = pair_of(layout, layout, hardware, construct)
+    if pair.tile != layout.outs:
+        raise LayoutError(f"{construct}: the layout does not hold the whole tile")
+    along, bits = _axis(layout, axis, construct)
+    found = _within_warps(pair, bits, element_bytes)
+    if found is None and way == SHUFFLES:
+        raise LayoutError(
+            f"{construct}: no warp holds the whole axis, or elements are wider than a shuffle; leave "
+            f"way out, or give {MEMORY!r}"
+        )
+    size = element_bytes << width_of(pair.tile)
+    priced = None if found is None else _price(found)
+    if way == MEMORY or (way is None and (priced is None or priced > WAIT)):
+        if size <= shared_bytes and pair.start.lanes:
+            fetched, price = _through_memory(pair, bits, element_bytes, hardware)
+            if way == MEMORY or priced is None or price < priced:
+                found, priced = fetched, price
+        elif found is None or way == MEMORY:
+            raise LayoutError(
+                f"{construct}: the tile takes {size} bytes of the shared memory of a warp or block, and "
+                f"there are {shared_bytes if pair.start.lanes else 'no lanes'}; give "
+                f"shared_bytes={size} where there is as much"
+            )
+    assert found is not None and priced is not None
+    return Gather(name, layout, along, element_bytes, found, priced, pair)
+
+
+def _axis(layout: Linear, axis: Any, construct: str) -> tuple[str, list[int]]:
+    """The name of the axis, and the bits of the tile that count along it."""
+    names = [*layout.results]
+    if is_integer(axis) and 0 <= axis < len(names):
+        axis = names[axis]
+    if axis not in names:
+        raise LayoutError(
+            f"{construct}: {shown(axis)} is no coordinate; there are {', '.join(names)}."
+            f"{nearest(str(axis), names)}"
+        )
+    k = names.index(axis)
+    first, (_, count) = starts(layout.outs)[k], layout.outs[k]
+    return axis, [*range(first, first + count)]
+
+
+def _price(plan: Shuffled) -> float:
+    return SHUFFLE * plan.shuffles + SELECT * plan.selects
+
+
+def _linear(name: str, columns: Sequence[int], out: str, bits: int) -> Linear:
+    return Linear._made([(name, len(columns))], [(out, bits)], columns)
+
+
+def _within_warps(pair: Pair, axis: Sequence[int], element_bytes: int) -> Shuffled | None:
+    """The gather that leaves no warp, where there is one."""
+    own = [(1 << k, pair.start.registers[k]) for k in f2.Echelon(pair.start.registers).pivots]
+    masks, columns = [m for m, _ in own], [c for _, c in own]
+    lanes = pair.start.lanes
+    echelon = f2.Echelon([*columns, *lanes])
+    moved = [echelon.minimal(1 << bit) for bit in axis]
+    if any(x is None for x in moved):
+        return None
+    steps = [x or 0 for x in moved]
+    registers = [f2.times(masks, x & (1 << len(own)) - 1) for x in steps]
+    across = [x >> len(own) for x in steps]  # the lanes that each bit of the index moves by
+    basis = [registers[k] for k in f2.Echelon(registers).pivots]
+    keys = f2.Echelon(basis)
+    key = [keys.solve(r) or 0 for r in registers]
+    inside = min(len(basis), log2(max(1, WORD // element_bytes)))
+
+    def along(column: int) -> int:
+        return sum((column >> bit & 1) << k for k, bit in enumerate(axis))
+
+    # The first register of a group stands for it.
+    whole = f2.Echelon([*basis, *f2.complement(basis, masks)])
+    low = (1 << len(basis)) - 1
+    first: dict[int, int] = {}
+    same = _same(pair.start.registers)
+    choices = []
+    known = f2.Echelon(pair.start.registers)
+    for register in range(1 << len(pair.start.registers)):
+        image = f2.times(pair.start.registers, register)
+        parts = whole.solve(known.solve(image) or 0) or 0
+        group = first.setdefault(parts >> len(basis), len(first))
+        moves = along(image)
+        choices.append(
+            Choice(
+                same[register], group, f2.times(across, moves), (parts & low) ^ f2.times(key, moves)
+            )
+        )
+    beyond = f2.complement(basis, masks)
+    groups = tuple(
+        tuple(f2.times(beyond, g) ^ f2.times(basis, n) for n in range(1 << len(basis)))
+        for g in first
+    )
+    start = [1 << k ^ f2.times(across, along(c)) for k, c in enumerate(lanes)]
+    others = [f2.times(across, along(c)) for c in pair.start.warps]
+    by_thread = [[f2.times(key, along(c)) for c in held] for held in (lanes, pair.start.warps)]
+    moves = any(across) or any(x != 1 << k for k, x in enumerate(start)) or any(others)
+    if element_bytes > WIDEST:
+        return None
+    return Shuffled(
+        groups,
+        inside,
+        tuple(choices),
+        _linear("index", across, LANE, len(lanes)),
+        _linear("index", key, "key", len(basis)),
+        threads((start, others), LANE, len(lanes)),
+        threads(by_thread, "key", len(basis)),
+        moves,
+        max(1, element_bytes // WORD),
+    )
+
+
+def _through_memory(
+    pair: Pair, axis: Sequence[int], element_bytes: int, gpu: SharedMemory
+) -> tuple[Fetched, float]:
+    """The gather of a tile that is stored as it is converted to itself."""
+    made = staged(pair, element_bytes, gpu)
+    offsets = made.memory.columns
+    along = sum(1 << bit for bit in axis)
+    bits = width_of(made.memory.outs)
+
+    def beside(columns: Sequence[int]) -> list[int]:
+        return [f2.times(offsets, c & ~along) for c in columns]
+
+    held = pair.start
+    fixed = beside(held.registers)
+    constants = tuple(f2.times(fixed, r) for r in range(1 << len(fixed)))
+    start = threads((beside(held.lanes), beside(held.warps)), "offset", bits)
+    store = made.steps[0]
+    assert isinstance(store, Store)
+    reached = f2.Echelon([*held.registers, *held.lanes])
+    within = not store.idle and all(reached.solve(1 << bit) is not None for bit in axis)
+    barrier = Barrier(block=not within)
+    # What lanes ask for is not known: 32 of them at random.
+    loads = (1 << f2.rank(held.registers)) * FULLEST
+    price = WAVEFRONT * (made.stored + loads) + WAIT
+    at = _linear("index", [offsets[bit] for bit in axis], "offset", bits)
+    same = tuple(_same(held.registers))
+    return Fetched((store, barrier), at, start, constants, same, made.memory), price
+
+
+def _same(registers: Sequence[int]) -> list[int]:
+    """For each register the first one that holds the same."""
+    first: dict[int, int] = {}
+    images = [f2.times(registers, register) for register in range(1 << len(registers))]
+    return [first.setdefault(image, register) for register, image in enumerate(images)]

@@ -1,0 +1,206 @@
+"""A gather as a CUDA C file: a device function of registers, and the index functions it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from ..algebra.linear import Linear
+from ..emit.printer import BREAK
+from ..ir.program import Function
+from .cuda_text import (
+    VECTORS,
+    WORDS,
+    DevicePrinter,
+    Text,
+    bits_said,
+    check_callable,
+    counted,
+    is_plain,
+    used_inputs,
+)
+from .gather_plan import Choice, Fetched, GatherPlan, Shuffled
+
+
+def source(gather: GatherPlan) -> str:
+    """The file of a gather. Raises LayoutError as that of a conversion does."""
+    check_callable(gather.name, gather.lanes)
+    printer = GatherPrinter(gather)
+    return printer.printed(gather.name, f"A gather of a tile in registers: {_kinds(gather)}.")
+
+
+class GatherPrinter(DevicePrinter):
+    """The printer of a gather."""
+
+    device_template = "gather.jinja"
+
+    def __init__(self, gather: GatherPlan):
+        self.text = GatherText(gather, self)
+
+
+class GatherText(Text):
+    """What the template sees of a gather."""
+
+    def __init__(self, gather: GatherPlan, printer: DevicePrinter):
+        super().__init__(gather, printer)
+        self.gather, self.plan = gather, gather.plan
+
+    @property
+    def picks(self) -> bool:
+        """Whether one of several words is picked."""
+        return isinstance(self.plan, Shuffled) and self.plan.words > 1
+
+    @property
+    def packs(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def _parts(self) -> dict[str, tuple[str, Linear]]:
+        """What is asked of the thread and of the index: the name's end, the summary, the function."""
+        plan = self.plan
+        if isinstance(plan, Fetched):
+            return {
+                "start": ("Where an index of 0 is read, in elements.", plan.start),
+                "at": ("What an index adds to it by exclusive or.", plan.at),
+            }
+        return {
+            "source": ("The lane that is read for an index of 0.", plan.start),
+            "lane": ("What an index adds to it by exclusive or.", plan.lane),
+            "own": ("The element of that lane's that an index of 0 means.", plan.own),
+            "key": ("What an index adds to it by exclusive or.", plan.key),
+        }
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """The index functions that are called."""
+        made = [*super().functions]
+        for what, (says, at) in self._parts.items():
+            used = used_inputs(at)
+            if any(at.columns) and not is_plain(used):
+                name = f"{self.gather.name}_{what}"
+                made.append(self._printer.index_function(name, says, used))
+        return tuple(made)
+
+    def _part(self, what: str, index: str = "") -> str:
+        """The value of a part, "" where it is zero. index: what stands for the index."""
+        at = self._parts[what][1]
+        used = used_inputs(at)
+        given = index or ", ".join(used.coordinates)
+        if not any(at.columns):
+            return ""
+        return given if is_plain(used) else f"{self.gather.name}_{what}({given})"
+
+    @property
+    def pick_parameters(self) -> str:
+        """What a pick needs to know."""
+        assert isinstance(self.plan, Shuffled)
+        given = [f"const W (&words)[{self.plan.words}]"]
+        given += ["int lane"] * self.plan.moves + ["int key"] * (self.plan.words > 1)
+        return ", ".join(given)
+
+    @property
+    def parameters(self) -> str:
+        """Those of the device function, between BREAK marks."""
+        n = self.gather.registers
+        unused = "[[maybe_unused]] " * (self.gather.layout.out_dims[self.gather.axis] == 1)
+        given = [f"const T (&from)[{n}]", f"{unused}const int (&index)[{n}]", f"T (&to)[{n}]"]
+        given += ["void* shared"] if isinstance(self.plan, Fetched) else []
+        return f",{BREAK}".join(given)
+
+    @property
+    def docs(self) -> list[str]:
+        """The doc comment's lines."""
+        g = self.gather
+        lines = [
+            f"The elements that index names along {g.axis}, the other coordinates as they are.",
+            f"@param from {bits_said(g.layout)}",
+            f"@param index of each element that is asked for, 0 <= index < {g.layout.out_dims[g.axis]}",
+            "@param to another array than from",
+            *self._promises(g.shared_bytes, isinstance(g.plan, Fetched) or bool(g.shuffles)),
+        ]
+        return [part for line in lines for part in self._printer.comment(line, "///")]
+
+    @property
+    def statements(self) -> list[str | None]:
+        """The statements, with BREAK marks; None for an empty line."""
+        plan = self.plan
+        body = [*(self._fetched(plan) if isinstance(plan, Fetched) else self._picked(plan))]
+        return [*self._threads(body), *body]
+
+    def _fetched(self, plan: Fetched) -> Iterator[str | None]:
+        yield from self._stored()
+        kind = VECTORS[self.gather.element_bytes]
+        yield f"const {kind}* const loaded = static_cast<const {kind}*>(shared);"
+        start = self._part("start")
+        if start:
+            yield f"const int start = {start};"
+        for register, constant in enumerate(plan.constants):
+            if plan.same[register] != register:
+                yield f"to[{register}] = to[{plan.same[register]}];"
+                continue
+            terms = ["start"] * bool(start), self._part("at", f"index[{register}]"), constant
+            yield f"{self.gather.name}_unpack(loaded[{_added(*terms)}],{BREAK}to[{register}]);"
+
+    def _picked(self, plan: Shuffled) -> Iterator[str | None]:
+        size = self.gather.element_bytes << plan.inside
+        carrier = WORDS[max(4, size)]
+        elements = 1 << plan.inside
+        for number, group in enumerate(plan.groups):
+            yield None
+            yield f"{carrier} word{number}[{plan.words}];"
+            for k in range(plan.words):
+                packed = self._packed(WORDS[size], group[k * elements : (k + 1) * elements])
+                yield f"word{number}[{k}] = {packed};"
+        yield None
+        source, own = self._part("source"), self._part("own")
+        if plan.moves and source:
+            yield f"const int source = {source};"
+        if own:
+            yield f"const int own = {own};"
+        for register, choice in enumerate(plan.choices):
+            if choice.same != register:
+                yield f"to[{register}] = to[{choice.same}];"
+            else:
+                yield from self._pick(plan, register, choice, (bool(source), bool(own)))
+
+    def _pick(
+        self, plan: Shuffled, register: int, choice: Choice, known: tuple[bool, bool]
+    ) -> Iterator[str]:
+        index, name = f"index[{register}]", self.gather.name
+        given = [f"word{choice.group}"]
+        if plan.moves:
+            terms = ["source"] * known[0], self._part("lane", index), choice.lane
+            given.append(_added(*terms))
+        key = _added(["own"] * known[1], self._part("key", index), choice.key)
+        if plan.inside:
+            yield f"const int key{register} = {key};"
+            key = f"key{register}"
+        if plan.words > 1:
+            given.append(f"{key} >> {plan.inside}" if plan.inside else key)
+            word = f"{name}_pick({f',{BREAK}'.join(given)})"
+        elif plan.moves:
+            word = f"__shfl_sync(0xffffffffu,{BREAK}{given[0]}[0],{BREAK}{given[1]})"
+        else:
+            word = f"{given[0]}[0]"
+        size = self.gather.element_bytes
+        if plan.inside:
+            yield f"const {WORDS[max(4, size << plan.inside)]} found{register} = {word};"
+            word = f"found{register} >> {8 * size} * ({key} & {(1 << plan.inside) - 1})"
+        if size < 4:
+            word = f"static_cast<{WORDS[size]}>({word})"
+        yield f"{name}_unpack({word},{BREAK}to[{register}]);"
+
+
+def _added(known: list[str], part: str, constant: int) -> str:
+    """Terms that exclusive or joins."""
+    terms = [*known, *[part] * bool(part), *[str(constant)] * bool(constant)]
+    return " ^ ".join(terms) or "0"
+
+
+def _kinds(gather: GatherPlan) -> str:
+    """What it does, counted."""
+    if isinstance(gather.plan, Fetched):
+        return f"{counted(gather.stores, 'store')}, a barrier, {counted(gather.loads, 'load')}"
+    parts = [(gather.shuffles, "shuffle"), (gather.selects, "select")]
+    return ", ".join(counted(n, what) for n, what in parts if n) or "bytes of words"

@@ -1,0 +1,144 @@
+"""Two distributed layouts of one tile, as columns: what a conversion starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra import f2
+from ..algebra.labels import Dims, packed, width_of
+from ..algebra.linear import Linear
+from ..errors import LayoutError, shown
+from .access import LANE, REGISTER
+from .memories import SharedMemory
+from .steps import WARP
+
+KNOWN = (REGISTER, LANE, WARP)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Where a layout's registers, lanes and warps have their elements, by bits of the tile."""
+
+    registers: tuple[int, ...]
+    lanes: tuple[int, ...]
+    warps: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """All of them, registers first."""
+        return self.registers + self.lanes + self.warps
+
+    def layout(self, tile: Dims) -> Linear:
+        """The same as a layout to the tile's coordinates."""
+        own = zip(KNOWN, (self.registers, self.lanes, self.warps), strict=True)
+        return Linear._made([(n, len(c)) for n, c in own], tile, self.columns)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Where elements are, and where they shall be. tile: the coordinates' names with their bits."""
+
+    start: Holder
+    end: Holder
+    tile: Dims
+
+    @property
+    def moves(self) -> list[int]:
+        """What each warp bit adds: where the end differs from the start."""
+        return [a ^ b for a, b in zip(self.start.warps, self.end.warps, strict=True)]
+
+    def is_within_warps(self) -> bool:
+        """Whether every warp holds all that it shall hold."""
+        held = f2.Echelon([*self.start.registers, *self.start.lanes])
+        wanted = (*self.end.registers, *self.end.lanes, *self.moves)
+        return all(held.solve(c) is not None for c in wanted)
+
+
+def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:
+    """Two layouts as columns over the bits of their coordinates, with as many lanes and warps. A name
+    that one of them lacks makes no difference to it. Raises LayoutError where they do not match."""
+    for layout in (A, B):
+        if not isinstance(layout, Linear):
+            raise LayoutError(
+                f"{construct}: {shown(layout)} is no Linear; Linear.of makes one of a layout or of "
+                "a function of register, lane and warp"
+            )
+    if A.out_dims != B.out_dims:
+        raise LayoutError(
+            f"{construct}: one holds a tile {A.out_dims}, the other {B.out_dims}; both must have the "
+            "same coordinates (transpose_outs and resize_out change them)"
+        )
+    B = B.transpose_outs(A.results)
+    if A.start != B.start:
+        raise LayoutError(
+            f"{construct}: the offsets {A.offset} and {B.offset} differ; compose one with the other's"
+        )
+    _check_others(A, B, construct)
+    sizes = {n: _size(A, B, n, gpu, construct) for n in (LANE, WARP)}
+    if sizes[WARP] > 1:
+        sizes[LANE] = gpu.lanes
+    start, end = (_holder(layout, sizes) for layout in (A, B))
+    held = f2.Echelon(start.columns)
+    for name, columns in zip(KNOWN, (end.registers, end.lanes, end.warps), strict=True):
+        for k, column in enumerate(columns):
+            if held.solve(column) is None:
+                where = dict(zip(A.results, A._split(column), strict=True))
+                raise LayoutError(
+                    f"{construct}: the first layout does not hold {where}, which bit {k} of {name} "
+                    "of the second asks for; it must hold the whole tile"
+                )
+    if held.rank == width_of(A.outs):
+        return Pair(start, end, A.outs)
+    return _on_what_is_held(start, end, held)
+
+
+def _on_what_is_held(start: Holder, end: Holder, held: f2.Echelon) -> Pair:
+    """The same on the part of the tile that is held, its elements numbered."""
+    place = {pivot: k for k, pivot in enumerate(held.pivots)}
+
+    def numbered(columns: Sequence[int]) -> tuple[int, ...]:
+        found = [held.solve(c) or 0 for c in columns]
+        return tuple(sum(1 << place[p] for p in place if x >> p & 1) for x in found)
+
+    def moved(h: Holder) -> Holder:
+        return Holder(numbered(h.registers), numbered(h.lanes), numbered(h.warps))
+
+    return Pair(moved(start), moved(end), (("element", held.rank),))
+
+
+def _check_others(A: Linear, B: Linear, construct: str) -> None:
+    """What is neither register, lane nor warp is the same in both."""
+    for name in dict.fromkeys((*A.coordinates, *B.coordinates)):
+        if name not in KNOWN and A.bases.get(name) != B.bases.get(name):
+            raise LayoutError(
+                f"{construct}: {name} is not the same in both: {A.bases.get(name)} and "
+                f"{B.bases.get(name)}; between them no thread can move an element"
+            )
+
+
+def _size(A: Linear, B: Linear, name: str, gpu: SharedMemory, construct: str) -> int:
+    """How many lanes or warps both have."""
+    found = {layout.in_dims[name] for layout in (A, B) if name in layout.in_dims}
+    if len(found) > 1:
+        few, many = sorted(found)
+        raise LayoutError(
+            f"{construct}: one layout has {few} {name}s, the other {many}; "
+            f"resize_in({name!r}, {many}) says that the others hold the same"
+        )
+    size = found.pop() if found else 1
+    if name == LANE and size not in (1, gpu.lanes):
+        raise LayoutError(
+            f"{construct}: the layouts have {size} lanes, and a warp {gpu.lanes}; "
+            f"resize_in({name!r}, {gpu.lanes}) says that the others hold the same"
+        )
+    return size
+
+
+def _holder(layout: Linear, sizes: dict[str, int]) -> Holder:
+    columns = {
+        n: tuple(packed(image, layout.outs) for image in own) for n, own in layout.bases.items()
+    }
+    more = {n: (0,) * (size.bit_length() - 1) for n, size in sizes.items()}
+    return Holder(columns.get(REGISTER, ()), *(columns.get(n) or more[n] for n in (LANE, WARP)))
