@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .arith.expr import symbols
     from .emitted import Emitted
     from .ir.cost import Cost
-    from .movement import bank_conflicts, optimal_swizzle
+    from .movement import bank_conflicts, convert, gather, optimal_swizzle
     from .pattern import Pattern
     from .pipeline import generate
 
@@ -48,6 +48,10 @@ def __getattr__(name: str) -> Any:
             from .algebra.same import same_map as found
         case "Pattern":
             from .pattern import Pattern as found
+        case "convert":
+            from .movement import convert as found
+        case "gather":
+            from .movement import gather as found
         case "bank_conflicts":
             from .movement import bank_conflicts as found
         case "optimal_swizzle":
@@ -130,6 +134,8 @@ __all__ = [
     "Strided",
     "TileBy",
     "bank_conflicts",
+    "convert",
+    "gather",
     "generate",
     "isqrt",
     "optimal_swizzle",

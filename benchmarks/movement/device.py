@@ -50,7 +50,7 @@ __device__ __forceinline__ void unpack(const V& value, T& first, More&... more) 
 
 
 KERNEL = """
-__global__ void run_{name}(const {T}* source, const int* given, {T}* out, int iterations) {{
+__global__ void __launch_bounds__({bound}) run_{name}(const {T}* source, const int* given, {T}* out, int iterations) {{
   extern __shared__ __align__(16) unsigned char memory[];
   {T} from[{R}], to[{S}];
   const unsigned thread = threadIdx.x % {threads}u;
@@ -179,6 +179,7 @@ def called(name: str, case: Case, room: int, block: bool) -> str:
         R=before,
         S=after,
         threads=32 * case.warps,
+        bound=32 * case.warps * case.tiles,
         index=index,
         other=other,
         call=", ".join(given),
