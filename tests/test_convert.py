@@ -47,7 +47,7 @@ PAIRS = {
         hardware.fitted(hardware.mma("c"), (16, 32)),
         hardware.mma("a", 8),
         1,
-        "shuffles",
+        "shared memory",
     ),
     "operands of halves": (
         hardware.mma("a"),
@@ -65,7 +65,7 @@ PAIRS = {
         line(register=[1, 2, 4], lane=[8, 16, 32, 64, 128]),
         line(register=[8, 16], lane=[1, 2, 4, 32, 64]).resize_out("x", 256),
         4,
-        "shuffles",
+        "shared memory",
     ),
     "warps": (
         hardware.blocked([1, 4], [8, 4], [4, 1], shape=(64, 64)),
@@ -120,7 +120,7 @@ def test_what_a_plan_costs():
     assert convert(BLOCKED, TRANSPOSED, 8).shuffles == 6
     lanes = convert(*PAIRS["other lanes"][:2], 8)
     assert (lanes.rounds, lanes.shuffles, lanes.selects) == (4, 8, 0)
-    packed = convert(*PAIRS["operands of bytes"][:2], 1)
+    packed = convert(*PAIRS["operands of bytes"][:2], 1, way="shuffles")
     assert (packed.rounds, packed.selects) == (4, 8)
     wide = convert(*PAIRS["warps"][:2])
     assert (wide.stores, wide.loads, wide.shared_bytes) == (8, 8, 2**14)

@@ -15,10 +15,10 @@ from .conflicts import check_bytes
 from .memories import NVIDIA, SharedMemory, memory_of
 from .pair import Pair, pair_of
 from .plan import MEMORY, SHUFFLES, Plan
-from .prices import SELECT, SHUFFLE, WAIT, WAVEFRONT, WAYS
+from .prices import SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, WAYS, packing, waiting
 from .shuffles import plans
 from .staged import staged
-from .steps import Step, Take
+from .steps import Barrier, Step, Take
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def convert(
             f"{construct}: an element of {element_bytes} bytes must leave its warp, or is wider than a "
             f"shuffle; leave way out, or give {MEMORY!r}"
         )
-    if way == MEMORY or ((found is None or found[1] > WAIT) and way is None):
+    if way == MEMORY or ((found is None or found[1] > WAIT_WARP) and way is None):
         through, said = _through_memory(pair, element_bytes, shared_bytes, hardware)
         if through is not None and (way == MEMORY or found is None or through[1] < found[1]):
             found = through
@@ -99,6 +99,8 @@ def _within_warps(pair: Pair, element_bytes: int) -> Priced | None:
         if steps == (Take(tuple(range(1 << len(pair.start.registers)))),):
             steps = ()
         price = sum(SHUFFLE * s.shuffles + SELECT * s.selects for s in steps)
+        if any(s.shuffles for s in steps):
+            price += packing(pair.elements, element_bytes)
         return steps, price, None
 
     return min(map(priced, plans(pair, element_bytes)), key=lambda found: found[1], default=None)
@@ -121,4 +123,7 @@ def _through_memory(
             "the tile in parts"
         )
     found = staged(pair, element_bytes, gpu)
-    return (found.steps, WAVEFRONT * (found.stored + found.loaded) + WAIT, found.memory), ""
+    waits = sum(waiting(s.block) for s in found.steps if isinstance(s, Barrier))
+    price = WAVEFRONT * (found.stored + found.loaded) + waits
+    price += packing(pair.elements, element_bytes) / 2  # where a vector has several
+    return (found.steps, price, found.memory), ""

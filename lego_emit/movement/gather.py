@@ -25,7 +25,7 @@ from .linear_access import log2
 from .memories import NVIDIA, SharedMemory, memory_of
 from .pair import Pair, pair_of
 from .plan import MEMORY, SHUFFLES
-from .prices import FULLEST, SELECT, SHUFFLE, WAIT, WAVEFRONT, WAYS
+from .prices import FULLEST, SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, WAYS, waiting
 from .shuffles import WIDEST, WORD
 from .staged import staged
 from .steps import Barrier, Store, threads
@@ -84,7 +84,7 @@ def gather(
         )
     size = element_bytes << width_of(pair.tile)
     priced = None if found is None else _price(found)
-    if way == MEMORY or (way is None and (priced is None or priced > WAIT)):
+    if way == MEMORY or (way is None and (priced is None or priced > WAIT_WARP)):
         if size <= shared_bytes and pair.start.lanes:
             fetched, price = _through_memory(pair, bits, element_bytes, hardware)
             if way == MEMORY or priced is None or price < priced:
@@ -206,7 +206,7 @@ def _through_memory(
     barrier = Barrier(block=not within)
     # What lanes ask for is not known: 32 of them at random.
     loads = (1 << f2.rank(held.registers)) * FULLEST
-    price = WAVEFRONT * (made.stored + loads) + WAIT
+    price = WAVEFRONT * (made.stored + loads) + waiting(barrier.block)
     at = _linear("index", [offsets[bit] for bit in axis], "offset", bits)
     same = tuple(_same(held.registers))
     return Fetched((store, barrier), at, start, constants, same, made.memory), price

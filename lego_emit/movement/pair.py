@@ -45,6 +45,11 @@ class Pair:
     tile: Dims
 
     @property
+    def elements(self) -> int:
+        """Those of a thread, before and after."""
+        return (1 << len(self.start.registers)) + (1 << len(self.end.registers))
+
+    @property
     def moves(self) -> list[int]:
         """What each warp bit adds: where the end differs from the start."""
         return [a ^ b for a, b in zip(self.start.warps, self.end.warps, strict=True)]
