@@ -171,6 +171,18 @@ def test_a_loop_without_a_proven_end_is_refused(fn, assume, words):
     refused_by_generate(TraceError, *words, fn=fn, assume=[assume])
 
 
+def never(x):
+    """Needs its value, and has no end where that is not 3."""
+    y = [1, 2, 3, 0][x]
+    while y:
+        x = y
+    return x
+
+
+def test_what_is_called_with_values_has_an_end():
+    refused_by_generate(TraceError, "Python needs its value here", fn=never, assume=["0 <= x < 4"])
+
+
 def test_no_values_at_all():
     def f(x, y, p, q):
         return x * y if p < q else 0

@@ -5,7 +5,10 @@ be."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TraceError
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from ..algebra.linear import Linear
 
 BITS = 16  # of all parameters together
+LINES = 2**16  # that one call may run through; a loop without end is no map
 
 
 def called_everywhere(fn: Callable[..., Any], error: TraceError) -> Callable[[Trace], Any]:
@@ -59,11 +63,37 @@ def _layout(
     from ..algebra.linear import Linear
 
     try:
-        form = fn(**fixed, **dict.fromkeys(ins, 0))
+        with _ending():
+            form = fn(**fixed, **dict.fromkeys(ins, 0))
 
         def called(*index: int) -> Any:
-            return fn(**fixed, **dict(zip(ins, index, strict=True)))
+            with _ending():
+                return fn(**fixed, **dict(zip(ins, index, strict=True)))
 
         return Linear.of(called, ins), form
     except Exception:
         raise error from None
+
+
+class _Endless(Exception):
+    """A call that ran through too many lines."""
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Ends what runs in the body after LINES lines."""
+    left = LINES
+
+    def line(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _Endless
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(line)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
