@@ -149,6 +149,7 @@ DOUBTFUL = "from lego_emit import GroupBy\ni = 2\ndef f(M, N):\n    return Group
 TOLD = ["warning: f: nobody defined j", "warning: f: i is 2, a variable around the function"]
 
 
+@pytest.mark.slow
 def test_what_may_not_be_meant_is_one_line_each():
     """Once, however many languages; what is emitted is the same."""
     Path("d.py").write_text(DOUBTFUL)
@@ -163,6 +164,7 @@ def test_what_may_not_be_meant_is_one_line_each():
     assert done.stdout == text and done.stderr.count("warning: ") == 1
 
 
+@pytest.mark.slow
 def test_strict_refuses_it():
     Path("d.py").write_text(DOUBTFUL)
     done = python("generate", "d.py:f", "-t", "cpp", "--strict", "-o", "out/")

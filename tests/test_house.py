@@ -32,6 +32,7 @@ def test_no_file_is_long():
     assert {path.name: n for path, n in lines.items() if n > MOST_LINES} == {}
 
 
+@pytest.mark.slow
 def test_no_function_has_many_parameters():
     """Options by keyword aside: of the command line's, click makes the call."""
     many = []
@@ -44,6 +45,7 @@ def test_no_function_has_many_parameters():
     assert many == []
 
 
+@pytest.mark.slow
 def test_own_modules_are_imported_by_name():
     """A module that is named in a string is seen by no linter; plug-ins are, by their registry."""
     found = [

@@ -304,6 +304,7 @@ def test_a_form_divides_by_nothing_that_is_0_unsaid():
     assert "y != 0" in found.assumptions and found.op_count == 4
 
 
+@pytest.mark.slow
 def test_shared_parts_take_no_time():
     e = x
     for k in range(60):

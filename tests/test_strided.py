@@ -258,6 +258,7 @@ def test_sympy_sizes():
     )
 
 
+@pytest.mark.slow
 def test_swizzle_is_cutes_definition():
     draw = random.Random(4)
     for _ in range(300):

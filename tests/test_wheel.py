@@ -21,6 +21,7 @@ def tracked(*folders):
     return [name for name in listed.split("\0") if name and not (ROOT / name).is_symlink()]
 
 
+@pytest.mark.slow
 def test_a_wheel_holds_every_file_of_the_package(tmp_path):
     if importlib.util.find_spec("setuptools") is None:
         pytest.skip("needs setuptools")
