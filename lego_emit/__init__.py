@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .algebra.block import provide
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
+from .algebra.padded import Padded
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
 from .errors import LegoError, LegoWarning, nearest
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .algebra.strided import Strided
     from .arith.expr import symbols
     from .emitted import Emitted
+    from .formats import catalogue
     from .ir.cost import Cost
     from .movement import bank_conflicts, convert, gather, optimal_swizzle
     from .pattern import Pattern
@@ -56,6 +58,8 @@ def __getattr__(name: str) -> Any:
             from .movement import bank_conflicts as found
         case "optimal_swizzle":
             from .movement import optimal_swizzle as found
+        case "catalogue":
+            from .formats import catalogue as found
         case "movement":
             import lego_emit.movement as found
         case "hardware":
@@ -128,12 +132,14 @@ __all__ = [
     "LegoWarning",
     "Linear",
     "OrderBy",
+    "Padded",
     "Pattern",
     "RegP",
     "Row",
     "Strided",
     "TileBy",
     "bank_conflicts",
+    "catalogue",
     "convert",
     "gather",
     "generate",

@@ -49,8 +49,10 @@ class Numbers(Protocol):
         """A GenP's index of a position."""
         ...
 
-    def masked(self, block: Any, coordinates: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-        """The values where the coordinates lie within an ExpandBy's n, else -1."""
+    def masked(
+        self, sizes: Sequence[Any], coordinates: Sequence[Any], values: Sequence[Any]
+    ) -> list[Any]:
+        """The values where each coordinate lies below its size, else -1."""
         ...
 
 

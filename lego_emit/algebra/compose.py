@@ -67,6 +67,8 @@ class Composed(Indexable):
             return False
         same = isinstance(self.inner.physical_size, int) and isinstance(self.outer.size, int)
         onto = self.inner.physical_size == self.outer.size if same else True
+        if self.outer.masks_inverse or self.inner.masks_inverse:
+            return False
         return self.outer.has_inverse and self.inner.has_inverse and onto
 
     @property

@@ -113,16 +113,16 @@ class ExpandBy(Indexable):
         """The flat position, or -1 in the padding."""
         flat = self.layout.forward(numbers, index)
         if self.guard == "logical":
-            return numbers.masked(self, self._padded(numbers, index), [flat])[0]
+            return numbers.masked(self.n, self._padded(numbers, index), [flat])[0]
         coordinates = taken_apart([numbers.size(n) for n in self.n_prime], flat)
         packed = flattened([numbers.size(n) for n in self.n], coordinates)
-        return numbers.masked(self, coordinates, [packed])[0]
+        return numbers.masked(self.n, coordinates, [packed])[0]
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The index of a flat position; with guard="logical" -1s in the padding."""
         if self.guard == "logical":
             index = self.layout.backward(numbers, flat)
-            return numbers.masked(self, self._padded(numbers, index), index)
+            return numbers.masked(self.n, self._padded(numbers, index), index)
         coordinates = taken_apart([numbers.size(n) for n in self.n], flat)
         padded = flattened([numbers.size(n) for n in self.n_prime], coordinates)
         return self.layout.backward(numbers, padded)

@@ -79,10 +79,10 @@ class OrderBy(Indexable, PhysicalFirst):
                     f"OrderBy({listed(found)}): {perm!r} gives {listed(perm.results or ())}, and memory "
                     "has one position; flatten_outs() makes one of them"
                 )
-            if perm.masks:
+            if perm.masks or perm.masks_inverse:
                 raise LayoutError(
-                    f"OrderBy({listed(found)}): {perm!r} gives -1 where it masks; put the ExpandBy "
-                    "around the whole layout"
+                    f"OrderBy({listed(found)}): {perm!r} gives -1 where it masks; put the "
+                    f"{type(perm).__name__} around the whole layout"
                 )
         alone = next((perm for perm in found if not perm.has_inverse), None)
         if len(found) > 1 and isinstance(alone, GenP):

@@ -28,9 +28,11 @@ class Plain:
         found = block.inv_function(flat)
         return list(found) if isinstance(found, tuple | list) else [found]
 
-    def masked(self, block: Any, coordinates: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    def masked(
+        self, sizes: Sequence[Any], coordinates: Sequence[Any], values: Sequence[Any]
+    ) -> list[Any]:
         """There is no nest for it."""
-        raise LayoutError(f"no nest for {block!r}: it is masked")
+        raise LayoutError(f"no nest for what is masked outside of {list(sizes)}")
 
 
 PLAIN = Plain()

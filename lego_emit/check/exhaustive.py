@@ -45,7 +45,8 @@ def check(block: Block, sizes: Mapping[str, int]) -> str:
     line = f"{block.size} indices: a bijection onto 0..{size - 1}, inv undoes apply"
     if masked or padding:
         onto = f"{held} of the positions 0..{size - 1}" if padding else f"0..{size - 1}"
-        line = f"{held} indices: a bijection onto {onto}, inv undoes apply; {masked} are masked"
+        line = f"{held} indices: a bijection onto {onto}, inv undoes apply"
+        line += f"; {masked} are masked" * block.masks
     return line
 
 
@@ -166,7 +167,7 @@ def _results(block: Block, flat: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def _filled(block: Block) -> int:
     """How many positions have an index; the others are padding."""
-    if not block.masks:
+    if not (block.masks or block.masks_inverse):
         return block.physical_size
     return sum(
         int((reference.inv(block, flat)[0] >= 0).sum()) for flat in _chunks(block.physical_size)

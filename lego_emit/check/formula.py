@@ -7,6 +7,7 @@ from typing import Any
 
 from ..algebra.digits import flattened, taken_apart
 from ..algebra.expand import ExpandBy
+from ..algebra.padded import Padded
 from ..algebra.plain import PLAIN
 from ..algebra.written import Written, is_number
 from ..arith.expr import Expr
@@ -69,23 +70,22 @@ def nest(applied: Application, reader: Reader, names: Sequence[str]) -> tuple[li
     branches is written as a call."""
     known = _Known(reader)
     block = applied.block
-    expanded = isinstance(block, ExpandBy)
-    inner = block.layout if expanded else block
-    packed = expanded and block.guard == "physical"
+    inner = block.layout if isinstance(block, ExpandBy | Padded) else block
+    packed = block if isinstance(block, ExpandBy) and block.guard == "physical" else None
     values = [_leaf(known, v) for v in applied.values]
     if applied.inverse:
         flat = values[0]
         if packed:
-            flat = flattened(block.n_prime, taken_apart(block.n, flat))
+            flat = flattened(packed.n_prime, taken_apart(packed.n, flat))
         results = list(inner.backward(PLAIN, flat))
     else:
         flat = inner.forward(PLAIN, [0 if is_number(v.args[0], 0) else v for v in values])
         if packed:
-            flat = flattened(block.n, taken_apart(block.n_prime, flat))
+            flat = flattened(packed.n, taken_apart(packed.n_prime, flat))
         results = [flat]
     results = [r if isinstance(r, Formula) else _leaf(known, r) for r in results]
     lines, count = _statements(results, names)
-    if expanded and not (packed and applied.inverse):
+    if inner is not block and (block.masks_inverse if applied.inverse else block.masks):
         what = "position" if packed else "index"
         lines.append(f"-1 where the {what}'s coordinates are not in {_shape(block.n)}")
     return lines, count

@@ -260,12 +260,18 @@ def round_trips(unit: Unit, spaces: Mapping[str, Space]) -> list[Trip]:
     apply, inv = unit.functions
     a, b = spaces[apply.name], spaces[inv.name]
     mask = apply.base - 1
-    low = _promised(apply, a)[0][0]
-    masked = low is not None and low <= mask
+    masked = _masks(apply, a, mask)
     found = [Trip(apply, inv, a, b, mask, masked, _ends(apply, a, b))]
     if masked or a.total != b.total:
+        masked = masked or _masks(inv, b, mask)
         found.append(Trip(inv, apply, b, a, mask, masked, _ends(inv, b, a)))
     return found
+
+
+def _masks(there: Function, space: Space, mask: int) -> bool:
+    """Whether a result may be what is masked."""
+    low = _promised(there, space)[0][0]
+    return low is not None and low <= mask
 
 
 def _ends(there: Function, space: Space, target: Space) -> tuple[tuple[int, int], ...]:

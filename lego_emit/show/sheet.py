@@ -11,6 +11,7 @@ import numpy as np
 from ..algebra.block import Block
 from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
+from ..algebra.padded import Padded
 from ..algebra.reference import table
 from ..errors import LayoutError
 from .cells import MASKED, PALETTE, PLAIN, STRIP, Sheet, by_bank, folded, labels
@@ -122,6 +123,9 @@ def _tiling(block: Block) -> tuple[tuple[int, ...], ...] | None:
 def _colours(block: Block, flat: np.ndarray) -> np.ndarray:
     """A colour for each logical index: its tile's, in the logical view where it names tiles, else
     in memory."""
+    if isinstance(block, Padded):
+        whole = _colours(block.layout, table(block.layout)).reshape(block.layout.dims)
+        return whole[tuple(map(slice, block.n))].reshape(-1)
     layout = block.layout if isinstance(block, ExpandBy) else block
     dims = layout.dims
     if isinstance(layout, Layout) and len(layout.tiles) > 1:

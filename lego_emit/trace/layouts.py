@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ..algebra.expand import ExpandBy
 from ..algebra.perms import GenP
 from ..algebra.same import Same
 from ..algebra.slices import run_of
@@ -257,10 +256,10 @@ class Symbols:
         return [_bounded(Expr.of(v), n) for v, n in zip(values, sizes, strict=True)]
 
     def masked(
-        self, block: ExpandBy, coordinates: Sequence[Expr], values: Sequence[Expr]
+        self, sizes: Sequence[Any], coordinates: Sequence[Expr], values: Sequence[Expr]
     ) -> list[Expr]:
-        """The values where the coordinates lie within n, else -1."""
-        condition = _inside(coordinates, [size_of(n) for n in block.n])
+        """The values where each coordinate lies below its size, else -1."""
+        condition = _inside(coordinates, [size_of(n) for n in sizes])
         return [select(condition, value, -1) for value in values]
 
 

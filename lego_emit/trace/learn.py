@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from math import gcd
 from typing import Any
 
 from ..algebra.block import Block
@@ -25,7 +26,12 @@ def size_of(n: Any) -> Expr:
     if type(n) is int:
         return Expr.of(n)
     e = current().rebuilt(Expr.of(n))
-    return group(e, Expr.of(1), here=in_a_branch()) if len(e.terms) > 1 else e
+    if len(e.terms) < 2:
+        return e
+    common = gcd(*e.terms.values())  # 16*(q + 1) is 16 times what q + 1 is elsewhere
+    return common * group(
+        Expr({m: c // common for m, c in e.terms.items()}), Expr.of(1), here=in_a_branch()
+    )
 
 
 def learn_layout(block: Block) -> None:

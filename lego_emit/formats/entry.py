@@ -1,0 +1,158 @@
+"""An entry of the catalogue: a memory layout by name, with its source, and the catalogue of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra.block import Block
+from ..algebra.sizes import check_sizes
+from ..errors import LayoutError, nearest, shown
+
+Maker = Callable[..., Block]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A layout by name. Called with its sizes, numbers or symbols, it is the layout.
+
+    name: "family.format". make: the function of its sizes. source: where it is defined. checked: what
+    of the source its table was compared with; "" where it could not be. ragged: what it does with
+    sizes that its tiles do not divide. example: sizes for a picture.
+    """
+
+    name: str
+    make: Maker
+    source: str
+    checked: str
+    ragged: str
+    example: Mapping[str, Any]
+
+    def __call__(self, *sizes: Any, **named: Any) -> Block:
+        """The layout of these sizes, in the order of `parameters`.
+
+        Raises LayoutError where there are too many or too few, or one is no size, and what the
+        entry's function says.
+        """
+        given = inspect.signature(self.make)
+        try:
+            bound = given.bind(*sizes, **named)
+        except TypeError as wrong:
+            raise LayoutError(f"{self.construct}: {wrong}; it takes {given}") from None
+        for name, value in bound.arguments.items():
+            if given.parameters[name].default is inspect.Parameter.empty:
+                bound.arguments[name] = check_sizes([value], f"{self.construct}, {name}")[0]
+        return self.make(*bound.args, **bound.kwargs)
+
+    @property
+    def construct(self) -> str:
+        """How it is written."""
+        return f'catalogue["{self.name}"]'
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of its sizes and options, as "M" and "ld=None"."""
+        return tuple(map(str, inspect.signature(self.make).parameters.values()))
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return inspect.getdoc(self.make).partition("\n")[0]  # pyright: ignore
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether its table was checked against its source."""
+        return bool(self.checked)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in self.example.items())
+        checked = self.checked or "unverified"
+        return "\n".join(
+            [
+                f"{self.name}({', '.join(self.parameters)})",
+                inspect.getdoc(self.make) or "",
+                f"source:  {self.source}",
+                f"checked: {checked}",
+                f"ragged:  {self.ragged}",
+                f"example: {given}",
+            ]
+        )
+
+
+class Catalogue(Mapping[str, Entry]):
+    """Layouts by name, in the order of the families' files."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._grammars: dict[str, Callable[[str], Entry]] = {}
+
+    def entry(
+        self, name: str, *, source: str, checked: str, ragged: str, **example: Any
+    ) -> Callable[[Maker], Maker]:
+        """Adds the function that is decorated, under a name."""
+
+        def added(make: Maker) -> Maker:
+            self.add(Entry(name, make, source, checked, ragged, example))
+            return make
+
+        return added
+
+    def add(self, entry: Entry) -> None:
+        """Adds an entry."""
+        assert entry.name not in self._entries
+        self._entries[entry.name] = entry
+
+    def grammar(self, family: str) -> Callable[[Callable[[str], Entry]], Callable[[str], Entry]]:
+        """Adds the function that makes the entry of any name of a family that is not listed."""
+
+        def added(make: Callable[[str], Entry]) -> Callable[[str], Entry]:
+            self._grammars[family] = make
+            return make
+
+        return added
+
+    def __getitem__(self, name: str) -> Entry:
+        """The entry of a name. Raises LayoutError, with the nearest name, where there is none."""
+        if isinstance(name, str):
+            if name in self._entries:
+                return self._entries[name]
+            family, _, rest = name.partition(".")
+            if rest and family in self._grammars:
+                return self._grammars[family](rest)
+        raise LayoutError(
+            f"catalogue[{shown(name)}]: there is none of this name."
+            f"{nearest(str(name), list(self._entries))} `lego-emit catalogue` lists all"
+        )
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except LayoutError:
+            return False
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry of a name, or default."""
+        return self[name] if name in self else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"<catalogue of {len(self)} layouts>"
+
+
+catalogue = Catalogue()
+
+
+def choice(construct: str, name: str, value: Any, known: tuple[Any, ...]) -> Any:
+    """An option that is one of a few. Raises LayoutError."""
+    if not any(type(value) is type(k) and value == k for k in known):
+        raise LayoutError(
+            f"{construct}: {name} is {shown(value)}; there are {', '.join(map(repr, known))}"
+        )
+    return value

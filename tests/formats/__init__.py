@@ -1,0 +1,1 @@
+"""The definitions of the catalogue's formats, written from their sources a second time."""

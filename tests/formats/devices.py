@@ -1,0 +1,3 @@
+"""Formats of devices, curves and distributions: name -> (sizes, the offset of an index)."""
+
+DEFINITIONS = {}
