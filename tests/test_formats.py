@@ -9,9 +9,10 @@ from lego_emit import catalogue
 
 DEFINITIONS = {**libraries.DEFINITIONS, **devices.DEFINITIONS}
 CASES = [(name, *case) for name, cases in DEFINITIONS.items() for case in cases]
+IDS = [f"{name}-{'x'.join(map(str, sizes))}" for name, _, sizes in CASES]
 
 
-@pytest.mark.parametrize(("name", "define", "sizes"), CASES, ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(("name", "define", "sizes"), CASES, ids=IDS)
 def test_equals_its_definition(name, define, sizes):
     layout, wanted = catalogue[name](*sizes), define(*sizes)
     for index in product(*map(range, layout.dims)):
