@@ -6,7 +6,6 @@ import shutil
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +13,6 @@ from ..algebra.block import Block
 from ..files import write_all
 from ..project.loading import subject, user_file
 
-if TYPE_CHECKING:
-    pass
 from .root import FAILED, file_and_name, main, size_option
 
 
@@ -123,3 +120,47 @@ def _layout(source: str, sizes: dict[str, int]) -> Block:
     file, wanted = file_and_name(source)
     with redirect_stdout(sys.stderr), user_file(file) as defined:
         return as_layout(subject(defined, wanted, file), sizes, source)
+
+
+@main.command()
+@click.argument("name", required=False)
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    callback=size_option,
+    metavar="NAME=NUMBER",
+    help="A size, instead of the example's.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A picture instead: .svg, .html, or with lego-emit[plot] .png; a table: .csv, .md.",
+)
+def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> None:
+    """List the memory layouts that are known by name, or show the one called NAME.
+
+    Of one it says what it is, its sizes and where it is defined, and draws an example.
+    """
+    from ..formats import catalogue as known
+    from ..show.sheet import sheet, terminal, wants_colour
+
+    if name is None:
+        for entry in known.values():
+            click.echo(f"{entry.name}({', '.join(entry.parameters)})")
+            click.echo(f"    {entry.summary}")
+        return
+    entry = known[name]
+    layout = entry(**{**entry.example, **sizes})
+    page = sheet(layout)
+    if output is not None:
+        from ..show.pictures import picture
+
+        write_all({output: picture(page, output, False)})
+        click.echo(f"wrote {output}", err=True)
+        return
+    click.echo(str(entry))
+    size = shutil.get_terminal_size()
+    click.echo(terminal(page, size.columns, size.lines), color=wants_colour())

@@ -12,6 +12,7 @@ from ..algebra.sizes import check_sizes
 from ..errors import LayoutError, nearest, shown
 
 Maker = Callable[..., Block]
+EMPTY = inspect.Parameter.empty
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,16 @@ class Entry:
         Raises LayoutError where there are too many or too few, or one is no size, and what the
         entry's function says.
         """
-        given = inspect.signature(self.make)
+        taken = inspect.signature(self.make)
         try:
-            bound = given.bind(*sizes, **named)
+            bound = taken.bind(*sizes, **named)
         except TypeError as wrong:
-            raise LayoutError(f"{self.construct}: {wrong}; it takes {given}") from None
-        for name, value in bound.arguments.items():
-            if given.parameters[name].default is inspect.Parameter.empty:
-                bound.arguments[name] = check_sizes([value], f"{self.construct}, {name}")[0]
+            listed = ", ".join(self.parameters)
+            raise LayoutError(f"{self.construct}: {wrong}; it takes {listed}") from None
+        required = [n for n in bound.arguments if taken.parameters[n].default is EMPTY]
+        construct = f"{self.construct}({', '.join(required)})"
+        given = check_sizes([bound.arguments[n] for n in required], construct)
+        bound.arguments.update(zip(required, given, strict=True))
         return self.make(*bound.args, **bound.kwargs)
 
     @property
@@ -54,7 +57,8 @@ class Entry:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of its sizes and options, as "M" and "ld=None"."""
-        return tuple(map(str, inspect.signature(self.make).parameters.values()))
+        taken = inspect.signature(self.make).parameters.values()
+        return tuple(str(p.replace(annotation=EMPTY)).replace(" = ", "=") for p in taken)
 
     @property
     def summary(self) -> str:
