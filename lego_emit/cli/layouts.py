@@ -12,7 +12,6 @@ import click
 from ..algebra.block import Block
 from ..files import write_all
 from ..project.loading import subject, user_file
-
 from .root import FAILED, file_and_name, main, size_option
 
 

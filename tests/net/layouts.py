@@ -298,7 +298,7 @@ def _listed(tile):
 
 
 def expanded(c):
-    """An ExpandBy over numbers, with its layout."""
+    """An ExpandBy or a Padded over numbers, with its layout."""
     if c.chance(1, 4):  # one dimension, so that the padding lies inside the permutation
         padded = [c.number(2, 16)]
     else:
@@ -307,13 +307,15 @@ def expanded(c):
     sizes = Sizes(c, False)
     sizes.primes = [f for p in padded for f in (_primes([p]) or [1])]
     sizes.number = prod(padded)
+    if c.chance(1, 3):
+        return f"Padded({least}, {layout(c, sizes, seen=(f'GroupBy({padded})', 'GroupBy'))})"
     guard = c.of(("", ", guard='logical'"))
     return f"ExpandBy({least}, {padded}, {layout(c, sizes)}{guard})"
 
 
 def padded(c):
-    """An ExpandBy over symbols: (text, symbols, relations)."""
-    kind = c.number(0, 2)
+    """An ExpandBy or a Padded over symbols: (text, symbols, relations)."""
+    kind = c.number(0, 3)
     guard = c.of(("", ", guard='logical'"))
     if kind == 0:
         inner = c.of(
@@ -333,6 +335,12 @@ def padded(c):
         k = c.of((2, 4, 3))
         inner = f"TileBy([(n + {k - 1})//{k}], [{k}])"
         return f"ExpandBy([n], [(n + {k - 1})//{k}*{k}], {inner}{guard})", ["n"], ["1 <= n"]
+    if kind == 3:  # blocks in every dimension, in any order
+        k, j = c.of((2, 4, 3, 16)), c.of((1, 2, 8, 5))
+        rows, columns = f"(n + {k - 1})//{k}", f"(m + {j - 1})//{j}"
+        digits = f"RegP([{rows}, {k}, {columns}, {j}], {c.shuffled(range(4))})"
+        memory = f"GroupBy([{rows}*{k}, {columns}*{j}]).OrderBy({digits})"
+        return f"Padded([n, m], {memory})", ["n", "m"], ["1 <= n", "1 <= m"]
     inner = "GroupBy([a, b])" + c.of(("", ".OrderBy(Col(a, b))", ".OrderBy(RegP([a, b], [1, 0]))"))
     return (
         f"ExpandBy([n, m], [a, b], {inner}{guard})",

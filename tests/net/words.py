@@ -199,7 +199,7 @@ WORDS = {
     **{
         name: getattr(lego_emit, name)
         for name in (
-            *("Col", "ExpandBy", "GenP", "GroupBy", "OrderBy", "RegP", "Row", "TileBy"),
+            *("Col", "ExpandBy", "GenP", "GroupBy", "OrderBy", "Padded", "RegP", "Row", "TileBy"),
             *("Strided", "Linear", "cute"),
         )
     },
