@@ -85,3 +85,11 @@ def test_bad_input(make, said):
 def test_composition_goes_one_way():
     composed = Col(2, 12) @ blocked(3, 6, 4)
     assert composed.apply(2, 5) == Col(2, 12).apply(*divmod(21, 12)) and not composed.has_inverse
+
+
+def test_a_size_that_is_rounded_up_costs_one_division():
+    n, m = symbols("n m")
+    source = generate(Padded([n, m], GroupBy([n, 4 * ((m + 3) // 4)])), "cpp").source
+    assert "return 4 * ((m + 3) >> 2) * i + j;" in source
+    assert "/// @param flat 0 <= flat < 4*n*((m - 1) // 4 + 1)\n" in source
+    assert "@pre 0 <= flat" not in source

@@ -38,7 +38,7 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 /// @param b b >= 1
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
-/// @return 0 <= the result < b*b + 2*b + 1
+/// @return 0 <= the result < (b + 1)*(b + 1)
 /// @pre 17*b*b + 37*b + 20 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long nw_apply(
@@ -58,7 +58,7 @@ struct nw_inv_result {
 
 /// Logical index (i, j) of a physical position.
 /// @param b b >= 1
-/// @param flat 0 <= flat < b*b + 2*b + 1
+/// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 22*b*b + 45*b + 26 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.

@@ -26,7 +26,7 @@ int nw_isqrt(int n) {
 // Parameter b: b >= 1
 // Parameter i: 0 <= i < b + 1
 // Parameter j: 0 <= j < b + 1
-// Result: 0 <= the result < b*b + 2*b + 1
+// Result: 0 <= the result < (b + 1)*(b + 1)
 // Assumes 17*b*b + 37*b + 20 <= 2**31 - 1
 // int32 is enough under the assumptions.
 int nw_apply(int b, int i, int j) {
@@ -39,7 +39,7 @@ int nw_apply(int b, int i, int j) {
 
 // Logical index (i, j) of a physical position.
 // Parameter b: b >= 1
-// Parameter flat_v: 0 <= flat_v < b*b + 2*b + 1
+// Parameter flat_v: 0 <= flat_v < (b + 1)*(b + 1)
 // Result: 0 <= i < b + 1, 0 <= j < b + 1
 // Assumes 22*b*b + 45*b + 26 <= 2**31 - 1
 // int32 is enough under the assumptions.

@@ -14,7 +14,7 @@ Physical position of the logical index (i, j).
 - Parameter b: b >= 1
 - Parameter i: 0 <= i < b + 1
 - Parameter j: 0 <= j < b + 1
-- Result: 0 <= the result < b*b + 2*b + 1
+- Result: 0 <= the result < (b + 1)*(b + 1)
 - Assumes 17*b*b + 37*b + 20 <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
@@ -32,7 +32,7 @@ end
 Logical index (i, j) of a physical position.
 
 - Parameter b: b >= 1
-- Parameter flat: 0 <= flat < b*b + 2*b + 1
+- Parameter flat: 0 <= flat < (b + 1)*(b + 1)
 - Result: 0 <= i < b + 1, 0 <= j < b + 1
 - Assumes 22*b*b + 45*b + 26 <= 2**63 - 1
 - int64 is enough under the assumptions.

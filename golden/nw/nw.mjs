@@ -24,7 +24,7 @@ function isqrt(n) {
  * @param {number} b b >= 1
  * @param {number} i 0 <= i < b + 1
  * @param {number} j 0 <= j < b + 1
- * @returns {number} 0 <= the result < b*b + 2*b + 1
+ * @returns {number} 0 <= the result < (b + 1)*(b + 1)
  */
 export function nw_apply(b, i, j) {
   const total = i + j;
@@ -41,7 +41,7 @@ export function nw_apply(b, i, j) {
  * int53 is enough under the assumptions.
  *
  * @param {number} b b >= 1
- * @param {number} flat 0 <= flat < b*b + 2*b + 1
+ * @param {number} flat 0 <= flat < (b + 1)*(b + 1)
  * @returns {[i: number, j: number]} 0 <= i < b + 1, 0 <= j < b + 1
  */
 export function nw_inv(b, flat) {

@@ -23,7 +23,7 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 /// - `b`: `b >= 1`
 /// - `i`: `0 <= i < b + 1`
 /// - `j`: `0 <= j < b + 1`
-/// - result: `0 <= result < b*b + 2*b + 1`
+/// - result: `0 <= result < (b + 1)*(b + 1)`
 ///
 /// Assumes `17*b*b + 37*b + 20 <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
@@ -44,7 +44,7 @@ pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
 /// Logical index `(i, j)` of a physical position.
 ///
 /// - `b`: `b >= 1`
-/// - `flat`: `0 <= flat < b*b + 2*b + 1`
+/// - `flat`: `0 <= flat < (b + 1)*(b + 1)`
 /// - result: `(i, j)`, `0 <= i < b + 1, 0 <= j < b + 1`
 ///
 /// Assumes `22*b*b + 45*b + 26 <= 2**63 - 1`.

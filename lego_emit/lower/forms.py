@@ -25,12 +25,13 @@ Borders = dict[Identity, list[Expr]]  # of bases
 class Style:
     """How one candidate spells. floors: the digits taken as differences of quotients; collect:
     indices are taken out before sizes; fuse: a scaled digit is masked in place; rests: the digit below a quotient
-    that is computed comes from its remainder."""
+    that is computed comes from its remainder; carry: (x - 1)//16 + 1 is (x + 15)//16."""
 
     floors: frozenset[Atom] = frozenset()
     collect: bool = False
     fuse: bool = False
     rests: bool = False
+    carry: bool = False
 
     def words(self) -> tuple[str, ...]:
         """The style in words, for who asks why a form was taken."""
@@ -39,6 +40,7 @@ class Style:
             *(["indices put together"] if self.collect else []),
             *(["scaled digits masked in place"] if self.fuse else []),
             *(["digits of remainders"] if self.rests else []),
+            *(["constants carried into quotients"] if self.carry else []),
         )
 
 
@@ -117,6 +119,8 @@ class Form:
     def _sum(self, terms: Terms) -> int:
         if not terms:
             return self.graph.const(0)
+        if self.style.carry:
+            terms = _carried(terms)
         return self._added(self._collected(terms) if self.style.collect else self._parts(terms))
 
     def _added(self, parts: list[tuple[int, int, tuple]]) -> int:
@@ -471,6 +475,25 @@ def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monom
     if not mono or abs(c) != coefficient:
         return None
     return mono, c // coefficient
+
+
+def carries(e: Expr) -> bool:
+    """Whether a sum has a constant that one of its quotients can take."""
+    return _carried(e.terms) is not e.terms
+
+
+def _carried(terms: Terms) -> Terms:
+    """The terms, a positive constant put into the quotient of a sum that has one already."""
+    constant = terms.get((), 0)
+    for mono, c in terms.items():
+        if constant <= 0 or c <= 0 or constant % c or len(mono) != 1 or mono[0].kind != "digit":
+            continue
+        base, lo, hi = mono[0].args
+        if hi is None and lo.constant and () in base.terms:
+            rest = {m: k for m, k in terms.items() if m not in ((), mono)}
+            carried = Atom("digit", base + constant // c * lo, lo, None)
+            return {**rest, (carried,): c}
+    return terms
 
 
 def _census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Identities]]:

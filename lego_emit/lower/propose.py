@@ -9,7 +9,7 @@ from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..arith.rebuild import expand_groups, unsubstitute
 from ..arith.terms import Atom, Identity
-from .forms import Form, Style, standing
+from .forms import Form, Style, carries, standing
 from .linear import linear
 from .lowering import Found, Identities, Lowering, identities, price
 from .search import tabulated, wired
@@ -139,7 +139,7 @@ def _cheapest(
     were built before that."""
     style = Style()
     bases: dict[Identity, list[Atom]] = {}
-    symbolic = fusible = rests = False
+    symbolic = fusible = rests = carry = False
     starts: set[Identities] = set()
     for atom in dict.fromkeys(atoms):
         if atom.kind == "digit":
@@ -147,6 +147,7 @@ def _cheapest(
             start = lo.constant
             fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
             starts.add(identities((base, lo)))
+            carry = carry or (hi is None and () in base.terms)
             if hi is not None and lowering.signed and lowering.ratio(hi, lo) is not None:
                 bases.setdefault(base.identity, []).append(atom)
         elif atom.kind == "sym":
@@ -163,6 +164,8 @@ def _cheapest(
         if found[0] < best[0]:
             best, style = found, made
 
+    if carry and any(carries(e) for _, e in standing(outputs)):
+        choose(replace(style, carry=True))
     if fusible and lowering.bit_operations:
         choose(replace(style, fuse=True))
     if rests:

@@ -329,15 +329,15 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
     position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
     results, whole = [*(layout.results or ["flat"])], layout.results is None
     targets = [position] if whole else results
-    target_sizes = [layout.physical_size] if whole else layout.physical_dims
+    target_sizes = [layout.physical_dims] if whole else [(n,) for n in layout.physical_dims]
 
-    def declare(names: Sequence[str], sizes: Sequence[Any]) -> Callable[[Trace], None]:
+    def declare(names: Sequence[str], sizes: Sequence[Sequence[Any]]) -> Callable[[Trace], None]:
         def prepare(t: Trace) -> None:
             learn_layout(layout)
             t.axes = [*names]
             t.indices.update(names)
             for n, size in zip(names, sizes, strict=True):
-                t.facts.learn_range(n, Expr.of(t.base), product_of([size]) - 1 + t.base)
+                t.facts.learn_range(n, Expr.of(t.base), product_of(size) - 1 + t.base)
 
         return prepare
 
@@ -350,15 +350,15 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
 
     forward, found = go_on(
         trace,
-        declare(coordinates, layout.dims),
+        declare(coordinates, [(n,) for n in layout.dims]),
         lambda t: layout.apply(*(t.symbol(n) for n in coordinates)),
     )
     size = spans = None
     if layout.has_inverse or not whole:
         least = -1 if layout.masks else 0
         with using(forward.facts):
-            size = product_of([layout.physical_size]) if whole else None
-            spans = [(least, product_of([n])) for n in target_sizes]
+            size = product_of(layout.physical_dims) if whole else None
+            spans = [(least, product_of(n)) for n in target_sizes]
     if whole:
         doc = f"Physical position of the logical index ({', '.join(coordinates)})"
         doc += f"; {trace.base - 1} where it is masked." if layout.masks else "."
@@ -375,7 +375,7 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
         if not whole:
             doc = f"({', '.join(coordinates)}) of ({', '.join(results)})."
         with using(back.facts):
-            size = product_of([layout.physical_size]) if whole else None
+            size = product_of(layout.physical_dims) if whole else None
             least = -1 if layout.masks_inverse else 0
             spans = [(least, product_of([n])) for n in layout.dims]
         functions.append(Traced(f"{unit}_inv", doc, back, values, named(coordinates), size, spans))
