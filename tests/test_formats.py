@@ -1,6 +1,8 @@
 """The catalogue: each entry against its definition, written a second time from the source."""
 
+import os
 from itertools import product
+from pathlib import Path
 
 import pytest
 from formats import devices, libraries
@@ -35,3 +37,42 @@ def test_is_a_layout(name):
     entry = catalogue[name]
     layout = entry(**entry.example)
     assert "many-to-one" not in layout.check()
+
+
+# -- the page ------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parent.parent / "docs" / "catalogue.md"
+FIRST = "## "
+
+
+def written():
+    """The part of the page that the entries say themselves."""
+    lines, family = [], None
+    for entry in catalogue.values():
+        if entry.name.partition(".")[0] != family:
+            family = entry.name.partition(".")[0]
+            lines += [f"{FIRST}{family}", ""]
+        given = ", ".join(f"{k}={v}" for k, v in entry.example.items())
+        lines += [
+            f"### {entry.name}({', '.join(entry.parameters)})",
+            "",
+            entry.about,
+            "",
+            f"- Source: {entry.source}.",
+            f"- Checked: {entry.checked or 'unverified'}.",
+            f"- Sizes: {entry.ragged}.",
+            "",
+            f'<!-- picture: catalogue["{entry.name}"](**catalogue["{entry.name}"].example) -->',
+            f"![{given}](pictures/catalogue/{entry.name}.svg)",
+            "",
+        ]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def test_the_page_has_every_entry():
+    text = PAGE.read_text(encoding="utf-8")
+    start = text.find(f"\n{FIRST}") + 1
+    if os.environ.get("LEGO_UPDATE_DOCS"):
+        PAGE.write_text((text[:start] if start else text) + written(), encoding="utf-8")
+        text, start = PAGE.read_text(encoding="utf-8"), start or len(text)
+    assert text[start:] == written(), "LEGO_UPDATE_DOCS=1 pytest tests/test_formats.py writes it"

@@ -61,9 +61,14 @@ class Entry:
         return tuple(str(p.replace(annotation=EMPTY)).replace(" = ", "=") for p in taken)
 
     @property
+    def about(self) -> str:
+        """What it is, in full."""
+        return inspect.getdoc(self.make) or ""
+
+    @property
     def summary(self) -> str:
         """What it is, in a line."""
-        return inspect.getdoc(self.make).partition("\n")[0]  # pyright: ignore
+        return self.about.partition("\n")[0]
 
     @property
     def is_verified(self) -> bool:
@@ -76,7 +81,7 @@ class Entry:
         return "\n".join(
             [
                 f"{self.name}({', '.join(self.parameters)})",
-                inspect.getdoc(self.make) or "",
+                self.about,
                 f"source:  {self.source}",
                 f"checked: {checked}",
                 f"ragged:  {self.ragged}",
