@@ -44,9 +44,10 @@ class Entry:
             listed = ", ".join(self.parameters)
             raise LayoutError(f"{self.construct}: {wrong}; it takes {listed}") from None
         required = [n for n in bound.arguments if taken.parameters[n].default is EMPTY]
-        construct = f"{self.construct}({', '.join(required)})"
-        given = check_sizes([bound.arguments[n] for n in required], construct)
-        bound.arguments.update(zip(required, given, strict=True))
+        if required:
+            construct = f"{self.construct}({', '.join(required)})"
+            given = check_sizes([bound.arguments[n] for n in required], construct)
+            bound.arguments.update(zip(required, given, strict=True))
         return self.make(*bound.args, **bound.kwargs)
 
     @property

@@ -1,0 +1,141 @@
+"""Space-filling curves: neighbours in the plane lie close in memory.
+
+Sizes are numbers. What is no power of two is rounded up to one, and the layout Padded.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ..algebra.block import Block
+from ..algebra.layout import GroupBy
+from ..algebra.perms import GenP, RegP
+from ..errors import LayoutError, shown
+from ..kinds import is_integer
+from .entry import catalogue
+from .tiled import padded
+
+
+def bits_above(name: str, sizes: dict[str, Any]) -> list[int]:
+    """The bits of the next power of two of each size. Raises LayoutError where one is a symbol."""
+    for which, n in sizes.items():
+        if not is_integer(n):
+            raise LayoutError(
+                f'catalogue["{name}"]: {which} is {shown(n)}; the order of bits is that of one size: '
+                "give a number"
+            )
+    return [int(n - 1).bit_length() for n in sizes.values()]
+
+
+def interleaved(bits: list[int]) -> RegP:
+    """Axes of so many bits each, the last the fastest: their bits in turn, from the lowest; axes that
+    run out are left out."""
+    first = [sum(bits[:k]) for k in range(len(bits))]
+    order = [
+        first[axis] + bits[axis] - 1 - level
+        for level in range(max(bits))
+        for axis in reversed(range(len(bits)))
+        if level < bits[axis]
+    ]
+    return RegP([2] * sum(bits), order[::-1]) if order else RegP([1], [0])
+
+
+def _morton(name: str, sizes: dict[str, Any]) -> Block:
+    bits = bits_above(name, sizes)
+    memory = GroupBy([1 << b for b in bits]).OrderBy(interleaved(bits))
+    return padded([*sizes.values()], memory)
+
+
+RAGGED = (
+    "a size is rounded up to its own power of two, Padded; bits that the smaller ones lack are the "
+    "larger one's alone"
+)
+MORTON = "Baert, libmorton; Morton, IBM 1966"
+
+
+@catalogue.entry(
+    "morton.2D",
+    source=MORTON,
+    checked="pymorton's interleave, the same order",
+    ragged=RAGGED,
+    rows=8,
+    columns=16,
+)
+def morton_2d(rows: Any, columns: Any) -> Block:
+    """Bits of row and column in turn, the column's lowest (Z-order); an element's offset."""
+    return _morton("morton.2D", {"rows": rows, "columns": columns})
+
+
+@catalogue.entry(
+    "morton.3D",
+    source=MORTON,
+    checked="pymorton's interleave, the same order",
+    ragged=RAGGED,
+    planes=4,
+    rows=4,
+    columns=4,
+)
+def morton_3d(planes: Any, rows: Any, columns: Any) -> Block:
+    """Bits of plane, row and column in turn, the column's lowest (Z-order); an element's offset."""
+    return _morton("morton.3D", {"planes": planes, "rows": rows, "columns": columns})
+
+
+@catalogue.entry(
+    "hilbert.2D",
+    source="Warren, Hacker's Delight, Hilbert's Curve (the table of states from coordinates to distance)",
+    checked="that table, walked state by state",
+    ragged="both sizes are rounded up to the power of two of the larger one, Padded",
+    width=8,
+    height=8,
+)
+def hilbert(width: Any, height: Any) -> Block:
+    """Hilbert's curve from (0, 0) to (side - 1, 0); the distance along it of a point (x, y).
+
+    Its first step is up, along y, where the side is 2, 8, 32 .., and to the right where it is 4, 16 ..
+    """
+    order = max(bits_above("hilbert.2D", {"width": width, "height": height}))
+    side = 1 << order
+    digits = GenP([side, side], partial(to_digits, order), partial(from_digits, order))
+    memory = GroupBy([side, side]).OrderBy(digits).OrderBy(interleaved([order, order]))
+    return padded([width, height], memory)
+
+
+# A digit of the distance has two bits, of each bit of x and y that are seen as the state turns the
+# square: high is x there, low is x ^ y, which no turn changes. The state is whether x and y are
+# exchanged and whether both are complemented; a digit 0 or 3 exchanges, 3 complements below it.
+
+
+def to_digits(order: int, x: Any, y: Any) -> Any:
+    """The high bits of all digits, then the low ones. The states are found in log2(order) steps:
+    after each a bit knows what twice as many bits from it on upwards do to the state below."""
+    ones = (1 << order) - 1
+    low = x ^ y
+    # What a bit does to t, exchanged ^ complemented, and to c, complemented: t gets a t + b c + p,
+    # c gets b t + (a ^ b) c + q; but for single bits, which begin with others.
+    p, q = (x | y) ^ ones, x & low
+    a, b = low | low >> 1 ^ ones, low ^ low >> 1
+    p, q = p ^ p >> 1 ^ q >> 1 & (low ^ ones), q ^ q >> 1 ^ p >> 1 & low
+    reach = 2
+    while reach < order:
+        a2, b2, p2, q2 = a >> reach, b >> reach, p >> reach, q >> reach
+        p, q = p ^ a & p2 ^ b & q2, q ^ b & p2 ^ (a ^ b) & q2
+        a, b = a & a2 ^ b & b2, a & b2 ^ b & (a2 ^ b2)
+        reach *= 2
+    t, c = p >> 1, q >> 1
+    high = x ^ c ^ low & (t ^ c)
+    return high * (1 << order) + low
+
+
+def from_digits(order: int, digits: Any) -> Any:
+    """Back: the state is the exclusive or of what all digits above do."""
+    ones = (1 << order) - 1
+    high, low = digits >> order, digits & ones
+    exchanged, complemented = (high ^ low ^ ones) >> 1, (high & low) >> 1
+    reach = 1
+    while reach < order:
+        exchanged ^= exchanged >> reach
+        complemented ^= complemented >> reach
+        reach *= 2
+    x = high ^ complemented ^ exchanged & low
+    return x, x ^ low
