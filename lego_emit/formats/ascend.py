@@ -22,9 +22,7 @@ def _c0(name: str, element_bytes: Any) -> int:
     return 32 // choice(f'catalogue["ascend.{name}"]', "element_bytes", element_bytes, BYTES)
 
 
-@catalogue.entry(
-    "ascend.NZ", source=SOURCE, checked=CHECKED, ragged=RAGGED, rows=32, columns=32
-)
+@catalogue.entry("ascend.NZ", source=SOURCE, checked=CHECKED, ragged=RAGGED, rows=32, columns=32)
 def nz(rows: Any, columns: Any, element_bytes: int = 2) -> Block:
     """Row-major fractals of 16 x C0, one below the other; an element's offset.
 
@@ -34,18 +32,14 @@ def nz(rows: Any, columns: Any, element_bytes: int = 2) -> Block:
     return tiled([rows, columns], [(16,), (c0,)], [(1, 0), (0, 0), (0, 1), (1, 1)])
 
 
-@catalogue.entry(
-    "ascend.ZZ", source=SOURCE, checked=CHECKED, ragged=RAGGED, rows=32, columns=32
-)
+@catalogue.entry("ascend.ZZ", source=SOURCE, checked=CHECKED, ragged=RAGGED, rows=32, columns=32)
 def zz(rows: Any, columns: Any, element_bytes: int = 2) -> Block:
     """Row-major fractals of 16 x C0, side by side (L0A); an element's offset."""
     c0 = _c0("ZZ", element_bytes)
     return tiled([rows, columns], [(16,), (c0,)], [(0, 0), (1, 0), (0, 1), (1, 1)])
 
 
-@catalogue.entry(
-    "ascend.ZN", source=SOURCE, checked=CHECKED, ragged=RAGGED, rows=32, columns=32
-)
+@catalogue.entry("ascend.ZN", source=SOURCE, checked=CHECKED, ragged=RAGGED, rows=32, columns=32)
 def zn(rows: Any, columns: Any, element_bytes: int = 2) -> Block:
     """Column-major fractals of C0 x 16, side by side (L0B); an element's offset."""
     c0 = _c0("ZN", element_bytes)

@@ -57,7 +57,7 @@ MORTON = "Baert, libmorton; Morton, IBM 1966"
 @catalogue.entry(
     "morton.2D",
     source=MORTON,
-    checked="pymorton's interleave, the same order",
+    checked="pymorton's interleave, run on it",
     ragged=RAGGED,
     rows=8,
     columns=16,
@@ -70,7 +70,7 @@ def morton_2d(rows: Any, columns: Any) -> Block:
 @catalogue.entry(
     "morton.3D",
     source=MORTON,
-    checked="pymorton's interleave, the same order",
+    checked="pymorton's interleave, run on it",
     ragged=RAGGED,
     planes=4,
     rows=4,
@@ -83,8 +83,8 @@ def morton_3d(planes: Any, rows: Any, columns: Any) -> Block:
 
 @catalogue.entry(
     "hilbert.2D",
-    source="Warren, Hacker's Delight, Hilbert's Curve (the table of states from coordinates to distance)",
-    checked="that table, walked state by state",
+    source="Warren, Hacker's Delight, Hilbert's Curve (hil_s_from_xy, the table of states)",
+    checked="its program's packed table, and the hilbertcurve package, run on it",
     ragged="both sizes are rounded up to the power of two of the larger one, Padded",
     width=8,
     height=8,
@@ -92,50 +92,74 @@ def morton_3d(planes: Any, rows: Any, columns: Any) -> Block:
 def hilbert(width: Any, height: Any) -> Block:
     """Hilbert's curve from (0, 0) to (side - 1, 0); the distance along it of a point (x, y).
 
-    Its first step is up, along y, where the side is 2, 8, 32 .., and to the right where it is 4, 16 ..
+    The side is a power of two. The first step is along y where it is 2, 8, 32 .., along x where it is
+    4, 16, 64 ..
     """
     order = max(bits_above("hilbert.2D", {"width": width, "height": height}))
     side = 1 << order
-    digits = GenP([side, side], partial(to_digits, order), partial(from_digits, order))
-    memory = GroupBy([side, side]).OrderBy(digits).OrderBy(interleaved([order, order]))
+    memory = GenP([side, side], partial(to_distance, order), partial(from_distance, order))
     return padded([width, height], memory)
 
 
-# A digit of the distance has two bits, of each bit of x and y that are seen as the state turns the
-# square: high is x there, low is x ^ y, which no turn changes. The state is whether x and y are
-# exchanged and whether both are complemented; a digit 0 or 3 exchanges, 3 complements below it.
+# A digit of the distance has two bits, of each bit of x and y as the state turns them: high is x
+# there, low is x ^ y, which no turn changes. The state is whether x and y are exchanged and whether
+# both are complemented; a digit of 0 or 3 exchanges those below it, 3 complements them, too.
 
 
-def to_digits(order: int, x: Any, y: Any) -> Any:
-    """The high bits of all digits, then the low ones. The states are found in log2(order) steps:
-    after each a bit knows what twice as many bits from it on upwards do to the state below."""
+def to_distance(order: int, x: Any, y: Any) -> Any:
+    """The distance of a point. All states are found in log2(order) steps: after each a bit knows what
+    twice as many bits, itself and those above, do to the state below."""
     ones = (1 << order) - 1
     low = x ^ y
-    # What a bit does to t, exchanged ^ complemented, and to c, complemented: t gets a t + b c + p,
-    # c gets b t + (a ^ b) c + q; but for single bits, which begin with others.
+    # What they do to t, exchanged ^ complemented, and to c, complemented: t becomes a t + b c + p,
+    # c becomes b t + (a ^ b) c + q, but for a single bit, where the step before the loop begins.
     p, q = (x | y) ^ ones, x & low
-    a, b = low | low >> 1 ^ ones, low ^ low >> 1
-    p, q = p ^ p >> 1 ^ q >> 1 & (low ^ ones), q ^ q >> 1 ^ p >> 1 & low
+    above, p2, q2 = low >> 1, p >> 1, q >> 1
+    a, b = low | (above ^ ones), low ^ above
+    p, q = p ^ p2 ^ (q2 & (low ^ ones)), q ^ q2 ^ (p2 & low)
     reach = 2
     while reach < order:
         a2, b2, p2, q2 = a >> reach, b >> reach, p >> reach, q >> reach
-        p, q = p ^ a & p2 ^ b & q2, q ^ b & p2 ^ (a ^ b) & q2
-        a, b = a & a2 ^ b & b2, a & b2 ^ b & (a2 ^ b2)
+        p, q = p ^ (a & p2) ^ (b & q2), q ^ (b & p2) ^ ((a ^ b) & q2)
+        a, b = (a & a2) ^ (b & b2), (a & b2) ^ (b & (a2 ^ b2))
         reach *= 2
     t, c = p >> 1, q >> 1
-    high = x ^ c ^ low & (t ^ c)
-    return high * (1 << order) + low
+    high = x ^ c ^ (low & (t ^ c))
+    return (spread(order, high) << 1) | spread(order, low)
 
 
-def from_digits(order: int, digits: Any) -> Any:
-    """Back: the state is the exclusive or of what all digits above do."""
+def from_distance(order: int, distance: Any) -> Any:
+    """Back: a state is the exclusive or of what all digits above do."""
     ones = (1 << order) - 1
-    high, low = digits >> order, digits & ones
+    high, low = collected(order, distance >> 1), collected(order, distance)
     exchanged, complemented = (high ^ low ^ ones) >> 1, (high & low) >> 1
     reach = 1
     while reach < order:
         exchanged ^= exchanged >> reach
         complemented ^= complemented >> reach
         reach *= 2
-    x = high ^ complemented ^ exchanged & low
+    x = high ^ complemented ^ (exchanged & low)
     return x, x ^ low
+
+
+def spread(order: int, bits: Any) -> Any:
+    """A zero above each bit, halves of the word apart from each other, then halves of these, .."""
+    reach = (1 << order.bit_length()) >> 1
+    while reach:
+        bits = (bits | (bits << reach)) & _apart(order, reach)
+        reach >>= 1
+    return bits
+
+
+def collected(order: int, bits: Any) -> Any:
+    """Every second bit."""
+    bits, reach = bits & _apart(order, 1), 1
+    while reach < order:
+        bits = (bits | (bits >> reach)) & _apart(order, 2 * reach)
+        reach *= 2
+    return bits
+
+
+def _apart(order: int, reach: int) -> int:
+    """The places of a word's bits when each so many of them have as many zeros above."""
+    return sum(1 << (2 * k - k % reach) for k in range(order))

@@ -30,13 +30,20 @@ def block_linear(rows: Any, bytes: Any, log2_gobs: int = 1) -> Block:
 
     In a GOB sectors of 16 bytes x 2 rows; blocks row-major. log2_gobs: 0 to 5.
     """
-    tall = 1 << choice('catalogue["nvidia.BLOCK_LINEAR_2D"]', "log2_gobs", log2_gobs, (0, 1, 2, 3, 4, 5))
+    tall = 1 << choice(
+        'catalogue["nvidia.BLOCK_LINEAR_2D"]', "log2_gobs", log2_gobs, (0, 1, 2, 3, 4, 5)
+    )
     order = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3)]
     return tiled([rows, bytes], [(tall, 4, 2), (2, 2, 16)], order)
 
 
 @catalogue.entry(
-    "intel.X", source=MESA.format("X"), checked=COPIED, ragged=RAGGED.format("tiles"), rows=16, bytes=1024
+    "intel.X",
+    source=MESA.format("X"),
+    checked=COPIED,
+    ragged=RAGGED.format("tiles"),
+    rows=16,
+    bytes=1024,
 )
 def x_tiles(rows: Any, bytes: Any) -> Block:
     """Tiles of 512 bytes x 8 rows, row-major within and without; a byte's offset.
@@ -47,7 +54,12 @@ def x_tiles(rows: Any, bytes: Any) -> Block:
 
 
 @catalogue.entry(
-    "intel.Y", source=MESA.format("Y"), checked=COPIED, ragged=RAGGED.format("tiles"), rows=64, bytes=256
+    "intel.Y",
+    source=MESA.format("Y"),
+    checked=COPIED,
+    ragged=RAGGED.format("tiles"),
+    rows=64,
+    bytes=256,
 )
 def y_tiles(rows: Any, bytes: Any) -> Block:
     """Tiles of 128 bytes x 32 rows, in each columns of 16 bytes; a byte's offset.
@@ -58,7 +70,12 @@ def y_tiles(rows: Any, bytes: Any) -> Block:
 
 
 @catalogue.entry(
-    "intel.4", source=MESA.format("4"), checked=COPIED, ragged=RAGGED.format("tiles"), rows=64, bytes=256
+    "intel.4",
+    source=MESA.format("4"),
+    checked=COPIED,
+    ragged=RAGGED.format("tiles"),
+    rows=64,
+    bytes=256,
 )
 def four_tiles(rows: Any, bytes: Any) -> Block:
     """Tiles of 128 bytes x 32 rows of cells of 16 bytes x 4 rows; a byte's offset."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -84,7 +83,7 @@ def _combined(construct: str, dims: list[int], tiles: list[list[str]]) -> list[l
     first = tiles[0]
     if len(first) > len(dims) or first[-1] == "*":
         raise LayoutError(f"{construct}: an asterisk has no dimension to its right")
-    for k, ((part, _), place) in enumerate(zip(pairwise(first), range(-len(first), 0), strict=False)):
+    for place, part in zip(range(-len(first), -1), first, strict=False):
         if part == "*":
             axes[place + 1] = axes[place] + axes[place + 1]
             axes[place] = []
@@ -96,27 +95,30 @@ def _taken_apart(
     construct: str, rank: int, tiles: list[list[str]]
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """What `tiled` wants: the inner blocks of each axis, and the digits as memory has them."""
-    digits: list[list[list[int]]] = [[[0]] for _ in range(rank)]  # of each axis, the size in a list
-    memory = [(axis, digits[axis][0]) for axis in range(rank)]
+    size = [0] * rank  # of each digit; 0 for an axis's first, which has as many as there are
+    own = [[axis] for axis in range(rank)]
+    memory = [(axis, axis) for axis in range(rank)]
     for tile in tiles:
-        if len(tile) > len(memory):
-            raise LayoutError(f"{construct}: a tile of {len(tile)} sizes, and {len(memory)} dimensions")
+        parts = [*map(int, tile)]
+        if len(parts) > len(memory):
+            raise LayoutError(
+                f"{construct}: a tile of {len(parts)} sizes, and {len(memory)} dimensions"
+            )
         inner = []
-        for part, (axis, digit) in zip(map(int, tile), memory[len(memory) - len(tile) :], strict=True):
-            if not part or digit[0] % part:
+        for part, (axis, digit) in zip(parts, memory[len(memory) - len(parts) :], strict=True):
+            if part < 1:
+                raise LayoutError(f"{construct}: a tile of {part}; a size is at least 1")
+            if size[digit] % part:
                 raise LayoutError(
-                    f"{construct}: a tile of {part} over one of {digit[0]}; give a divisor"
-                    if part
-                    else f"{construct}: a tile of 0; a size is at least 1"
+                    f"{construct}: a tile of {part} over one of {size[digit]}; give a divisor"
                 )
-            digit[0] //= part
-            made = [part]
-            own = digits[axis]
-            own.insert([d is digit for d in own].index(True) + 1, made)
-            inner.append((axis, made))
+            size[digit] //= part
+            inner.append((axis, len(size)))
+            own[axis].insert(own[axis].index(digit) + 1, len(size))
+            size.append(part)
         memory += inner
-    blocks = [[size for (size,) in own[1:]] for own in digits]
-    return blocks, [(axis, [d is digit for d in digits[axis]].index(True)) for axis, digit in memory]
+    blocks = [[size[digit] for digit in digits[1:]] for digits in own]
+    return blocks, [(axis, own[axis].index(digit)) for axis, digit in memory]
 
 
 for _text in LISTED:
