@@ -5,6 +5,7 @@ import os
 from itertools import pairwise, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from formats import devices, libraries
 
@@ -153,7 +154,7 @@ def test_refuses(name, sizes):
 @pytest.mark.parametrize("name", list(devices.DEFINITIONS))
 def test_nonsense_is_a_layout_error(name):
     entry = catalogue[name]
-    for wrong in (None, "x", 0, -1, 2.5, [], [4], {}, object()):
+    for wrong in (None, "x", 0, -1, 2.5, [], [4], {}, object(), np.array([4, 4])):
         for axis in range(len(entry.parameters)):
             sizes: list[object] = [2] * len(entry.parameters)
             sizes[axis] = wrong

@@ -10,6 +10,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
 from ..errors import LayoutError, nearest, shown
+from ..kinds import is_array
 
 Maker = Callable[..., Block]
 EMPTY = inspect.Parameter.empty
@@ -44,6 +45,9 @@ class Entry:
             listed = ", ".join(self.parameters)
             raise LayoutError(f"{self.construct}: {wrong}; it takes {listed}") from None
         required = [n for n in bound.arguments if taken.parameters[n].default is EMPTY]
+        for option, value in bound.arguments.items():
+            if is_array(value):
+                raise LayoutError(f"{self.construct}: {option} is an array; give one value")
         if required:
             construct = f"{self.construct}({', '.join(required)})"
             given = check_sizes([bound.arguments[n] for n in required], construct)
