@@ -18,7 +18,7 @@ WHOLE = "an instruction has one size; a larger tile repeats it"
 
 
 @catalogue.entry(
-    "ptx.mma",
+    "fragment.mma",
     source=PTX.format("Matrix Fragments for mma.m16n8k*"),
     checked="the formulas of its sections for each type and k",
     ragged=WHOLE,
@@ -34,7 +34,7 @@ def mma(operand: str = "c", bits: int = 16, k: Any = None) -> Block:
 
 
 @catalogue.entry(
-    "ptx.ldmatrix",
+    "fragment.ldmatrix",
     source=PTX.format("Warp-level matrix load instruction: ldmatrix"),
     checked="what its section says of rows and threads",
     ragged=WHOLE,
@@ -46,7 +46,7 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Block:
 
 
 @catalogue.entry(
-    "ptx.wgmma",
+    "fragment.wgmma",
     source=PTX.format("Register Fragments for wgmma.mma_async.m64nNk16"),
     checked="the formulas of its section, and CUTLASS's layouts of operand a",
     ragged="n is a power of two: others are not linear over F2 and refused",
@@ -61,7 +61,7 @@ def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Block:
 
 
 @catalogue.entry(
-    "amd.MFMA",
+    "fragment.MFMA",
     source=AMD.format("AMDMfmaEncodingAttr"),
     checked="what the calculator prints of f16 and f64 instructions",
     ragged=WHOLE,
@@ -78,7 +78,7 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -
 
 
 @catalogue.entry(
-    "amd.WMMA",
+    "fragment.WMMA",
     source=AMD.format("AMDWmmaEncodingAttr"),
     checked="what the calculator prints of the f16 instructions of both versions",
     ragged=WHOLE,

@@ -22,8 +22,9 @@ COPIED = "Mesa's own copy to this tile, run on it byte by byte"
     source="drm_fourcc.h, DRM_FORMAT_MOD_NVIDIA_BLOCK_LINEAR_2D; Tegra X1 TRM, Pixel Memory Formats",
     checked="the TRM's formula as the tegra_swizzle crate has it, and that crate run on it",
     ragged=RAGGED.format("blocks"),
-    rows=16,
-    bytes=128,
+    rows=8,
+    bytes=64,
+    log2_gobs=0,
 )
 def block_linear(rows: Any, bytes: Any, log2_gobs: int = 1) -> Block:
     """GOBs of 64 bytes x 8 rows, 2**log2_gobs below each other in a block; a byte's offset.
@@ -43,7 +44,7 @@ def block_linear(rows: Any, bytes: Any, log2_gobs: int = 1) -> Block:
     checked=COPIED,
     ragged=RAGGED.format("tiles"),
     rows=16,
-    bytes=1024,
+    bytes=32,
 )
 def x_tiles(rows: Any, bytes: Any) -> Block:
     """Tiles of 512 bytes x 8 rows, row-major within and without; a byte's offset.
@@ -58,8 +59,8 @@ def x_tiles(rows: Any, bytes: Any) -> Block:
     source=MESA.format("Y"),
     checked=COPIED,
     ragged=RAGGED.format("tiles"),
-    rows=64,
-    bytes=256,
+    rows=8,
+    bytes=64,
 )
 def y_tiles(rows: Any, bytes: Any) -> Block:
     """Tiles of 128 bytes x 32 rows, in each columns of 16 bytes; a byte's offset.
@@ -74,8 +75,8 @@ def y_tiles(rows: Any, bytes: Any) -> Block:
     source=MESA.format("4"),
     checked=COPIED,
     ragged=RAGGED.format("tiles"),
-    rows=64,
-    bytes=256,
+    rows=8,
+    bytes=64,
 )
 def four_tiles(rows: Any, bytes: Any) -> Block:
     """Tiles of 128 bytes x 32 rows of cells of 16 bytes x 4 rows; a byte's offset."""
@@ -98,9 +99,9 @@ STANDARD = {
     source="Mesa, src/amd/addrlib/src/gfx10/gfx10SwizzlePattern.h, GFX10_SW_64K_S_PATINFO",
     checked="the pattern of each size of a pixel in that table",
     ragged=RAGGED.format("blocks of 64 KiB"),
-    rows=64,
-    columns=64,
-    pixel_bytes=16,
+    rows=16,
+    columns=16,
+    pixel_bytes=4,
 )
 def standard_64kb(rows: Any, columns: Any, pixel_bytes: int = 4) -> Block:
     """Blocks of 64 KiB of GFX10's standard swizzle, row-major; a pixel's offset, in pixels.

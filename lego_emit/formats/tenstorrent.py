@@ -15,7 +15,7 @@ from .tiled import tiled
     checked="the index arithmetic of tilize_utils.cpp",
     ragged="both sizes are rounded up to 32, Padded, as the guide asks for",
     rows=32,
-    columns=64,
+    columns=32,
 )
 def tile(rows: Any, columns: Any) -> Block:
     """Tiles of 32 x 32 row-major, in each four 16 x 16 faces row-major; an element's offset."""
