@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -48,10 +49,14 @@ PAGE = Path(__file__).parent.parent / "docs" / "catalogue.md"
 FIRST = "## "
 
 
+def file_name(name):
+    return "-".join(re.findall(r"\w+", name))
+
+
 def written():
     """The part of the page that the entries say themselves."""
     lines, family = [], None
-    for entry in catalogue.values():
+    for entry in sorted(catalogue.values(), key=lambda e: e.name.partition(".")[0]):
         if entry.name.partition(".")[0] != family:
             family = entry.name.partition(".")[0]
             lines += [f"{FIRST}{family}", ""]
@@ -66,7 +71,7 @@ def written():
             f"- Sizes: {entry.ragged}.",
             "",
             f'<!-- picture: catalogue["{entry.name}"](**catalogue["{entry.name}"].example) -->',
-            f"![{given}](pictures/catalogue/{entry.name}.svg)",
+            f"![{given}](pictures/catalogue/{file_name(entry.name)}.svg)",
             "",
         ]
     return "\n".join(lines).rstrip("\n") + "\n"

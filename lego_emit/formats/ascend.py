@@ -10,10 +10,10 @@ from .entry import catalogue, choice
 from .tiled import tiled
 
 SOURCE = (
-    "Ascend C, asc-devkit (MakeNZLayout, MakeZZLayout, MakeZNLayout) and CATLASS, layout/matrix.hpp; "
+    "Ascend C: CATLASS, layout/matrix.hpp; asc-devkit (MakeNZLayout, MakeZZLayout, MakeZNLayout); "
     "the guide's Data Layout Formats"
 )
-CHECKED = "the strides of asc-devkit's layout and CATLASS's, at several sizes and widths"
+CHECKED = "the strides of CATLASS's matrix.hpp; of ZN those of asc-devkit's page, too"
 RAGGED = "both sizes are rounded up to whole fractals, Padded, as CATLASS does"
 BYTES = (1, 2, 4)
 

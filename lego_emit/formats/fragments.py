@@ -48,7 +48,7 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Block:
 @catalogue.entry(
     "fragment.wgmma",
     source=PTX.format("Register Fragments for wgmma.mma_async.m64nNk16"),
-    checked="the formulas of its section, and CUTLASS's layouts of operand a",
+    checked="the formulas of its section",
     ragged="n is a power of two: others are not linear over F2 and refused",
     n=8,
 )

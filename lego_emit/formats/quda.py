@@ -15,7 +15,7 @@ from .entry import catalogue
 @catalogue.entry(
     "quda.even_odd",
     source="lattice/quda, lib/dslash_index.cuh and tests/utils/index_utils.hpp (the lexicographic index >> 1)",
-    checked="the index computations of dslash_index.cuh, there and back",
+    checked="the index computations of dslash_index.cuh, from the coordinates to the number",
     ragged="refused: nx is even; nt, nz and ny are any",
     nt=2,
     nz=2,
