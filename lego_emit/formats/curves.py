@@ -144,7 +144,7 @@ def from_distance(order: int, distance: Any) -> Any:
 
 def spread(order: int, bits: Any) -> Any:
     """A zero above each bit, halves of the word apart from each other, then halves of these, .."""
-    reach = (1 << order.bit_length()) >> 1
+    reach = (1 << (order - 1).bit_length()) >> 1
     while reach:
         bits = (bits | (bits << reach)) & _apart(order, reach)
         reach >>= 1

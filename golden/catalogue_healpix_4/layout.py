@@ -1,0 +1,3 @@
+from lego_emit import catalogue
+
+layout = catalogue["healpix.NESTED"](4)

@@ -1,0 +1,3 @@
+from lego_emit import catalogue
+
+layout = catalogue["morton.2D"](8, 32)
