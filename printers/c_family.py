@@ -193,6 +193,10 @@ class HeaderPrinter(Printer):
         """A helper function's head."""
         return self.head(f"{self.qualifiers} {T} {self.prefix(unit)}{name}", parameters)
 
+    def unformatted(self, text: str) -> str:
+        """A table's definition, which clang-format would lay out in columns."""
+        return f"// clang-format off\n{text}\n// clang-format on"
+
     def comment(self, text: str, mark: str = "//") -> list[str]:
         """A paragraph of a comment as lines."""
         return wrapped(text, self.line_width - len(mark) - 1)
@@ -221,7 +225,7 @@ class HeaderPrinter(Printer):
         """Whether the text has the index type: only a literal, however combined, is an int."""
         if node.op in ("const", "var"):
             return node.op == "var"
-        if node.op in ("int", "min", "max", "floordiv", "floormod", "isqrt"):
+        if node.op in ("int", "min", "max", "floordiv", "floormod", "isqrt", "lookup"):
             return True
         value_args = {"shl": node.args[:1], "shr": node.args[:1], "select": node.args[1:]}
         return any(self.brings_type(a) for a in value_args.get(node.op, node.args))

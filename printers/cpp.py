@@ -51,6 +51,7 @@ class CppPrinter(HeaderPrinter):
         "floordiv": call("{unit}_detail::floor_div({0},\v{1})", 2, "floor_div"),
         "floormod": call("{unit}_detail::floor_mod({0},\v{1})", 2, "floor_mod"),
         "isqrt": call("{unit}_detail::isqrt({0})", 1, "isqrt"),
+        "lookup": call("{unit}_detail::{0}[{1}]", 2),
         "int": call("{T}{{{0}}}", 1),
     }
     helpers = HELPERS
@@ -62,6 +63,12 @@ class CppPrinter(HeaderPrinter):
     def unit_scope(self, unit):
         """The macros, and the helpers' namespace."""
         return {*super().unit_scope(unit), f"{unit}_detail"}
+
+    def table(self, entries, index_type):
+        """An array, in the helpers' namespace."""
+        lines = self.entry_lines(entries, index_type, 4)
+        head = f"inline constexpr {self.types[index_type]} {entries.name}[{len(entries)}] = {{"
+        return self.unformatted(f"{head}\n{lines}}};")
 
     def fast_isqrt(self, index_type):
         """std::sqrt's, outside constant evaluation."""

@@ -83,6 +83,7 @@ class CudaPrinter(HeaderPrinter):
         "floordiv": call("{unit}_floor_div({0},\v{1})", 2, "floor_div"),
         "floormod": call("{unit}_floor_mod({0},\v{1})", 2, "floor_mod"),
         "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
+        "lookup": call("{0}({1})", 2),
         "int": call("static_cast<{T}>({0})", 1),
     }
     helpers = {
@@ -98,6 +99,17 @@ class CudaPrinter(HeaderPrinter):
     def prefix(self, unit):
         """The unit's name: there is no namespace."""
         return f"{unit}_"
+
+    def table_name(self, name, unit):
+        """It begins with the unit's: there is no namespace."""
+        return f"{self.prefix(unit)}{name}"
+
+    def table(self, entries, index_type):
+        """A function: a variable lies on the host or on the device."""
+        T, lines = self.types[index_type], self.entry_lines(entries, index_type, 6)
+        head = self.head(f"{self.qualifiers} {T} {entries.name}", f"{T} place")
+        array = f"  constexpr {T} entries[{len(entries)}] = {{\n{lines}}};"
+        return self.unformatted(f"{head}\n{array}\n  return entries[place];\n}}")
 
     def fast_isqrt(self, index_type):
         """The device's root, outside constant evaluation."""

@@ -10,7 +10,7 @@ SparseArrays, and its literals are made of that type, since `i + 4` would widen 
 import textwrap
 from dataclasses import replace
 
-from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
+from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
 
 UNARY = 15
 
@@ -89,8 +89,10 @@ class JuliaPrinter(Printer):
         "min": call(f"min({{0}},{BREAK}{{1}})", 2),
         "max": call(f"max({{0}},{BREAK}{{1}})", 2),
         "isqrt": call("isqrt({0})", 1),
+        "lookup": Op("{T}({0}[{1} + 1])", ATOM, (0, 12)),
         "int": call("{T}({0})", 1),
     }
+    typed_ops = {t: {"lookup": Op("{0}[{1} + 1]", ATOM, (0, 12))} for t in ("int64", "uint64")}
     template = "julia.jinja"
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS
@@ -128,6 +130,16 @@ class JuliaPrinter(Printer):
     def literal(self, value, index_type):
         """A literal of the index type, which may be the type parameter Ti."""
         return str(value) if index_type == "int64" else f"{self.types[index_type]}({value})"
+
+    def table_name(self, name, unit):
+        """In capitals, as constants are."""
+        return name.upper()
+
+    def table(self, entries, index_type):
+        """A constant vector; its literals are of the array's type."""
+        kind = WIDER[index_type][0] if index_type in WIDER else self.types[index_type]
+        lines = self.entry_lines(entries, "int64", 4)
+        return f"const {entries.name} = {kind}[\n{lines},\n]"
 
     def op(self, node, view):
         """The spelling; where the types may differ, plain numbers stand without Ti."""

@@ -10,7 +10,8 @@ from functools import partial
 from itertools import combinations, count
 from textwrap import wrap
 
-from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, unsigned_fit
+from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
+from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function
 from lego_emit.printers import rust_layout
@@ -140,6 +141,7 @@ class RustPrinter(Printer):
         "floordiv": helper_call("floor_div", 2),
         "floormod": helper_call("floor_mod", 2),
         "isqrt": helper_call("isqrt", 1),
+        "lookup": Op(f"{{0}}[{PAIR}{{1}}{BREAK}as{BREAK}usize{END}]", ATOM, (0, CAST)),
     }
     helpers = {
         "min": MIN,
@@ -172,6 +174,17 @@ class RustPrinter(Printer):
         """A mask, in groups of digits."""
         # clippy::decimal_bitwise_operands wants what masks bits in hexadecimal.
         return f"0x{value:_x}" if value > 9 else self.literal(value, index_type)
+
+    def table_name(self, name: str, unit: str) -> str:
+        """In capitals, as constants are."""
+        return name.upper()
+
+    def table(self, entries: Entries, index_type: str) -> str:
+        """A constant array."""
+        T, values = self.types[index_type], [self.literal(v, index_type) for v in entries.values]
+        head = f"const {entries.name}: [{T}; {len(entries)}] ="
+        listed = rust_layout.parse(f"[{LIST}{BREAK.join(values)}{END}]")
+        return rust_layout.binding(head, listed, 0)
 
     def line(self, text: str, indent: int) -> str:
         """A `let` statement."""

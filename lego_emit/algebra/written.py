@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..entries import Entries
+from ..errors import LayoutError
+
 _OPERATORS = {
     "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
     "xor": "^", "lshift": "<<", "rshift": ">>",
@@ -28,6 +31,10 @@ class Written:
     def compared(self, op: str, other: Any) -> Any:
         """self op other, a condition."""
         raise NotImplementedError
+
+    def looked_up(self, entries: Entries) -> Any:
+        """The entry of a table at this place."""
+        raise LayoutError("no nest for a table: it has no formula")
 
     def made(self, op: str, left: Any, right: Any) -> Any:
         """left op right, a number or an operand itself where any reader would leave the rest out."""

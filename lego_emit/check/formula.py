@@ -11,6 +11,7 @@ from ..algebra.padded import Padded
 from ..algebra.plain import PLAIN
 from ..algebra.written import Written, is_number
 from ..arith.expr import Expr
+from ..entries import Entries
 from ..errors import VerifyError
 from ..notation import BINDING, Said, call, infix
 from ..trace.layouts import Application
@@ -43,6 +44,10 @@ class Formula(Written):
     def isqrt(self) -> Formula:
         """The integer square root, as a formula."""
         return self.of("isqrt", self)
+
+    def looked_up(self, entries: Entries) -> Formula:
+        """The entry of a table, as a formula."""
+        return self.of(entries.name, self)
 
     def compared(self, op: str, other: Any) -> Any:
         """A branch, which a formula has not."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..ir.program import Program
-from ..ir.relations import renamed
+from ..entries import Entries
+from ..ir.nodes import Node
+from ..ir.program import Function, Program
+from ..ir.relations import renamed, with_tables
 from . import registry
 from .printer import Printer
 from .unit import Unit
@@ -26,6 +28,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
     helpers = (f"{unit}_{helper}" for helper in printer.helpers)
     taken = {h.lower() if printer.case_insensitive else h for h in helpers}
     taken |= printer.unit_scope(unit)
+    tables = _tables(program, printer, unit, taken)
     functions = []
     for function in program.functions:
         meets = function.name in printer.reserved_functions
@@ -42,18 +45,41 @@ def _legalize(program: Program, printer: Printer) -> Program:
         outputs, output_scope = {}, scope if variables else printer.companions(name)
         for output, _ in function.outputs:
             outputs[output] = _fresh(output, printer, output_scope)
+
+        def legal(node: Node, f: Function = function, names: dict[str, str] = names) -> Node:
+            own = {t: table for (t, index_type), table in tables.items() if index_type == f.index_type}
+            return with_tables(renamed(node, names), own)
+
         user_names = {**{p.name: names[p.name] for p in function.params}, function.name: name}
         functions.append(
             replace(
                 function.renamed_params(names),
                 name=name,
-                axes=tuple((names[n], renamed(e, names)) for n, e in function.axes),
-                body=tuple((names[n], renamed(e, names)) for n, e in function.body),
-                outputs=tuple((outputs[n], renamed(e, names)) for n, e in function.outputs),
+                axes=tuple((names[n], legal(e)) for n, e in function.axes),
+                body=tuple((names[n], legal(e)) for n, e in function.body),
+                outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
     return replace(program, name=unit, functions=tuple(functions))
+
+
+def _tables(
+    program: Program, printer: Printer, unit: str, taken: set[str]
+) -> dict[tuple[Entries, str], Entries]:
+    """The tables in their emitted names, which nothing else in the file has: they are not the
+    user's, so that all others come first."""
+    others = set(taken)
+    for f in program.functions:
+        names = [p.name for p in f.params] + [name for name, _ in (*f.body, *f.outputs)]
+        others.update(*(_keys(printer.legal_name(name), printer, False) for name in names))
+        others |= _keys(printer.legal_name(f.name), printer, True)
+    found = {}
+    for table, index_type in program.tables:
+        name = _fresh(printer.table_name(table.name, unit), printer, others)
+        taken |= _keys(name, printer, False)
+        found[table, index_type] = table.named(name)
+    return found
 
 
 def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -> str:

@@ -298,6 +298,9 @@ class Form:
             return self._from(source, "select", *nodes)
         if kind == "bool":
             return self._from(source, "int", self.condition(args[0]))
+        if kind == "lookup":
+            place = self._inside(args[1], len(args[0]) - 1)
+            return self._from(source, "lookup", graph.table(args[0]), place)
         nodes = [self.expr(a) for a in args]
         if kind == "isqrt" and not self.lowering.natural(args[0]):
             # a branch that is not taken is evaluated too, and must not meet a negative number
@@ -311,6 +314,17 @@ class Form:
                     f"say so with assume=['0 <= {args[1]!r} < 32']"
                 )
         return self._from(source, kind, *nodes)
+
+    def _inside(self, place: Expr, last: int) -> int:
+        """The node of a place of a table, the nearest one where it is not proven to be one."""
+        node, lowering = self.expr(place), self.lowering
+        if not lowering.natural(place):
+            place = Expr.atom(Atom("max", place, Expr.of(0)))
+            node = self._from(place, "max", node, self.graph.const(0))
+        if not lowering.natural(last - place):
+            place = Expr.atom(Atom("min", place, Expr.of(last)))
+            node = self._from(place, "min", node, self.graph.const(last))
+        return node
 
     def _from(self, source: Expr, op: str, *args: int) -> int:
         """An operation that stands for an atom."""
@@ -540,7 +554,7 @@ def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
     stack: list[Any] = list(outputs)
     while stack:
         value = stack.pop()
-        if value is None or value.identity in seen:
+        if not isinstance(value, (Expr, Cond)) or value.identity in seen:
             continue
         seen.add(value.identity)
         if isinstance(value, Cond):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..arith.expr import Expr
+from ..entries import Entries
 from ..ir.cost import Cost
 from ..ir.nodes import FREE, OPS
 
@@ -13,7 +14,7 @@ COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "
 REMAINDERS = {"mod": "div", "floormod": "floordiv"}
 # of natural operands they make natural results
 MONOTONE = frozenset(
-    {"add", "mul", "div", "mod", "shl", "shr", "and", "or", "xor", "min", "max", "isqrt", "int"}
+    {"add", "mul", "div", "mod", "shl", "shr", "and", "or", "xor", "min", "max", "isqrt", "int", "lookup"}
 )
 OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 SHIFTS = {"mul": "shl", "div": "shr", "mod": "and"}  # by powers of two
@@ -29,7 +30,7 @@ class Graph:
         self.cost, self.sizes = cost, sizes
         self.ops: list[str] = []
         self.args: list[tuple[int, ...]] = []
-        self.values: list[Any] = []  # the int of a const, the str of a var, None of all others
+        self.values: list[Any] = []  # of a const, a var or a table, as a Node's; None of all others
         self.hoisted: list[bool] = []  # depends on sizes only
         self.natural: list[bool] = []  # seen at once to be >= 0
         self.positive: set[int] = set()  # divisors that are proven to be >= 1
@@ -54,6 +55,12 @@ class Graph:
             found = self._add(key, name, name in self.sizes, 0)
             self.natural[found] = natural
         return found
+
+    def table(self, entries: Entries) -> int:
+        """The node of a table."""
+        key = ("table", entries)
+        found = self._known.get(key)
+        return self._add(key, entries, True, 0) if found is None else found
 
     def within(self, node: int, source: Expr) -> int:
         """A node in a branch in which more is known of it than elsewhere: no operation, and what is
@@ -132,6 +139,8 @@ class Graph:
         self.natural.append(
             value >= 0
             if key[0] == "const"
+            else value.least >= 0
+            if key[0] == "table"
             else key[0] in MONOTONE and all(self.natural[a] for a in args)
         )
         self.prices.append(price)

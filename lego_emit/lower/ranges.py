@@ -128,6 +128,8 @@ class Ranges:
         op, value = graph.ops[node], graph.values[node]
         if op == "const":
             return value, value
+        if op == "table":
+            return value.least, value.most
         if op == "var":
             return self._refined(node, ANY)
         if op == "within":

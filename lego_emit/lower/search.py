@@ -282,7 +282,7 @@ def _table(lowering: Lowering, node: int, leaf: int, domain: range) -> list[int]
         for k in graph.reached([node]):
             if k in columns or graph.ops[k] == "var":
                 continue
-            if graph.ops[k] == "const":
+            if graph.ops[k] in ("const", "table"):
                 columns[k] = [graph.values[k]] * len(domain)
             elif all(a in columns for a in graph.args[k]):
                 if graph.ops[k] == "within":
