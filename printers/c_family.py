@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, guard, infix, unsigned_fit
+from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_lines import broken
@@ -193,9 +194,13 @@ class HeaderPrinter(Printer):
         """A helper function's head."""
         return self.head(f"{self.qualifiers} {T} {self.prefix(unit)}{name}", parameters)
 
-    def unformatted(self, text: str) -> str:
-        """A table's definition, which clang-format would lay out in columns."""
-        return f"// clang-format off\n{text}\n// clang-format on"
+    def table(self, entries: Entries, index_type: str) -> str:
+        """An array, one for each translation unit: where the linker chose one for all, units of one
+        name in libraries that are loaded together would read the first one's. clang-format would
+        lay it out in columns."""
+        head = f"static constexpr {self.types[index_type]} {entries.name}[{len(entries)}] = {{"
+        lines = self.entry_lines(entries, index_type, 4)
+        return f"// clang-format off\n{head}\n{lines}}};\n// clang-format on"
 
     def comment(self, text: str, mark: str = "//") -> list[str]:
         """A paragraph of a comment as lines."""

@@ -64,12 +64,6 @@ class CppPrinter(HeaderPrinter):
         """The macros, and the helpers' namespace."""
         return {*super().unit_scope(unit), f"{unit}_detail"}
 
-    def table(self, entries, index_type):
-        """An array, in the helpers' namespace."""
-        lines = self.entry_lines(entries, index_type, 4)
-        head = f"inline constexpr {self.types[index_type]} {entries.name}[{len(entries)}] = {{"
-        return self.unformatted(f"{head}\n{lines}}};")
-
     def fast_isqrt(self, index_type):
         """std::sqrt's, outside constant evaluation."""
         return FAST_ISQRT.get(index_type, "")

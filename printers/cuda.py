@@ -83,7 +83,7 @@ class CudaPrinter(HeaderPrinter):
         "floordiv": call("{unit}_floor_div({0},\v{1})", 2, "floor_div"),
         "floormod": call("{unit}_floor_mod({0},\v{1})", 2, "floor_mod"),
         "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
-        "lookup": call("{0}({1})", 2),
+        "lookup": call("{0}[{1}]", 2),
         "int": call("static_cast<{T}>({0})", 1),
     }
     helpers = {
@@ -105,11 +105,9 @@ class CudaPrinter(HeaderPrinter):
         return f"{self.prefix(unit)}{name}"
 
     def table(self, entries, index_type):
-        """A function: a variable lies on the host or on the device."""
-        T, lines = self.types[index_type], self.entry_lines(entries, index_type, 6)
-        head = self.head(f"{self.qualifiers} {T} {entries.name}", f"{T} place")
-        array = f"  constexpr {T} entries[{len(entries)}] = {{\n{lines}}};"
-        return self.unformatted(f"{head}\n{array}\n  return entries[place];\n}}")
+        """An array that the device has in its memory, and the host in its own."""
+        mark = "#ifdef __CUDA_ARCH__\n__device__\n#endif"
+        return super().table(entries, index_type).replace("static", f"{mark}\nstatic", 1)
 
     def fast_isqrt(self, index_type):
         """The device's root, outside constant evaluation."""

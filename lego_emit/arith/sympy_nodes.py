@@ -20,7 +20,7 @@ __all__ = [
     "BitAnd", "BitNot", "BitOr", "BitXor", "Equal", "FloorDiv", "FloorMod", "Greater",
     "GreaterEqual", "IntAdd", "IntMax", "IntMin", "IntMul", "IntNeg", "IntSub", "IntegerNode",
     "InternalSymbol", "Isqrt", "Less", "LessEqual", "LogicalAnd", "LogicalNot", "LogicalOr", "Select", "ShiftLeft",
-    "ShiftRight", "Unequal",
+    "ShiftRight", "TableLookup", "Unequal",
 ]  # fmt: skip
 
 MOST_SHIFT = 4096  # bits; further ones stay as they are
@@ -116,6 +116,19 @@ class Isqrt(IntegerNode):
     nargs = 1
     compute = staticmethod(math.isqrt)
     defined = staticmethod(lambda a: a >= 0)
+
+
+class TableLookup(IntegerNode):
+    """Entry b of a table, a sympy.Tuple of integers, counted from 0."""
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, *args: Any) -> Any:
+        """The entry at a number that is a place of the table; None where the node stays."""
+        table, place = args
+        known = place.is_Integer and 0 <= place < len(table)
+        return table[int(place)] if known else None
 
 
 class BitNot(IntegerNode):
@@ -304,6 +317,8 @@ class _Writer:
             return self.condition(args[0])
         if kind == "isqrt":
             return Isqrt(self.expr(args[0]))
+        if kind == "lookup":
+            return TableLookup(sympy.Tuple(*args[0].values), self.expr(args[1]))
         return BINARY[kind](*map(self.expr, args))
 
     def condition(self, condition: Condition) -> Any:

@@ -43,6 +43,8 @@ def _made(node: Node, known: dict[int, Any]) -> Any:
         return sympy.Integer(node.value)
     if node.op == "var":
         return _symbol(str(node.value))
+    if node.op == "table":
+        return sympy.Tuple(*node.value.values)
     args = [_expr(a, known) for a in node.args]
     if node.op == "int":  # our conditions are 0 or 1
         return args[0]
