@@ -50,8 +50,7 @@ class Lookup(Indexable):
         if not self.is_concrete:
             raise LayoutError(f"{construct}: the sizes of a table are integers")
         values = _read(table, self.dims, construct)
-        self._many = many is True
-        if not self._many:
+        if not many:
             _check_permutation(values, self.dims, construct)
         self.entries = Entries("table", values.tolist())
 
@@ -172,15 +171,16 @@ def _array(table: Any) -> np.ndarray | str:
         return f"the table is {shown(table)}; give a list or an array of integers, or a file of them"
     try:
         found = np.asarray(table)
-    except (ValueError, TypeError, OverflowError) as error:
-        return f"the table is no array: {error}"
+    except (ValueError, TypeError, OverflowError):
+        return "the table is no array: its rows are not of one length"
     if found.dtype.kind == "O" and all(type(x) is int for x in found.flat):
         return found  # too large for NumPy, which the caller says
     if found.dtype.kind in "iu":
         return found
-    wrong = next((x for x in found.flat if not isinstance(x, int | np.integer)), found.dtype.name)
-    wrong = wrong.item() if isinstance(wrong, np.generic) else wrong
-    hint = "; astype(int) makes integers of whole numbers" * (found.dtype.kind == "f")
+    floats = found.dtype.kind == "f"
+    own = found[found != np.floor(found)] if floats else found.ravel()
+    wrong = next((x for x in own.tolist() if type(x) is not int), found.dtype.name)
+    hint = "; astype(int) makes integers of whole numbers" * floats
     return f"{shown(wrong)} in the table is no integer{hint}"
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..entries import Entries
-from ..errors import LayoutError
 
 _OPERATORS = {
     "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
@@ -34,7 +33,7 @@ class Written:
 
     def looked_up(self, entries: Entries) -> Any:
         """The entry of a table at this place."""
-        raise LayoutError("no nest for a table: it has no formula")
+        raise NotImplementedError
 
     def made(self, op: str, left: Any, right: Any) -> Any:
         """left op right, a number or an operand itself where any reader would leave the rest out."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..entries import Entries
+from ..errors import TargetError
 from ..ir.nodes import Node
 from ..ir.program import Function, Program
 from ..ir.relations import renamed, with_tables
@@ -13,10 +14,19 @@ from . import registry
 from .printer import Printer
 from .unit import Unit
 
+MOST_ENTRIES = 4096  # of a constant table
+
 
 def emit(program: Program, target: str, sizes: Mapping[str, int] | None = None) -> Unit:
     """Print a lowered program for a target. sizes: the parameters that are numbers in it."""
     printer = registry.printer(target)
+    for table, _ in program.tables:
+        if len(table) > MOST_ENTRIES:
+            raise TargetError(
+                f"{program.name}: a table of {len(table)} entries; a file holds at most "
+                f"{MOST_ENTRIES} of each. Give the positions by a formula, as a GenP, or name a "
+                'table that is known at run time only: Lookup(dims, "name")'
+            )
     legal = _legalize(program, printer)
     return Unit(printer.emit(legal), legal, printer, dict(sizes or {}))
 

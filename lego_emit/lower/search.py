@@ -70,7 +70,7 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found
     form = Form(lowering, Style(), ())
     for k, e in enumerate(outputs):
         (_, count), nodes = best
-        if count < 3:
+        if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
             break
         constant, parts, rest = _parts_by_base(e)
         tables = []
