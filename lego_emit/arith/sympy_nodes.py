@@ -122,13 +122,17 @@ class TableLookup(IntegerNode):
     """Entry b of a table, a sympy.Tuple of integers, counted from 0."""
 
     nargs = 2
+    compute = staticmethod(lambda table, place: table[int(place)])
+    defined = staticmethod(lambda table, place: 0 <= place < len(table))
 
     @classmethod
     def eval(cls, *args: Any) -> Any:
         """The entry at a number that is a place of the table; None where the node stays."""
-        table, place = args
-        known = place.is_Integer and 0 <= place < len(table)
-        return table[int(place)] if known else None
+        known = args[1].is_Integer and cls.defined(*args)
+        return cls.compute(*args) if known else None
+
+    def _fcode(self, printer: Any, **_: Any) -> str:  # which would ask the table for a float
+        raise NotImplementedError("SymPy's Fortran has no table look-up; generate() has")
 
 
 class BitNot(IntegerNode):
