@@ -180,10 +180,10 @@ class RustPrinter(Printer):
         return name.upper()
 
     def table(self, entries: Entries, index_type: str) -> str:
-        """A constant array."""
+        """A reference to a constant array: the array itself would be copied where it is read."""
         T, values = self.types[index_type], [self.literal(v, index_type) for v in entries.values]
-        head = f"const {entries.name}: [{T}; {len(entries)}] ="
-        listed = rust_layout.parse(f"[{LIST}{BREAK.join(values)}{END}]")
+        head = f"const {entries.name}: &[{T}; {len(entries)}] ="
+        listed = rust_layout.parse(f"&[{LIST}{BREAK.join(values)}{END}]")
         return rust_layout.binding(head, listed, 0)
 
     def line(self, text: str, indent: int) -> str:
@@ -283,7 +283,10 @@ class RustPrinter(Printer):
         reason why they stand as they are. optional: there are other functions to choose from."""
         names = [p.name for p in view.params if p.name in view.used] + [n for n, _ in view.body]
         every = [*names, *(p.name for p in view.params)]
-        return _allow(view.name, names, every, len(view.params), optional)
+        lines = _allow(view.name, names, every, len(view.params), optional)
+        lints = _place_lints(view)
+        reason = "// A place in a table is not negative, and fits."
+        return [*lines, reason, *(f"#[allow(clippy::{x})]" for x in lints)] if lints else lines
 
 
 def _head(start: str, parameters: list[str], result: str) -> str:
@@ -333,6 +336,15 @@ def _allow(
     for reason, lints in reasons.items():
         lines += [f"// {reason}", *(f"#[allow({lint})]" for lint in lints)] if lints else []
     return lines
+
+
+def _place_lints(view: FunctionView) -> list[str]:
+    """The lints that a look-up's `as usize` sets off."""
+    places = [node.args[1] for node in view.nodes() if node.op == "lookup"]
+    seen = all(p.op in ("mod", "and") and p.args[1].op == "const" for p in places)  # by clippy, too
+    wide = "64" in view.index_type and not seen
+    signed = places and not view.index_type.startswith("u")
+    return ["cast_possible_truncation"] * wide + ["cast_sign_loss"] * bool(signed)
 
 
 def _last(node: Node) -> Node:

@@ -27,7 +27,7 @@ DIVIDES = {"div": "floordiv", "mod": "floormod", "floordiv": "floordiv", "floorm
 NAMES = {
     "add": "total", "sub": "difference", "mul": "scaled", "div": "quotient", "floordiv": "quotient",
     "shr": "quotient", "mod": "rest", "floormod": "rest", "and": "bits", "or": "bits",
-    "xor": "bits", "select": "choice", "min": "smaller", "max": "larger", "isqrt": "root", "lookup": "entry",
+    "xor": "bits", "select": "choice", "min": "smaller", "max": "larger", "isqrt": "root", "lookup": "found",
     "neg": "negated", "int": "flag", "shl": "shifted",
 }  # fmt: skip
 
