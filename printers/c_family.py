@@ -202,6 +202,10 @@ class HeaderPrinter(Printer):
         lines = self.entry_lines(entries, index_type, 4)
         return f"// clang-format off\n{head}\n{lines}}};\n// clang-format on"
 
+    def table_parameter(self, form: str, T: str) -> str:
+        """A pointer to constants."""
+        return f"const {T}* {{name}}"
+
     def comment(self, text: str, mark: str = "//") -> list[str]:
         """A paragraph of a comment as lines."""
         return wrapped(text, self.line_width - len(mark) - 1)
@@ -240,6 +244,7 @@ class HeaderPrinter(Printer):
         f = function
         lines = [f.summary] if f.summary else []
         lines += [f"@param {p.name} {p.range_text}" for p in f.params if p.range_text]
+        lines += [f"@param {t.name} {t.says}" for t in f.tables]
         lines += [f"@return {f.result_range}"] if f.result_range else []
         lines += [f"@pre {a}" for a in f.assumptions]
         lines += [f"@note {f.width_note}"] if f.width_note else []

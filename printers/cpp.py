@@ -3,6 +3,8 @@
 Reference: ISO C++20, https://en.cppreference.com/w/cpp/language/expressions
 """
 
+from dataclasses import replace
+
 from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
@@ -63,6 +65,13 @@ class CppPrinter(HeaderPrinter):
     def unit_scope(self, unit):
         """The macros, and the helpers' namespace."""
         return {*super().unit_scope(unit), f"{unit}_detail"}
+
+    def op(self, node, view):
+        """A table that is given is a parameter, not the namespace's."""
+        op = super().op(node, view)
+        if node.op == "lookup" and node.args[0].value.values is None:
+            return replace(op, text="{0}[{1}]")
+        return op
 
     def fast_isqrt(self, index_type):
         """std::sqrt's, outside constant evaluation."""

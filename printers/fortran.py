@@ -218,6 +218,10 @@ class FortranPrinter(Printer):
         made.append(_constant(T, f"{entries.name}(0:{len(entries) - 1})", parts[0]))
         return "\n".join(made)
 
+    def table_parameter(self, form, T):
+        """An array that counts from 0."""
+        return f"integer({T}), intent(in) :: {{name}}(0:*)"
+
     def op(self, node, view):
         """The spelling, a shift's distance without its kind."""
         op = super().op(node, view)

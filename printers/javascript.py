@@ -211,6 +211,10 @@ class JavaScriptPrinter(Printer):
         lines = self.entry_lines(entries, index_type, 2)
         return f"const {entries.name} = {array}.of(\n{lines},\n);"
 
+    def table_parameter(self, form: str, T: str) -> str:
+        """Any array of Numbers or of BigInts; form has {T} where types are declared."""
+        return "{name}" if "{T}" not in form else f"{{name}}: ArrayLike<{T}>"
+
     def fitted(self, function: Function) -> Function:
         """Without a -0, where Numbers might give one."""
         if self.types[function.index_type] == "number":
@@ -273,6 +277,8 @@ class JavaScriptPrinter(Printer):
         notes += [view.width_note] if view.width_note else []
         kind = f"{{{view.T}}} " if typed else ""
         tags = [f"@param {kind}{p.name} {p.range_text}" for p in header.params]
+        kind = f"{{ArrayLike<{view.T}>}} " if typed else ""
+        tags += [f"@param {kind}{t.name} {t.says}" for t in view.tables]
         kind = f"{{{self.result_type(view)}}} " if typed else ""
         tags.append(f"@returns {kind}{header.result_range}")
         tags = [tag.rstrip() for tag in tags if tag != "@returns "]

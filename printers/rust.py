@@ -186,6 +186,10 @@ class RustPrinter(Printer):
         listed = rust_layout.parse(f"&[{LIST}{BREAK.join(values)}{END}]")
         return rust_layout.binding(head, listed, 0)
 
+    def table_parameter(self, form: str, T: str) -> str:
+        """A slice."""
+        return f"{{name}}: &[{T}]"
+
     def line(self, text: str, indent: int) -> str:
         """A `let` statement."""
         head, _, expr = text.partition(BREAK)
@@ -264,6 +268,7 @@ class RustPrinter(Printer):
         paragraphs = [[mark(view.summary)]] if view.summary else []
         header = view.with_unused("_{name}")
         ranges = [f"- `{p.name}`: `{p.range_text}`" for p in header.params if p.range_text]
+        ranges += [f"- `{t.name}`: {t.says}" for t in view.tables]
         result_range = header.result_text("result")
         returned = [f"`{result_range}`"] if result_range else []
         if len(view.outputs) > 1:
@@ -283,7 +288,9 @@ class RustPrinter(Printer):
         reason why they stand as they are. optional: there are other functions to choose from."""
         names = [p.name for p in view.params if p.name in view.used] + [n for n, _ in view.body]
         every = [*names, *(p.name for p in view.params)]
-        lines = _allow(view.name, names, every, len(view.params), optional)
+        every += [t.name for t in view.tables]
+        count = len(view.params) + len(view.tables)
+        lines = _allow(view.name, names, every, count, optional)
         lints = _place_lints(view)
         reason = "// A place in a table is not negative, and fits."
         return [*lines, reason, *(f"#[allow(clippy::{x})]" for x in lints)] if lints else lines

@@ -34,6 +34,10 @@ class Lookup(Indexable):
     GenP without inv is, whose physical_size is its largest entry and 1. Where every entry is below
     size, a permutation is expected. many: what is none is meant.
 
+    A table may be a name instead, as "perm": it is known at run time only, and each emitted function
+    has a parameter for it. Its entries are a caller's promise: a permutation of 0..size - 1 (with
+    many: each is below size). There is no inv: the inverse table is another Lookup.
+
     `entries` has the table as it is looked up; a layout that gives the same positions by a formula
     takes its place in emitted code, where one is known.
 
@@ -49,6 +53,9 @@ class Lookup(Indexable):
         self.dims = check_sizes(dims, construct)
         if not self.is_concrete:
             raise LayoutError(f"{construct}: the sizes of a table are integers")
+        if isinstance(table, str) and table.isidentifier():
+            self.entries = Entries(table, self.size)
+            return
         values = _read(table, self.dims, construct)
         if not many:
             _check_permutation(values, self.dims, construct)
@@ -57,6 +64,8 @@ class Lookup(Indexable):
     @cached_property
     def _inverse(self) -> np.ndarray | None:
         """The row-major index at each position; None where the table is no permutation."""
+        if self.entries.values is None:
+            return None
         values, size = self._values, len(self._values)
         if self.entries.most != size - 1 or np.bincount(values, minlength=size).min() == 0:
             return None
@@ -66,6 +75,10 @@ class Lookup(Indexable):
 
     @cached_property
     def _values(self) -> np.ndarray:
+        if self.entries.values is None:
+            raise LayoutError(
+                f"{self!r}: the table is known at run time only; give Lookup its entries to evaluate it"
+            )
         return np.array(self.entries.values, np.int64)
 
     @cached_property
@@ -76,7 +89,7 @@ class Lookup(Indexable):
     @cached_property
     def _formula(self) -> Block | None:
         """A layout of the same positions whose formula is known."""
-        recognize = offered("recognize")
+        recognize = offered("recognize") if self.entries.values is not None else None
         found = None if recognize is None else recognize(self._values, self.dims).layout
         return found if found is not None and found.dims == self.dims else None
 
@@ -93,7 +106,8 @@ class Lookup(Indexable):
     @property
     def physical_dims(self) -> tuple[Any, ...]:
         """Its dims, or how far the positions of another map go."""
-        return self.dims if self.has_inverse else (self.entries.most + 1,)
+        known = self.entries.values is not None and not self.has_inverse
+        return (self.entries.most + 1,) if known else self.dims
 
     def with_sizes(self, new: Change) -> Lookup:
         """Itself: its sizes are integers."""
@@ -129,6 +143,8 @@ class Lookup(Indexable):
 
     def __repr__(self) -> str:
         values = self.entries.values
+        if values is None:
+            return f"Lookup([{listed(self.dims)}], {self.entries.name!r})"
         text = listed(values)
         if len(values) > WRITTEN:
             text = f"{listed(values[: WRITTEN // 2])}, .., {values[-1]}"
@@ -188,7 +204,9 @@ def _from_file(name: str | PathLike[str], construct: str) -> np.ndarray | str:
     """A file's entries, or what is wrong with it."""
     path = Path(name)
     if path.suffix not in FILES:
-        return f"{str(path)!r} is no file of a table; its name ends in {', '.join(FILES)}"
+        return (
+            f"{str(path)!r} is neither a name nor a file of a table, which ends in {', '.join(FILES)}"
+        )
     try:
         if path.suffix == ".npy":
             return _array(np.load(path, allow_pickle=False))

@@ -437,10 +437,10 @@ def select(condition: Any, a: Any, b: Any) -> Expr:
 
 def lookup(entries: Entries, place: Expr) -> Expr:
     """The entry at a place, which is known to have one."""
-    if entries.least == entries.most:
+    if entries.least == entries.most:  # also of a table that is known at run time only
         return Expr.of(entries.least)
     constant = place.constant
-    if constant is not None and 0 <= constant < len(entries):
+    if constant is not None and entries.values is not None and 0 <= constant < len(entries):
         return Expr.of(entries.at(constant))
     return Expr.atom(Atom("lookup", entries, place))
 

@@ -51,7 +51,7 @@ C = {
     "Less": "({0} < {1})", "LessEqual": "({0} <= {1})", "Greater": "({0} > {1})",
     "GreaterEqual": "({0} >= {1})", "Equal": "({0} == {1})", "Unequal": "({0} != {1})",
     "LogicalAnd": "({0} && {1})", "LogicalOr": "({0} || {1})", "LogicalNot": "(!{0})",
-    "Select": "({0} ? {1} : {2})", "TableLookup": "((const long long[]){{{entries}}})[{b}]",
+    "Select": "({0} ? {1} : {2})", "TableLookup": "{table}[{b}]",
 }  # fmt: skip
 # by a divisor that is known to be positive, and of a dividend that is known not to be negative, too
 C_POSITIVE = {
@@ -117,7 +117,8 @@ class Spelled:
         wrapped = [printer.parenthesize(x, FUNCTION, strict=True) for x in operands]
         plain = dict(zip("abc", (printer._print(x) for x in operands), strict=False))
         if type(self).__name__ == "TableLookup":
-            names["entries"] = ", ".join(map(str, operands[0]))
+            entries = ", ".join(map(str, operands[0].args))
+            names["table"] = f"((const long long[]){{{entries}}})" if entries else plain["a"]
         return table[type(self).__name__].format(*wrapped, **plain, **names)
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import sympy
 
+from ..entries import Entries
 from .node_spelling import Spelled
 from .terms import Atom, Condition, Sum
 
@@ -119,11 +120,14 @@ class Isqrt(IntegerNode):
 
 
 class TableLookup(IntegerNode):
-    """Entry b of a table, a sympy.Tuple of integers, counted from 0."""
+    """Entry b of a table, a sympy.Tuple of integers, counted from 0; of one that is known at run
+    time only, a symbol with its name."""
 
     nargs = 2
     compute = staticmethod(lambda table, place: table[int(place)])
-    defined = staticmethod(lambda table, place: 0 <= place < len(table))
+    defined = staticmethod(
+        lambda table, place: isinstance(table, sympy.Tuple) and 0 <= place < len(table)
+    )
 
     @classmethod
     def eval(cls, *args: Any) -> Any:
@@ -271,6 +275,13 @@ _CONDITION = {
 }
 
 
+def table_of(entries: Entries) -> sympy.Basic:
+    """A table as a look-up's operand."""
+    if entries.values is None:
+        return sympy.Symbol(entries.name, integer=True)
+    return sympy.Tuple(*entries.values)
+
+
 SHAPES = (IntAdd, IntSub, IntMul, IntNeg)  # whose presence says that a form is meant
 
 
@@ -322,7 +333,7 @@ class _Writer:
         if kind == "isqrt":
             return Isqrt(self.expr(args[0]))
         if kind == "lookup":
-            return TableLookup(sympy.Tuple(*args[0].values), self.expr(args[1]))
+            return TableLookup(table_of(args[0]), self.expr(args[1]))
         return BINARY[kind](*map(self.expr, args))
 
     def condition(self, condition: Condition) -> Any:

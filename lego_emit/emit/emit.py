@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from ..entries import Entries
 from ..errors import TargetError
 from ..ir.nodes import Node
-from ..ir.program import Function, Program
+from ..ir.program import Program
 from ..ir.relations import renamed, with_tables
 from . import registry
 from .printer import Printer
@@ -49,6 +50,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
         names: dict[str, str] = {}
         for param in function.params:
             names[param.name] = _fresh(param.name, printer, scope)
+        given = {t: t.named(_fresh(t.name, printer, scope)) for t in function.tables}
         for local, _ in function.body:
             names[local] = _fresh(local, printer, scope)
         variables = printer.outputs_are_variables
@@ -56,11 +58,13 @@ def _legalize(program: Program, printer: Printer) -> Program:
         for output, _ in function.outputs:
             outputs[output] = _fresh(output, printer, output_scope)
 
-        def legal(node: Node, f: Function = function, names: dict[str, str] = names) -> Node:
-            own = {t: table for (t, index_type), table in tables.items() if index_type == f.index_type}
-            return with_tables(renamed(node, names), own)
-
-        user_names = {**{p.name: names[p.name] for p in function.params}, function.name: name}
+        own = {t: named for (t, index), named in tables.items() if index == function.index_type}
+        legal = partial(_legal, names=names, tables=own | given)
+        user_names = {
+            **{p.name: names[p.name] for p in function.params},
+            **{old.name: new.name for old, new in given.items()},
+            function.name: name,
+        }
         functions.append(
             replace(
                 function.renamed_params(names),
@@ -72,6 +76,10 @@ def _legalize(program: Program, printer: Printer) -> Program:
             )
         )
     return replace(program, name=unit, functions=tuple(functions))
+
+
+def _legal(node: Node, names: Mapping[str, str], tables: Mapping[Entries, Entries]) -> Node:
+    return with_tables(renamed(node, names), tables)
 
 
 def _tables(

@@ -304,6 +304,14 @@ class Printer:
             "write a formula as a GenP"
         )
 
+    def table_parameter(self, form: str, T: str) -> str:
+        """The form of a parameter that is a table of an index type T, with {name}; form: a
+        number's. Raises TargetError where a function cannot be given one."""
+        raise TargetError(
+            f"{self.title} gives functions no tables; where the entries are known when the file is "
+            "made, give Lookup the entries"
+        )
+
     def entry_lines(self, entries: Entries, index_type: str, indent: int) -> str:
         """The entries as literals, as many on a line as it holds."""
         texts = ", ".join(self.literal(value, index_type) for value in entries.values)
@@ -375,6 +383,8 @@ class Printer:
                     f"{self.title} has no {function.index_type}; it has {', '.join(self.types)}"
                 )
         functions = self.fitted_views(program)
+        for view in functions:
+            view.given_tables("")  # refused where the language has none
         with named(type(self), self.title, self.template):
             text = self._template.render(
                 unit=program.name,
@@ -456,7 +466,13 @@ class FunctionView:
         does not read."""
         names = [p.name for p in self._function.params]
         forms = [form if name in self.used else unused or form for name in names]
-        return separator.join(x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True))
+        texts = [x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True)]
+        return separator.join([*texts, *self.given_tables(form)])
+
+    def given_tables(self, form: str) -> list[str]:
+        """The parameters that are tables; form as in signature()."""
+        made = (self._printer.table_parameter(form, self.T).format(name=t.name) for t in self.tables)
+        return list(made)
 
     def with_unused(self, unused: str) -> Function:
         """The function with the parameters that it does not read named as in signature(); unused
@@ -475,6 +491,7 @@ class FunctionView:
         f = self._function
         lines = [f.summary] if f.summary else []
         lines += [f"Parameter {p.name}: {p.range_text}" for p in f.params if p.range_text]
+        lines += [f"Parameter {t.name}: {t.says}" for t in f.tables]
         if f.result_range:
             lines.append(f"Result: {f.result_range}")
         lines += [f"Assumes {a}" for a in f.assumptions]

@@ -91,6 +91,12 @@ class Function:
             yield from node.walk()
 
     @property
+    def tables(self) -> list[Entries]:
+        """The tables that it is given, after its parameters, in order of first use."""
+        found = (n.value for n in self.nodes() if n.op == "table" and n.value.values is None)
+        return list(dict.fromkeys(found))
+
+    @property
     def ranges(self) -> dict[str, str]:
         """What is known of each parameter, as text: {"i": "0 <= i < BM"}."""
         return {p.name: p.range_text for p in self.params}
@@ -228,11 +234,11 @@ class Program:
 
     @property
     def tables(self) -> list[tuple[Entries, str]]:
-        """(table, index type) of all that is looked up, each once, in order of first use."""
+        """(table, index type) of all constant tables, each once, in order of first use."""
         found = (
             (node.value, f.index_type)
             for f in self.functions
             for node in f.nodes()
-            if node.op == "table"
+            if node.op == "table" and node.value.values is not None
         )
         return list(dict.fromkeys(found))
