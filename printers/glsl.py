@@ -155,8 +155,10 @@ class GlslPrinter(Printer):
         return f"const {kind} {entries.name} = {kind}(\n{lines});"
 
     def op(self, node, view):
-        """The spelling; a shift's distance stays 32 bits wide."""
+        """The spelling; a shift's distance and a place in a table stay 32 bits wide."""
         op = super().op(node, view)
+        if view.index_type.endswith("64") and node.op == "lookup":
+            return replace(op, text=op.text.replace("{1}", "int({1})"))
         if view.index_type.endswith("64") and node.op in ("shl", "shr"):
             by = node.args[1]
             distance = str(by.value) if by.op == "const" else "int({1})"
