@@ -9,19 +9,19 @@ from hashlib import blake2b
 class Entries:
     """A table of integers; equal ones have one name and the same values.
 
-    name: what it is called in an emitted file. values: in the order of their places, or their
-    number for a table that is known at run time only, which has None: each of them is below that
-    number, then. least and most: bounds of the values. key: a text that is the same for equal
-    tables everywhere."""
+    name: what it is called in an emitted file. values: in the order of their places; or their
+    number, of a table that is given to the function at run time: it has none here, and each of them
+    is below that number. least and most: bounds of the values. key: a text that is the same for
+    equal tables everywhere."""
 
     __slots__ = ("_size", "key", "least", "most", "name", "values")
 
-    values: tuple[int, ...] | None
+    values: tuple[int, ...]
 
     def __init__(self, name: str, values: Iterable[int] | int):
         self.name = name
         if isinstance(values, int):
-            self.values, self._size, self.least, self.most = None, values, 0, values - 1
+            self.values, self._size, self.least, self.most = (), values, 0, values - 1
             self.key = f"{name}[{values}]"
             return
         self.values = tuple(values)
@@ -46,7 +46,12 @@ class Entries:
 
     @property
     def _known(self) -> tuple[int, ...] | int:
-        return self._size if self.values is None else self.values
+        return self.values or self._size
+
+    @property
+    def given(self) -> bool:
+        """Whether it is known at run time only."""
+        return not self.values
 
     @property
     def says(self) -> str:
@@ -55,15 +60,14 @@ class Entries:
 
     def at(self, place: int) -> int:
         """The value at a place. Raises ArithmeticError where there is none, or it is not known."""
-        if self.values is not None and 0 <= place < self._size:
+        if self.values and 0 <= place < self._size:
             return self.values[place]
         raise ArithmeticError(f"{self.name}[{place}] has no value here")
 
     def between(self, first: int | None, last: int | None) -> tuple[int, int]:
         """Bounds of the values at the places first..last, None where they have no bound."""
         first, last = max(first or 0, 0), self._size - 1 if last is None else last
-        whole = self.values is None or (first == 0 and last >= self._size - 1)
-        some = () if whole else self.values[first : max(last, 0) + 1]  # pyright: ignore
+        some = self.values[first : max(last, 0) + 1] if (first, last) != (0, self._size - 1) else ()
         return (min(some), max(some)) if some else (self.least, self.most)
 
     def named(self, name: str) -> Entries:

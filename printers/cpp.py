@@ -69,7 +69,7 @@ class CppPrinter(HeaderPrinter):
     def op(self, node, view):
         """A table that is given is a parameter, not the namespace's."""
         op = super().op(node, view)
-        if node.op == "lookup" and node.args[0].value.values is None:
+        if node.op == "lookup" and node.args[0].value.given:
             return replace(op, text="{0}[{1}]")
         return op
 

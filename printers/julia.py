@@ -148,7 +148,7 @@ class JuliaPrinter(Printer):
     def op(self, node, view):
         """The spelling; where the types may differ, plain numbers stand without Ti."""
         op = super().op(node, view)
-        if node.op == "lookup" and node.args[0].value.values is None:
+        if node.op == "lookup" and node.args[0].value.given:
             op = self.ops["lookup"]  # of any type of integers
         positions = {"shl": (1,), "shr": (1,)}.get(node.op, (0, 1) if op.prec == 10 else ())
         for k in positions:

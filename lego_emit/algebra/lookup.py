@@ -64,7 +64,7 @@ class Lookup(Indexable):
     @cached_property
     def _inverse(self) -> np.ndarray | None:
         """The row-major index at each position; None where the table is no permutation."""
-        if self.entries.values is None:
+        if self.entries.given:
             return None
         values, size = self._values, len(self._values)
         if self.entries.most != size - 1 or np.bincount(values, minlength=size).min() == 0:
@@ -75,7 +75,7 @@ class Lookup(Indexable):
 
     @cached_property
     def _values(self) -> np.ndarray:
-        if self.entries.values is None:
+        if self.entries.given:
             raise LayoutError(
                 f"{self!r}: the table is known at run time only; give Lookup its entries to evaluate it"
             )
@@ -89,7 +89,7 @@ class Lookup(Indexable):
     @cached_property
     def _formula(self) -> Block | None:
         """A layout of the same positions whose formula is known."""
-        recognize = offered("recognize") if self.entries.values is not None else None
+        recognize = offered("recognize") if not self.entries.given else None
         found = None if recognize is None else recognize(self._values, self.dims).layout
         return found if found is not None and found.dims == self.dims else None
 
@@ -106,7 +106,7 @@ class Lookup(Indexable):
     @property
     def physical_dims(self) -> tuple[Any, ...]:
         """Its dims, or how far the positions of another map go."""
-        known = self.entries.values is not None and not self.has_inverse
+        known = not self.entries.given and not self.has_inverse
         return (self.entries.most + 1,) if known else self.dims
 
     def with_sizes(self, new: Change) -> Lookup:
@@ -184,7 +184,9 @@ def _read(table: Any, dims: tuple[int, ...], construct: str) -> np.ndarray:
 def _array(table: Any) -> np.ndarray | str:
     """A table as an array of integers, or what is wrong with it."""
     if not isinstance(table, list | tuple | range) and not is_array(table):
-        return f"the table is {shown(table)}; give a list or an array of integers, or a file of them"
+        return (
+            f"the table is {shown(table)}; give a list or an array of integers, or a file of them"
+        )
     try:
         found = np.asarray(table)
     except (ValueError, TypeError, OverflowError):
@@ -204,9 +206,7 @@ def _from_file(name: str | PathLike[str], construct: str) -> np.ndarray | str:
     """A file's entries, or what is wrong with it."""
     path = Path(name)
     if path.suffix not in FILES:
-        return (
-            f"{str(path)!r} is neither a name nor a file of a table, which ends in {', '.join(FILES)}"
-        )
+        return f"{str(path)!r} is neither a name nor a file of a table, which ends in {', '.join(FILES)}"
     try:
         if path.suffix == ".npy":
             return _array(np.load(path, allow_pickle=False))

@@ -224,7 +224,7 @@ def entries_of(value: Any) -> Entries:
     table = value.args[0]
     if not isinstance(table, sympy.Tuple) or not table or not all(x.is_Integer for x in table):
         raise TraceError(f"{in_short(value)}: a table is a sympy.Tuple of at least one integer")
-    return Entries("table", map(int, table))
+    return Entries("table", [int(value) for value in table.args])
 
 
 def _is_fraction(value: Any) -> bool:

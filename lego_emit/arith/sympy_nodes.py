@@ -277,7 +277,7 @@ _CONDITION = {
 
 def table_of(entries: Entries) -> sympy.Basic:
     """A table as a look-up's operand."""
-    if entries.values is None:
+    if entries.given:
         return sympy.Symbol(entries.name, integer=True)
     return sympy.Tuple(*entries.values)
 

@@ -471,7 +471,9 @@ class FunctionView:
 
     def given_tables(self, form: str) -> list[str]:
         """The parameters that are tables; form as in signature()."""
-        made = (self._printer.table_parameter(form, self.T).format(name=t.name) for t in self.tables)
+        made = (
+            self._printer.table_parameter(form, self.T).format(name=t.name) for t in self.tables
+        )
         return list(made)
 
     def with_unused(self, unused: str) -> Function:

@@ -43,7 +43,9 @@ OPS = {
 }
 
 
-FREE = frozenset({"const", "var", "table", "int", "within"})  # no operations; within: of a graph alone
+FREE = frozenset(
+    {"const", "var", "table", "int", "within"}
+)  # no operations; within: of a graph alone
 
 
 @dataclass(frozen=True, slots=True)

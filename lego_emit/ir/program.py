@@ -93,7 +93,7 @@ class Function:
     @property
     def tables(self) -> list[Entries]:
         """The tables that it is given, after its parameters, in order of first use."""
-        found = (n.value for n in self.nodes() if n.op == "table" and n.value.values is None)
+        found = (n.value for n in self.nodes() if n.op == "table" and n.value.given)
         return list(dict.fromkeys(found))
 
     @property
@@ -207,7 +207,12 @@ class Function:
                     raise InternalError(f"{self.name}: {node}: signs are not proven")
             if node.op == "lookup":
                 table, place = node.args
-                if place.lo is None or place.lo < 0 or place.hi is None or place.hi >= len(table.value):
+                if (
+                    place.lo is None
+                    or place.lo < 0
+                    or place.hi is None
+                    or place.hi >= len(table.value)
+                ):
                     raise InternalError(f"{self.name}: {node}: the place is not proven")
             if node.op in ("shl", "shr"):
                 width = 64 if hi > 2**32 else 32
@@ -239,6 +244,6 @@ class Program:
             (node.value, f.index_type)
             for f in self.functions
             for node in f.nodes()
-            if node.op == "table" and node.value.values is not None
+            if node.op == "table" and not node.value.given
         )
         return list(dict.fromkeys(found))

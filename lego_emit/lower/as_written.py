@@ -125,12 +125,7 @@ class Written:
     def _looked_up(self, value: Any, path: Path) -> int:
         """An entry; at the nearest place where its own is not proven to be one."""
         entries, place = entries_of(value), value.args[1]
-        last, at = len(entries) - 1, self.expr(place, path)
-        own = self._value(place)
-        if not self.lowering.natural(own):
-            at = self.graph.op("max", at, self.graph.const(0))
-        if not self.lowering.natural(last - own):
-            at = self.graph.op("min", at, self.graph.const(last))
+        at = self.lowering.place(self.expr(place, path), self._value(place), len(entries) - 1)
         return self._from(value, "lookup", self.graph.table(entries), at)
 
     def _value(self, value: Any) -> Expr:

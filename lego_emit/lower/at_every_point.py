@@ -58,7 +58,7 @@ def _over(
                 return None
             known[k] = np.full(size, graph.values[k])
         elif op == "table":
-            if graph.values[k].values is None or graph.values[k].most >= LARGE:
+            if graph.values[k].given or graph.values[k].most >= LARGE:
                 return None
             known[k] = np.array(graph.values[k].values)
         elif op == "within":

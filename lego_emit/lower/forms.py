@@ -299,7 +299,7 @@ class Form:
         if kind == "bool":
             return self._from(source, "int", self.condition(args[0]))
         if kind == "lookup":
-            place = self._inside(args[1], len(args[0]) - 1)
+            place = self.lowering.place(self.expr(args[1]), args[1], len(args[0]) - 1)
             return self._from(source, "lookup", graph.table(args[0]), place)
         nodes = [self.expr(a) for a in args]
         if kind == "isqrt" and not self.lowering.natural(args[0]):
@@ -314,17 +314,6 @@ class Form:
                     f"say so with assume=['0 <= {args[1]!r} < 32']"
                 )
         return self._from(source, kind, *nodes)
-
-    def _inside(self, place: Expr, last: int) -> int:
-        """The node of a place of a table, the nearest one where it is not proven to be one."""
-        node, lowering = self.expr(place), self.lowering
-        if not lowering.natural(place):
-            place = Expr.atom(Atom("max", place, Expr.of(0)))
-            node = self._from(place, "max", node, self.graph.const(0))
-        if not lowering.natural(last - place):
-            place = Expr.atom(Atom("min", place, Expr.of(last)))
-            node = self._from(place, "min", node, self.graph.const(last))
-        return node
 
     def _from(self, source: Expr, op: str, *args: int) -> int:
         """An operation that stands for an atom."""

@@ -45,7 +45,7 @@ def lowered(
         else:
             found, needed = _spelled(problem, lowering)
             problem = replace(problem, preconditions=[*problem.preconditions, *needed])
-        if found.extents and any(n.op == "table" and n.value.values is None for n in found.nodes.values()):
+        if found.extents and any(n.op == "table" and n.value.given for n in found.nodes.values()):
             raise TraceError(
                 f"{problem.name}: there is no array form of a function that is given a table; write "
                 "a parameter for ':'"

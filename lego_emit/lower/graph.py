@@ -13,9 +13,7 @@ from ..ir.nodes import FREE, OPS
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
 REMAINDERS = {"mod": "div", "floormod": "floordiv"}
 # of natural operands they make natural results
-MONOTONE = frozenset(
-    {"add", "mul", "div", "mod", "shl", "shr", "and", "or", "xor", "min", "max", "isqrt", "int", "lookup"}
-)
+MONOTONE = frozenset("add mul div mod shl shr and or xor min max isqrt lookup int".split())
 OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 SHIFTS = {"mul": "shl", "div": "shr", "mod": "and"}  # by powers of two
 Inputs = tuple[tuple[int, int], ...]  # nodes of symbols, and their bits
@@ -34,6 +32,7 @@ class Graph:
         self.hoisted: list[bool] = []  # depends on sizes only
         self.natural: list[bool] = []  # seen at once to be >= 0
         self.positive: set[int] = set()  # divisors that are proven to be >= 1
+        self.tops: dict[int, int] = {}  # of places in tables, what they are proven not to exceed
         self.partial: dict[int, bool] = {}  # divisions by what may be 0: whether it is >= 1 where
         # the value is used
         self.prices: list[float] = []
@@ -60,7 +59,10 @@ class Graph:
         """The node of a table."""
         key = ("table", entries)
         found = self._known.get(key)
-        return self._add(key, entries, True, 0) if found is None else found
+        if found is None:
+            found = self._add(key, entries, True, 0)
+            self.natural[found] = entries.least >= 0
+        return found
 
     def within(self, node: int, source: Expr) -> int:
         """A node in a branch in which more is known of it than elsewhere: no operation, and what is
@@ -139,8 +141,6 @@ class Graph:
         self.natural.append(
             value >= 0
             if key[0] == "const"
-            else value.least >= 0
-            if key[0] == "table"
             else key[0] in MONOTONE and all(self.natural[a] for a in args)
         )
         self.prices.append(price)

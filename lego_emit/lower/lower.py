@@ -219,7 +219,9 @@ def _inside(place: Node, last: int) -> Node:
     """A place of a table, the nearest one where there is none."""
     if place.lo is None or place.lo < 0:
         place = _node("max", place, _number(0))
-    return place if place.hi is not None and place.hi <= last else _node("min", place, _number(last))
+    return (
+        place if place.hi is not None and place.hi <= last else _node("min", place, _number(last))
+    )
 
 
 def _number(value: int) -> Node:
