@@ -44,7 +44,7 @@ def applied(node, values):
 def operands(node):
     """The operands of a node that print with every kind of parenthesis, and where it has a value."""
     (count,) = node.nargs
-    args = [x - y, y - 1, x * y][: int(count)]
+    args: list[Any] = [x - y, y - 1, x * y][: int(count)]
     if node is nodes.TableLookup:
         args[0] = TABLE
     points = []

@@ -143,7 +143,7 @@ class Lookup(Indexable):
 
     def __repr__(self) -> str:
         values = self.entries.values
-        if values is None:
+        if self.entries.given:
             return f"Lookup([{listed(self.dims)}], {self.entries.name!r})"
         text = listed(values)
         if len(values) > WRITTEN:

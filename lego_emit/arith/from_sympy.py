@@ -222,9 +222,10 @@ class Reader:
 def entries_of(value: Any) -> Entries:
     """The table of a look-up. Raises TraceError where it is none."""
     table = value.args[0]
-    if not isinstance(table, sympy.Tuple) or not table or not all(x.is_Integer for x in table):
+    known: Any = table.args if isinstance(table, sympy.Tuple) else ()
+    if not known or not all(x.is_Integer for x in known):
         raise TraceError(f"{in_short(value)}: a table is a sympy.Tuple of at least one integer")
-    return Entries("table", [int(value) for value in table.args])
+    return Entries("table", map(int, known))
 
 
 def _is_fraction(value: Any) -> bool:
