@@ -69,6 +69,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
             replace(
                 function.renamed_params(names),
                 name=name,
+                assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 body=tuple((names[n], legal(e)) for n, e in function.body),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),

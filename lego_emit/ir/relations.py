@@ -265,8 +265,8 @@ def renamed(node: Node, names: Mapping[str, str]) -> Node:
 
 
 def with_tables(node: Node, tables: Mapping[Entries, Entries]) -> Node:
-    """The node with other tables for its own."""
-    return replaced(node, lambda t: replace(t, value=tables[t.value]), "table")
+    """The node with other tables for some of its own."""
+    return replaced(node, lambda t: replace(t, value=tables.get(t.value, t.value)), "table")
 
 
 def with_numbers(node: Node, numbers: Mapping[str, int]) -> Node:
