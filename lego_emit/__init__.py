@@ -16,6 +16,7 @@ from .errors import LegoError, LegoWarning, nearest
 
 if TYPE_CHECKING:
     from .algebra.linear import Linear
+    from .algebra.lookup import Lookup
     from .algebra.same import same_map
     from .algebra.strided import Strided
     from .arith.expr import symbols
@@ -44,6 +45,8 @@ def __getattr__(name: str) -> Any:
             from .ir.cost import Cost as found
         case "Linear":
             from .algebra.linear import Linear as found
+        case "Lookup":
+            from .algebra.lookup import Lookup as found
         case "Strided":
             from .algebra.strided import Strided as found
         case "same_map":
@@ -131,6 +134,7 @@ __all__ = [
     "LegoError",
     "LegoWarning",
     "Linear",
+    "Lookup",
     "OrderBy",
     "Padded",
     "Pattern",

@@ -77,6 +77,11 @@ def call(name: str, args: Sequence[Said]) -> Said:
     return Said(f"{name}({', '.join(a.text for a in args)})")
 
 
+def entry(table: str, place: Said) -> Said:
+    """table[place]."""
+    return Said(f"{table}[{place.text}]")
+
+
 def choice(condition: Said, then: Said, other: Said) -> Said:
     """then if condition else other."""
     need = BINDING["or"]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, guard, infix, unsigned_fit
+from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_lines import broken
@@ -193,6 +194,18 @@ class HeaderPrinter(Printer):
         """A helper function's head."""
         return self.head(f"{self.qualifiers} {T} {self.prefix(unit)}{name}", parameters)
 
+    def table(self, entries: Entries, index_type: str) -> str:
+        """An array, one for each translation unit: where the linker chose one for all, units of one
+        name in libraries that are loaded together would read the first one's. clang-format would
+        lay it out in columns."""
+        head = f"static constexpr {self.types[index_type]} {entries.name}[{len(entries)}] = {{"
+        lines = self.entry_lines(entries, index_type, 4)
+        return f"// clang-format off\n{head}\n{lines}}};\n// clang-format on"
+
+    def table_parameter(self, form: str, T: str) -> str:
+        """A pointer to constants."""
+        return f"const {T}* {{name}}"
+
     def comment(self, text: str, mark: str = "//") -> list[str]:
         """A paragraph of a comment as lines."""
         return wrapped(text, self.line_width - len(mark) - 1)
@@ -221,7 +234,7 @@ class HeaderPrinter(Printer):
         """Whether the text has the index type: only a literal, however combined, is an int."""
         if node.op in ("const", "var"):
             return node.op == "var"
-        if node.op in ("int", "min", "max", "floordiv", "floormod", "isqrt"):
+        if node.op in ("int", "min", "max", "floordiv", "floormod", "isqrt", "lookup"):
             return True
         value_args = {"shl": node.args[:1], "shr": node.args[:1], "select": node.args[1:]}
         return any(self.brings_type(a) for a in value_args.get(node.op, node.args))
@@ -231,6 +244,7 @@ class HeaderPrinter(Printer):
         f = function
         lines = [f.summary] if f.summary else []
         lines += [f"@param {p.name} {p.range_text}" for p in f.params if p.range_text]
+        lines += [f"@param {t.name} {t.says}" for t in f.tables]
         lines += [f"@return {f.result_range}"] if f.result_range else []
         lines += [f"@pre {a}" for a in f.assumptions]
         lines += [f"@note {f.width_note}"] if f.width_note else []

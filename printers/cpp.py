@@ -3,6 +3,8 @@
 Reference: ISO C++20, https://en.cppreference.com/w/cpp/language/expressions
 """
 
+from dataclasses import replace
+
 from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
@@ -51,6 +53,7 @@ class CppPrinter(HeaderPrinter):
         "floordiv": call("{unit}_detail::floor_div({0},\v{1})", 2, "floor_div"),
         "floormod": call("{unit}_detail::floor_mod({0},\v{1})", 2, "floor_mod"),
         "isqrt": call("{unit}_detail::isqrt({0})", 1, "isqrt"),
+        "lookup": call("{unit}_detail::{0}[{1}]", 2),
         "int": call("{T}{{{0}}}", 1),
     }
     helpers = HELPERS
@@ -62,6 +65,13 @@ class CppPrinter(HeaderPrinter):
     def unit_scope(self, unit):
         """The macros, and the helpers' namespace."""
         return {*super().unit_scope(unit), f"{unit}_detail"}
+
+    def op(self, node, view):
+        """A table that is given is a parameter, not the namespace's."""
+        op = super().op(node, view)
+        if node.op == "lookup" and node.args[0].value.given:
+            return replace(op, text="{0}[{1}]")
+        return op
 
     def fast_isqrt(self, index_type):
         """std::sqrt's, outside constant evaluation."""

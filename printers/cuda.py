@@ -83,6 +83,7 @@ class CudaPrinter(HeaderPrinter):
         "floordiv": call("{unit}_floor_div({0},\v{1})", 2, "floor_div"),
         "floormod": call("{unit}_floor_mod({0},\v{1})", 2, "floor_mod"),
         "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
+        "lookup": call("{0}[{1}]", 2),
         "int": call("static_cast<{T}>({0})", 1),
     }
     helpers = {
@@ -98,6 +99,15 @@ class CudaPrinter(HeaderPrinter):
     def prefix(self, unit):
         """The unit's name: there is no namespace."""
         return f"{unit}_"
+
+    def table_name(self, name, unit):
+        """It begins with the unit's: there is no namespace."""
+        return f"{self.prefix(unit)}{name}"
+
+    def table(self, entries, index_type):
+        """An array that the device has in its memory, and the host in its own."""
+        mark = "#ifdef __CUDA_ARCH__\n__device__\n#endif"
+        return super().table(entries, index_type).replace("static", f"{mark}\nstatic", 1)
 
     def fast_isqrt(self, index_type):
         """The device's root, outside constant evaluation."""

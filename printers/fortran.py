@@ -11,6 +11,7 @@ from dataclasses import replace
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.ir.program import INDEX_TYPES
 
+CONTINUED = 250  # lines of a table in one statement
 SIGN = 12  # a sign may only stand before the first term: it binds as + and - do
 
 FLOOR_DIV = """
@@ -126,6 +127,7 @@ class FortranPrinter(Printer):
         "lnot": Op(".not. {0}", 9, (10,)),
         "land": infix(".and.", 8),
         "lor": infix(".or.", 7),
+        "lookup": call("{0}({1})", 2),
         "int": call(f"merge(1_{{T}},{BREAK}0_{{T}},{BREAK}{{0}})", 1),
         "select": call(f"merge({{1}},{BREAK}{{2}},{BREAK}{{0}})", 3),
     }
@@ -199,6 +201,27 @@ class FortranPrinter(Printer):
             return replace(node, op="floormod.careful")
         return node
 
+    def table(self, entries, index_type):
+        """A named constant; of very many digits the parts of one, for a statement has at most 255
+        continuation lines."""
+        T, most = self.types[index_type], INDEX_TYPES["int32"][1]
+        texts = [str(v) if v <= most else self.literal(v, index_type) for v in entries.values]
+        lines = textwrap.wrap(", ".join(texts), self.line_width - 6)
+        cut = range(0, len(lines), CONTINUED)
+        parts = [[x.rstrip(",") for x in lines[k : k + CONTINUED]] for k in cut]
+        names = [f"{entries.name}_{k}" for k in range(1, len(parts) + 1)]
+        made = []
+        if len(parts) > 1:
+            for name, part in zip(names, parts, strict=True):
+                made.append(_constant(T, f"{name}(*)", part))
+            parts = [[", ".join(names)]]
+        made.append(_constant(T, f"{entries.name}(0:{len(entries) - 1})", parts[0]))
+        return "\n".join(made)
+
+    def table_parameter(self, form, T):
+        """An array that counts from 0."""
+        return f"integer({T}), intent(in) :: {{name}}(0:*)"
+
     def op(self, node, view):
         """The spelling, a shift's distance without its kind."""
         op = super().op(node, view)
@@ -270,6 +293,12 @@ class FortranPrinter(Printer):
                 f"The first axis is the fastest in memory; the row-major order, last axis fastest, "
                 f"is reshape({values[0]}, [{', '.join(shape)}], order=[{', '.join(order)}])"
             )
+
+
+def _constant(T, declared, lines):
+    """A named constant of lines of values."""
+    values = ", &\n    ".join(lines)
+    return f"  integer({T}), parameter :: {declared} = [integer({T}) :: &\n    {values}]"
 
 
 def _may_trap(node, index_type):

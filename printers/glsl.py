@@ -109,6 +109,7 @@ class GlslPrinter(Printer):
         "floordiv": call(f"{{unit}}_floor_div({{0}},{BREAK}{{1}})", 2, "floor_div"),
         "floormod": call(f"{{unit}}_floor_mod({{0}},{BREAK}{{1}})", 2, "floor_mod"),
         "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
+        "lookup": call("{0}[{1}]", 2),
         "int": call("{T}({0})", 1),
     }
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
@@ -143,9 +144,21 @@ class GlslPrinter(Printer):
         """Unsigned operands need no helper."""
         return unsigned_fit(node, function)
 
+    def table_name(self, name, unit):
+        """It begins with the unit's: there is no namespace."""
+        return f"{unit}_{name}"
+
+    def table(self, entries, index_type):
+        """A constant array."""
+        kind = f"{self.types[index_type]}[{len(entries)}]"
+        lines = self.entry_lines(entries, index_type, 4)
+        return f"const {kind} {entries.name} = {kind}(\n{lines});"
+
     def op(self, node, view):
-        """The spelling; a shift's distance stays 32 bits wide."""
+        """The spelling; a shift's distance and a place in a table stay 32 bits wide."""
         op = super().op(node, view)
+        if view.index_type.endswith("64") and node.op == "lookup":
+            return replace(op, text=op.text.replace("{1}", "int({1})"))
         if view.index_type.endswith("64") and node.op in ("shl", "shr"):
             by = node.args[1]
             distance = str(by.value) if by.op == "const" else "int({1})"

@@ -17,6 +17,7 @@ from textwrap import wrap
 
 from lego_emit import templates
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
+from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Program
 from lego_emit.printers import javascript_numbers as numbers
@@ -141,6 +142,7 @@ BIGINT = {
     "min": call("minBig({0}, {1})", 2, "minBig"),
     "max": call("maxBig({0}, {1})", 2, "maxBig"),
     "isqrt": call("isqrtBig({0})", 1, "isqrtBig"),
+    "lookup": call("{0}[Number({1})]", 2),
     "int": call("BigInt({0})", 1),
 }
 
@@ -171,6 +173,7 @@ class JavaScriptPrinter(Printer):
         "min": call("Math.min({0}, {1})", 2),
         "max": call("Math.max({0}, {1})", 2),
         "isqrt": call("isqrt({0})", 1, "isqrt"),
+        "lookup": call("{0}[{1}]", 2),
         "int": call("Number({0})", 1),
     }
     # Numbers that the index type keeps within 32 bits: a bit operation cuts quotients off.
@@ -200,6 +203,17 @@ class JavaScriptPrinter(Printer):
     def literal_prec(self, value: int) -> int:
         """A sign binds as a unary operator does."""
         return ATOM if value >= 0 else UNARY
+
+    def table(self, entries: Entries, index_type: str) -> str:
+        """A typed array: as narrow as its Numbers, or of BigInts."""
+        narrow = index_type == "int53" and entries.most < 2**31
+        array = ARRAYS["int32" if narrow else index_type]
+        lines = self.entry_lines(entries, index_type, 2)
+        return f"const {entries.name} = {array}.of(\n{lines},\n);"
+
+    def table_parameter(self, form: str, T: str) -> str:
+        """Any array of Numbers or of BigInts; form has {T} where types are declared."""
+        return "{name}" if "{T}" not in form else f"{{name}}: ArrayLike<{T}>"
 
     def fitted(self, function: Function) -> Function:
         """Without a -0, where Numbers might give one."""
@@ -263,6 +277,8 @@ class JavaScriptPrinter(Printer):
         notes += [view.width_note] if view.width_note else []
         kind = f"{{{view.T}}} " if typed else ""
         tags = [f"@param {kind}{p.name} {p.range_text}" for p in header.params]
+        kind = f"{{ArrayLike<{view.T}>}} " if typed else ""
+        tags += [f"@param {kind}{t.name} {t.says}" for t in view.tables]
         kind = f"{{{self.result_type(view)}}} " if typed else ""
         tags.append(f"@returns {kind}{header.result_range}")
         tags = [tag.rstrip() for tag in tags if tag != "@returns "]

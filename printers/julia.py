@@ -10,7 +10,7 @@ SparseArrays, and its literals are made of that type, since `i + 4` would widen 
 import textwrap
 from dataclasses import replace
 
-from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
+from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
 
 UNARY = 15
 
@@ -89,8 +89,10 @@ class JuliaPrinter(Printer):
         "min": call(f"min({{0}},{BREAK}{{1}})", 2),
         "max": call(f"max({{0}},{BREAK}{{1}})", 2),
         "isqrt": call("isqrt({0})", 1),
+        "lookup": Op("{T}({0}[{1} + 1])", ATOM, (0, 12)),
         "int": call("{T}({0})", 1),
     }
+    typed_ops = {t: {"lookup": Op("{0}[{1} + 1]", ATOM, (0, 12))} for t in ("int64", "uint64")}
     template = "julia.jinja"
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS
@@ -129,9 +131,25 @@ class JuliaPrinter(Printer):
         """A literal of the index type, which may be the type parameter Ti."""
         return str(value) if index_type == "int64" else f"{self.types[index_type]}({value})"
 
+    def table_name(self, name, unit):
+        """In capitals, as constants are."""
+        return name.upper()
+
+    def table(self, entries, index_type):
+        """A constant vector; its literals are of the array's type."""
+        kind = WIDER[index_type][0] if index_type in WIDER else self.types[index_type]
+        lines = self.entry_lines(entries, "int64", 4)
+        return f"const {entries.name} = {kind}[\n{lines},\n]"
+
+    def table_parameter(self, form, T):
+        """Any vector of integers."""
+        return "{name}::AbstractVector{{<:Integer}}"
+
     def op(self, node, view):
         """The spelling; where the types may differ, plain numbers stand without Ti."""
         op = super().op(node, view)
+        if node.op == "lookup" and node.args[0].value.given:
+            op = self.ops["lookup"]  # of any type of integers
         positions = {"shl": (1,), "shr": (1,)}.get(node.op, (0, 1) if op.prec == 10 else ())
         for k in positions:
             # Distances and comparisons take any integer type: a plain literal widens nothing.
@@ -143,11 +161,12 @@ class JuliaPrinter(Printer):
 
     def signature(self, f):
         """Name, arguments, result and type parameter."""
-        return self._signature(f, f.name, [p.name for p in f.params], self._element(f))
+        names = [p.name for p in f.params]
+        return self._signature(f, f.name, names, self._element(f), f.given_tables(""))
 
-    def _signature(self, f, name, names, result):
+    def _signature(self, f, name, names, result, tables=()):
         wide = WIDER.get(f.index_type)
-        arguments = f",{BREAK}".join(f"{n}::{f.T}" for n in names)
+        arguments = f",{BREAK}".join([*(f"{n}::{f.T}" for n in names), *tables])
         if wide and not names:
             arguments = f"::Type{{Ti}} = {wide[0]}"
         where = f" where {{Ti<:Union{{{', '.join(wide)}}}}}" if wide else ""
@@ -168,7 +187,8 @@ class JuliaPrinter(Printer):
         lines = f.docs
         summary = [lines.pop(0), ""] if f.summary else []
         text = [*summary, *(f"- {x}" for x in lines)]
-        return self._docstring(f, f.name, [p.name for p in f.params], results, text)
+        names = [p.name for p in f.params] + [t.name for t in f.tables]
+        return self._docstring(f, f.name, names, results, text)
 
     def _docstring(self, f, name, names, results, text):
         arguments = ", ".join(names)

@@ -10,7 +10,8 @@ from functools import partial
 from itertools import combinations, count
 from textwrap import wrap
 
-from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, unsigned_fit
+from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
+from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function
 from lego_emit.printers import rust_layout
@@ -140,6 +141,7 @@ class RustPrinter(Printer):
         "floordiv": helper_call("floor_div", 2),
         "floormod": helper_call("floor_mod", 2),
         "isqrt": helper_call("isqrt", 1),
+        "lookup": Op(f"{{0}}[{PAIR}{{1}}{BREAK}as{BREAK}usize{END}]", ATOM, (0, CAST)),
     }
     helpers = {
         "min": MIN,
@@ -172,6 +174,21 @@ class RustPrinter(Printer):
         """A mask, in groups of digits."""
         # clippy::decimal_bitwise_operands wants what masks bits in hexadecimal.
         return f"0x{value:_x}" if value > 9 else self.literal(value, index_type)
+
+    def table_name(self, name: str, unit: str) -> str:
+        """In capitals, as constants are."""
+        return name.upper()
+
+    def table(self, entries: Entries, index_type: str) -> str:
+        """A reference to a constant array: the array itself would be copied where it is read."""
+        T, values = self.types[index_type], [self.literal(v, index_type) for v in entries.values]
+        head = f"const {entries.name}: &[{T}; {len(entries)}] ="
+        listed = rust_layout.parse(f"&[{LIST}{BREAK.join(values)}{END}]")
+        return rust_layout.binding(head, listed, 0)
+
+    def table_parameter(self, form: str, T: str) -> str:
+        """A slice."""
+        return f"{{name}}: &[{T}]"
 
     def line(self, text: str, indent: int) -> str:
         """A `let` statement."""
@@ -251,6 +268,7 @@ class RustPrinter(Printer):
         paragraphs = [[mark(view.summary)]] if view.summary else []
         header = view.with_unused("_{name}")
         ranges = [f"- `{p.name}`: `{p.range_text}`" for p in header.params if p.range_text]
+        ranges += [f"- `{t.name}`: {t.says}" for t in view.tables]
         result_range = header.result_text("result")
         returned = [f"`{result_range}`"] if result_range else []
         if len(view.outputs) > 1:
@@ -270,7 +288,12 @@ class RustPrinter(Printer):
         reason why they stand as they are. optional: there are other functions to choose from."""
         names = [p.name for p in view.params if p.name in view.used] + [n for n, _ in view.body]
         every = [*names, *(p.name for p in view.params)]
-        return _allow(view.name, names, every, len(view.params), optional)
+        every += [t.name for t in view.tables]
+        count = len(view.params) + len(view.tables)
+        lines = _allow(view.name, names, every, count, optional)
+        lints = _place_lints(view)
+        reason = "// A place in a table is not negative, and fits."
+        return [*lines, reason, *(f"#[allow(clippy::{x})]" for x in lints)] if lints else lines
 
 
 def _head(start: str, parameters: list[str], result: str) -> str:
@@ -320,6 +343,15 @@ def _allow(
     for reason, lints in reasons.items():
         lines += [f"// {reason}", *(f"#[allow({lint})]" for lint in lints)] if lints else []
     return lines
+
+
+def _place_lints(view: FunctionView) -> list[str]:
+    """The lints that a look-up's `as usize` sets off."""
+    places = [node.args[1] for node in view.nodes() if node.op == "lookup"]
+    seen = all(p.op in ("mod", "and") and p.args[1].op == "const" for p in places)  # by clippy, too
+    wide = "64" in view.index_type and not seen
+    signed = places and not view.index_type.startswith("u")
+    return ["cast_possible_truncation"] * wide + ["cast_sign_loss"] * bool(signed)
 
 
 def _last(node: Node) -> Node:

@@ -3,6 +3,7 @@
 import itertools
 import random
 
+from lego_emit.entries import Entries
 from lego_emit.ir.nodes import OPS, Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between, read
@@ -16,6 +17,10 @@ def const(value):
     return Node("const", (), value, value, value)
 
 
+def table(*values):
+    return Node("table", (), Entries("table", values), min(values), max(values))
+
+
 def node(op, *args, lo=None, hi=None):
     if lo is None and hi is None:
         lo, hi = interval(op, args)
@@ -26,6 +31,8 @@ def interval(op, args):
     """A range that holds an operation's values, (None, None) where an operand has none."""
     if op == "int":
         return 0, 1
+    if op == "lookup":
+        return args[0].lo, args[0].hi
     spans = [(a.lo, a.hi) for a in args if not a.is_bool]
     if OPS[op][1] == "b" or any(None in span for span in spans):
         return None, None
@@ -78,6 +85,8 @@ def every_operation(index_type="int32"):
             args = (a, small)
         elif op == "isqrt":
             args = (a_pos,)
+        elif op == "lookup":
+            args = (table(31, 7, 0, 2**31 - 1, 5), small)
         else:
             pool = {"i": iter((a, b)), "b": iter((lt, ge))}
             args = tuple(next(pool[k]) for k in kinds)

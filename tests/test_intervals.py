@@ -100,7 +100,8 @@ LOOSE = {
 def test_every_operation_with_a_value_has_a_rule():
     wanted = {op for op, (_, result, _) in OPS.items() if result == "i"}
     assert wanted <= intervals.BOUNDS.keys()
-    assert wanted == {*BINARY, *UNARY, "int", "select"}, "each is tested below"
+    assert wanted == {*BINARY, *UNARY, "int", "select", "lookup"}, "each is tested below"
+    assert intervals.interval("lookup", [(3, 9), ANY]) == (3, 9), "those of the table"
 
 
 @pytest.mark.parametrize("op", BINARY)

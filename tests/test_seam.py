@@ -33,6 +33,9 @@ NODES = [
 NODES = sorted((n for n in NODES if n is not nodes.IntegerNode), key=lambda n: n.__name__)
 
 
+TABLE = sympy.Tuple(5, 0, 40, 7)
+
+
 def applied(node, values):
     """What a node makes of integers, None where it has no value."""
     return node.compute(*values) if node.defined(*values) else None
@@ -41,10 +44,14 @@ def applied(node, values):
 def operands(node):
     """The operands of a node that print with every kind of parenthesis, and where it has a value."""
     (count,) = node.nargs
-    args = [x - y, y - 1, x * y][: int(count)]
+    args: list[Any] = [x - y, y - 1, x * y][: int(count)]
+    if node is nodes.TableLookup:
+        args[0] = TABLE
     points = []
     for a, b in POINTS:
         values = [a - b, b - 1, a * b][: int(count)]
+        if node is nodes.TableLookup:
+            values[0] = TABLE
         if applied(node, values) is not None:
             points.append(((a, b), applied(node, values)))
     return args, points

@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
+from ..entries import Entries
 from ..errors import IndexRangeError, InverseError, LayoutError, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from .sizes import product
 from .slices import check_slice, place_of
 
 # What blocks offer and others do: "symbols" (evaluation on symbols), "tracing" (the function that is
-# being followed, or None), "check" (at every index), "picture" (for a notebook).
+# being followed, or None), "check" (at every index), "picture" (for a notebook), "recognize" (the
+# layout of a table).
 _outside: dict[str, Callable[[], Any]] = {}
 
 
@@ -28,6 +30,11 @@ def provide(name: str, load: Callable[[], Any]) -> None:
 def outside(name: str) -> Any:
     """What was provided under a name."""
     return _outside[name]()
+
+
+def offered(name: str) -> Any:
+    """What was provided under a name; None where nothing was."""
+    return outside(name) if name in _outside else None
 
 
 class Numbers(Protocol):
@@ -47,6 +54,10 @@ class Numbers(Protocol):
 
     def called_back(self, block: Any, flat: Any) -> list[Any]:
         """A GenP's index of a position."""
+        ...
+
+    def looked_up(self, entries: Entries, place: Any) -> Any:
+        """A table's entry at a place that it has."""
         ...
 
     def masked(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..entries import Entries
 from ..errors import LayoutError
+from .written import Written
 
 
 class Plain:
@@ -27,6 +29,10 @@ class Plain:
         """What a GenP's inv gives."""
         found = block.inv_function(flat)
         return list(found) if isinstance(found, tuple | list) else [found]
+
+    def looked_up(self, entries: Entries, place: Any) -> Any:
+        """The entry; of a place that is written down, as that writes it."""
+        return place.looked_up(entries) if isinstance(place, Written) else entries.at(place)
 
     def masked(
         self, sizes: Sequence[Any], coordinates: Sequence[Any], values: Sequence[Any]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..entries import Entries
+
 _OPERATORS = {
     "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
     "xor": "^", "lshift": "<<", "rshift": ">>",
@@ -27,6 +29,10 @@ class Written:
 
     def compared(self, op: str, other: Any) -> Any:
         """self op other, a condition."""
+        raise NotImplementedError
+
+    def looked_up(self, entries: Entries) -> Any:
+        """The entry of a table at this place."""
         raise NotImplementedError
 
     def made(self, op: str, left: Any, right: Any) -> Any:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from math import isqrt
 from typing import Any
 
+from ..entries import Entries
 from .expr import Cond, Expr
 from .terms import Atom
 
 
 class Undefined(ArithmeticError):
-    """A division by zero, a root of a negative number, a negative shift."""
+    """A division by zero, a root of a negative number, a negative shift, a place outside of a table."""
 
 
 def evaluate(e: Expr, values: Mapping[str, int]) -> int:
@@ -88,6 +89,8 @@ class Evaluation:
             if lo == 0:
                 raise Undefined
             return base // lo
+        if kind == "lookup":
+            return _entry(args[0], self.expr(args[1]))
         a = self.expr(args[0])
         if kind == "isqrt":
             if a < 0:
@@ -103,6 +106,13 @@ class Evaluation:
                 raise Undefined
             return a << b if kind == "shl" else a >> b
         return _OPERATIONS[kind](a, b)
+
+
+def _entry(entries: Entries, place: int) -> int:
+    try:
+        return entries.at(place)
+    except ArithmeticError:
+        raise Undefined from None
 
 
 _OPERATIONS = {"min": min, "max": max, "and": int.__and__, "or": int.__or__, "xor": int.__xor__}

@@ -14,6 +14,7 @@ from functools import lru_cache, reduce
 from math import gcd
 from typing import Any
 
+from ..entries import Entries
 from ..errors import LONGEST, TraceError, shown
 from .digits import merge
 from .flags import Flag
@@ -432,6 +433,16 @@ def select(condition: Any, a: Any, b: Any) -> Expr:
     if a.constant == 1 and b.constant == 0:
         return condition.as_expr()
     return Expr.atom(Atom("select", condition, a, b))
+
+
+def lookup(entries: Entries, place: Expr) -> Expr:
+    """The entry at a place, which is known to have one."""
+    if entries.least == entries.most:  # also of a table that is known at run time only
+        return Expr.of(entries.least)
+    constant = place.constant
+    if constant is not None and not entries.given and 0 <= constant < len(entries):
+        return Expr.of(entries.at(constant))
+    return Expr.atom(Atom("lookup", entries, place))
 
 
 def shift_left(a: Expr, by: Expr) -> Expr:

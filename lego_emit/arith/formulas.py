@@ -134,13 +134,16 @@ def is_symbol(value: Any) -> bool:
 def stands(pair: Pair, shaped: bool = False) -> bool:
     """Whether a form is meant: nothing but our nodes, and sums or products of ours among them, or
     all of it once was a form of ours (shaped)."""
+    from sympy import Tuple
+
     from .sympy_nodes import SHAPES, IntegerNode
 
     for part in parts(expressions_of(pair)):
         if isinstance(part, IntegerNode):
             shaped = shaped or isinstance(part, SHAPES)
         elif not (is_integer(part) or _says(part, "is_Integer") or _says(part, "is_Symbol")):
-            return False
+            if not isinstance(part, Tuple):  # a table
+                return False
     return shaped
 
 

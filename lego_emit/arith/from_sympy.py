@@ -18,9 +18,20 @@ import sympy
 from sympy.functions.elementary.miscellaneous import Rem
 from sympy.logic import boolalg
 
+from ..entries import Entries
 from ..errors import TraceError
 from . import sympy_nodes as nodes
-from .expr import Cond, Expr, bit_operation, maximum, minimum, select, shift_left, shift_right
+from .expr import (
+    Cond,
+    Expr,
+    bit_operation,
+    lookup,
+    maximum,
+    minimum,
+    select,
+    shift_left,
+    shift_right,
+)
 from .formulas import in_short
 from .rebuild import expand_groups
 from .sympy_nodes import InternalSymbol
@@ -160,6 +171,10 @@ class Reader:
         c, a, b = value.args
         return select(self.truth(c), self.expr(a), self.expr(b))
 
+    def entry(self, value: Any) -> Expr:
+        """An entry of a table."""
+        return lookup(entries_of(value), self.expr(value.args[1]))
+
     def flag(self, value: Any) -> Expr:
         """One of our conditions as 0 or 1."""
         return Expr.of(self.condition(value))
@@ -202,6 +217,15 @@ class Reader:
         raise TraceError(
             f"{in_short(value)} is no condition that layouts know; write a relation such as x < 3"
         )
+
+
+def entries_of(value: Any) -> Entries:
+    """The table of a look-up. Raises TraceError where it is none."""
+    table = value.args[0]
+    known: Any = table.args if isinstance(table, sympy.Tuple) else ()
+    if not known or not all(x.is_Integer for x in known):
+        raise TraceError(f"{in_short(value)}: a table is a sympy.Tuple of at least one integer")
+    return Entries("table", map(int, known))
 
 
 def _is_fraction(value: Any) -> bool:
@@ -283,7 +307,7 @@ _READ: dict[type, Callable[[Reader, Any], Expr]] = {
     nodes.FloorDiv: _by(lambda a, b: a // b), Rem: Reader.remainder,
     sympy.Min: _by(minimum), nodes.IntMin: _by(minimum),
     sympy.Max: _by(maximum), nodes.IntMax: _by(maximum), sympy.Abs: _of(abs),
-    nodes.Isqrt: _of(lambda a: a.isqrt()),
+    nodes.Isqrt: _of(lambda a: a.isqrt()), nodes.TableLookup: Reader.entry,
     sympy.Piecewise: Reader.piecewise, nodes.Select: Reader.chosen,
     nodes.BitAnd: _bits("and"), nodes.BitOr: _bits("or"), nodes.BitXor: _bits("xor"),
     nodes.BitNot: _of(lambda a: -a - 1),

@@ -287,6 +287,7 @@ BOUNDS: dict[str, Callable[..., Interval]] = {
     "min": _min,
     "max": _max,
     "isqrt": _isqrt,
+    "lookup": lambda table, place: table,
     "int": lambda condition: FLAG,
     "select": lambda condition, x, y: either(x, y),
 }

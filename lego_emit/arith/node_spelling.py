@@ -21,7 +21,7 @@ PYTHON = {
     "Less": "int({0} < {1})", "LessEqual": "int({0} <= {1})", "Greater": "int({0} > {1})",
     "GreaterEqual": "int({0} >= {1})", "Equal": "int({0} == {1})", "Unequal": "int({0} != {1})",
     "LogicalAnd": "int(bool({0} and {1}))", "LogicalOr": "int(bool({0} or {1}))", "LogicalNot": "int(not {0})",
-    "Select": "({1} if {0} else {2})",
+    "Select": "({1} if {0} else {2})", "TableLookup": "{a}[{b}]",
 }  # fmt: skip
 
 # NumPy, CuPy, JAX: on arrays of integers and on integers. A root is exact below 2**52.
@@ -35,8 +35,9 @@ ARRAY = {
     "LogicalAnd": "{where}(({0} != 0) & ({1} != 0), 1, 0)",
     "LogicalOr": "{where}(({0} != 0) | ({1} != 0), 1, 0)",
     "LogicalNot": "{where}({0} == 0, 1, 0)", "Select": "{where}({0} != 0, {b}, {c})",
+    "TableLookup": "{array}({a})[{b}]",
 }  # fmt: skip
-_ARRAY_NAMES = ("minimum", "maximum", "where", "floor", "sqrt", "int64")
+_ARRAY_NAMES = ("array", "minimum", "maximum", "where", "floor", "sqrt", "int64")
 
 # C: one expression each, right for every sign, in which operands stand more than once. A root is
 # exact below 2**52.
@@ -50,7 +51,7 @@ C = {
     "Less": "({0} < {1})", "LessEqual": "({0} <= {1})", "Greater": "({0} > {1})",
     "GreaterEqual": "({0} >= {1})", "Equal": "({0} == {1})", "Unequal": "({0} != {1})",
     "LogicalAnd": "({0} && {1})", "LogicalOr": "({0} || {1})", "LogicalNot": "(!{0})",
-    "Select": "({0} ? {1} : {2})",
+    "Select": "({0} ? {1} : {2})", "TableLookup": "{table}[{b}]",
 }  # fmt: skip
 # by a divisor that is known to be positive, and of a dividend that is known not to be negative, too
 C_POSITIVE = {
@@ -74,6 +75,7 @@ LATEX = {
     "LogicalAnd": r"\left[{0} \wedge {1}\right]", "LogicalOr": r"\left[{0} \vee {1}\right]",
     "LogicalNot": r"\left[\neg {0}\right]",
     "Select": r"\begin{{cases}} {b} & \text{{if}}\: {a} \\ {c} & \text{{otherwise}} \end{{cases}}",
+    "TableLookup": r"{a}_{{{b}}}",
 }  # fmt: skip
 
 
@@ -114,6 +116,9 @@ class Spelled:
         operands = _operands(self)
         wrapped = [printer.parenthesize(x, FUNCTION, strict=True) for x in operands]
         plain = dict(zip("abc", (printer._print(x) for x in operands), strict=False))
+        if type(self).__name__ == "TableLookup":
+            entries = ", ".join(map(str, operands[0].args))
+            names["table"] = f"((const long long[]){{{entries}}})" if entries else plain["a"]
         return table[type(self).__name__].format(*wrapped, **plain, **names)
 
 

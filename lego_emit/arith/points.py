@@ -101,6 +101,8 @@ class Points:
                 made = [
                     None if c is None else a if c else b for c, a, b in zip(*columns, strict=True)
                 ]
+            elif kind == "lookup":
+                made = _each(args[0].at, self._expr(args[1]))
             else:
                 columns = [self._expr(a) for a in args if a is not None]
                 made = _each(_OPERATIONS[kind], *columns)
@@ -116,12 +118,12 @@ def _places_not(value: bool, column: list[bool | None]) -> int:
 def _each(operation: Callable, *columns: list) -> list:
     try:
         return list(map(operation, *columns))
-    except (ZeroDivisionError, TypeError):  # somewhere there is no value
+    except (ArithmeticError, TypeError):  # somewhere there is no value
         return [_one(operation, values) for values in zip(*columns, strict=True)]
 
 
 def _one(operation: Callable, values: tuple) -> Any:
     try:
         return None if None in values else operation(*values)
-    except ZeroDivisionError:
+    except ArithmeticError:
         return None

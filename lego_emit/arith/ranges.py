@@ -61,6 +61,8 @@ class Ranges(Known):
             if args[2] is not None:
                 known = known[0], tighter(min, known[1], self.interval(args[2])[1])
             return known
+        if kind == "lookup":
+            return args[0].between(*self.interval(args[1]))
         op = ATOM_OPS.get(kind, kind)
         if op not in intervals.BOUNDS:
             return ANY

@@ -15,6 +15,7 @@ from .expr import (
     distribute,
     divide_terms,
     group,
+    lookup,
     maximum,
     minimum,
     select,
@@ -111,6 +112,8 @@ def make(kind: str, *args: Any) -> Expr:
         return group(*args)
     if kind == "isqrt":
         return args[0].isqrt()
+    if kind == "lookup":
+        return lookup(*args)
     if kind in ("and", "or", "xor"):
         return bit_operation(kind, *args)
     if kind == "shl":

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import sympy
 
+from ..entries import Entries
 from .node_spelling import Spelled
 from .terms import Atom, Condition, Sum
 
@@ -20,7 +21,7 @@ __all__ = [
     "BitAnd", "BitNot", "BitOr", "BitXor", "Equal", "FloorDiv", "FloorMod", "Greater",
     "GreaterEqual", "IntAdd", "IntMax", "IntMin", "IntMul", "IntNeg", "IntSub", "IntegerNode",
     "InternalSymbol", "Isqrt", "Less", "LessEqual", "LogicalAnd", "LogicalNot", "LogicalOr", "Select", "ShiftLeft",
-    "ShiftRight", "Unequal",
+    "ShiftRight", "TableLookup", "Unequal",
 ]  # fmt: skip
 
 MOST_SHIFT = 4096  # bits; further ones stay as they are
@@ -116,6 +117,26 @@ class Isqrt(IntegerNode):
     nargs = 1
     compute = staticmethod(math.isqrt)
     defined = staticmethod(lambda a: a >= 0)
+
+
+class TableLookup(IntegerNode):
+    """Entry b of a table, a sympy.Tuple of integers, counted from 0; of one that is known at run
+    time only, a symbol with its name."""
+
+    nargs = 2
+    compute = staticmethod(lambda table, place: table[int(place)])
+    defined = staticmethod(
+        lambda table, place: isinstance(table, sympy.Tuple) and 0 <= place < len(table)
+    )
+
+    @classmethod
+    def eval(cls, *args: Any) -> Any:
+        """The entry at a number that is a place of the table; None where the node stays."""
+        known = args[1].is_Integer and cls.defined(*args)
+        return cls.compute(*args) if known else None
+
+    def _fcode(self, printer: Any, **_: Any) -> str:  # which would ask the table for a float
+        raise NotImplementedError("SymPy's Fortran has no table look-up; generate() has")
 
 
 class BitNot(IntegerNode):
@@ -254,6 +275,13 @@ _CONDITION = {
 }
 
 
+def table_of(entries: Entries) -> sympy.Basic:
+    """A table as a look-up's operand."""
+    if entries.given:
+        return sympy.Symbol(entries.name, integer=True)
+    return sympy.Tuple(*entries.values)
+
+
 SHAPES = (IntAdd, IntSub, IntMul, IntNeg)  # whose presence says that a form is meant
 
 
@@ -304,6 +332,8 @@ class _Writer:
             return self.condition(args[0])
         if kind == "isqrt":
             return Isqrt(self.expr(args[0]))
+        if kind == "lookup":
+            return TableLookup(table_of(args[0]), self.expr(args[1]))
         return BINARY[kind](*map(self.expr, args))
 
     def condition(self, condition: Condition) -> Any:

@@ -8,6 +8,7 @@ An atom is a symbol or an operation that polynomials do not have:
     fdiv(a, b), fmod(a, b)  floor division and modulo by a divisor of unknown sign
     min(a, b), max(a, b), select(cond, a, b), bool(cond), isqrt(a)
     and, or, xor, shl, shr  bit operations that are no digits
+    lookup(entries, a)      the entry of a table (Entries) at place a
     group(a, lo, hi, here)  a itself, kept as one factor; lo and hi are what is known of it or None,
                             here: in a branch only
 """

@@ -10,7 +10,7 @@ from functools import reduce
 from itertools import groupby
 
 from ..errors import shown
-from ..notation import PRODUCT, Said, call, choice, infix, inverted, negative
+from ..notation import PRODUCT, Said, call, choice, entry, infix, inverted, negative
 from .terms import Atom, Condition, Monomial, Sum
 
 CUT = ".."
@@ -85,6 +85,8 @@ def _atom(atom: Atom, left: Iterator[int]) -> Said:
         return choice(_condition(args[0], left), *(_expr(a, left) for a in args[1:]))
     if kind == "bool":
         return _condition(args[0], left)
+    if kind == "lookup":
+        return entry(args[0].name, _expr(args[1], left))
     found = [_expr(a, left) for a in args]
     return infix(_INFIX[kind], *found) if kind in _INFIX else call(kind, found)
 

@@ -11,8 +11,9 @@ from ..algebra.padded import Padded
 from ..algebra.plain import PLAIN
 from ..algebra.written import Written, is_number
 from ..arith.expr import Expr
+from ..entries import Entries
 from ..errors import VerifyError
-from ..notation import BINDING, Said, call, infix
+from ..notation import BINDING, Said, call, entry, infix
 from ..trace.layouts import Application
 from .steps import Reader, factor_text
 
@@ -43,6 +44,10 @@ class Formula(Written):
     def isqrt(self) -> Formula:
         """The integer square root, as a formula."""
         return self.of("isqrt", self)
+
+    def looked_up(self, entries: Entries) -> Formula:
+        """The entry of a table, as a formula."""
+        return self.of(f"{entries.name}[]", self)
 
     def compared(self, op: str, other: Any) -> Any:
         """A branch, which a formula has not."""
@@ -138,6 +143,8 @@ def _text(f: Formula, texts: dict[int, Said]) -> Said:
         single = text.isidentifier() or text.isdigit()
         return Said(text, "" if single else "+" if len(f.args[0].terms) > 1 else "//")
     args = [texts[a.place] for a in f.args]
+    if f.op.endswith("[]"):
+        return entry(f.op.removesuffix("[]"), *args)
     return infix(f.op, *args) if f.op in BINDING else call(f.op, args)
 
 

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
+from ..entries import Entries
+from ..errors import TargetError
+from ..ir.nodes import Node
 from ..ir.program import Program
-from ..ir.relations import renamed
+from ..ir.relations import renamed, with_tables
 from . import registry
 from .printer import Printer
 from .unit import Unit
+
+MOST_ENTRIES = 4096  # of a constant table
 
 
 def emit(program: Program, target: str, sizes: Mapping[str, int] | None = None) -> Unit:
     """Print a lowered program for a target. sizes: the parameters that are numbers in it."""
     printer = registry.printer(target)
+    for table, _ in program.tables:
+        if len(table) > MOST_ENTRIES:
+            raise TargetError(
+                f"{program.name}: a table of {len(table)} entries; a file holds at most "
+                f"{MOST_ENTRIES} of each. Give the positions by a formula, as a GenP, or name a "
+                'table that is known at run time only: Lookup(dims, "name")'
+            )
     legal = _legalize(program, printer)
     return Unit(printer.emit(legal), legal, printer, dict(sizes or {}))
 
@@ -26,6 +39,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
     helpers = (f"{unit}_{helper}" for helper in printer.helpers)
     taken = {h.lower() if printer.case_insensitive else h for h in helpers}
     taken |= printer.unit_scope(unit)
+    tables = _tables(program, printer, unit, taken)
     functions = []
     for function in program.functions:
         meets = function.name in printer.reserved_functions
@@ -36,24 +50,55 @@ def _legalize(program: Program, printer: Printer) -> Program:
         names: dict[str, str] = {}
         for param in function.params:
             names[param.name] = _fresh(param.name, printer, scope)
+        given = {t: t.named(_fresh(t.name, printer, scope)) for t in function.tables}
         for local, _ in function.body:
             names[local] = _fresh(local, printer, scope)
         variables = printer.outputs_are_variables
         outputs, output_scope = {}, scope if variables else printer.companions(name)
         for output, _ in function.outputs:
             outputs[output] = _fresh(output, printer, output_scope)
-        user_names = {**{p.name: names[p.name] for p in function.params}, function.name: name}
+
+        own = {t: named for (t, index), named in tables.items() if index == function.index_type}
+        legal = partial(_legal, names=names, tables=own | given)
+        user_names = {
+            **{p.name: names[p.name] for p in function.params},
+            **{old.name: new.name for old, new in given.items()},
+            function.name: name,
+        }
         functions.append(
             replace(
                 function.renamed_params(names),
                 name=name,
-                axes=tuple((names[n], renamed(e, names)) for n, e in function.axes),
-                body=tuple((names[n], renamed(e, names)) for n, e in function.body),
-                outputs=tuple((outputs[n], renamed(e, names)) for n, e in function.outputs),
+                assumed=tuple(map(legal, function.assumed)),
+                axes=tuple((names[n], legal(e)) for n, e in function.axes),
+                body=tuple((names[n], legal(e)) for n, e in function.body),
+                outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
     return replace(program, name=unit, functions=tuple(functions))
+
+
+def _legal(node: Node, names: Mapping[str, str], tables: Mapping[Entries, Entries]) -> Node:
+    return with_tables(renamed(node, names), tables)
+
+
+def _tables(
+    program: Program, printer: Printer, unit: str, taken: set[str]
+) -> dict[tuple[Entries, str], Entries]:
+    """The tables in their emitted names, which nothing else in the file has: they are not the
+    user's, so that all others come first."""
+    others = set(taken)
+    for f in program.functions:
+        names = [p.name for p in f.params] + [name for name, _ in (*f.body, *f.outputs)]
+        others.update(*(_keys(printer.legal_name(name), printer, False) for name in names))
+        others |= _keys(printer.legal_name(f.name), printer, True)
+    found = {}
+    for table, index_type in program.tables:
+        name = _fresh(printer.table_name(table.name, unit), printer, others)
+        taken |= _keys(name, printer, False)
+        found[table, index_type] = table.named(name)
+    return found
 
 
 def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -> str:

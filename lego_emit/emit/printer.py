@@ -8,11 +8,13 @@ in its own way, or not at all, is settled before there is any text (`fitted`).
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from ..entries import Entries
 from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
 from ..ir.nodes import OPS, Node
@@ -22,6 +24,7 @@ from ..templates import ENDING, environment, named
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
 SHIFTING = frozenset({"shl", "shr", *MASKING})
+OPERANDS = frozenset({"const", "var", "table"})
 BREAK = "\v"  # inside an op's text: a blank where a long line may be broken
 
 
@@ -115,7 +118,8 @@ class Printer:
         typed_ops: index type -> the operations that are spelled otherwise in it.
         helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index
             type's name {{ index_type }} are there).
-        template: Jinja text of the whole file, or the name of a file beside the printer's module
+        template: Jinja text of the whole file ({{ tables }}, {{ helpers }} and {{ functions }} are
+            there), or the name of a file beside the printer's module
             that holds it and ends in .jinja.
         reserved: words that cannot name a parameter, a variable or a function.
         reserved_functions: words that only functions of the file cannot have as a name (they would
@@ -186,6 +190,10 @@ class Printer:
         """The names that the unit takes from its functions (a module's own name, for one),
         in lower case where the language ignores case."""
         return set()
+
+    def table_name(self, name: str, unit: str) -> str:
+        """What a constant table of the unit is called in the file."""
+        return name
 
     def companions(self, name: str) -> set[str]:
         """The names that a function with ':' axes or several outputs has in the file beside its own
@@ -265,7 +273,7 @@ class Printer:
         """node as text; in parentheses if it binds less than need."""
         if node.op == "const":
             text, prec = self.literal(node.value, view.index_type), self.literal_prec(node.value)
-        elif node.op == "var":
+        elif node.op in ("var", "table"):
             text, prec = str(node.value), ATOM
         else:
             op = self.op(node, view)
@@ -285,6 +293,30 @@ class Printer:
     def op(self, node: Node, view: FunctionView) -> Op:
         """The spelling of a fitted node; override where its text depends on the operands' texts."""
         return self.typed_ops.get(view.index_type, self.ops).get(node.op) or self.ops[node.op]
+
+    # -- tables ----------------------------------------------------------------------------
+
+    def table(self, entries: Entries, index_type: str) -> str:
+        """The definition of a constant table, which the template prints. Raises TargetError where
+        the language has none."""
+        raise TargetError(
+            f"{self.title} has no constant tables; give {type(self).__name__} a method table, or "
+            "write a formula as a GenP"
+        )
+
+    def table_parameter(self, form: str, T: str) -> str:
+        """The form of a parameter that is a table of an index type T, with {name}; form: a
+        number's. Raises TargetError where a function cannot be given one."""
+        raise TargetError(
+            f"{self.title} gives functions no tables; where the entries are known when the file is "
+            "made, give Lookup the entries"
+        )
+
+    def entry_lines(self, entries: Entries, index_type: str, indent: int) -> str:
+        """The entries as literals, as many on a line as it holds."""
+        texts = ", ".join(self.literal(value, index_type) for value in entries.values)
+        pad = " " * indent
+        return textwrap.fill(texts, self.line_width, initial_indent=pad, subsequent_indent=pad)
 
     # -- lines -----------------------------------------------------------------------------
 
@@ -351,11 +383,14 @@ class Printer:
                     f"{self.title} has no {function.index_type}; it has {', '.join(self.types)}"
                 )
         functions = self.fitted_views(program)
+        for view in functions:
+            view.given_tables("")  # refused where the language has none
         with named(type(self), self.title, self.template):
             text = self._template.render(
                 unit=program.name,
                 program=program,
                 functions=functions,
+                tables=[self.table(*one) for one in program.tables],
                 helpers=self._helpers(program.name, functions),
                 printer=self,
             )
@@ -379,7 +414,7 @@ class Printer:
         for view in functions:
             extents = (node for _, extent in view.axes for node in extent.walk())
             for node in (*view.nodes(), *extents):
-                if node.op not in ("const", "var") and (helper := self.op(node, view).helper):
+                if node.op not in OPERANDS and (helper := self.op(node, view).helper):
                     used.add((helper, view.index_type))
         texts = []
         for name, source in self.helpers.items():
@@ -431,7 +466,15 @@ class FunctionView:
         does not read."""
         names = [p.name for p in self._function.params]
         forms = [form if name in self.used else unused or form for name in names]
-        return separator.join(x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True))
+        texts = [x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True)]
+        return separator.join([*texts, *self.given_tables(form)])
+
+    def given_tables(self, form: str) -> list[str]:
+        """The parameters that are tables; form as in signature()."""
+        made = (
+            self._printer.table_parameter(form, self.T).format(name=t.name) for t in self.tables
+        )
+        return list(made)
 
     def with_unused(self, unused: str) -> Function:
         """The function with the parameters that it does not read named as in signature(); unused
@@ -450,6 +493,7 @@ class FunctionView:
         f = self._function
         lines = [f.summary] if f.summary else []
         lines += [f"Parameter {p.name}: {p.range_text}" for p in f.params if p.range_text]
+        lines += [f"Parameter {t.name}: {t.says}" for t in f.tables]
         if f.result_range:
             lines.append(f"Result: {f.result_range}")
         lines += [f"Assumes {a}" for a in f.assumptions]

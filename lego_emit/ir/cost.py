@@ -50,10 +50,11 @@ class Cost:
 OPS = Cost("ops", hoisted=0.01)
 
 # A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
-# multiplication, a shift and corrections, and floor semantics add a comparison and a subtraction.
+# multiplication, a shift and corrections, and floor semantics add a comparison and a subtraction. A
+# look-up is a load from the nearest cache.
 LATENCY = Cost(
     "latency",
-    {"mul": 1.5, "div": 4, "mod": 4, "floordiv": 7, "floormod": 7, "isqrt": 8},
+    {"mul": 1.5, "div": 4, "mod": 4, "floordiv": 7, "floormod": 7, "isqrt": 8, "lookup": 4.5},
     symbolic=8,
     remainder=2.5,
     margin=1.5,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isqrt
 from typing import Any
 
-# op -> (operand kinds, result kind, evaluation); "i" is an integer, "b" a condition.
+# op -> (operand kinds, result kind, evaluation); "i" is an integer, "b" a condition, "t" a table.
 # div and mod meet only non-negative operands and positive divisors: truncating and flooring agree.
 # floordiv and floormod meet any sign of dividend and divisor.
 OPS = {
@@ -28,6 +28,7 @@ OPS = {
     "min": ("ii", "i", min),
     "max": ("ii", "i", max),
     "isqrt": ("i", "i", isqrt),
+    "lookup": ("ti", "i", lambda table, place: table.at(place)),
     "lt": ("ii", "b", lambda a, b: a < b),
     "le": ("ii", "b", lambda a, b: a <= b),
     "gt": ("ii", "b", lambda a, b: a > b),
@@ -42,13 +43,15 @@ OPS = {
 }
 
 
-FREE = frozenset({"const", "var", "int", "within"})  # no operations; within: of a graph alone
+FREE = frozenset(
+    {"const", "var", "table", "int", "within"}
+)  # no operations; within: of a graph alone
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One operation. op is a key of OPS, "const" (value: int) or "var" (value: name of a
-    parameter or of an earlier statement). lo and hi are the proven inclusive range, None where
+    """One operation. op is a key of OPS, "const" (value: int), "var" (value: name of a
+    parameter or of an earlier statement) or "table" (value: Entries, the range theirs). lo and hi are the proven inclusive range, None where
     there is no bound."""
 
     op: str
@@ -70,11 +73,16 @@ class Node:
         """Whether the node is a condition."""
         return self.op in OPS and OPS[self.op][1] == "b"
 
+    @property
+    def kind(self) -> str:
+        """What it is as an operand: a key of the kinds in OPS."""
+        return "b" if self.is_bool else "t" if self.op == "table" else "i"
+
 
 def evaluated(node: Node, env: Mapping[str, int], known: dict[int, int]) -> int:
     """A node's value; known: those of the nodes that were evaluated, by identity. Of a select only
     the branch that it takes is evaluated."""
-    if node.op == "const":
+    if node.op in ("const", "table"):
         return node.value
     if node.op == "var":
         return env[node.value]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from ..entries import Entries
 from ..errors import InternalError
 from .nodes import FREE, OPS, Node, evaluated
 from .relations import OPEN, Range, renamed, says
@@ -90,6 +91,12 @@ class Function:
             yield from node.walk()
 
     @property
+    def tables(self) -> list[Entries]:
+        """The tables that it is given, after its parameters, in order of first use."""
+        found = (n.value for n in self.nodes() if n.op == "table" and n.value.given)
+        return list(dict.fromkeys(found))
+
+    @property
     def ranges(self) -> dict[str, str]:
         """What is known of each parameter, as text: {"i": "0 <= i < BM"}."""
         return {p.name: p.range_text for p in self.params}
@@ -129,8 +136,8 @@ class Function:
 
     @property
     def op_count(self) -> int:
-        """Operations: + - * / % & | ^ << >> ~, comparisons, selects, min, max and square
-        roots; each once, as emitted."""
+        """Operations: + - * / % & | ^ << >> ~, comparisons, selects, min, max, square roots
+        and look-ups; each once, as emitted."""
         return sum(node.op not in FREE for node in self.nodes())
 
     @property
@@ -183,10 +190,13 @@ class Function:
         elif node.op == "var":
             if node.value not in known:
                 raise InternalError(f"{self.name}: {node}: an undefined name")
+        elif node.op == "table":
+            if not lo <= node.value.least <= node.value.most <= hi:
+                raise InternalError(f"{self.name}: {node}: an entry outside {self.index_type}")
         elif node.op not in OPS:
             raise InternalError(f"{self.name}: {node}: an unknown operation")
         else:
-            kinds = "".join("b" if arg.is_bool else "i" for arg in node.args)
+            kinds = "".join(arg.kind for arg in node.args)
             if kinds != OPS[node.op][0]:
                 raise InternalError(
                     f"{self.name}: {node}: operands {kinds!r}, wanted {OPS[node.op][0]!r}"
@@ -195,6 +205,15 @@ class Function:
                 num, den = node.args
                 if num.lo is None or num.lo < 0 or den.lo is None or den.lo < 1:
                     raise InternalError(f"{self.name}: {node}: signs are not proven")
+            if node.op == "lookup":
+                table, place = node.args
+                if (
+                    place.lo is None
+                    or place.lo < 0
+                    or place.hi is None
+                    or place.hi >= len(table.value)
+                ):
+                    raise InternalError(f"{self.name}: {node}: the place is not proven")
             if node.op in ("shl", "shr"):
                 width = 64 if hi > 2**32 else 32
                 by = node.args[1]
@@ -217,3 +236,14 @@ class Program:
         """Check every function."""
         for function in self.functions:
             function.check()
+
+    @property
+    def tables(self) -> list[tuple[Entries, str]]:
+        """(table, index type) of all constant tables, each once, in order of first use."""
+        found = (
+            (node.value, f.index_type)
+            for f in self.functions
+            for node in f.nodes()
+            if node.op == "table" and not node.value.given
+        )
+        return list(dict.fromkeys(found))

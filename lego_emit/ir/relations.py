@@ -12,8 +12,9 @@ from functools import reduce
 from math import isqrt
 from typing import Any
 
+from ..entries import Entries
 from ..errors import shown
-from ..notation import Said, call, choice, infix, inverted, negative, read_relations
+from ..notation import Said, call, choice, entry, infix, inverted, negative, read_relations
 from .nodes import OPS, Node
 
 MOST = 5000  # nodes of one text
@@ -134,7 +135,7 @@ class _Speaker:
         if node.op == "const":
             number = Said(shown(abs(node.value)))
             return number if node.value >= 0 else negative(number)
-        if node.op == "var":
+        if node.op in ("var", "table"):
             return Said(str(node.value))
         if node.op == "land":
             return reduce(lambda a, b: infix("and", a, b), map(self._chain, _chains(node)))
@@ -146,6 +147,8 @@ class _Speaker:
             return infix(_INFIX[node.op], *args)
         if node.op == "int":
             return args[0]
+        if node.op == "lookup":
+            return entry(args[0].text, args[1])
         if node.op == "select":
             return choice(*args)
         if node.op in ("not", "lnot"):
@@ -240,12 +243,12 @@ def bounds(condition: Node, name: str, values: Mapping[str, int]) -> tuple[Any, 
     return None, None
 
 
-def replaced(node: Node, made: Callable[[Node], Node]) -> Node:
-    """The node with other nodes for its variables."""
+def replaced(node: Node, made: Callable[[Node], Node], leaf: str = "var") -> Node:
+    """The node with other nodes for its variables, or its tables."""
     known: dict[int, Node] = {}
 
     def walk(node: Node) -> Node:
-        if node.op == "var":
+        if node.op == leaf:
             return made(node)
         if not node.args:
             return node
@@ -261,6 +264,11 @@ def renamed(node: Node, names: Mapping[str, str]) -> Node:
     return replaced(node, lambda v: replace(v, value=names.get(str(v.value), v.value)))
 
 
+def with_tables(node: Node, tables: Mapping[Entries, Entries]) -> Node:
+    """The node with other tables for some of its own."""
+    return replaced(node, lambda t: replace(t, value=tables.get(t.value, t.value)), "table")
+
+
 def with_numbers(node: Node, numbers: Mapping[str, int]) -> Node:
     """The node with numbers for names."""
     return replaced(node, lambda v: const(numbers[n]) if (n := str(v.value)) in numbers else v)
@@ -272,6 +280,7 @@ _ARRAYS: dict[str, Callable[..., Any]] = {
     "min": lambda a, b: _choose(a <= b, a, b),
     "max": lambda a, b: _choose(a >= b, a, b),
     "isqrt": lambda a: isqrt(a) if isinstance(a, int) else _each(isqrt, a),
+    "lookup": lambda t, place: t.at(place) if isinstance(place, int) else _each(t.at, place),
     "pow": operator.pow,
     "int": lambda c: int(c) if isinstance(c, bool) else c.astype(object) * 1,
     "lnot": lambda c: c ^ True,
@@ -290,8 +299,8 @@ def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
         return known[id(node)]
 
     def made(node: Node) -> Any:
-        if node.op in ("const", "var"):
-            return node.value if node.op == "const" else values[str(node.value)]
+        if node.op in ("const", "table", "var"):
+            return values[str(node.value)] if node.op == "var" else node.value
         first = walk(node.args[0])
         if node.op in ("land", "lor"):
             if isinstance(first, bool) and first is (node.op == "lor"):
@@ -306,7 +315,7 @@ def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
 
     try:
         return walk(node)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError):
+    except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
         return None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import sympy
 
 from ..arith.formulas import Formulas
+from ..arith.sympy_nodes import table_of
 from ..ir.nodes import Node
 from ..ir.program import Function, Program
 from .as_written import NATURALS, OPERATIONS
@@ -43,6 +44,8 @@ def _made(node: Node, known: dict[int, Any]) -> Any:
         return sympy.Integer(node.value)
     if node.op == "var":
         return _symbol(str(node.value))
+    if node.op == "table":
+        return table_of(node.value)
     args = [_expr(a, known) for a in node.args]
     if node.op == "int":  # our conditions are 0 or 1
         return args[0]

@@ -8,7 +8,7 @@ import sympy
 
 from ..arith import sympy_nodes as nodes
 from ..arith.expr import Cond, Expr, group
-from ..arith.from_sympy import Reader
+from ..arith.from_sympy import Reader, entries_of
 from ..arith.rebuild import unsubstitute
 from ..errors import TraceError
 from .columns import Columns
@@ -24,7 +24,7 @@ OPERATIONS: dict[type, str] = {
     nodes.BitNot: "not", nodes.IntMin: "min", nodes.IntMax: "max", nodes.Isqrt: "isqrt",
     nodes.Less: "lt", nodes.LessEqual: "le", nodes.Greater: "gt", nodes.GreaterEqual: "ge",
     nodes.Equal: "eq", nodes.Unequal: "ne", nodes.LogicalAnd: "land", nodes.LogicalOr: "lor",
-    nodes.LogicalNot: "lnot", nodes.Select: "select",
+    nodes.LogicalNot: "lnot", nodes.Select: "select", nodes.TableLookup: "lookup",
 }  # fmt: skip
 CONDITIONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "land", "lor", "lnot"})
 NATURALS = {"floordiv": "div", "floormod": "mod"}
@@ -110,6 +110,8 @@ class Written:
             return self._from(value, "int", self.condition(value, path))
         if op == "select":
             return self._select(value, path)
+        if op == "lookup":
+            return self._looked_up(value, path)
         args = [self.expr(a, path) for a in value.args]
         if op in NATURALS:
             return self._divided(value, op, args, path)
@@ -119,6 +121,12 @@ class Written:
         if op in ("shl", "shr"):
             self._check_distance(value)
         return self._from(value, op, *args)
+
+    def _looked_up(self, value: Any, path: Path) -> int:
+        """An entry; at the nearest place where its own is not proven to be one."""
+        entries, place = entries_of(value), value.args[1]
+        at = self.lowering.place(self.expr(place, path), self._value(place), len(entries) - 1)
+        return self._from(value, "lookup", self.graph.table(entries), at)
 
     def _value(self, value: Any) -> Expr:
         """An expression's value in normal form, in the facts' symbols."""

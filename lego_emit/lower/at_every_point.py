@@ -57,6 +57,10 @@ def _over(
             if abs(graph.values[k]) >= LARGE:
                 return None
             known[k] = np.full(size, graph.values[k])
+        elif op == "table":
+            if graph.values[k].given or graph.values[k].most >= LARGE:
+                return None
+            known[k] = np.array(graph.values[k].values)
         elif op == "within":
             known[k] = args[0]
         elif op not in _COLUMNS or not _fits(op, args):
@@ -72,6 +76,8 @@ def _fits(op: str, args: Sequence[np.ndarray]) -> bool:
         return not (args[1] == 0).any()
     if op == "isqrt":
         return not (args[0] < 0).any()
+    if op == "lookup":
+        return bool((args[1] >= 0).all() and (args[1] < len(args[0])).all())
     if op not in ("add", "sub", "mul", "shl", "shr"):
         return True
     a, b = (max(abs(int(x.min())), abs(int(x.max()))) for x in args)
@@ -86,6 +92,7 @@ _COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("div", "floordiv"), np.floor_divide),
     **dict.fromkeys(("mod", "floormod"), np.mod),
     "isqrt": isqrt_array,
+    "lookup": lambda table, place: table[place],
     "min": np.minimum,
     "max": np.maximum,
     "land": np.logical_and,

@@ -75,7 +75,7 @@ class Columns:
         if domain is None:
             return None
         op, value = graph.ops[node], graph.values[node]
-        if op == "const":
+        if op in ("const", "table"):
             return [value] * len(domain)  # type: ignore[list-item]
         if op == "var":
             place = names.index(str(value))

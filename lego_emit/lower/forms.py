@@ -298,6 +298,9 @@ class Form:
             return self._from(source, "select", *nodes)
         if kind == "bool":
             return self._from(source, "int", self.condition(args[0]))
+        if kind == "lookup":
+            place = self.lowering.place(self.expr(args[1]), args[1], len(args[0]) - 1)
+            return self._from(source, "lookup", graph.table(args[0]), place)
         nodes = [self.expr(a) for a in args]
         if kind == "isqrt" and not self.lowering.natural(args[0]):
             # a branch that is not taken is evaluated too, and must not meet a negative number
@@ -540,7 +543,7 @@ def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
     stack: list[Any] = list(outputs)
     while stack:
         value = stack.pop()
-        if value is None or value.identity in seen:
+        if not isinstance(value, (Expr, Cond)) or value.identity in seen:
             continue
         seen.add(value.identity)
         if isinstance(value, Cond):

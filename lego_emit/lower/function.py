@@ -45,6 +45,11 @@ def lowered(
         else:
             found, needed = _spelled(problem, lowering)
             problem = replace(problem, preconditions=[*problem.preconditions, *needed])
+        if found.extents and any(n.op == "table" and n.value.given for n in found.nodes.values()):
+            raise TraceError(
+                f"{problem.name}: there is no array form of a function that is given a table; write "
+                "a parameter for ':'"
+            )
         params = tuple(header.param(n, problem) for n in problem.params)
         chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem.size)
         width = _with_params(problem.name, params, chosen, types)

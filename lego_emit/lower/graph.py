@@ -6,15 +6,14 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..arith.expr import Expr
+from ..entries import Entries
 from ..ir.cost import Cost
 from ..ir.nodes import FREE, OPS
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
 REMAINDERS = {"mod": "div", "floormod": "floordiv"}
 # of natural operands they make natural results
-MONOTONE = frozenset(
-    {"add", "mul", "div", "mod", "shl", "shr", "and", "or", "xor", "min", "max", "isqrt", "int"}
-)
+MONOTONE = frozenset("add mul div mod shl shr and or xor min max isqrt lookup int".split())
 OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 SHIFTS = {"mul": "shl", "div": "shr", "mod": "and"}  # by powers of two
 Inputs = tuple[tuple[int, int], ...]  # nodes of symbols, and their bits
@@ -29,10 +28,11 @@ class Graph:
         self.cost, self.sizes = cost, sizes
         self.ops: list[str] = []
         self.args: list[tuple[int, ...]] = []
-        self.values: list[Any] = []  # the int of a const, the str of a var, None of all others
+        self.values: list[Any] = []  # of a const, a var or a table, as a Node's; None of all others
         self.hoisted: list[bool] = []  # depends on sizes only
         self.natural: list[bool] = []  # seen at once to be >= 0
         self.positive: set[int] = set()  # divisors that are proven to be >= 1
+        self.tops: dict[int, int] = {}  # of places in tables, what they are proven not to exceed
         self.partial: dict[int, bool] = {}  # divisions by what may be 0: whether it is >= 1 where
         # the value is used
         self.prices: list[float] = []
@@ -53,6 +53,15 @@ class Graph:
         if found is None:
             found = self._add(key, name, name in self.sizes, 0)
             self.natural[found] = natural
+        return found
+
+    def table(self, entries: Entries) -> int:
+        """The node of a table."""
+        key = ("table", entries)
+        found = self._known.get(key)
+        if found is None:
+            found = self._add(key, entries, True, 0)
+            self.natural[found] = entries.least >= 0
         return found
 
     def within(self, node: int, source: Expr) -> int:

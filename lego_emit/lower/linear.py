@@ -85,7 +85,7 @@ def _inputs(lowering: Lowering, reached: Sequence[int]) -> Inputs | None:
             if lo != 0 or hi is None or hi & (hi + 1) or hi.bit_length() > BITS:
                 return None
             found.append((node, hi.bit_length()))
-        elif graph.ops[node] not in OPS and graph.ops[node] not in ("const", "within"):
+        elif graph.ops[node] not in OPS and graph.ops[node] not in ("const", "table", "within"):
             return None
     total = sum(bits for _, bits in found)
     return tuple(found) if 0 < total <= BITS else None
@@ -116,7 +116,7 @@ def _at(
         for k in reached:
             if k not in known:
                 op, args = graph.ops[k], [known[a] for a in graph.args[k]]
-                if op == "const":
+                if op in ("const", "table"):
                     known[k] = graph.values[k]
                 else:
                     known[k] = args[0] if op == "within" else OPS[op][2](*args)

@@ -27,7 +27,7 @@ DIVIDES = {"div": "floordiv", "mod": "floormod", "floordiv": "floordiv", "floorm
 NAMES = {
     "add": "total", "sub": "difference", "mul": "scaled", "div": "quotient", "floordiv": "quotient",
     "shr": "quotient", "mod": "rest", "floormod": "rest", "and": "bits", "or": "bits",
-    "xor": "bits", "select": "choice", "min": "smaller", "max": "larger", "isqrt": "root",
+    "xor": "bits", "select": "choice", "min": "smaller", "max": "larger", "isqrt": "root", "lookup": "found",
     "neg": "negated", "int": "flag", "shl": "shifted",
 }  # fmt: skip
 
@@ -208,9 +208,20 @@ def _harmless(op: str, args: tuple[Node, ...], positive: bool) -> Node:
         args = a, b
     elif op == "isqrt" and (args[0].lo is None or args[0].lo < 0):
         args = (_node("max", args[0], _number(0)),)
+    elif op == "lookup":
+        args = args[0], _inside(args[1], len(args[0].value) - 1)
     elif op in ("shl", "shr") and (args[1].lo is None or args[1].lo < 0):
         args = args[0], _node("max", args[1], _number(0))
     return _node(op, *args)
+
+
+def _inside(place: Node, last: int) -> Node:
+    """A place of a table, the nearest one where there is none."""
+    if place.lo is None or place.lo < 0:
+        place = _node("max", place, _number(0))
+    return (
+        place if place.hi is not None and place.hi <= last else _node("min", place, _number(last))
+    )
 
 
 def _number(value: int) -> Node:

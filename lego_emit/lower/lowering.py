@@ -115,6 +115,24 @@ class Lowering:
         """Whether e <= -1 is proven."""
         return self.natural(-e - 1)
 
+    def place(self, node: int, value: Expr, last: int) -> int:
+        """The node of a place in a table, the nearest one where the value that node stands for is
+        not proven to be one; the graph remembers the proof, for its range."""
+        graph = self.graph
+        if self.natural(value):
+            graph.natural[node] = True
+        else:
+            value = Expr.atom(Atom("max", value, Expr.of(0)))
+            node = graph.op("max", node, graph.const(0))
+            self.sources.setdefault(node, value)
+        if not self.natural(last - value):
+            node = graph.op("min", node, graph.const(last))
+            self.sources.setdefault(node, Expr.atom(Atom("min", value, Expr.of(last))))
+        elif graph.tops.get(node, last + 1) > last:
+            graph.tops[node] = last
+        self.ranges.forget()
+        return node
+
     def ratio(self, a: Expr, b: Expr) -> Expr | None:
         """a / b of two products in the user's symbols, None where b is not seen to divide a."""
         key = a.identity, b.identity

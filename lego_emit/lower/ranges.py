@@ -118,6 +118,8 @@ class Ranges:
             known = self._of(node)
             if node in self.graph.positive and (known[0] is None or known[0] < 1):
                 known = 1, known[1]
+            if node in self.graph.tops:
+                known = known[0], tighter(min, known[1], self.graph.tops[node])
             self._known[node] = known
         return known
 
@@ -128,6 +130,8 @@ class Ranges:
         op, value = graph.ops[node], graph.values[node]
         if op == "const":
             return value, value
+        if op == "table":
+            return value.least, value.most
         if op == "var":
             return self._refined(node, ANY)
         if op == "within":

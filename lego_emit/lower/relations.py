@@ -85,6 +85,8 @@ class _Maker:
                 made = Node("floormod", (made, self.value(hi)))
             alone = hi is not None and lo.constant == 1
             return made if alone else Node("floordiv", (made, self.value(lo)))
+        if kind == "lookup":
+            return Node("lookup", (Node("table", (), args[0]), self.value(args[1])))
         return Node(_BITS.get(kind) or _OPS[kind], tuple(map(self._any, args)))
 
     def _any(self, part: Any) -> Node:

@@ -70,7 +70,7 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found
     form = Form(lowering, Style(), ())
     for k, e in enumerate(outputs):
         (_, count), nodes = best
-        if count < 3:
+        if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
             break
         constant, parts, rest = _parts_by_base(e)
         tables = []
@@ -282,7 +282,7 @@ def _table(lowering: Lowering, node: int, leaf: int, domain: range) -> list[int]
         for k in graph.reached([node]):
             if k in columns or graph.ops[k] == "var":
                 continue
-            if graph.ops[k] == "const":
+            if graph.ops[k] in ("const", "table"):
                 columns[k] = [graph.values[k]] * len(domain)
             elif all(a in columns for a in graph.args[k]):
                 if graph.ops[k] == "within":

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..algebra.block import Block
-from ..algebra.plain import PLAIN
+from ..algebra.plain import Plain
 from ..algebra.written import Written
-from ..errors import LegoError, VerifyError, line_in
+from ..entries import Entries
+from ..errors import LayoutError, LegoError, VerifyError, line_in
 
 
 @dataclass(frozen=True)
@@ -170,16 +171,27 @@ def body(
     return list(ways([], 1))
 
 
+class _Nest(Plain):
+    """Numbers that a nest is made of, in which there is no table."""
+
+    def looked_up(self, entries: Entries, place: Any) -> Any:
+        """There is no nest for it."""
+        raise LayoutError(f"no nest for a table of {len(entries)} entries")
+
+
+_NEST = _Nest()
+
+
 def naive(layout: Block) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
     """(apply, inv) of a layout, as Figs. 4 and 5 put them together and nothing simplified.
 
-    Raises LayoutError for a layout that masks.
+    Raises LayoutError for a layout that masks or looks positions up in a table.
     """
 
     def apply(*indices: Any) -> Any:
-        return layout.forward(PLAIN, indices)
+        return layout.forward(_NEST, indices)
 
     def inv(flat: Any) -> Any:
-        return tuple(layout.backward(PLAIN, flat))
+        return tuple(layout.backward(_NEST, flat))
 
     return apply, inv if layout.has_inverse else None

@@ -180,6 +180,16 @@ def _implied(relation: Node, axes: Iterable[Axis], fixed: Mapping[str, int]) -> 
     return False
 
 
+def check_given(unit: Unit) -> None:
+    """Raise VerifyError where a function is given a table, which nobody knows here."""
+    for function in unit.functions:
+        for table in function.tables:
+            raise VerifyError(
+                f"{function.name} is given the table {table.name} at run time: it cannot be run here "
+                "without; verify the same with entries, as Lookup(dims, [..])"
+            )
+
+
 def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
     """Raise VerifyError on a size that no function has."""
     known: dict[str, None] = {}
@@ -245,6 +255,7 @@ def spaces_of(
             raise VerifyError(
                 f"{what} is {shown(numbers)}; give a number for each name, as {what}={{'{example}': 8}}"
             )
+    check_given(unit)
     given = {}
     for name, value in sizes.items():
         if unit.fixed.get(name, value) != value:

@@ -14,7 +14,7 @@ from ..emit.unit import Unit
 from ..errors import TargetError, ToolchainError, VerifyError
 from ..ir.program import Function
 from .devices import Checker, Rivals, Timer
-from .space import Space
+from .space import Space, check_given
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +74,8 @@ class Target:
 
         if importlib.util.find_spec("numpy") is None:
             raise ToolchainError("running compiled units needs NumPy: pip install numpy")
+        for unit in units:
+            check_given(unit)
         holder = tempfile.TemporaryDirectory(prefix="lego_emit_", ignore_cleanup_errors=True)
         library = self.build(units, Path(holder.name))
         return [Compiled(unit, library, k, holder) for k, unit in enumerate(units)]

@@ -15,11 +15,12 @@ from ..algebra.perms import GenP
 from ..algebra.same import Same
 from ..algebra.slices import run_of
 from ..arith.evaluate import Undefined
-from ..arith.expr import Cond, Expr, group, select
+from ..arith.expr import Cond, Expr, group, lookup, select
 from ..arith.facts import Facts, current
 from ..arith.knowledge import using
 from ..arith.rebuild import expand_groups, rebuild, unsubstitute
 from ..arith.terms import Atom
+from ..entries import Entries
 from ..errors import IndexRangeError, LayoutError
 from ..kinds import is_sympy
 from .bijections import call, check_small
@@ -254,6 +255,10 @@ class Symbols:
             raise LayoutError(f"{block!r}: inv gives {len(values)} indices, not {len(sizes)}")
         check_small(block, sizes)
         return [_bounded(Expr.of(v), n) for v, n in zip(values, sizes, strict=True)]
+
+    def looked_up(self, entries: Entries, place: Expr) -> Expr:
+        """A table's entry."""
+        return lookup(entries, _bounded(Expr.of(place), Expr.of(len(entries))))
 
     def masked(
         self, sizes: Sequence[Any], coordinates: Sequence[Expr], values: Sequence[Expr]

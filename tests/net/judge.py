@@ -148,7 +148,7 @@ class Machine:
 
     def value(self, node):
         op = node.op
-        if op == "const":
+        if op in ("const", "table"):
             return node.value
         if op == "var":
             v = self.values[node.value]
@@ -183,6 +183,10 @@ class Machine:
                 raise Wrong("undefined", f"{told.node(node)}: the root of {args[0]}")
             return isqrt(args[0])
         a, b = args
+        if op == "lookup":
+            if not 0 <= b < len(a):
+                raise Wrong("undefined", f"{told.node(node)}: entry {b} of {len(a)}")
+            return a.values[b]
         if op in ("shl", "shr"):
             if not 0 <= b < self.width:
                 raise Wrong("shift", f"{told.node(node)}: by {b}")

@@ -191,12 +191,14 @@ def number(text):
 
 
 def perm(c, tile, calm=False):
-    """One RegP or GenP over the sizes of a tile."""
+    """One RegP, GenP or Lookup over the sizes of a tile."""
     listed = ", ".join(tile)
     values = [number(n) for n in tile]
     kinds = [(3, "RegP"), (2, "Row"), (4, "Col")]
     if not calm:
         kinds.append((1, "Reversal"))
+        if None not in values and prod(values) <= 64:
+            kinds.append((1, "Lookup"))
         if len(tile) == 1:
             kinds += [(1, "Fold"), (1, "Shift")]
             if values[0] and values[0] % 2 == 0:
@@ -215,6 +217,8 @@ def perm(c, tile, calm=False):
     kind = c.weighted(*kinds)
     if kind == "RegP":
         return f"RegP([{listed}], {c.shuffled(range(len(tile)))})"
+    if kind == "Lookup":
+        return f"Lookup([{listed}], {c.shuffled(range(prod(values)))})"
     if kind == "Shift":
         return f"Shift({listed}, {c.of((1, 2, 5))})"
     if kind == "pair":

@@ -18,7 +18,7 @@ INFIX = {
 
 def node(n, depth=4):
     """A node for a message."""
-    if n.op in ("const", "var"):
+    if n.op in ("const", "table", "var"):
         return str(n.value)
     if not depth:
         return ".."

@@ -200,7 +200,7 @@ WORDS = {
         name: getattr(lego_emit, name)
         for name in (
             *("Col", "ExpandBy", "GenP", "GroupBy", "OrderBy", "Padded", "RegP", "Row", "TileBy"),
-            *("Strided", "Linear", "cute"),
+            *("Strided", "Linear", "Lookup", "cute"),
         )
     },
     "isqrt": isqrt,

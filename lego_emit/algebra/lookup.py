@@ -1,0 +1,249 @@
+"""A layout that is given as data: Lookup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..entries import Entries
+from ..errors import LayoutError, shown
+from ..kinds import is_array
+from .block import Block, Change, Indexable, Numbers, offered
+from .digits import flattened, taken_apart
+from .figures import flatten, unflatten
+from .sizes import check_sizes, listed, multiplied, product
+
+FILES = (".csv", ".txt", ".npy")
+MOST = 2**24  # entries
+WRITTEN = 16  # entries that repr() writes out
+
+
+class Lookup(Indexable):
+    """A permutation, or another map, given as data.
+
+    dims: the sizes of the index, integers. table: the position of each index in row-major order,
+    integers that are at least 0: a list or a NumPy integer array, of as many entries as there are
+    indices or of shape dims; or a file of them, a path that ends in .npy, .csv or .txt.
+
+    There is an inv where the table is a permutation of 0..size - 1; any other one is a map as a
+    GenP without inv is, whose physical_size is its largest entry and 1. Where every entry is below
+    size, a permutation is expected. many: what is none is meant.
+
+    A table may be a name instead, as "perm": it is known at run time only, and each emitted function
+    has a parameter for it. Its entries are a caller's promise: a permutation of 0..size - 1 (with
+    many: each is below size). There is no inv: the inverse table is another Lookup.
+
+    `entries` has the table as it is looked up; a layout that gives the same positions by a formula
+    takes its place in emitted code, where one is known.
+
+    Raises LayoutError on a table of another length, an entry that is no such integer, one that
+    stands twice and one that is missing, and a file that cannot be read.
+    """
+
+    dims: tuple[int, ...]
+    entries: Entries
+
+    def __init__(self, dims: Sequence[int], table: Any, *, many: bool = False):
+        construct = f"Lookup({shown(dims)}, {_in_short(table)})"
+        self.dims = check_sizes(dims, construct)
+        if not self.is_concrete:
+            raise LayoutError(f"{construct}: the sizes of a table are integers")
+        if isinstance(table, str) and table.isidentifier():
+            self.entries = Entries(table, self.size)
+            return
+        values = _read(table, self.dims, construct)
+        if not many:
+            _check_permutation(values, self.dims, construct)
+        self.entries = Entries("table", values.tolist())
+
+    @cached_property
+    def _inverse(self) -> np.ndarray | None:
+        """The row-major index at each position; None where the table is no permutation."""
+        if self.entries.given:
+            return None
+        values, size = self._values, len(self._values)
+        if self.entries.most != size - 1 or np.bincount(values, minlength=size).min() == 0:
+            return None
+        found = np.empty(size, np.int64)
+        found[values] = np.arange(size)
+        return found
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        if self.entries.given:
+            raise LayoutError(
+                f"{self!r}: the table is known at run time only; give Lookup its entries to evaluate it"
+            )
+        return np.array(self.entries.values, np.int64)
+
+    @cached_property
+    def _inverse_entries(self) -> Entries:
+        assert self._inverse is not None
+        return Entries("inverse", self._inverse.tolist())
+
+    @cached_property
+    def _formula(self) -> Block | None:
+        """A layout of the same positions whose formula is known."""
+        recognize = offered("recognize") if not self.entries.given else None
+        found = None if recognize is None else recognize(self._values, self.dims).layout
+        return found if found is not None and found.dims == self.dims else None
+
+    @property
+    def has_inverse(self) -> bool:
+        """Whether the table is a permutation."""
+        return self._inverse is not None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Always: no entry is larger than the largest."""
+        return True
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """Its dims, or how far the positions of another map go."""
+        known = not self.entries.given and not self.has_inverse
+        return (self.entries.most + 1,) if known else self.dims
+
+    def with_sizes(self, new: Change) -> Lookup:
+        """Itself: its sizes are integers."""
+        return self
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The entry at the index's row-major place, or what the formula gives."""
+        if self._formula is not None:
+            return self._formula.forward(numbers, index)
+        sizes = [numbers.size(n) for n in self.dims]
+        return numbers.looked_up(self.entries, flattened(sizes, index))
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The place where a position stands, taken apart, or what the formula gives."""
+        if self._formula is not None and self._formula.has_inverse:
+            return self._formula.backward(numbers, flat)
+        place = numbers.looked_up(self._inverse_entries, flat)
+        return taken_apart([numbers.size(n) for n in self.dims], place)
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """The table's entry."""
+        place = flatten(self.dims, index)
+        return self._values[place] if is_array(place) else int(self._values[place])
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """Where the table has a position."""
+        assert self._inverse is not None
+        place = self._inverse[flat]
+        return unflatten(self.dims, place if is_array(flat) else int(place))
+
+    def _value(self) -> tuple[Any, ...]:
+        return self.dims, self.entries.key
+
+    def __repr__(self) -> str:
+        values = self.entries.values
+        if self.entries.given:
+            return f"Lookup([{listed(self.dims)}], {self.entries.name!r})"
+        text = listed(values)
+        if len(values) > WRITTEN:
+            text = f"{listed(values[: WRITTEN // 2])}, .., {values[-1]}"
+        below = self.entries.most < len(values) and not self.has_inverse
+        return f"Lookup([{listed(self.dims)}], [{text}]{', many=True' * below})"
+
+
+def _in_short(table: Any) -> str:
+    """The table as a message names it."""
+    return repr(table) if isinstance(table, str | PathLike) else ".."
+
+
+def _read(table: Any, dims: tuple[int, ...], construct: str) -> np.ndarray:
+    """The entries in row-major order."""
+    size = product(dims)
+    if size > MOST:
+        raise LayoutError(f"{construct}: {shown(size)} indices; a table has at most {MOST} entries")
+    found = _from_file(table, construct) if isinstance(table, str | PathLike) else _array(table)
+    if isinstance(found, str):
+        raise LayoutError(f"{construct}: {found}")
+    if found.size != size or found.shape not in ((size,), dims):
+        given = multiplied(found.shape) if found.ndim else "no"
+        raise LayoutError(
+            f"{construct}: {given} entries for {multiplied(dims)} indices; give one for each, in "
+            "row-major order or in the shape of the sizes"
+        )
+    found = found.reshape(-1)
+    if int(found.min()) < 0 or int(found.max()) >= 2**63:
+        at = int(np.argmax((found < 0) | (found >= 2**63)))
+        raise LayoutError(
+            f"{construct}: entry {_at(at, dims)} is {shown(int(found[at]))}; a position is at least "
+            "0 and below 2**63"
+        )
+    return found.astype(np.int64)
+
+
+def _array(table: Any) -> np.ndarray | str:
+    """A table as an array of integers, or what is wrong with it."""
+    if not isinstance(table, list | tuple | range) and not is_array(table):
+        return (
+            f"the table is {shown(table)}; give a list or an array of integers, or a file of them"
+        )
+    try:
+        found = np.asarray(table)
+    except (ValueError, TypeError, OverflowError):
+        return "the table is no array: its rows are not of one length"
+    if found.dtype.kind == "O" and all(type(x) is int for x in found.flat):
+        return found  # too large for NumPy, which the caller says
+    if found.dtype.kind in "iu":
+        return found
+    floats = found.dtype.kind == "f"
+    own = found[found != np.floor(found)] if floats else found.ravel()
+    wrong = next((x for x in own.tolist() if type(x) is not int), found.dtype.name)
+    hint = "; astype(int) makes integers of whole numbers" * floats
+    return f"{shown(wrong)} in the table is no integer{hint}"
+
+
+def _from_file(name: str | PathLike[str], construct: str) -> np.ndarray | str:
+    """A file's entries, or what is wrong with it."""
+    path = Path(name)
+    if path.suffix not in FILES:
+        return f"{str(path)!r} is neither a name nor a file of a table, which ends in {', '.join(FILES)}"
+    try:
+        if path.suffix == ".npy":
+            return _array(np.load(path, allow_pickle=False))
+        text = path.read_text("utf-8")
+        rows = [line.partition("#")[0].replace(",", " ").split() for line in text.splitlines()]
+        rows = [[int(word) for word in row] for row in rows if row]
+        whole = len({len(row) for row in rows}) == 1 and len(rows) > 1 and len(rows[0]) > 1
+        return _array(rows if whole else [value for row in rows for value in row])
+    except (OSError, ValueError, EOFError) as error:
+        return f"{str(path)!r} cannot be read as integers: {error}"
+
+
+def _check_permutation(values: np.ndarray, dims: tuple[int, ...], construct: str) -> None:
+    """Raise LayoutError where every entry is below their number, but no permutation; and where it is
+    one from 1 on."""
+    size = len(values)
+    least, most = int(values.min()), int(values.max())
+    if most > size or (most == size and least == 0):
+        return
+    counts = np.bincount(values, minlength=size)
+    if most == size:
+        if counts[1:].min() == 1:
+            raise LayoutError(
+                f"{construct}: the table is a permutation of 1..{size}; positions count from 0: "
+                "subtract 1, or say many=True if it is meant"
+            )
+        return
+    if counts.min() == 1:
+        return
+    twice = int(np.argmax(counts > 1))
+    first, second = (int(k) for k in np.flatnonzero(values == twice)[:2])
+    raise LayoutError(
+        f"{construct}: {twice} stands at {_at(first, dims)} and at {_at(second, dims)}, and "
+        f"{int(np.argmin(counts))} nowhere: no permutation of 0..{size - 1}. Mend the table, or say "
+        "many=True if it is meant to be many-to-one"
+    )
+
+
+def _at(place: int, dims: tuple[int, ...]) -> str:
+    return f"[{listed(int(i) for i in unflatten(dims, place))}]"

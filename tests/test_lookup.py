@@ -1,0 +1,485 @@
+"""Lookup: a layout given as data; constant tables in every language, and tables as parameters."""
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lego_emit import (
+    Col,
+    ExpandBy,
+    GroupBy,
+    LegoError,
+    Lookup,
+    TileBy,
+    generate,
+    same_map,
+    symbols,
+)
+from lego_emit.algebra import lookup
+from lego_emit.algebra.block import provide
+from lego_emit.arith.evaluate import evaluate
+from lego_emit.arith.sympy_nodes import TableLookup
+from lego_emit.entries import Entries
+from lego_emit.errors import (
+    InternalError,
+    InverseError,
+    LayoutError,
+    TargetError,
+    ToolchainError,
+    TraceError,
+    VerifyError,
+)
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Function, Param, Program
+from lego_emit.run import registry
+
+LANGUAGES = ("cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript")
+PERM = [20, 11, 23, 17, 21, 13, 5, 10, 9, 6, 0, 7, 1, 19, 16, 12, 22, 14, 15, 3, 8, 2, 18, 4]
+
+
+def shuffled(n, seed=0):
+    values = list(range(n))
+    random.Random(seed).shuffle(values)
+    return values
+
+
+# -- the block -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dims", [[24], [4, 6], [2, 3, 4]])
+def test_a_permutation_is_its_table_both_ways(dims):
+    layout = Lookup(dims, PERM)
+    index = np.indices(dims).reshape(len(dims), -1)
+    assert layout.apply(*index).tolist() == PERM
+    assert [layout.apply(*map(int, at)) for at in index.T] == PERM
+    back = np.stack(layout.inv(np.array(PERM)))
+    assert (back == index).all()
+    assert layout.inv(PERM[5]) == tuple(map(int, index[:, 5]))
+    assert layout.has_inverse and layout.physical_size == 24
+    assert layout.check() == "24 indices: a bijection onto 0..23, inv undoes apply"
+
+
+def test_a_table_has_many_spellings(tmp_path):
+    array = np.array(PERM)
+    np.save(tmp_path / "p.npy", array.astype(np.uint8))
+    np.save(tmp_path / "q.npy", array.reshape(4, 6))
+    (tmp_path / "p.csv").write_text("\n".join(map(str, PERM)))
+    rows = [", ".join(map(str, row)) for row in array.reshape(4, 6)]
+    (tmp_path / "q.csv").write_text("# four rows\n" + "\n".join(rows) + "\n")
+    (tmp_path / "p.txt").write_text(" ".join(map(str, PERM)))
+    files = [tmp_path / name for name in ("p.npy", "q.npy", "p.csv", "q.csv", "p.txt")]
+    given = [PERM, tuple(PERM), array, array.reshape(4, 6), array.reshape(4, 6).tolist()]
+    layouts = [Lookup([4, 6], table) for table in (*given, *files, *map(str, files))]
+    assert all(one == layouts[0] and hash(one) == hash(layouts[0]) for one in layouts)
+    assert Lookup([24], PERM) != layouts[0] != Lookup([4, 6], PERM[::-1])
+    assert repr(layouts[0]) == "Lookup([4, 6], [20, 11, 23, 17, 21, 13, 5, 10, .., 4])"
+    assert eval(repr(Lookup([3], [2, 0, 1]))) == Lookup([3], range(2, 5)[:0] or [2, 0, 1])
+
+
+def test_a_map_has_no_inverse():
+    spread = Lookup([4], [0, 7, 2, 5])
+    assert not spread.has_inverse and spread.physical_size == 8
+    assert spread.check() == "4 indices: injective into 0..7, no inverse"
+    shared = Lookup([2, 2], [3, 0, 3, 1], many=True)
+    assert shared.physical_size == 4 and repr(shared).endswith("many=True)")
+    with pytest.raises(InverseError, match="has no inverse"):
+        shared.inv(0)
+    assert Lookup([3], [2, 1, 0], many=True).has_inverse, "it is one all the same"
+    assert TileBy([2, 1], [2, 1]).OrderBy(spread).apply(1, 0, 0, 0) == 2
+    with pytest.raises(LayoutError, match="must be the last step"):
+        GroupBy([4]).OrderBy(spread).OrderBy(Col(2, 2))
+
+
+def test_it_is_a_block_as_others():
+    perm = Lookup([4, 6], PERM)
+    table = np.array(PERM).reshape(4, 6)
+    assert (perm[1, :] == table[1]).all() and (perm[::2, 1::3] == table[::2, 1::3]).all()
+    chain = GroupBy([4, 6]).OrderBy(Col(4, 6)).OrderBy(perm)
+    assert [chain.apply(*at) for at in np.ndindex(4, 6)] == [
+        PERM[i + 4 * j] for i, j in np.ndindex(4, 6)
+    ]
+    assert same_map(perm.inverse() @ perm, GroupBy([4, 6]))
+    assert same_map(perm, chain).verdict is False
+    assert ExpandBy([3, 6], [4, 6], GroupBy([4, 6]).OrderBy(perm)).check()
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: Lookup([6], [0, 1, 2, 3, 4, 4]), ["4 stands at [4] and at [5]", "5 nowhere"]),
+        (lambda: Lookup([2, 2], [0, 3, 1, 0]), ["at [0, 0] and at [1, 1]", "2 nowhere", "many"]),
+        (lambda: Lookup([3], [1, 3, 2]), ["permutation of 1..3", "subtract 1"]),
+        (lambda: Lookup([6], [0, 1]), ["2 entries for 6 indices", "row-major"]),
+        (lambda: Lookup([2, 3], np.zeros((3, 2), int)), ["3*2 = 6 entries for 2*3 = 6"]),
+        (lambda: Lookup([2], [0, -1]), ["entry [1] is -1", "at least 0"]),
+        (lambda: Lookup([2], [2**70, 1]), ["entry [0] is", "below 2**63"]),
+        (lambda: Lookup([2], [1.0, 0.5]), ["0.5", "no integer", "astype(int)"]),
+        (lambda: Lookup([2], [True, False]), ["True", "no integer"]),
+        (lambda: Lookup([2], ["0", "1"]), ["'0'", "no integer"]),
+        (lambda: Lookup([2], [[0], [1, 2]]), ["not of one length"]),
+        (lambda: Lookup([2], None), ["None", "a list or an array"]),
+        (lambda: Lookup([2], {0: 1}), ["{0: 1}", "a list or an array"]),
+        (lambda: Lookup([2], "no such.csv"), ["'no such.csv' cannot be read"]),
+        (lambda: Lookup([2], "a b"), ["neither a name nor a file", ".npy"]),
+        (lambda: Lookup([symbols("n")], [0]), ["the sizes of a table are integers"]),
+        (lambda: Lookup([2**25], "perm.npy"), ["at most 16777216"]),
+    ],
+)
+def test_what_is_no_table_is_refused(make, words):
+    with pytest.raises(LayoutError) as caught:
+        make()
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+@pytest.mark.parametrize("name, text", [("t.csv", "1, x"), ("t.npy", "1, 0"), ("t.txt", "")])
+def test_a_file_that_is_none_is_refused(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(LayoutError, match=r"t\.|no entries|0 entries|no integer"):
+        Lookup([2], tmp_path / name)
+
+
+def test_a_layout_that_is_recognized_takes_the_place_of_the_table(monkeypatch):
+    calls = []
+
+    class Found:
+        layout = Col(4, 6)
+
+    def recognize(table, dims):
+        calls.append((table.tolist(), dims))
+        return Found
+
+    monkeypatch.setattr(lookup, "offered", lambda name: recognize)
+    columns = Lookup([4, 6], np.arange(24).reshape(6, 4).T)
+    unit = generate(columns, "cpp")
+    assert "table" not in unit.source and "4 * j + i" in unit.source
+    assert "table" not in str(unit.functions[1]) and len(calls) == 1
+    assert columns.apply(1, 2) == 9, "the reference reads the table"
+
+
+def test_nothing_is_recognized_where_nothing_is_offered():
+    from lego_emit.algebra.block import offered
+
+    assert offered("no such thing") is None
+    provide("such a thing", lambda: 5)
+    assert offered("such a thing") == 5
+
+
+# -- over symbols --------------------------------------------------------------------------------
+
+
+def test_the_range_of_a_look_up_is_that_of_its_entries():
+    def f(i, k):
+        return Lookup([6], [5, 9, 7, 9, 6, 9])[i] * 10 + k // 100 % 10
+
+    unit = generate(f, "cpp")
+    assert "<= the result < 100" in unit.source and unit.functions[0].op_count == 5
+    inner = generate(
+        lambda i: Lookup([6], [5, 9, 7, 9, 6, 9])[i // 3 + 2], "cpp", ranges={"i": (0, 6)}
+    )
+    assert inner.functions[0].result_range == "7 <= the result < 10", "of the places 2 and 3 alone"
+
+
+def test_a_look_up_is_simplified_like_any_value():
+    perm = Lookup([4, 6], PERM)
+    n = symbols("N")
+
+    def f(i, j, k):
+        return GroupBy([n, 24]).OrderBy(Col(n, 24))[k, perm[i, j]]
+
+    (function,) = generate(f, "cpp").functions
+    assert function.op_count == 5
+    values = {"i": 2, "j": 3, "k": 4, "N": 7}
+    assert function.evaluate(values) == {"result": 7 * PERM[15] + 4}
+
+
+def test_a_branch_that_is_not_taken_reads_nothing_outside():
+    def f(x, y):
+        return Lookup([4, 6], PERM)[x // 2, y] if x < 8 else 5
+
+    for target in ("cpp", "fortran"):
+        (function,) = generate(f, target).functions
+        for x in (0, 7, 8, 1000, 2**40):
+            want = PERM[x // 2 * 6 + 5] if x < 8 else 5
+            assert [*function.evaluate({"x": x, "y": 5}).values()] == [want]
+        places = [n.args[1] for n in function.nodes() if n.op == "lookup"]
+        assert all((p.lo, p.hi) == (0, 23) for p in places)
+
+
+def test_a_small_formula_is_found_for_a_table():
+    tables = {
+        "i << 1": [0, 2, 4, 6, 8, 10],
+        "i >> 1": [0, 0, 1, 1, 2, 2],
+        "5 - i": [5, 4, 3, 2, 1, 0],
+        "i ^ (i >> 1)": [i ^ i >> 1 for i in range(32)],
+    }
+    for text, table in tables.items():
+        unit = generate(Lookup([len(table)], table, many=True), "cpp")
+        assert f"return {text};" in unit.source and "layout_detail::table[" not in unit.source
+
+
+@pytest.mark.slow
+def test_the_same_everywhere():
+    def text(seed):
+        code = (
+            "from lego_emit import Lookup, generate; "
+            f"print(generate({{'a': Lookup([4, 6], {PERM}), 'b': Lookup([3], [1, 0, 2])}}, 'cpp'))"
+        )
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        return done.stdout
+
+    assert text("1") == text("2")
+
+
+def test_the_value_of_a_look_up_over_numbers():
+    i = symbols("i")
+    e = Lookup([6], [5, 3, 4, 0, 2, 1]).apply(i)
+    assert [evaluate(e, {"i": k}) for k in range(6)] == [5, 3, 4, 0, 2, 1]
+    with pytest.raises(ArithmeticError):
+        evaluate(e, {"i": 6})
+    assert repr(e) == "table[i]"
+
+
+# -- the operation -------------------------------------------------------------------------------
+
+
+def test_a_program_whose_place_is_not_proven_is_none():
+    table = Node("table", (), Entries("table", (3, 1)), 1, 3)
+    for hi in (2, None):
+        found = Node("lookup", (table, Node("var", (), "i", 0, hi)))
+        function = Function("f", (Param("i"),), (), (("r", found),), "int32")
+        with pytest.raises(InternalError, match="place"):
+            Program("f", (function,)).check()
+
+
+def test_names_in_the_file_are_not_the_users():
+    def table(inverse, place):
+        return Lookup([3], [2, 0, 1])[inverse] + place
+
+    def inverse(table):
+        return Lookup([3], [2, 0, 1])[table]
+
+    for target in LANGUAGES:
+        unit = generate([table, inverse], target)
+        own = unit.functions[0].nodes()
+        (entries,) = {n.value for n in own if n.op == "table"}
+        taken = {"table", "inverse", "place"}
+        assert entries.name not in taken, "capitals are others, where a language has them"
+        assert target != "fortran" or entries.name.lower() not in taken
+        assert unit.functions[0].name == "table"
+        assert unit.functions[1].name in ("inverse", "inverse_v"), "GLSL has an inverse"
+
+
+def test_two_index_types_have_two_tables():
+    def wide(i, n):
+        return Lookup([3], [2, 0, 1])[i] * n
+
+    def narrow(i):
+        return Lookup([3], [2, 0, 1])[i]
+
+    unit = generate({"wide": wide, "narrow": narrow}, "cpp")
+    assert [t for _, t in unit.program.tables] == ["int64", "int32"]
+    assert len({e.name for e, _ in unit.program.tables}) == 2
+
+
+def test_long_tables_evaluate_and_are_not_emitted():
+    values = shuffled(4097)
+    layout = Lookup([4097], values)
+    assert layout.apply(np.arange(4097)).tolist() == values
+    with pytest.raises(TargetError, match="4097 entries; a file holds at most 4096"):
+        generate(layout, "cpp")
+
+
+def test_the_seam_to_sympy():
+    import sympy
+
+    i, j = sympy.symbols("i j", integer=True)
+    unit = generate(Lookup([4, 6], PERM), "cpp")
+    e = unit.sympy["layout_apply"].expressions["flat"]
+    assert e.subs({i: 2, j: 3}) == PERM[15]
+    assert sympy.lambdify((i, j), e)(2, 3) == PERM[15]
+    again = generate(e, "cpp", name="again", ranges={"i": (0, 4), "j": (0, 6)})
+    assert again.functions[0].outputs[0][1] == unit.functions[0].outputs[0][1]
+    table = TableLookup(sympy.Tuple(4, 1, 6), i)
+    (unproven,) = generate(table, "cpp", name="f").functions
+    assert [unproven.evaluate({"i": k})["result"] for k in (-5, 0, 1, 2, 9)] == [4, 4, 1, 6, 6]
+    with pytest.raises(TraceError, match=r"a table is a sympy\.Tuple"):
+        generate(TableLookup(j, i), "cpp", name="f")
+
+
+def test_a_nest_and_a_time_of_a_table():
+    from lego_emit.measure.nest import naive
+
+    apply, _ = naive(Lookup([3], [2, 0, 1]))
+    with pytest.raises(LayoutError, match="no nest for a table of 3 entries"):
+        apply(1)
+    lines = str(generate(Lookup([4, 6], PERM), "cpp").explain())
+    assert "flat = table[i*6 + j]" in lines and "flat = table[6*i + j]" in lines
+
+
+# -- in every language ---------------------------------------------------------------------------
+
+
+def runs(target):
+    try:
+        registry.toolchain(target).find()
+    except ToolchainError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_random_permutations_are_verified(target):
+    runs(target)
+    layouts = [Lookup([97], shuffled(97)), Lookup([16, 8], shuffled(128, 1))]
+    layouts += [Lookup([64, 64], shuffled(4096, 2))] * (target != "glsl")  # llvmpipe takes long
+    for layout in layouts:
+        assert generate(layout, target).verify()
+
+
+@pytest.mark.slow
+def test_tables_of_two_index_types_are_verified():
+    runs("cpp")
+    functions = {
+        "wide": lambda i, n: Lookup([3], [2, 0, 1])[i] * n,
+        "narrow": lambda i: Lookup([3], [2, 0, 1])[i],
+    }
+    assert generate(functions, "cpp").verify(sizes={"n": 5})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cpp", "rust", "fortran", "julia", "javascript"])
+def test_wide_entries_are_verified(target):
+    runs(target)
+    draw = random.Random(5)
+    values = [draw.randrange(2**52) for _ in range(4096)]
+    assert generate(Lookup([4096], values), target).verify()
+    if target not in ("fortran", "javascript"):
+        assert generate(Lookup([128], shuffled(128)), target, index_type="uint64").verify()
+    if target == "javascript":
+        assert generate(Lookup([128], shuffled(128)), target, index_type="int64").verify()
+
+
+# -- tables that are known at run time only ------------------------------------------------------
+
+
+def test_a_name_is_a_table_of_run_time():
+    layout = Lookup([4, 6], "perm")
+    assert repr(layout) == "Lookup([4, 6], 'perm')" and layout.physical_size == 24
+    assert layout != Lookup([24], "perm") and layout == Lookup([4, 6], "perm")
+    for use in (lambda: layout.apply(1, 2), layout.check, lambda: layout[1, :]):
+        with pytest.raises(LayoutError, match="known at run time only"):
+            use()
+    with pytest.raises(InverseError):
+        layout.inv(3)
+    unit = generate(layout, "cpp")
+    assert [t.name for t in unit.functions[0].tables] == ["perm"]
+    assert not unit.program.tables and len(unit.functions) == 1
+    for use in (unit.verify, unit.time):
+        with pytest.raises(VerifyError, match="given the table perm at run time"):
+            use()
+
+
+def test_a_table_of_run_time_has_no_array_form():
+    with pytest.raises(TraceError, match="no array form"):
+        generate(lambda i: Lookup([4, 6], "perm")[i, :], "cpp")
+
+
+def test_glsl_gives_functions_no_tables():
+    with pytest.raises(TargetError, match=r"GLSL gives functions no tables"):
+        generate(Lookup([4, 6], "perm"), "glsl")
+
+
+def test_the_header_says_what_a_table_of_run_time_holds():
+    def f(i, perm):
+        return Lookup([24], "perm")[i] + perm
+
+    for target in set(LANGUAGES) - {"glsl"}:
+        text = generate(f, target).source
+        assert "24 entries, 0 <= each < 24" in text
+        assert "perm_2" in text and "perm is perm_2" in text.replace("`", ""), "a parameter has it"
+
+
+def given(i, j, k):
+    return GroupBy([5, 24])[k, Lookup([4, 6], "perm")[i, j]]
+
+
+POINTS = [(0, 0, 0), (3, 5, 4), (1, 2, 3)]
+WANTED = [24 * k + PERM[6 * i + j] for i, j, k in POINTS]
+CALLS = [f"given({i}, {j}, {k}, perm)" for i, j, k in POINTS]
+LIST = ", ".join(map(str, PERM))
+PROGRAMS = {
+    "cpp": (
+        "main.cpp",
+        '#include "given.hpp"\n#include <cstdio>\n'
+        f"constexpr std::int32_t perm[] = {{{LIST}}};\n"
+        + "".join(
+            f"static_assert(lego::{c} == {w});\n" for c, w in zip(CALLS, WANTED, strict=True)
+        )
+        + "int main() {"
+        + "".join(f'std::printf("%d ", static_cast<int>(lego::{c}));' for c in CALLS)
+        + "}",
+        ["g++ -std=c++17 -Wall -Wextra -Wconversion -Wsign-conversion -Werror main.cpp -o main", "./main"],
+    ),
+    "rust": (
+        "main.rs",
+        "#![deny(warnings)]\nmod given;\nfn main() {\n"
+        f"    const PERM: &[i32] = &[{LIST}];\n    let perm = PERM;\n"
+        f"    const FIRST: i32 = given::given(0, 0, 0, PERM);\n    print!(\"{{FIRST}} \");\n"
+        + "".join(f'    print!("{{}} ", given::{c});\n' for c in CALLS[1:])
+        + "}",
+        ["rustc main.rs -o main", "./main"],
+    ),
+    "fortran": (
+        "main.f90",
+        "program main\n use, intrinsic :: iso_fortran_env, only: int32\n use given_mod\n"
+        f" implicit none\n integer(int32) :: perm(24) = [{LIST}]\n"
+        + "".join(
+            f" print *, given({i}_int32, {j}_int32, {k}_int32, perm)\n" for i, j, k in POINTS
+        )
+        + "end program\n",
+        ["gfortran -std=f2018 -Wall -Wextra -Werror given.f90 main.f90 -o main", "./main"],
+    ),
+    "julia": (
+        "main.jl",
+        f'include("given.jl")\nperm = Int64[{LIST}]\n'
+        + "".join(f"println(Given.{c})\n" for c in CALLS),
+        ["julia --startup-file=no main.jl"],
+    ),
+    "javascript": (
+        "main.mjs",
+        f'import {{ given }} from "./given.mjs";\nconst perm = Int32Array.of({LIST});\n'
+        + "".join(f"console.log({c});\n" for c in CALLS),
+        ["node main.mjs"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", PROGRAMS)
+def test_a_table_of_run_time_is_a_parameter(target, tmp_path):
+    runs(target)
+    name, text, commands = PROGRAMS[target]
+    unit = generate(given, target)
+    unit.save(tmp_path / f"given{unit.printer.extension}")
+    (tmp_path / name).write_text(text)
+    said = ""
+    for command in commands:
+        done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        said = done.stdout
+    assert [*map(int, said.split())] == WANTED
+
+
+def test_no_entry_of_a_table_of_run_time_is_known():
+    table = Entries("perm", 24)
+    assert (len(table), table.least, table.most, table.between(3, 5)) == (24, 0, 23, (0, 23))
+    with pytest.raises(ArithmeticError):
+        table.at(3)
+    assert Entries("perm", 24).named("p") == Entries("p", 24)
+    with pytest.raises(LegoError):
+        Lookup([1], "perm").apply(0)
