@@ -42,8 +42,8 @@ struct catalogue_ascend_nz_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
     long long M, long long N, long long flat) noexcept {
   const long long scaled = 256 * ((M + 15) >> 4);
-  const long long quotient = flat % scaled >> 4;
   const long long total = 16 * (flat / scaled) + (flat & 15);
+  const long long quotient = flat % scaled >> 4;
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 

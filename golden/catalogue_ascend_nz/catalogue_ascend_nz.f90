@@ -34,10 +34,10 @@ contains
   pure elemental subroutine catalogue_ascend_nz_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: scaled, quotient, total
+    integer(int64) :: scaled, total, quotient
     scaled = 256_int64 * shifta(M + 15_int64, 4)
-    quotient = shifta(mod(flat, scaled), 4)
     total = 16_int64 * (flat / scaled) + iand(flat, 15_int64)
+    quotient = shifta(mod(flat, scaled), 4)
     i = merge(quotient, -1_int64, quotient < M .and. total < N)
     j = merge(total, -1_int64, quotient < M .and. total < N)
   end subroutine catalogue_ascend_nz_inv

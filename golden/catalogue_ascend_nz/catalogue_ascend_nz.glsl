@@ -30,8 +30,8 @@ int catalogue_ascend_nz_apply(int M, int N, int i, int j) {
 // Renamed: flat is flat_v here
 void catalogue_ascend_nz_inv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 256 * ((M + 15) >> 4);
-  int quotient = flat_v % scaled >> 4;
   int total = 16 * (flat_v / scaled) + (flat_v & 15);
+  int quotient = flat_v % scaled >> 4;
   i = quotient < M && total < N ? quotient : -1;
   j = quotient < M && total < N ? total : -1;
 }

@@ -38,8 +38,8 @@ struct catalogue_ascend_nz_inv_result {
 [[nodiscard]] constexpr catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
     std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t scaled = 256 * ((M + 15) >> 4);
-  const std::int64_t quotient = flat % scaled >> 4;
   const std::int64_t total = 16 * (flat / scaled) + (flat & 15);
+  const std::int64_t quotient = flat % scaled >> 4;
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 

@@ -37,8 +37,8 @@ Logical index (i, j) of a physical position.
 """
 @inline function catalogue_ascend_nz_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     scaled = 256 * ((M + 15) >> 4)
-    quotient = (flat % scaled) >> 4
     total = 16 * div(flat, scaled) + (flat & 15)
+    quotient = (flat % scaled) >> 4
     return (quotient < M && total < N ? quotient : -1,
         quotient < M && total < N ? total : -1)
 end

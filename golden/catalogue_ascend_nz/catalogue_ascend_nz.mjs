@@ -34,7 +34,7 @@ export function catalogue_ascend_nz_apply(M, _N, i, j) {
  */
 export function catalogue_ascend_nz_inv(M, N, flat) {
   const scaled = 256 * Math.floor((M + 15) / 16);
-  const quotient = Math.floor(flat % scaled / 16);
   const total = 16 * Math.trunc(flat / scaled) + (flat & 15);
+  const quotient = Math.floor(flat % scaled / 16);
   return [quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1];
 }

@@ -40,8 +40,8 @@ pub const fn catalogue_ascend_nz_apply(M: i64, _N: i64, i: i64, j: i64) -> i64 {
 #[inline]
 pub const fn catalogue_ascend_nz_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let scaled = 256 * ((M + 15) >> 4);
-    let quotient = (flat % scaled) >> 4;
     let total = 16 * (flat / scaled) + (flat & 0xf);
+    let quotient = (flat % scaled) >> 4;
     (
         if quotient < M && total < N {
             quotient

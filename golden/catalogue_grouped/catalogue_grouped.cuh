@@ -13,21 +13,6 @@
 #endif
 #endif
 
-// The quotient rounded down; the language rounds towards zero.
-LEGO_HOST_DEVICE constexpr long long catalogue_grouped_floor_div(
-    long long a, long long b) noexcept {
-  const long long q = a / b;
-  return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-LEGO_HOST_DEVICE constexpr long long catalogue_grouped_floor_mod(
-    long long a, long long b) noexcept {
-  if (b == -1) return 0;  // the least integer % -1 is undefined
-  const long long r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
 /// @param N N >= 1
@@ -54,25 +39,18 @@ struct catalogue_grouped_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M - 8*(flat // (8*N)) > 8 or M - 8*(flat // (8*N)) != 0
 /// @pre 8*M*N + 17 <= 2**63 - 1
-/// @pre 8*M*N + M + 8 <= 2**63 - 1
-/// @pre M*N*N + N <= 2**63 - 1
-/// @pre every intermediate value fits int64
+/// @pre 8*M*N*N + 8*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_grouped_inv_result catalogue_grouped_inv(
     long long M, long long N, long long flat) noexcept {
-  const long long scaled = 8 * N;
-  const long long flat_div_scaled = flat / scaled;
-  const long long scaled_2 = 8 * flat_div_scaled;
-  const long long flat_mod_scaled = flat % scaled;
-  const long long difference = M - scaled_2;
+  const long long quotient = flat / N >> 3;
+  const long long scaled = 8 * quotient;
+  const long long difference = flat - 8 * N * quotient;
+  const long long difference_2 = M - scaled;
   return {
-      scaled_2
-          + (scaled_2 + 9 <= M ? flat & 7
-                               : catalogue_grouped_floor_mod(flat_mod_scaled, difference)),
-      scaled_2 + 9 <= M ? (flat >> 3) - N * flat_div_scaled
-                        : catalogue_grouped_floor_div(flat_mod_scaled, difference),
+      scaled + (scaled + 9 <= M ? flat & 7 : difference % difference_2),
+      scaled + 9 <= M ? (flat >> 3) - N * quotient : difference / difference_2,
   };
 }
 

@@ -31,33 +31,19 @@ contains
   !> Parameter N: N >= 1
   !> Parameter flat: 0 <= flat < M*N
   !> Result: 0 <= i < M, 0 <= j < N
-  !> Assumes M - 8*(flat // (8*N)) > 8 or M - 8*(flat // (8*N)) != 0
   !> Assumes 8*M*N + 17 <= 2**63 - 1
-  !> Assumes 8*M*N + M + 8 <= 2**63 - 1
-  !> Assumes M*N*N + N <= 2**63 - 1
-  !> Assumes every intermediate value fits int64
+  !> Assumes 8*M*N*N + 8*N <= 2**63 - 1
   !> int64 is enough under the assumptions.
   pure elemental subroutine catalogue_grouped_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: scaled, flat_div_scaled, scaled_2, flat_mod_scaled, difference
-    scaled = 8_int64 * N
-    flat_div_scaled = flat / scaled
-    scaled_2 = 8_int64 * flat_div_scaled
-    flat_mod_scaled = mod(flat, scaled)
-    difference = M - scaled_2
-    i = scaled_2 &
-        + merge(iand(flat, 7_int64), &
-            modulo(flat_mod_scaled, merge(difference, 1_int64, difference /= 0_int64)), &
-            scaled_2 + 9_int64 <= M)
-    j = merge(shifta(flat, 3) - N * flat_div_scaled, &
-        floor_div_int64(flat_mod_scaled, merge(difference, 1_int64, difference /= 0_int64)), &
-        scaled_2 + 9_int64 <= M)
+    integer(int64) :: quotient, scaled, difference, difference_2
+    quotient = shifta(flat / N, 3)
+    scaled = 8_int64 * quotient
+    difference = flat - 8_int64 * N * quotient
+    difference_2 = M - scaled
+    i = scaled + merge(iand(flat, 7_int64), mod(difference, difference_2), scaled + 9_int64 <= M)
+    j = merge(shifta(flat, 3) - N * quotient, difference / difference_2, scaled + 9_int64 <= M)
   end subroutine catalogue_grouped_inv
-
-  pure elemental integer(int64) function floor_div_int64(a, b)
-    integer(int64), intent(in) :: a, b
-    floor_div_int64 = a / b - merge(1_int64, 0_int64, mod(a, b) /= modulo(a, b))
-  end function floor_div_int64
 
 end module catalogue_grouped_mod

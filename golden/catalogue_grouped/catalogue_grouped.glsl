@@ -8,21 +8,6 @@
 #ifndef LEGO_CATALOGUE_GROUPED_GLSL
 #define LEGO_CATALOGUE_GROUPED_GLSL
 
-// The quotient rounded down.
-int catalogue_grouped_floor_div(int a, int b) {
-  uint m = uint(abs(a));
-  uint n = uint(abs(b));
-  return (a < 0) == (b < 0) ? int(m / n) : -int((m + n - 1u) / n);
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-int catalogue_grouped_floor_mod(int a, int b) {
-  uint n = uint(abs(b));
-  uint r = uint(abs(a)) % n;
-  if (r != 0u && (a < 0) != (b < 0)) r = n - r;
-  return b < 0 ? -int(r) : int(r);
-}
-
 // Physical position of the logical index (i, j).
 // Parameter M: M >= 1
 // Parameter N: N >= 1
@@ -42,23 +27,17 @@ int catalogue_grouped_apply(int M, int N, int i, int j) {
 // Parameter N: N >= 1
 // Parameter flat_v: 0 <= flat_v < M*N
 // Result: 0 <= i < M, 0 <= j < N
-// Assumes M - 8*(flat_v // (8*N)) > 8 or M - 8*(flat_v // (8*N)) != 0
 // Assumes 8*M*N + 17 <= 2**31 - 1
-// Assumes 8*M*N + M + 8 <= 2**31 - 1
-// Assumes M*N*N + N <= 2**31 - 1
-// Assumes every intermediate value fits int32
+// Assumes 8*M*N*N + 8*N <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void catalogue_grouped_inv(int M, int N, int flat_v, out int i, out int j) {
-  int scaled = 8 * N;
-  int flat_div_scaled = flat_v / scaled;
-  int scaled_2 = 8 * flat_div_scaled;
-  int flat_mod_scaled = flat_v % scaled;
-  int difference = M - scaled_2;
-  i = scaled_2
-      + (scaled_2 + 9 <= M ? flat_v & 7 : catalogue_grouped_floor_mod(flat_mod_scaled, difference));
-  j = scaled_2 + 9 <= M ? (flat_v >> 3) - N * flat_div_scaled
-                        : catalogue_grouped_floor_div(flat_mod_scaled, difference);
+  int quotient = flat_v / N >> 3;
+  int scaled = 8 * quotient;
+  int difference = flat_v - 8 * N * quotient;
+  int difference_2 = M - scaled;
+  i = scaled + (scaled + 9 <= M ? flat_v & 7 : difference % difference_2);
+  j = scaled + 9 <= M ? (flat_v >> 3) - N * quotient : difference / difference_2;
 }
 
 #endif  // LEGO_CATALOGUE_GROUPED_GLSL

@@ -9,23 +9,6 @@
 
 namespace lego {
 
-namespace catalogue_grouped_detail {
-
-// The quotient rounded down; the language rounds towards zero.
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
-  const std::int64_t q = a / b;
-  return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
-}
-
-// The remainder of the quotient rounded down: it has the divisor's sign.
-constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t b) noexcept {
-  if (b == -1) return 0;  // the least integer % -1 is undefined
-  const std::int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
-}  // namespace catalogue_grouped_detail
-
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
 /// @param N N >= 1
@@ -52,25 +35,18 @@ struct catalogue_grouped_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M - 8*(flat // (8*N)) > 8 or M - 8*(flat // (8*N)) != 0
 /// @pre 8*M*N + 17 <= 2**63 - 1
-/// @pre 8*M*N + M + 8 <= 2**63 - 1
-/// @pre M*N*N + N <= 2**63 - 1
-/// @pre every intermediate value fits int64
+/// @pre 8*M*N*N + 8*N <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr catalogue_grouped_inv_result catalogue_grouped_inv(
     std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
-  const std::int64_t scaled = 8 * N;
-  const std::int64_t flat_div_scaled = flat / scaled;
-  const std::int64_t scaled_2 = 8 * flat_div_scaled;
-  const std::int64_t flat_mod_scaled = flat % scaled;
-  const std::int64_t difference = M - scaled_2;
+  const std::int64_t quotient = flat / N >> 3;
+  const std::int64_t scaled = 8 * quotient;
+  const std::int64_t difference = flat - 8 * N * quotient;
+  const std::int64_t difference_2 = M - scaled;
   return {
-      scaled_2
-          + (scaled_2 + 9 <= M ? flat & 7
-                               : catalogue_grouped_detail::floor_mod(flat_mod_scaled, difference)),
-      scaled_2 + 9 <= M ? (flat >> 3) - N * flat_div_scaled
-                        : catalogue_grouped_detail::floor_div(flat_mod_scaled, difference),
+      scaled + (scaled + 9 <= M ? flat & 7 : difference % difference_2),
+      scaled + 9 <= M ? (flat >> 3) - N * quotient : difference / difference_2,
   };
 }
 

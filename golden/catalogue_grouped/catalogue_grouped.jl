@@ -34,22 +34,17 @@ Logical index (i, j) of a physical position.
 - Parameter N: N >= 1
 - Parameter flat: 0 <= flat < M*N
 - Result: 0 <= i < M, 0 <= j < N
-- Assumes M - 8*(flat // (8*N)) > 8 or M - 8*(flat // (8*N)) != 0
 - Assumes 8*M*N + 17 <= 2**63 - 1
-- Assumes 8*M*N + M + 8 <= 2**63 - 1
-- Assumes M*N*N + N <= 2**63 - 1
-- Assumes every intermediate value fits int64
+- Assumes 8*M*N*N + 8*N <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
 @inline function catalogue_grouped_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
-    scaled = 8 * N
-    flat_div_scaled = div(flat, scaled)
-    scaled_2 = 8 * flat_div_scaled
-    flat_mod_scaled = flat % scaled
-    difference = M - scaled_2
-    return (scaled_2 + (scaled_2 + 9 <= M ? flat & 7 : mod(flat_mod_scaled, difference)),
-        scaled_2 + 9 <= M ? (flat >> 3) - N * flat_div_scaled :
-            fld(flat_mod_scaled, difference))
+    quotient = div(flat, N) >> 3
+    scaled = 8 * quotient
+    difference = flat - 8 * N * quotient
+    difference_2 = M - scaled
+    return (scaled + (scaled + 9 <= M ? flat & 7 : difference % difference_2),
+        scaled + 9 <= M ? (flat >> 3) - N * quotient : div(difference, difference_2))
 end
 
 end # module CatalogueGrouped

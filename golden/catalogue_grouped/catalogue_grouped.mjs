@@ -4,20 +4,6 @@
 // catalogue_grouped(M, N)
 //
 // Quotients are exact: both operands are integers below 2^53.
-//
-// `+ 0` turns -0 into 0.
-
-/**
- * The remainder of a / b with the sign of b, never -0.
- * @param {number} a
- * @param {number} b
- * @returns {number}
- */
-function floorMod(a, b) {
-  const remainder = a % b;
-  if (remainder === 0) return 0;
-  return (remainder < 0) === (b < 0) ? remainder : remainder + b;
-}
 
 /**
  * Physical position of the logical index (i, j).
@@ -40,11 +26,8 @@ export function catalogue_grouped_apply(M, N, i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes M - 8*(flat // (8*N)) > 8 or M - 8*(flat // (8*N)) != 0.
  * Assumes 8*M*N + 17 <= 2**53 - 1.
- * Assumes 8*M*N + M + 8 <= 2**53 - 1.
- * Assumes M*N*N + N <= 2**53 - 1.
- * Assumes every intermediate value fits int53.
+ * Assumes 8*M*N*N + 8*N <= 2**53 - 1.
  * int53 is enough under the assumptions.
  *
  * @param {number} M M >= 1
@@ -53,15 +36,12 @@ export function catalogue_grouped_apply(M, N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
 export function catalogue_grouped_inv(M, N, flat) {
-  const scaled = 8 * N;
-  const flat_div_scaled = Math.trunc(flat / scaled);
-  const scaled_2 = 8 * flat_div_scaled;
-  const flat_mod_scaled = flat % scaled;
-  const difference = M - scaled_2;
+  const quotient = Math.floor(Math.trunc(flat / N) / 8);
+  const scaled = 8 * quotient;
+  const difference = flat - 8 * N * quotient;
+  const difference_2 = M - scaled;
   return [
-    scaled_2 + (scaled_2 + 9 <= M ? flat & 7 : floorMod(flat_mod_scaled, difference)),
-    (scaled_2 + 9 <= M ? Math.floor(flat / 8) - N * flat_div_scaled
-            : Math.floor(flat_mod_scaled / difference))
-        + 0,
+    scaled + (scaled + 9 <= M ? flat & 7 : difference % difference_2),
+    scaled + 9 <= M ? Math.floor(flat / 8) - N * quotient : Math.trunc(difference / difference_2),
   ];
 }

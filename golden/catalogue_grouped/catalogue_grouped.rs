@@ -3,24 +3,6 @@
 //
 // catalogue_grouped(M, N)
 
-const fn floor_div_i64(a: i64, b: i64) -> i64 {
-    let quotient = a / b;
-    if a % b != 0 && (a < 0) != (b < 0) {
-        quotient - 1
-    } else {
-        quotient
-    }
-}
-
-const fn floor_mod_i64(a: i64, b: i64) -> i64 {
-    let remainder = a.wrapping_rem(b); // MIN % -1 would panic
-    if remainder != 0 && (remainder < 0) != (b < 0) {
-        remainder + b
-    } else {
-        remainder
-    }
-}
-
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `M`: `M >= 1`
@@ -56,11 +38,8 @@ pub const fn catalogue_grouped_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `flat`: `0 <= flat < M*N`
 /// - result: `(i, j)`, `0 <= i < M, 0 <= j < N`
 ///
-/// Assumes `M - 8*(flat // (8*N)) > 8` or `M - 8*(flat // (8*N)) != 0`.
 /// Assumes `8*M*N + 17 <= 2**63 - 1`.
-/// Assumes `8*M*N + M + 8 <= 2**63 - 1`.
-/// Assumes `M*N*N + N <= 2**63 - 1`.
-/// Assumes every intermediate value fits `int64`.
+/// Assumes `8*M*N*N + 8*N <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
 // Not every program needs this one.
 #[allow(dead_code)]
@@ -69,22 +48,21 @@ pub const fn catalogue_grouped_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn catalogue_grouped_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
-    let scaled = 8 * N;
-    let flat_div_scaled = flat / scaled;
-    let scaled_2 = 8 * flat_div_scaled;
-    let flat_mod_scaled = flat % scaled;
-    let difference = M - scaled_2;
+    let quotient = (flat / N) >> 3;
+    let scaled = 8 * quotient;
+    let difference = flat - 8 * N * quotient;
+    let difference_2 = M - scaled;
     (
-        scaled_2
-            + (if scaled_2 + 9 <= M {
+        scaled
+            + (if scaled + 9 <= M {
                 flat & 7
             } else {
-                floor_mod_i64(flat_mod_scaled, difference)
+                difference % difference_2
             }),
-        if scaled_2 + 9 <= M {
-            (flat >> 3) - N * flat_div_scaled
+        if scaled + 9 <= M {
+            (flat >> 3) - N * quotient
         } else {
-            floor_div_i64(flat_mod_scaled, difference)
+            difference / difference_2
         },
     )
 }

@@ -20,28 +20,26 @@
 /// @note int32 is enough: every value lies in 0..255.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_hilbert_16_apply(int i, int j) noexcept {
   const int bits = i ^ j;
-  const int bits_2 = (bits | 16 * bits) & 15;
-  const int bits_3 = (bits_2 | 4 * bits_2) & 0x33;
-  const int bits_4 = (i | j) ^ 15;
+  const int bits_2 = (bits | 4 * bits) & 0x33;
+  const int bits_3 = (i | j) ^ 15;
+  const int bits_3_div_2 = bits_3 >> 1;
+  const int bits_4 = i & bits;
   const int bits_4_div_2 = bits_4 >> 1;
-  const int bits_5 = i & bits;
-  const int bits_5_div_2 = bits_5 >> 1;
-  const int bits_6 = (bits_4_div_2 & bits) ^ (bits_5 ^ bits_5_div_2);
-  const int bits_6_div_4 = bits_6 >> 2;
+  const int bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
+  const int bits_5_div_4 = bits_5 >> 2;
   const int bits_div_2 = bits >> 1;
-  const int bits_7 = bits_div_2 ^ bits;
-  const int bits_8 = (bits_5_div_2 & (bits ^ 15)) ^ (bits_4_div_2 ^ bits_4);
-  const int bits_8_div_4 = bits_8 >> 2;
-  const int bits_9 = (bits_div_2 ^ 15) | bits;
+  const int bits_6 = bits_div_2 ^ bits;
+  const int bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3);
+  const int bits_7_div_4 = bits_7 >> 2;
+  const int bits_8 = (bits_div_2 ^ 15) | bits;
   const int quotient =
-      ((bits_6_div_4 & (bits_9 ^ bits_7)) ^ ((bits_8_div_4 & bits_7) ^ bits_6)) >> 1;
-  const int bits_10 = (((((bits_6_div_4 & bits_7) ^ ((bits_8_div_4 & bits_9) ^ bits_8)) >> 1)
-                        ^ quotient)
-                       & bits)
+      ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
+  const int bits_9 = (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1)
+                       ^ quotient)
+                      & bits)
       ^ (quotient ^ i);
-  const int bits_11 = (bits_10 | 16 * bits_10) & 15;
-  const int bits_12 = (bits_11 | 4 * bits_11) & 0x33;
-  return ((bits_3 | 2 * bits_3) & 0x55) | 2 * ((bits_12 | 2 * bits_12) & 0x55);
+  const int bits_10 = (bits_9 | 4 * bits_9) & 0x33;
+  return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
 }
 
 /// The result of catalogue_hilbert_16_inv.

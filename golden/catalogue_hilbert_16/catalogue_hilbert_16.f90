@@ -16,36 +16,33 @@ contains
   !> int32 is enough: every value lies in 0..255.
   pure elemental integer(int32) function catalogue_hilbert_16_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: bits, bits_2, bits_3, bits_4, bits_4_div_2, bits_5, bits_5_div_2, bits_6, &
-        bits_6_div_4, bits_div_2, bits_7, bits_8, bits_8_div_4, bits_9, quotient, bits_10, &
-        bits_11, bits_12
+    integer(int32) :: bits, bits_2, bits_3, bits_3_div_2, bits_4, bits_4_div_2, bits_5, &
+        bits_5_div_4, bits_div_2, bits_6, bits_7, bits_7_div_4, bits_8, quotient, bits_9, bits_10
     bits = ieor(i, j)
-    bits_2 = iand(ior(bits, 16_int32 * bits), 15_int32)
-    bits_3 = iand(ior(bits_2, 4_int32 * bits_2), 51_int32)
-    bits_4 = ieor(ior(i, j), 15_int32)
+    bits_2 = iand(ior(bits, 4_int32 * bits), 51_int32)
+    bits_3 = ieor(ior(i, j), 15_int32)
+    bits_3_div_2 = shifta(bits_3, 1)
+    bits_4 = iand(i, bits)
     bits_4_div_2 = shifta(bits_4, 1)
-    bits_5 = iand(i, bits)
-    bits_5_div_2 = shifta(bits_5, 1)
-    bits_6 = ieor(iand(bits_4_div_2, bits), ieor(bits_5, bits_5_div_2))
-    bits_6_div_4 = shifta(bits_6, 2)
+    bits_5 = ieor(iand(bits_3_div_2, bits), ieor(bits_4, bits_4_div_2))
+    bits_5_div_4 = shifta(bits_5, 2)
     bits_div_2 = shifta(bits, 1)
-    bits_7 = ieor(bits_div_2, bits)
-    bits_8 = ieor(iand(bits_5_div_2, ieor(bits, 15_int32)), ieor(bits_4_div_2, bits_4))
-    bits_8_div_4 = shifta(bits_8, 2)
-    bits_9 = ior(ieor(bits_div_2, 15_int32), bits)
-    quotient = shifta(ieor(iand(bits_6_div_4, ieor(bits_9, bits_7)), &
-            ieor(iand(bits_8_div_4, bits_7), bits_6)), &
+    bits_6 = ieor(bits_div_2, bits)
+    bits_7 = ieor(iand(bits_4_div_2, ieor(bits, 15_int32)), ieor(bits_3_div_2, bits_3))
+    bits_7_div_4 = shifta(bits_7, 2)
+    bits_8 = ior(ieor(bits_div_2, 15_int32), bits)
+    quotient = shifta(ieor(iand(bits_5_div_4, ieor(bits_8, bits_6)), &
+            ieor(iand(bits_7_div_4, bits_6), bits_5)), &
         1)
-    bits_10 = ieor(iand(ieor(shifta(ieor(iand(bits_6_div_4, bits_7), &
-                        ieor(iand(bits_8_div_4, bits_9), bits_8)), &
+    bits_9 = ieor(iand(ieor(shifta(ieor(iand(bits_5_div_4, bits_6), &
+                        ieor(iand(bits_7_div_4, bits_8), bits_7)), &
                     1), &
                 quotient), &
             bits), &
         ieor(quotient, i))
-    bits_11 = iand(ior(bits_10, 16_int32 * bits_10), 15_int32)
-    bits_12 = iand(ior(bits_11, 4_int32 * bits_11), 51_int32)
-    catalogue_hilbert_16_apply = ior(iand(ior(bits_3, 2_int32 * bits_3), 85_int32), &
-        2_int32 * iand(ior(bits_12, 2_int32 * bits_12), 85_int32))
+    bits_10 = iand(ior(bits_9, 4_int32 * bits_9), 51_int32)
+    catalogue_hilbert_16_apply = ior(iand(ior(bits_2, 2_int32 * bits_2), 85_int32), &
+        2_int32 * iand(ior(bits_10, 2_int32 * bits_10), 85_int32))
   end function catalogue_hilbert_16_apply
 
   !> Logical index (i, j) of a physical position.

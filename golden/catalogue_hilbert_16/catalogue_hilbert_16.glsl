@@ -15,26 +15,24 @@
 // int32 is enough: every value lies in 0..255.
 int catalogue_hilbert_16_apply(int i, int j) {
   int bits = i ^ j;
-  int bits_2 = (bits | 16 * bits) & 15;
-  int bits_3 = (bits_2 | 4 * bits_2) & 0x33;
-  int bits_4 = (i | j) ^ 15;
+  int bits_2 = (bits | 4 * bits) & 0x33;
+  int bits_3 = (i | j) ^ 15;
+  int bits_3_div_2 = bits_3 >> 1;
+  int bits_4 = i & bits;
   int bits_4_div_2 = bits_4 >> 1;
-  int bits_5 = i & bits;
-  int bits_5_div_2 = bits_5 >> 1;
-  int bits_6 = (bits_4_div_2 & bits) ^ (bits_5 ^ bits_5_div_2);
-  int bits_6_div_4 = bits_6 >> 2;
+  int bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
+  int bits_5_div_4 = bits_5 >> 2;
   int bits_div_2 = bits >> 1;
-  int bits_7 = bits_div_2 ^ bits;
-  int bits_8 = (bits_5_div_2 & (bits ^ 15)) ^ (bits_4_div_2 ^ bits_4);
-  int bits_8_div_4 = bits_8 >> 2;
-  int bits_9 = (bits_div_2 ^ 15) | bits;
-  int quotient = ((bits_6_div_4 & (bits_9 ^ bits_7)) ^ ((bits_8_div_4 & bits_7) ^ bits_6)) >> 1;
-  int bits_10 = (((((bits_6_div_4 & bits_7) ^ ((bits_8_div_4 & bits_9) ^ bits_8)) >> 1) ^ quotient)
-                 & bits)
+  int bits_6 = bits_div_2 ^ bits;
+  int bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3);
+  int bits_7_div_4 = bits_7 >> 2;
+  int bits_8 = (bits_div_2 ^ 15) | bits;
+  int quotient = ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
+  int bits_9 = (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient)
+                & bits)
       ^ (quotient ^ i);
-  int bits_11 = (bits_10 | 16 * bits_10) & 15;
-  int bits_12 = (bits_11 | 4 * bits_11) & 0x33;
-  return ((bits_3 | 2 * bits_3) & 0x55) | 2 * ((bits_12 | 2 * bits_12) & 0x55);
+  int bits_10 = (bits_9 | 4 * bits_9) & 0x33;
+  return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
 }
 
 // Logical index (i, j) of a physical position.

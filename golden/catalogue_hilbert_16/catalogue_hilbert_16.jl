@@ -19,30 +19,28 @@ Physical position of the logical index (i, j).
 @inline function catalogue_hilbert_16_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     bits = xor(i, j)
-    bits_2 = (bits | (Ti(16) * bits)) & Ti(15)
-    bits_3 = (bits_2 | (Ti(4) * bits_2)) & Ti(51)
-    bits_4 = xor(i | j, Ti(15))
+    bits_2 = (bits | (Ti(4) * bits)) & Ti(51)
+    bits_3 = xor(i | j, Ti(15))
+    bits_3_div_2 = bits_3 >> 1
+    bits_4 = i & bits
     bits_4_div_2 = bits_4 >> 1
-    bits_5 = i & bits
-    bits_5_div_2 = bits_5 >> 1
-    bits_6 = xor(bits_4_div_2 & bits, xor(bits_5, bits_5_div_2))
-    bits_6_div_4 = bits_6 >> 2
+    bits_5 = xor(bits_3_div_2 & bits, xor(bits_4, bits_4_div_2))
+    bits_5_div_4 = bits_5 >> 2
     bits_div_2 = bits >> 1
-    bits_7 = xor(bits_div_2, bits)
-    bits_8 = xor(bits_5_div_2 & xor(bits, Ti(15)), xor(bits_4_div_2, bits_4))
-    bits_8_div_4 = bits_8 >> 2
-    bits_9 = xor(bits_div_2, Ti(15)) | bits
-    quotient = xor(bits_6_div_4 & xor(bits_9, bits_7),
-        xor(bits_8_div_4 & bits_7, bits_6)) >> 1
-    bits_10 = xor(xor(xor(bits_6_div_4 & bits_7,
-                    xor(bits_8_div_4 & bits_9, bits_8)) >> 1,
+    bits_6 = xor(bits_div_2, bits)
+    bits_7 = xor(bits_4_div_2 & xor(bits, Ti(15)), xor(bits_3_div_2, bits_3))
+    bits_7_div_4 = bits_7 >> 2
+    bits_8 = xor(bits_div_2, Ti(15)) | bits
+    quotient = xor(bits_5_div_4 & xor(bits_8, bits_6),
+        xor(bits_7_div_4 & bits_6, bits_5)) >> 1
+    bits_9 = xor(xor(xor(bits_5_div_4 & bits_6,
+                    xor(bits_7_div_4 & bits_8, bits_7)) >> 1,
                 quotient) &
             bits,
         xor(quotient, i))
-    bits_11 = (bits_10 | (Ti(16) * bits_10)) & Ti(15)
-    bits_12 = (bits_11 | (Ti(4) * bits_11)) & Ti(51)
-    return ((bits_3 | (Ti(2) * bits_3)) & Ti(85)) |
-        (Ti(2) * ((bits_12 | (Ti(2) * bits_12)) & Ti(85)))
+    bits_10 = (bits_9 | (Ti(4) * bits_9)) & Ti(51)
+    return ((bits_2 | (Ti(2) * bits_2)) & Ti(85)) |
+        (Ti(2) * ((bits_10 | (Ti(2) * bits_10)) & Ti(85)))
 end
 
 """

@@ -12,32 +12,28 @@
 /// `int32` is enough: every value lies in `0..255`.
 // Not every program needs this one.
 #[allow(dead_code)]
-// The names are those of the definition.
-#[allow(clippy::similar_names)]
 #[must_use]
 #[inline]
 pub const fn catalogue_hilbert_16_apply(i: i32, j: i32) -> i32 {
     let bits = i ^ j;
-    let bits_2 = (bits | (16 * bits)) & 0xf;
-    let bits_3 = (bits_2 | (4 * bits_2)) & 0x33;
-    let bits_4 = (i | j) ^ 0xf;
+    let bits_2 = (bits | (4 * bits)) & 0x33;
+    let bits_3 = (i | j) ^ 0xf;
+    let bits_3_div_2 = bits_3 >> 1;
+    let bits_4 = i & bits;
     let bits_4_div_2 = bits_4 >> 1;
-    let bits_5 = i & bits;
-    let bits_5_div_2 = bits_5 >> 1;
-    let bits_6 = (bits_4_div_2 & bits) ^ (bits_5 ^ bits_5_div_2);
-    let bits_6_div_4 = bits_6 >> 2;
+    let bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
+    let bits_5_div_4 = bits_5 >> 2;
     let bits_div_2 = bits >> 1;
-    let bits_7 = bits_div_2 ^ bits;
-    let bits_8 = (bits_5_div_2 & (bits ^ 0xf)) ^ (bits_4_div_2 ^ bits_4);
-    let bits_8_div_4 = bits_8 >> 2;
-    let bits_9 = (bits_div_2 ^ 0xf) | bits;
-    let quotient = ((bits_6_div_4 & (bits_9 ^ bits_7)) ^ ((bits_8_div_4 & bits_7) ^ bits_6)) >> 1;
-    let bits_10 =
-        (((((bits_6_div_4 & bits_7) ^ ((bits_8_div_4 & bits_9) ^ bits_8)) >> 1) ^ quotient) & bits)
+    let bits_6 = bits_div_2 ^ bits;
+    let bits_7 = (bits_4_div_2 & (bits ^ 0xf)) ^ (bits_3_div_2 ^ bits_3);
+    let bits_7_div_4 = bits_7 >> 2;
+    let bits_8 = (bits_div_2 ^ 0xf) | bits;
+    let quotient = ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
+    let bits_9 =
+        (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient) & bits)
             ^ (quotient ^ i);
-    let bits_11 = (bits_10 | (16 * bits_10)) & 0xf;
-    let bits_12 = (bits_11 | (4 * bits_11)) & 0x33;
-    ((bits_3 | (2 * bits_3)) & 0x55) | (2 * ((bits_12 | (2 * bits_12)) & 0x55))
+    let bits_10 = (bits_9 | (4 * bits_9)) & 0x33;
+    ((bits_2 | (2 * bits_2)) & 0x55) | (2 * ((bits_10 | (2 * bits_10)) & 0x55))
 }
 
 /// Logical index `(i, j)` of a physical position.

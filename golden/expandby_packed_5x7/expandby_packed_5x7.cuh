@@ -17,11 +17,11 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 8
 /// @return -1 <= the result < 35
-/// @note int32 is enough: every value lies in -1..42.
+/// @note int32 is enough: every value lies in -1..43.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_packed_5x7_apply(int i, int j) noexcept {
   const int j_div_4 = j >> 2;
-  const int total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
-  return (i & 6) + j_div_4 <= 4 && total <= 6 ? 14 * (i >> 1) + 7 * j_div_4 + total : -1;
+  const int total = 2 * ((i & 1) + (j >> 1)) + j;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.

@@ -13,14 +13,14 @@ contains
   !> Parameter i: 0 <= i < 6
   !> Parameter j: 0 <= j < 8
   !> Result: -1 <= the result < 35
-  !> int32 is enough: every value lies in -1..42.
+  !> int32 is enough: every value lies in -1..43.
   pure elemental integer(int32) function expandby_packed_5x7_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: j_div_4, total
     j_div_4 = shifta(j, 2)
-    total = 2_int32 * iand(j, 2_int32) + 2_int32 * iand(i, 1_int32) + iand(j, 1_int32)
-    expandby_packed_5x7_apply = merge(14_int32 * shifta(i, 1) + 7_int32 * j_div_4 + total, &
-        -1_int32, iand(i, 6_int32) + j_div_4 <= 4_int32 .and. total <= 6_int32)
+    total = 2_int32 * (iand(i, 1_int32) + shifta(j, 1)) + j
+    expandby_packed_5x7_apply = merge(14_int32 * shifta(i, 1) + total - j_div_4, -1_int32, &
+        iand(i, 6_int32) + j_div_4 <= 4_int32 .and. total <= 2_int32 * iand(j, 4_int32) + 6_int32)
   end function expandby_packed_5x7_apply
 
   !> Logical index (i, j) of a physical position.

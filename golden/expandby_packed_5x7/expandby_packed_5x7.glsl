@@ -12,11 +12,11 @@
 // Parameter i: 0 <= i < 6
 // Parameter j: 0 <= j < 8
 // Result: -1 <= the result < 35
-// int32 is enough: every value lies in -1..42.
+// int32 is enough: every value lies in -1..43.
 int expandby_packed_5x7_apply(int i, int j) {
   int j_div_4 = j >> 2;
-  int total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
-  return (i & 6) + j_div_4 <= 4 && total <= 6 ? 14 * (i >> 1) + 7 * j_div_4 + total : -1;
+  int total = 2 * ((i & 1) + (j >> 1)) + j;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 // Logical index (i, j) of a physical position.

@@ -13,12 +13,12 @@ namespace lego {
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 8
 /// @return -1 <= the result < 35
-/// @note int32 is enough: every value lies in -1..42.
+/// @note int32 is enough: every value lies in -1..43.
 [[nodiscard]] constexpr std::int32_t expandby_packed_5x7_apply(
     std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t j_div_4 = j >> 2;
-  const std::int32_t total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
-  return (i & 6) + j_div_4 <= 4 && total <= 6 ? 14 * (i >> 1) + 7 * j_div_4 + total : -1;
+  const std::int32_t total = 2 * ((i & 1) + (j >> 1)) + j;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.

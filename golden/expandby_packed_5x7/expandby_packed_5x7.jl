@@ -14,13 +14,13 @@ Physical position of the logical index (i, j); -1 where it is masked.
 - Parameter i: 0 <= i < 6
 - Parameter j: 0 <= j < 8
 - Result: -1 <= the result < 35
-- int32 is enough: every value lies in -1..42.
+- int32 is enough: every value lies in -1..43.
 """
 @inline function expandby_packed_5x7_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     j_div_4 = j >> 2
-    total = Ti(2) * (j & Ti(2)) + Ti(2) * (i & Ti(1)) + (j & Ti(1))
-    return (i & Ti(6)) + j_div_4 <= 4 && total <= 6 ?
-        Ti(14) * (i >> 1) + Ti(7) * j_div_4 + total : Ti(-1)
+    total = Ti(2) * ((i & Ti(1)) + (j >> 1)) + j
+    return (i & Ti(6)) + j_div_4 <= 4 && total <= Ti(2) * (j & Ti(4)) + Ti(6) ?
+        Ti(14) * (i >> 1) + total - j_div_4 : Ti(-1)
 end
 
 """

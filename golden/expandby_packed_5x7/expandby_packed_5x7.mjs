@@ -8,7 +8,7 @@
 /**
  * Physical position of the logical index (i, j); -1 where it is masked.
  *
- * int53 is enough: every value lies in -1..42.
+ * int53 is enough: every value lies in -1..43.
  *
  * @param {number} i 0 <= i < 6
  * @param {number} j 0 <= j < 8
@@ -16,8 +16,8 @@
  */
 export function expandby_packed_5x7_apply(i, j) {
   const j_div_4 = j >> 2;
-  const total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
-  return (i & 6) + j_div_4 <= 4 && total <= 6 ? 14 * (i >> 1) + 7 * j_div_4 + total : -1;
+  const total = 2 * ((i & 1) + (j >> 1)) + j;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 /**

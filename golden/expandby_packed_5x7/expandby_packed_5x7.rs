@@ -9,16 +9,16 @@
 /// - `j`: `0 <= j < 8`
 /// - result: `-1 <= result < 35`
 ///
-/// `int32` is enough: every value lies in `-1..42`.
+/// `int32` is enough: every value lies in `-1..43`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
 pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
     let j_div_4 = j >> 2;
-    let total = 2 * (j & 2) + 2 * (i & 1) + (j & 1);
-    if (i & 6) + j_div_4 <= 4 && total <= 6 {
-        14 * (i >> 1) + 7 * j_div_4 + total
+    let total = 2 * ((i & 1) + (j >> 1)) + j;
+    if (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 {
+        14 * (i >> 1) + total - j_div_4
     } else {
         -1
     }

@@ -35,6 +35,7 @@ def to_pid(sizes: tuple[Any, ...], m: Any, n: Any) -> Any:
 def from_pid(sizes: tuple[Any, ...], pid: Any) -> Any:
     """Back."""
     rows, columns, group = sizes
-    first = pid // (group * columns) * group
-    n, m = divmod(pid - first * columns, min(rows - first, group))
+    row = pid // columns
+    first = row // group * group
+    n, m = divmod(pid - first * columns, min(rows - row + row % group, group))
     return first + m, n

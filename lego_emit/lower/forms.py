@@ -417,10 +417,10 @@ class Form:
         if op in ("and", "or", "not"):
             name = {"and": "land", "or": "lor", "not": "lnot"}[op]
             return graph.op(name, *map(self.condition, args))
-        gap = args[1] - args[0]
-        positive = Expr({m: c for m, c in gap.terms.items() if m and c > 0})
-        negative = Expr({m: -c for m, c in gap.terms.items() if m and c < 0})
-        k = gap.terms.get((), 0)
+        gap = self._flat(args[1] - args[0])  # what the style makes of a digit may cancel
+        positive = Expr({m: c for m, c in gap.items() if m and c > 0})
+        negative = Expr({m: -c for m, c in gap.items() if m and c < 0})
+        k = gap.get((), 0)
         if op == "lt":
             op, k = "le", k - 1
         if op in ("eq", "ne"):
