@@ -1,0 +1,204 @@
+"""Tables of which a tile repeats, or is spread: a permutation of some digits, strides of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from ..algebra.block import Block
+from ..algebra.layout import GroupBy, Layout
+from ..algebra.perms import RegP, Row
+from .strides import Leaves, Wrong, axes, cropped, leaves, order_of, plain
+
+MOST_UNALIGNED = (
+    4096  # entries of an axis of which every size of a tile is tried, not divisors alone
+)
+MOST_ORDERS = 3000  # second permutations of digits that are tried
+TRIED = 64  # entries that one must fit before all are looked at
+
+Inner = Callable[[np.ndarray], Block | None]  # the layout of a permutation, where it is known
+
+
+class Split(NamedTuple):
+    """An axis in three: digits above a tile's, which are strided, the tile's own, and strided ones
+    below."""
+
+    above: Leaves
+    size: int
+    below: Leaves
+
+    @property
+    def padded(self) -> int:
+        """The size of the axis that has these digits."""
+        return prod(n for n, _ in self.above) * self.size * prod(n for n, _ in self.below)
+
+
+def tiled(table: np.ndarray, inner: Inner) -> Block | None:
+    """A table that is the sum of strided digits and of a tile's own, whose positions are spread by
+    strides and else a permutation that inner knows."""
+    splits = []
+    for axis in range(table.ndim):
+        splits.append(_split(table, axis))
+    steps = [prod(n for n, _ in s.below) for s in splits]
+    box = tuple(slice(0, d * s.size, d) for s, d in zip(splits, steps, strict=True))
+    tile = table[box]
+    start = int(tile.flat[0])
+    values, ranks = np.unique(tile - start, return_inverse=True)
+    spread = leaves(values)
+    if len(values) != tile.size or isinstance(spread, Wrong):
+        return None
+    if prod(n for n, _ in spread) != tile.size or tile.size < 2:
+        return None
+    others = [leaf for s in splits for leaf in (*s.above, *s.below)]
+    alone = (
+        not others and len(spread) < 2 and int(values[0]) == -start and values[1] == values[0] + 1
+    )
+    if alone:
+        return None  # nothing was taken off it
+    dims = tuple(n for n in tile.shape if n > 1)
+    permutation = inner(ranks.reshape(dims).astype(np.int64))
+    if permutation is None:
+        return None
+    return _assembled(table.shape, splits, permutation, spread, start + int(values[0]))
+
+
+def _assembled(
+    dims: tuple[int, ...], splits: Sequence[Split], inner: Block, spread: Leaves, offset: int
+) -> Block:
+    digits: list[tuple[int, int | None]] = []  # sizes and strides, of the tile's own None
+    for split in splits:
+        own = [(split.size, None)] if split.size > 1 else []
+        digits += [*split.above[::-1], *own, *split.below[::-1]]
+    outside = [k for k, (_, d) in enumerate(digits) if d is not None]
+    outside.sort(key=lambda k: -(digits[k][1] or 0))
+    order = [*outside, *(k for k, (_, d) in enumerate(digits) if d is None)]
+    padded = [split.padded for split in splits]
+    found = GroupBy(padded)
+    if order != [*range(len(order))]:
+        found = found.OrderBy(RegP([n for n, _ in digits], order))
+    if outside:
+        found = found.OrderBy(Row(*(digits[k][0] for k in outside)), _bare(inner))
+    else:
+        for step in orders_of(inner):
+            found = found.OrderBy(*step)
+    strides = [*(digits[k] for k in outside), *spread[::-1]]
+    sequence: np.ndarray = np.array(offset)
+    for n, d in strides:
+        sequence = sequence[..., None] + np.arange(n) * (d or 0)
+    last = plain(sequence.reshape(-1))
+    assert last is not None
+    for step in orders_of(last[1]):
+        found = found.OrderBy(*step)
+    return cropped(found, dims)
+
+
+def orders_of(layout: Block) -> Iterator[tuple[Block, ...]]:
+    """The perms of each OrderBy of a layout; of one that is no GroupBy itself."""
+    if isinstance(layout, Layout) and not layout.tiled:
+        for _, order in layout.steps:
+            yield order.perms
+    else:
+        yield (layout,)
+
+
+def _bare(layout: Block) -> Block:
+    """The block within a layout of a single reordering."""
+    steps = [*orders_of(layout)]
+    return steps[0][0] if len(steps) == 1 and len(steps[0]) == 1 else layout
+
+
+def _split(table: np.ndarray, axis: int) -> Split:
+    rows = np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1)
+    above, tile = _above(rows)
+    rows = rows[:tile]
+    for size in sorted(divisors(tile), reverse=True):
+        cut = rows.reshape(-1, size, rows.shape[1])
+        line = cut[0, :, 0]
+        if size == 1 or not np.array_equal(
+            cut - cut[:, :1], np.broadcast_to((line - line[0])[:, None], cut.shape)
+        ):
+            continue
+        below = leaves(line)
+        if not isinstance(below, Wrong) and prod(n for n, _ in below) == size:
+            return Split(above, tile // size, below)
+    return Split(above, tile, [])
+
+
+def _above(rows: np.ndarray) -> tuple[Leaves, int]:
+    """The strided digits above the smallest tile, and its size."""
+    n = len(rows)
+    sizes = divisors(n)[:-1]
+    if n <= MOST_UNALIGNED:
+        sizes = list(dict.fromkeys([*sizes, *range(1, n)]))
+    for size in sizes:
+        step = (
+            rows[size : size + TRIED, :TRIED]
+            - rows[: min(TRIED, n - size), :TRIED][: len(rows[size : size + TRIED])]
+        )
+        if (step[: min(size, len(step))] != step[0, 0]).any():
+            continue
+        line = rows[::size, 0]
+        whole = (rows[None, :size] + (line - line[0])[:, None, None]).reshape(-1, rows.shape[1])
+        if not np.array_equal(whole[:n], rows):
+            continue
+        found = leaves(line)
+        if not isinstance(found, Wrong):
+            return found, size
+    return [], n
+
+
+def divisors(n: int) -> list[int]:
+    """Those of n, growing."""
+    small = [d for d in range(1, int(n**0.5) + 1) if n % d == 0]
+    return sorted({*small, *(n // d for d in small)})
+
+
+# -- two permutations of digits that do not line up ----------------------------------------------
+
+
+def two_levels(table: np.ndarray) -> Block | None:
+    """One RegP after the other, of a permutation of 0..size - 1; the second of two or three digits, or of
+    four whose middle ones change places."""
+    flat, size = table.reshape(-1), table.size
+    for sizes, perm in _second(size):
+        places = np.arange(size).reshape(sizes).transpose(perm).reshape(-1)
+        if isinstance(leaves(places[flat[:TRIED]]), Wrong):
+            continue
+        first = axes(places[flat])
+        if isinstance(first, Wrong) or not first.is_compact:
+            continue
+        found = GroupBy(list(table.shape))
+        if (order := order_of(first)) is not None:
+            found = found.OrderBy(order)
+        return found.OrderBy(RegP(sizes, perm))
+    return None
+
+
+def _second(size: int) -> Iterator[tuple[list[int], tuple[int, ...]]]:
+    """The permutations, those of fewer digits first; at most MOST_ORDERS."""
+    tried = 0
+    for count, perms in (
+        (2, [(1, 0)]),
+        (3, [(1, 0, 2), (0, 2, 1), (2, 1, 0)]),
+        (4, [(0, 2, 1, 3)]),
+    ):
+        for sizes in _factored(size, count):
+            for perm in perms:
+                tried += 1
+                if tried > MOST_ORDERS:
+                    return
+                yield sizes, perm
+
+
+def _factored(size: int, count: int) -> Iterator[list[int]]:
+    """size as an ordered product of so many factors from 2 on."""
+    if count == 1:
+        if size > 1:
+            yield [size]
+        return
+    for d in divisors(size)[1:-1]:
+        for rest in _factored(size // d, count - 1):
+            yield [d, *rest]
