@@ -9,7 +9,7 @@ import numpy as np
 from ..algebra.block import Block
 from ..algebra.linear import Linear
 from ..algebra.strided import Swizzle
-from .strides import Wrong, cropped, leaves, lines, plain
+from .strides import Wrong, cropped, leaves, lines, plain, summed
 
 MOST_BITS = 6  # that a swizzle exclusive-ors
 TRIED = 64  # entries of each axis that a swizzle must fit before all are looked at
@@ -20,8 +20,13 @@ def swizzled(table: np.ndarray) -> tuple[str, Block] | None:
     if int(table.min()) < 0:
         return None
     ends = [line[:TRIED] for line in lines(table)]
+    spread = [sorted({0, 1, n // 4, n // 2, 3 * n // 4, n - 1} - {n}) for n in table.shape]
+    some = table[np.ix_(*spread)]
     best: tuple[tuple[int, ...], Block] | None = None
     for swizzle in _swizzles(table):
+        part = swizzle(some)
+        if (part != summed(part)).any():
+            continue
         if any(isinstance(leaves(swizzle(end)), Wrong) for end in ends):
             continue
         if (found := plain(swizzle(table), swizzle)) is not None:

@@ -15,7 +15,7 @@ from ..algebra.perms import GenP
 from ..lower.small_domain import find
 from ..lower.trees import Tree
 from .formula import Formula, digit, put_in, total
-from .strides import Axes, axes
+from .strides import Axes, axes, lines, summed
 
 MOST_ENTRIES = 4096  # of a table for which a formula is searched
 MOST_OPERATIONS = 14  # of a formula of one index
@@ -142,20 +142,14 @@ def strided_tree(found: Axes, names: Sequence[str]) -> Tree:
 
 def separable(grid: Grid) -> tuple[str, Tree] | None:
     """A sum of one formula for each index."""
-    table = grid.table
-    start = int(table.flat[0])
-    terms: list[tuple[int, Tree]] = []
-    made: Any = start
-    for k, (n, name) in enumerate(zip(table.shape, grid.names, strict=True)):
-        line = np.moveaxis(table, k, 0).reshape(n, -1)[:, 0] - start
-        made = made + line.reshape([-1 if axis == k else 1 for axis in range(table.ndim)])
-    if not np.array_equal(made, table):
+    start = int(grid.table.flat[0])
+    if not np.array_equal(summed(grid.table), grid.table):
         return None
-    for k, (n, name) in enumerate(zip(table.shape, grid.names, strict=True)):
-        line = np.moveaxis(table, k, 0).reshape(n, -1)[:, 0] - start
-        if not line.any():
+    terms: list[tuple[int, Tree]] = []
+    for line, name in zip(lines(grid.table), grid.names, strict=True):
+        if (line == start).all():
             continue
-        found = formula(line, [name])
+        found = formula(line - start, [name])
         if found is None:
             return None
         terms.append((1, found[1]))

@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..algebra.block import Block
-from ..algebra.layout import GroupBy
 from .bits import linear, swizzled
 from .given import MOST_ENTRIES, Given, given_of, positions
 from .pieces import MOST_ENTRIES as MOST_SEARCHED
 from .pieces import formula, of_formula
-from .strides import Wrong, axes, plain
-from .tiles import orders_of, tiled, two_levels
+from .strides import Wrong, axes, plain, viewed
+from .tiles import tiled, two_levels
 
 __all__ = ["MOST_ENTRIES", "Recognized", "recognize"]
 
 _SAID = {
-    "mixed radix": "digits of a mixed radix, in another order",
+    "mixed radix": "digits of a mixed radix",
     "strided": "sizes and strides",
     "padded": "sizes and strides of more indices, cropped",
     "swizzled": "strides behind a swizzle",
@@ -147,10 +146,7 @@ def _tiles(table: np.ndarray, inner: Any) -> Any:
     if (found := tiled(table, inner)) is not None:
         yield found
     elif table.ndim > 1 and (found := tiled(table.reshape(-1), inner)) is not None:
-        view = GroupBy(list(table.shape))
-        for step in orders_of(found):
-            view = view.OrderBy(*step)
-        yield view
+        yield viewed(table.shape, found)
 
 
 def _permutation(table: np.ndarray) -> Block | None:

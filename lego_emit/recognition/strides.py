@@ -11,7 +11,7 @@ import numpy as np
 
 from ..algebra.block import Block
 from ..algebra.compose import Composed
-from ..algebra.layout import GroupBy
+from ..algebra.layout import GroupBy, Layout
 from ..algebra.perms import RegP
 from ..algebra.strided import Strided, Swizzle, Swizzled
 
@@ -19,7 +19,8 @@ Leaves = list[tuple[int, int]]  # (size, stride), the fastest first
 
 
 class Wrong(NamedTuple):
-    """The first entry of a table that contradicts those before it, and what they ask for."""
+    """The first entry of a table that contradicts those before it, and what they ask for. place: in a
+    sequence a number, in a table an index."""
 
     place: Any
     wanted: int
@@ -92,8 +93,6 @@ def _single(numbers: list[int], empty: int) -> Any:
 
 def axes(table: np.ndarray) -> Axes | Wrong:
     """The table as a sum of strided sequences, one for each axis."""
-    start = int(table.flat[0])
-    total: Any = start
     modes = []
     for k, line in enumerate(lines(table)):
         found = leaves(line)
@@ -101,12 +100,19 @@ def axes(table: np.ndarray) -> Axes | Wrong:
             place = tuple(found.place if axis == k else 0 for axis in range(table.ndim))
             return Wrong(place, found.wanted)
         modes.append(found)
-        total = total + (line - start).reshape([-1 if a == k else 1 for a in range(table.ndim)])
+    total = summed(table)
     wrong = np.flatnonzero(table != total)
     if len(wrong):
-        place = np.unravel_index(wrong[0], table.shape)
-        return Wrong(tuple(map(int, place)), int(total[place]))
-    return Axes(table.shape, tuple(modes), start)
+        place = tuple(map(int, np.unravel_index(wrong[0], table.shape)))
+        return Wrong(place, int(total[place]))
+    return Axes(table.shape, tuple(modes), int(table.flat[0]))
+
+
+def summed(table: np.ndarray) -> np.ndarray:
+    """The table that has the same entries along each axis and is a sum of functions of one index."""
+    start = table.flat[0]
+    shift: Any = sum(line - start for line in np.ix_(*lines(table)))
+    return start + shift
 
 
 def lines(table: np.ndarray) -> list[np.ndarray]:
@@ -117,14 +123,29 @@ def lines(table: np.ndarray) -> list[np.ndarray]:
     ]
 
 
-def order_of(flat: Axes) -> RegP | None:
-    """The RegP of the flat index whose digits are permuted so; None of the identity."""
-    found = flat.modes[0]
-    if len(found) < 2:
+def of_flat(flat: Axes, swizzle: Swizzle | None = None) -> Block | None:
+    """The block whose dims are the digits of a flat index, the slowest first: a RegP where their
+    positions are compact, and none where they are in order."""
+    digits = flat.modes[0][::-1]
+    if not flat.is_compact or swizzle is not None:
+        made = Strided(tuple(n for n, _ in digits), tuple(d for _, d in digits), flat.offset)
+        return _swizzled(made, swizzle)
+    if len(digits) < 2:
         return None
-    digits = found[::-1]
     places = sorted(range(len(digits)), key=lambda k: -digits[k][1])
     return RegP([n for n, _ in digits], places)
+
+
+def viewed(dims: Sequence[int], *orders: Block | None) -> Layout:
+    """GroupBy(dims) and the reorderings that there are, one after the other."""
+    found = GroupBy(list(dims))
+    for order in orders:
+        if isinstance(order, Layout) and not order.tiled:
+            for _, each in order.steps:
+                found = found.OrderBy(each)
+        elif order is not None:
+            found = found.OrderBy(order)
+    return found
 
 
 def plain(table: np.ndarray, swizzle: Swizzle | None = None) -> tuple[str, Block, int] | None:
@@ -133,21 +154,16 @@ def plain(table: np.ndarray, swizzle: Swizzle | None = None) -> tuple[str, Block
     flat = axes(table.reshape(-1))
     along = axes(table) if table.ndim > 1 else flat
     if isinstance(flat, Axes) and flat.is_compact and swizzle is None:
-        order, view = order_of(flat), GroupBy(list(table.shape))
-        return "mixed radix", view if order is None else view.OrderBy(order), flat.count
+        return "mixed radix", viewed(table.shape, of_flat(flat)), flat.count
     kind = "strided" if swizzle is None else "swizzled"
     if isinstance(along, Axes) and along.is_exact:
         return kind, _swizzled(along.strided(), swizzle), along.count
     if isinstance(flat, Axes) and flat.is_exact:
-        digits = flat.modes[0][::-1]
-        made = Strided(tuple(n for n, _ in digits), tuple(d for _, d in digits), flat.offset)
-        view = GroupBy(list(table.shape)).OrderBy(_swizzled(made, swizzle))
-        return kind, view, flat.count
+        return kind, viewed(table.shape, of_flat(flat, swizzle)), flat.count
     for found in (along, flat):
         if isinstance(found, Axes):
             made = cropped(_swizzled(found.strided(), swizzle), found.dims)
-            if found.dims != table.shape:
-                made = GroupBy(list(table.shape)).OrderBy(made)
+            made = made if found.dims == table.shape else viewed(table.shape, made)
             return "padded" if swizzle is None else kind, made, found.count
     return None
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..algebra.block import Block
-from ..algebra.layout import GroupBy, Layout
+from ..algebra.layout import Layout, OrderBy
 from ..algebra.perms import RegP, Row
-from .strides import Leaves, Wrong, axes, cropped, leaves, order_of, plain
+from .strides import Axes, Leaves, Wrong, axes, cropped, leaves, of_flat, viewed
 
 MOST_UNALIGNED = (
     4096  # entries of an axis of which every size of a tile is tried, not divisors alone
@@ -75,56 +75,58 @@ def _assembled(
     outside = [k for k, (_, d) in enumerate(digits) if d is not None]
     outside.sort(key=lambda k: -(digits[k][1] or 0))
     order = [*outside, *(k for k, (_, d) in enumerate(digits) if d is None)]
-    padded = [split.padded for split in splits]
-    found = GroupBy(padded)
-    if order != [*range(len(order))]:
-        found = found.OrderBy(RegP([n for n, _ in digits], order))
+    arranged = None if order == [*range(len(order))] else RegP([n for n, _ in digits], order)
+    repeated = inner
     if outside:
-        found = found.OrderBy(Row(*(digits[k][0] for k in outside)), _bare(inner))
-    else:
-        for step in orders_of(inner):
-            found = found.OrderBy(*step)
-    strides = [*(digits[k] for k in outside), *spread[::-1]]
-    sequence: np.ndarray = np.array(offset)
-    for n, d in strides:
-        sequence = sequence[..., None] + np.arange(n) * (d or 0)
-    last = plain(sequence.reshape(-1))
-    assert last is not None
-    for step in orders_of(last[1]):
-        found = found.OrderBy(*step)
-    return cropped(found, dims)
-
-
-def orders_of(layout: Block) -> Iterator[tuple[Block, ...]]:
-    """The perms of each OrderBy of a layout; of one that is no GroupBy itself."""
-    if isinstance(layout, Layout) and not layout.tiled:
-        for _, order in layout.steps:
-            yield order.perms
-    else:
-        yield (layout,)
+        repeated = OrderBy(Row(*(digits[k][0] for k in outside)), _bare(inner))
+    positions: np.ndarray = np.array(offset)
+    for n, d in [*(digits[k] for k in outside), *spread[::-1]]:
+        positions = positions[..., None] + np.arange(n) * (d or 0)
+    last = axes(positions.reshape(-1))
+    assert isinstance(last, Axes)
+    padded = [split.padded for split in splits]
+    return cropped(viewed(padded, arranged, repeated, of_flat(last)), dims)
 
 
 def _bare(layout: Block) -> Block:
     """The block within a layout of a single reordering."""
-    steps = [*orders_of(layout)]
-    return steps[0][0] if len(steps) == 1 and len(steps[0]) == 1 else layout
+    if isinstance(layout, Layout) and not layout.tiled and len(layout.steps) == 1:
+        perms = layout.steps[0][1].perms
+        return perms[0] if len(perms) == 1 else layout
+    return layout
 
 
 def _split(table: np.ndarray, axis: int) -> Split:
     rows = np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1)
     above, tile = _above(rows)
-    rows = rows[:tile]
-    for size in sorted(divisors(tile), reverse=True):
-        cut = rows.reshape(-1, size, rows.shape[1])
+    for size in divisors(tile)[:0:-1]:
+        cut = rows[:tile].reshape(tile // size, size, -1)
         line = cut[0, :, 0]
-        if size == 1 or not np.array_equal(
-            cut - cut[:, :1], np.broadcast_to((line - line[0])[:, None], cut.shape)
-        ):
-            continue
         below = leaves(line)
-        if not isinstance(below, Wrong) and prod(n for n, _ in below) == size:
+        if isinstance(below, Wrong) or prod(n for n, _ in below) != size:
+            continue
+        if (cut == cut[:, :1] + (line - line[0])[:, None]).all():
             return Split(above, tile // size, below)
     return Split(above, tile, [])
+
+
+def _above(rows: np.ndarray) -> tuple[Leaves, int]:
+    """The strided digits above the smallest tile, and its size."""
+    n = len(rows)
+    sizes = divisors(n)[:-1]
+    if n <= MOST_UNALIGNED:
+        sizes = list(dict.fromkeys([*sizes, *range(1, n)]))
+    for size in sizes:
+        some = min(size, n - size, TRIED)
+        step = rows[size : size + some, :TRIED] - rows[:some, :TRIED]
+        if (step != step[0, 0]).any():
+            continue
+        line = rows[::size, 0]
+        whole = (rows[None, :size] + (line - line[0])[:, None, None]).reshape(-1, rows.shape[1])
+        found = leaves(line)
+        if not isinstance(found, Wrong) and np.array_equal(whole[:n], rows):
+            return found, size
+    return [], n
 
 
 def _above(rows: np.ndarray) -> tuple[Leaves, int]:
@@ -168,12 +170,8 @@ def two_levels(table: np.ndarray) -> Block | None:
         if isinstance(leaves(places[flat[:TRIED]]), Wrong):
             continue
         first = axes(places[flat])
-        if isinstance(first, Wrong) or not first.is_compact:
-            continue
-        found = GroupBy(list(table.shape))
-        if (order := order_of(first)) is not None:
-            found = found.OrderBy(order)
-        return found.OrderBy(RegP(sizes, perm))
+        if isinstance(first, Axes) and first.is_compact:
+            return viewed(table.shape, of_flat(first), RegP(sizes, perm))
     return None
 
 
