@@ -36,20 +36,16 @@ class Formula:
     trees: tuple[Tree, ...]
 
     def __call__(self, *index: Any) -> Any:
+        """The value at an index; of several trees a tuple."""
         given = dict(zip(self.names, index, strict=True))
         found = tuple(value(tree, given) for tree in self.trees)
         return found[0] if len(found) == 1 else found
 
     @property
-    def text(self) -> str:
-        """The formula in Python."""
-        return ", ".join(spelled(tree) for tree in self.trees)
-
-    @property
     def __name__(self) -> str:
-        """As repr of a GenP says it: a lambda."""
-        several = len(self.trees) > 1
-        return f"lambda {', '.join(self.names)}: {f'({self.text})' if several else self.text}"
+        """The lambda that it is, for the repr of a GenP."""
+        text = ", ".join(spelled(tree) for tree in self.trees)
+        return f"lambda {', '.join(self.names)}: {f'({text})' if len(self.trees) > 1 else text}"
 
 
 def value(tree: Tree, given: Mapping[str, Any]) -> Any:

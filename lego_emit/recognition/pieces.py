@@ -15,7 +15,7 @@ from ..algebra.perms import GenP
 from ..lower.small_domain import find
 from ..lower.trees import Tree
 from .formula import Formula, digit, put_in, total
-from .strides import Axes, axes, lines, summed
+from .strides import Axes, axes, is_permutation, lines, summed
 
 MOST_ENTRIES = 4096  # of a table for which a formula is searched
 MOST_OPERATIONS = 14  # of a formula of one index
@@ -28,7 +28,7 @@ class Grid:
 
     def __init__(self, table: np.ndarray, names: Sequence[str]):
         self.table, self.names = table, tuple(names)
-        self.index = [i.astype(np.int64) for i in np.indices(table.shape)]
+        self.index: list[Any] = [*np.indices(table.shape)]
 
     def products(self) -> Iterator[tuple[Tree, np.ndarray]]:
         """1, the indices and the products of two."""
@@ -71,7 +71,7 @@ def polynomial(grid: Grid, where: np.ndarray) -> Tree | None:
     sample = np.unique(np.linspace(0, len(values) - 1, SAMPLE).astype(int))
     sample = np.unique(np.concatenate([sample, np.arange(min(len(values), SAMPLE // 2))]))
     used: list[int] = []
-    for k, (_, column) in enumerate(columns):
+    for k in range(len(columns)):
         trial = np.stack([columns[j][1][sample] for j in (*used, k)], axis=1).astype(float)
         trial /= np.maximum(np.abs(trial).max(axis=0), 1)
         if np.linalg.matrix_rank(trial) > len(used):
@@ -236,7 +236,7 @@ def of_formula(table: np.ndarray, tree: Tree, names: Sequence[str]) -> Block:
     apply = Formula(tuple(names), (tree,))
     flat = table.reshape(-1)
     inverse: Formula | None = None
-    if np.array_equal(np.sort(flat), np.arange(table.size)):
+    if is_permutation(table):
         inverse = _inverse(np.argsort(flat), table.shape)
     return GroupBy(dims).OrderBy(GenP(dims, apply, inverse))
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..algebra.block import Block
+from ..algebra.labels import index_names
 from .bits import linear, swizzled
-from .given import MOST_ENTRIES, Given, given_of, positions
+from .given import Given, given_of, positions
 from .pieces import MOST_ENTRIES as MOST_SEARCHED
 from .pieces import formula, of_formula
-from .strides import Wrong, axes, plain, viewed
-from .tiles import tiled, two_levels
+from .strides import Wrong, axes, is_permutation, plain, viewed
+from .tiles import Inner, tiled, two_levels
 
-__all__ = ["MOST_ENTRIES", "Recognized", "recognize"]
+Found: TypeAlias = tuple[str, Block]  # a kind and a layout
 
 _SAID = {
     "mixed radix": "digits of a mixed radix",
@@ -85,90 +87,85 @@ def _of_several(given: Given) -> Recognized:
 
 def _of_one(given: Given) -> Recognized:
     (table,) = given.tables
-    why: list[str] = []
-    for kind, layout in _candidates(table, given, why):
-        if _makes(layout, [table]):
+    turned = is_permutation(table)  # then one with an inverse is better than a smaller one without
+    found: Recognized | None = None
+    for kind, layout in _candidates(table, given.names):
+        if not _makes(layout, [table]):
+            continue
+        if layout.has_inverse or not turned:
             return Recognized(layout, kind, _SAID[kind])
-    return Recognized(None, "", f"no layout is known that makes it: {'; '.join(why)}")
+        found = found or Recognized(layout, kind, _SAID[kind])
+    return found or Recognized(None, "", f"no layout is known that makes it: {_reasons(given)}")
 
 
-def _makes(layout: Block, tables: Any) -> bool:
+def _makes(layout: Block, tables: Sequence[np.ndarray]) -> bool:
     if tuple(layout.dims) != tables[0].shape:
         return False
     found = positions(layout)
     return len(found) == len(tables) and all(map(np.array_equal, found, tables))
 
 
-def _candidates(table: np.ndarray, given: Given, why: list[str]) -> Any:
+def _candidates(table: np.ndarray, names: Sequence[str]) -> Iterator[Found]:
+    yield from _small(table, names)
+    yield from _tiles(table, _inverted(_small))
+    if table.size <= MOST_SEARCHED:
+        yield from _formulas(table, names)
+        yield from _tiles(table, _inverted(_formulas))
+
+
+def _small(table: np.ndarray, names: Sequence[str]) -> Iterator[Found]:
+    """The families that are made of digits and bits alone."""
     if (found := plain(table)) is not None:
         yield found[:2]
+    if (found := swizzled(table)) is not None:
+        yield found
+    if not isinstance(found := linear([table], names, ["offset"]), str):
+        yield found
+    if table.size & (table.size - 1) and is_permutation(table):  # of bits one is as good as two
+        if (levels := two_levels(table)) is not None:
+            yield "mixed radix", levels
+
+
+def _formulas(table: np.ndarray, names: Sequence[str]) -> Iterator[Found]:
+    if (found := formula(table, names)) is not None:
+        yield found[0], of_formula(table, found[1], names)
+
+
+def _inverted(family: Callable[[np.ndarray, Sequence[str]], Iterator[Found]]) -> Inner:
+    """The layouts of a family that have an inverse, which a tile's has."""
+
+    def inner(table: np.ndarray) -> Block | None:
+        names = index_names(table.ndim)
+        return next((layout for _, layout in family(table, names) if layout.has_inverse), None)
+
+    return inner
+
+
+def _tiles(table: np.ndarray, inner: Inner) -> Iterator[Found]:
+    if (found := tiled(table, inner)) is not None:
+        yield "tiled", found
+    elif table.ndim > 1 and (found := tiled(table.reshape(-1), inner)) is not None:
+        yield "tiled", viewed(table.shape, found)
+
+
+def _reasons(given: Given) -> str:
+    """What contradicts each family, of a table that no layout is known for."""
+    (table,) = given.tables
+    why: list[str] = []
     wrong = axes(table)
     if isinstance(wrong, Wrong):
+        place = wrong.place[0] if table.ndim == 1 else wrong.place
         why.append(
-            f"not strided: entry {_at(wrong.place)} is {int(table[wrong.place])} where those before it "
-            f"ask for {wrong.wanted}"
+            f"not strided: entry {place} is {int(table[wrong.place])} where those before it ask for "
+            f"{wrong.wanted}"
         )
-    if (swizzle := swizzled(table)) is not None:
-        yield swizzle
     why.append("no swizzle leaves strides")
-    bits = linear([table], given.names, given.results)
-    if not isinstance(bits, str):
-        yield bits
-    else:
+    bits = linear(given.tables, given.names, given.results)
+    if isinstance(bits, str):
         why.append(bits)
-    yield from (("mixed radix", found) for found in _levels(table))
-    yield from (("tiled", found) for found in _tiles(table, _permutation))
-    why.append("no tile of it that is known repeats")
-    if table.size > MOST_SEARCHED:
-        why.append(f"no formula is searched for of more than {MOST_SEARCHED} entries")
-        return
-    searched = formula(table, given.names)
-    if searched is not None:
-        yield searched[0], of_formula(table, searched[1], given.names)
-    yield from (("tiled", found) for found in _tiles(table, _any_permutation))
-    why.append("no formula found")
-
-
-def _levels(table: np.ndarray) -> Any:
-    size = table.size
-    if size & (size - 1) and _is_permutation(table):
-        if (found := two_levels(table)) is not None:
-            yield found
-
-
-def _is_permutation(table: np.ndarray) -> bool:
-    if int(table.min()) or int(table.max()) != table.size - 1:
-        return False
-    return bool((np.bincount(table.reshape(-1)) == 1).all())
-
-
-def _tiles(table: np.ndarray, inner: Any) -> Any:
-    if (found := tiled(table, inner)) is not None:
-        yield found
-    elif table.ndim > 1 and (found := tiled(table.reshape(-1), inner)) is not None:
-        yield viewed(table.shape, found)
-
-
-def _permutation(table: np.ndarray) -> Block | None:
-    """The layout of a tile's permutation but for formulas."""
-    if (found := plain(table)) is not None:
-        return found[1]
-    if (swizzle := swizzled(table)) is not None:
-        return swizzle[1]
-    bits = linear([table], [f"i{k}" for k in range(table.ndim)], ["offset"])
-    if not isinstance(bits, str):
-        return bits[1] if bits[1].has_inverse else None
-    return next(iter(_levels(table)), None)
-
-
-def _any_permutation(table: np.ndarray) -> Block | None:
-    """The layout of a tile's permutation whose formula has an inverse."""
-    names = [f"i{k}" for k in range(table.ndim)]
-    if table.size > MOST_SEARCHED or (found := formula(table, names)) is None:
-        return None
-    layout = of_formula(table, found[1], names)
-    return layout if layout.has_inverse else None
-
-
-def _at(place: Any) -> str:
-    return str(place[0] if len(place) == 1 else place)
+    why.append("no tile of a known layout repeats")
+    few = table.size <= MOST_SEARCHED
+    why.append(
+        "no formula is found" if few else f"no formula is searched above {MOST_SEARCHED} entries"
+    )
+    return "; ".join(why)

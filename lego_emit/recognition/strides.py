@@ -123,6 +123,13 @@ def lines(table: np.ndarray) -> list[np.ndarray]:
     ]
 
 
+def is_permutation(table: np.ndarray) -> bool:
+    """Whether the entries are 0..size - 1, each once."""
+    if int(table.min()) or int(table.max()) != table.size - 1:
+        return False
+    return bool((np.bincount(table.reshape(-1)) == 1).all())
+
+
 def of_flat(flat: Axes, swizzle: Swizzle | None = None) -> Block | None:
     """The block whose dims are the digits of a flat index, the slowest first: a RegP where their
     positions are compact, and none where they are in order."""

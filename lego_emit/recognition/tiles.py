@@ -129,29 +129,6 @@ def _above(rows: np.ndarray) -> tuple[Leaves, int]:
     return [], n
 
 
-def _above(rows: np.ndarray) -> tuple[Leaves, int]:
-    """The strided digits above the smallest tile, and its size."""
-    n = len(rows)
-    sizes = divisors(n)[:-1]
-    if n <= MOST_UNALIGNED:
-        sizes = list(dict.fromkeys([*sizes, *range(1, n)]))
-    for size in sizes:
-        step = (
-            rows[size : size + TRIED, :TRIED]
-            - rows[: min(TRIED, n - size), :TRIED][: len(rows[size : size + TRIED])]
-        )
-        if (step[: min(size, len(step))] != step[0, 0]).any():
-            continue
-        line = rows[::size, 0]
-        whole = (rows[None, :size] + (line - line[0])[:, None, None]).reshape(-1, rows.shape[1])
-        if not np.array_equal(whole[:n], rows):
-            continue
-        found = leaves(line)
-        if not isinstance(found, Wrong):
-            return found, size
-    return [], n
-
-
 def divisors(n: int) -> list[int]:
     """Those of n, growing."""
     small = [d for d in range(1, int(n**0.5) + 1) if n % d == 0]
