@@ -21,6 +21,7 @@ MOST_ENTRIES = 4096  # of a table for which a formula is searched
 MOST_OPERATIONS = 14  # of a formula of one index
 SAMPLE = 48  # entries that a polynomial is solved from
 PER_NUMBER = 2  # entries that there must be for each number of a formula
+SPARE = 4  # entries beyond the numbers of two polynomials
 
 
 class Grid:
@@ -40,25 +41,28 @@ class Grid:
 
 
 def formula(table: np.ndarray, names: Sequence[str]) -> tuple[str, Tree] | None:
-    """(kind, tree) of a table of at most MOST_ENTRIES entries, of the first family that makes it."""
-    grid = Grid(table, names)
-    everywhere = np.ones(table.shape, bool)
-    if (tree := polynomial(grid, everywhere)) is not None:
-        return "polynomial", tree
-    if table.ndim == 1:
-        return _one_index(table, names[0])
-    for family in (skewed, separable, piecewise):
-        if (found := family(grid)) is not None:
-            return found
-    found = _one_index(table.reshape(-1), "x")
-    if found is None:
+    """(kind, tree) of a table of at most MOST_ENTRIES entries, of the first family that makes it; last
+    as a function of the flat index."""
+    if (found := _of_indices(table, names)) is not None:
+        return found
+    if table.ndim == 1 or (found := _of_one(table.reshape(-1), "x")) is None:
         return None
     below = [prod(table.shape[k + 1 :]) for k in range(table.ndim)]
-    flat = total([(d, name) for d, name in zip(below, names, strict=True)])
+    flat = total([*zip(below, names, strict=True)])
     return found[0], put_in(found[1], {"x": flat})
 
 
-def _one_index(line: np.ndarray, name: str) -> tuple[str, Tree] | None:
+def _of_indices(table: np.ndarray, names: Sequence[str]) -> tuple[str, Tree] | None:
+    grid = Grid(table, names)
+    if (tree := polynomial(grid, np.ones(table.shape, bool))) is not None:
+        return "polynomial", tree
+    families = (skewed, separable, piecewise)
+    if table.ndim == 1:
+        families = (lambda g: _of_one(g.table, g.names[0]), piecewise)
+    return next((found for family in families if (found := family(grid)) is not None), None)
+
+
+def _of_one(line: np.ndarray, name: str) -> tuple[str, Tree] | None:
     most = min(MOST_OPERATIONS, len(line) / PER_NUMBER)
     tree = find(line.tolist(), {}, most)
     return None if tree is None else ("formula", put_in(tree, {"x": name}))
@@ -161,7 +165,7 @@ def piecewise(grid: Grid) -> tuple[str, Tree] | None:
     conditions = [*_conditions(grid)]
     numbers = len([*grid.products()])
     for condition, where in conditions:
-        if grid.table.size < 2 * numbers * PER_NUMBER:
+        if grid.table.size < 2 * numbers + SPARE:
             return None
         if (found := _halves(grid, condition, where)) is not None:
             return "piecewise", found
@@ -251,13 +255,11 @@ def _inverse(places: np.ndarray, dims: tuple[int, ...]) -> Formula | None:
         table = np.asarray(coordinate, np.int64)
         shaped = axes(table.reshape(dims))
         if isinstance(shaped, Axes):
-            tree: Tree = strided_tree(shaped, [*digits])
-        elif (found := formula(table.reshape(dims), [*digits])) is not None:
-            tree = found[1]
-        elif (found := _one_index(table, "p")) is not None:
+            trees.append(put_in(strided_tree(shaped, [*digits]), digits))
+        elif (found := _of_indices(table.reshape(dims), [*digits])) is not None:
+            trees.append(put_in(found[1], digits))
+        elif (found := _of_one(table, "p")) is not None:
             trees.append(found[1])
-            continue
         else:
             return None
-        trees.append(put_in(tree, digits))
     return Formula(("p",), tuple(trees))
