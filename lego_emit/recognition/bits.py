@@ -9,27 +9,36 @@ import numpy as np
 from ..algebra.block import Block
 from ..algebra.linear import Linear
 from ..algebra.strided import Swizzle
-from .strides import Wrong, cropped, leaves, lines, plain, summed
+from .strides import Wrong, cropped, leaves, lines, plain
 
 MOST_BITS = 6  # that a swizzle exclusive-ors
-TRIED = 64  # entries of each axis that a swizzle must fit before all are looked at
+TRIED = 64  # entries that a swizzle must fit, and
+MOST_LINE = 4096  # entries of each axis, before all are looked at
+MOST_COMPARED = 32  # swizzles for which all are looked at in vain
 
 
 def swizzled(table: np.ndarray) -> tuple[str, Block] | None:
     """Strides behind a Swizzle, that of the fewest sizes and then of the fewest, nearest bits."""
     if int(table.min()) < 0:
         return None
-    ends = [line[:TRIED] for line in lines(table)]
-    spread = [sorted({0, 1, n // 4, n // 2, 3 * n // 4, n - 1} - {n}) for n in table.shape]
-    some = table[np.ix_(*spread)]
+    along = lines(table)
+    draw = np.random.default_rng(0)
+    at = [draw.integers(n, size=TRIED) for n in table.shape]
+    ends, some = [line[:MOST_LINE] for line in along], table[tuple(at)]
     best: tuple[tuple[int, ...], Block] | None = None
+    vain = 0
     for swizzle in _swizzles(table):
-        part = swizzle(some)
-        if (part != summed(part)).any():
+        zero = swizzle(int(table.flat[0]))
+        parts = [swizzle(line[i]) - zero for line, i in zip(along, at, strict=True)]
+        if (sum(parts, zero) != swizzle(some)).any():
             continue
         if any(isinstance(leaves(swizzle(end)), Wrong) for end in ends):
             continue
-        if (found := plain(swizzle(table), swizzle)) is not None:
+        if (found := plain(swizzle(table), swizzle)) is None:
+            vain += 1
+            if vain == MOST_COMPARED:
+                break
+        else:
             _, layout, count = found
             rank = (count, swizzle.B, abs(swizzle.S), swizzle.M, swizzle.S)
             if best is None or rank < best[0]:
@@ -38,13 +47,13 @@ def swizzled(table: np.ndarray) -> tuple[str, Block] | None:
 
 
 def _swizzles(table: np.ndarray) -> Iterator[Swizzle]:
-    """Those whose outermost bits that are read are not the same in all entries."""
+    """Those within the bits of the entries whose outermost bits that are read change."""
     high = int(table.max()).bit_length()
     changing = int(np.bitwise_or.reduce((table ^ table.flat[0]).reshape(-1)))
     for count in range(1, min(MOST_BITS, high // 2) + 1):
         for far in range(count, high):
             for shift in (far, -far):
-                for low in range(high - count - max(shift, 0) + 1):
+                for low in range(high - count - far + 1):
                     read = low + max(shift, 0)
                     if changing >> read & 1 and changing >> (read + count - 1) & 1:
                         yield Swizzle(count, low, shift)

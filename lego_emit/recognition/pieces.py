@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from math import prod
 from typing import Any
 
@@ -34,10 +34,10 @@ class Grid:
     def products(self) -> Iterator[tuple[Tree, np.ndarray]]:
         """1, the indices and the products of two."""
         yield 1, np.ones(self.table.shape, np.int64)
-        yield from zip(self.names, self.index, strict=True)
-        for a in range(len(self.names)):
-            for b in range(a, len(self.names)):
-                yield ("mul", self.names[a], self.names[b]), self.index[a] * self.index[b]
+        several = [k for k, n in enumerate(self.table.shape) if n > 1]
+        yield from ((self.names[k], self.index[k]) for k in several)
+        for a, b in combinations_with_replacement(several, 2):
+            yield ("mul", self.names[a], self.names[b]), self.index[a] * self.index[b]
 
 
 def formula(table: np.ndarray, names: Sequence[str]) -> tuple[str, Tree] | None:
@@ -161,7 +161,8 @@ def separable(grid: Grid) -> tuple[str, Tree] | None:
 
 
 def piecewise(grid: Grid) -> tuple[str, Tree] | None:
-    """Polynomials of degree two, or strides, on the two sides of one condition or the four of two."""
+    """Polynomials of degree two, or strides, on the two sides of one condition; of two indices on the
+    four of two."""
     conditions = [*_conditions(grid)]
     numbers = len([*grid.products()])
     for condition, where in conditions:
@@ -171,7 +172,7 @@ def piecewise(grid: Grid) -> tuple[str, Tree] | None:
             return "piecewise", found
     if (found := _strided_pieces(grid)) is not None:
         return "piecewise", found
-    if grid.table.size < 4 * numbers * PER_NUMBER:
+    if len(grid.table.squeeze().shape) > 2 or grid.table.size < 4 * numbers * PER_NUMBER:
         return None
     for (one, first), (other, second) in combinations(conditions, 2):
         trees: list[Tree] = []
@@ -199,11 +200,12 @@ def _halves(
 
 def _conditions(grid: Grid) -> Iterator[tuple[Tree, np.ndarray]]:
     """Parities of indices and of their sums, comparisons of two, diagonals."""
-    named = [*zip(grid.names, grid.index, grid.table.shape, strict=True)]
+    named = [
+        part for part in zip(grid.names, grid.index, grid.table.shape, strict=True) if part[2] > 1
+    ]
     pairs = [*combinations(named, 2)]
-    for name, index, n in named:
-        if n > 1:
-            yield ("lt", ("mod", name, 2), 1), index % 2 < 1
+    for name, index, _ in named:
+        yield ("lt", ("mod", name, 2), 1), index % 2 < 1
     for (a, i, _), (b, j, _) in pairs:
         yield ("lt", a, b), i < j
         yield ("lt", b, a), j < i

@@ -17,7 +17,8 @@ MOST_UNALIGNED = (
     4096  # entries of an axis of which every size of a tile is tried, not divisors alone
 )
 MOST_ORDERS = 3000  # second permutations of digits that are tried
-TRIED = 64  # entries that one must fit before all are looked at
+MOST_COMPARED = 12  # sizes of a tile for which a whole table is looked at
+TRIED = 64  # entries that must fit before all are looked at
 
 Inner = Callable[[np.ndarray], Block | None]  # the layout of a permutation, where it is known
 
@@ -112,20 +113,25 @@ def _split(table: np.ndarray, axis: int) -> Split:
 
 def _above(rows: np.ndarray) -> tuple[Leaves, int]:
     """The strided digits above the smallest tile, and its size."""
-    n = len(rows)
+    n, width = rows.shape
     sizes = divisors(n)[:-1]
     if n <= MOST_UNALIGNED:
         sizes = list(dict.fromkeys([*sizes, *range(1, n)]))
+    draw = np.random.default_rng(0)
+    at, column = draw.integers(n, size=TRIED), draw.integers(width, size=TRIED)
+    some, left = rows[at, column], MOST_COMPARED
     for size in sizes:
-        some = min(size, n - size, TRIED)
-        step = rows[size : size + some, :TRIED] - rows[:some, :TRIED]
-        if (step != step[0, 0]).any():
+        line = rows[::size, 0] - rows[0, 0]
+        if (rows[at % size, column] + line[at // size] != some).any():
             continue
-        line = rows[::size, 0]
-        whole = (rows[None, :size] + (line - line[0])[:, None, None]).reshape(-1, rows.shape[1])
         found = leaves(line)
-        if not isinstance(found, Wrong) and np.array_equal(whole[:n], rows):
+        if isinstance(found, Wrong):
+            continue
+        whole = (rows[None, :size] + line[:, None, None]).reshape(-1, width)
+        if np.array_equal(whole[:n], rows):
             return found, size
+        if not (left := left - 1):
+            break
     return [], n
 
 
