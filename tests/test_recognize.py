@@ -133,6 +133,8 @@ def test_several_results():
     none = recognize(lambda g: (g // 8 % 3, g // 24 * 8 + g % 8), 96)
     assert not none
     assert "Each alone: out0: Strided(((8, 3, 4),), ((0, 1, 0),))" in none.why
+    grouped = recognize(lambda p: (p // 28 * 4 + p % 4, p % 28 // 4), 56)
+    assert "It is the inv of GroupBy([8, 7]).OrderBy(RegP([2, 4, 7], [0, 2, 1]))" in grouped.why
 
 
 @pytest.mark.parametrize("pitch", [1024, 1500])

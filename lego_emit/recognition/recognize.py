@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -80,9 +81,24 @@ def _of_several(given: Given) -> Recognized:
         return Recognized(found[1], found[0], _SAID[found[0]])
     parts = [_of_one(Given((t,), given.names, ("offset",))) for t in given.tables]
     alone = "; ".join(f"{n}: {part}" for n, part in zip(given.results, parts, strict=True))
-    return Recognized(
-        None, "", f"no layout of {len(parts)} results is known: {found}. Each alone: {alone}"
+    turned = _turned(given.tables)
+    inverse = f" It is the inv of {turned}." if turned else ""
+    why = f"no layout of {len(parts)} results is known: {found}.{inverse} Each alone: {alone}"
+    return Recognized(None, "", why)
+
+
+def _turned(tables: Sequence[np.ndarray]) -> Recognized | None:
+    """The layout whose inv gives these coordinates, where each index of theirs is given once."""
+    dims = tuple(int(table.max()) + 1 for table in tables)
+    if tables[0].ndim > 1 or min(int(t.min()) for t in tables) < 0 or prod(dims) != tables[0].size:
+        return None
+    flat = np.ravel_multi_index(tables, dims)
+    if not is_permutation(flat):
+        return None
+    found = _of_one(
+        Given((np.argsort(flat).reshape(dims),), tuple(index_names(len(dims))), ("offset",))
     )
+    return found if found.layout is not None and found.layout.has_inverse else None
 
 
 def _of_one(given: Given) -> Recognized:
