@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import lego_emit
-from lego_emit import GenP, GroupBy, RegP, Strided, generate, golden, hardware, recognize
+from lego_emit import GenP, GroupBy, Padded, RegP, Strided, generate, golden, hardware, recognize
 from lego_emit.cli import main
 from lego_emit.cute import Swizzle, Swizzled
 from lego_emit.errors import LayoutError
@@ -80,7 +80,7 @@ def test_a_cropped_axis():
     """Channels in blocks of 16, of which the last one is not full; nested lists."""
     rows = [[64 * n + c // 16 * 32 + c % 16 for c in range(20)] for n in range(3)]
     result = found(rows, "padded")
-    assert result.layout.dims == (3, 20) and not result.layout.has_inverse
+    assert result.layout == Padded([3, 20], Strided((3, (16, 2)), (64, (1, 32))))
     found([[k * 8 + j for j in range(5)] for k in range(3)], "strided")
 
 

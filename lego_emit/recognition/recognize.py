@@ -98,7 +98,7 @@ def _turned(tables: Sequence[np.ndarray]) -> Recognized | None:
     found = _of_one(
         Given((np.argsort(flat).reshape(dims),), tuple(index_names(len(dims))), ("offset",))
     )
-    return found if found.layout is not None and found.layout.has_inverse else None
+    return found if found.layout is not None and _is_bijection(found.layout) else None
 
 
 def _of_one(given: Given) -> Recognized:
@@ -108,7 +108,7 @@ def _of_one(given: Given) -> Recognized:
     for kind, layout in _candidates(table, given.names):
         if not _makes(layout, [table]):
             continue
-        if layout.has_inverse or not turned:
+        if _is_bijection(layout) or not turned:
             return Recognized(layout, kind, _SAID[kind])
         found = found or Recognized(layout, kind, _SAID[kind])
     return found or Recognized(None, "", f"no layout is known that makes it: {_reasons(given)}")
@@ -119,6 +119,10 @@ def _makes(layout: Block, tables: Sequence[np.ndarray]) -> bool:
         return False
     found = positions(layout)
     return len(found) == len(tables) and all(map(np.array_equal, found, tables))
+
+
+def _is_bijection(layout: Block) -> bool:
+    return layout.has_inverse and not layout.masks_inverse
 
 
 def _candidates(table: np.ndarray, names: Sequence[str]) -> Iterator[Found]:
@@ -152,7 +156,7 @@ def _inverted(family: Callable[[np.ndarray, Sequence[str]], Iterator[Found]]) ->
 
     def inner(table: np.ndarray) -> Block | None:
         names = index_names(table.ndim)
-        return next((layout for _, layout in family(table, names) if layout.has_inverse), None)
+        return next((layout for _, layout in family(table, names) if _is_bijection(layout)), None)
 
     return inner
 

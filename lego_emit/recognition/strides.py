@@ -12,6 +12,7 @@ import numpy as np
 from ..algebra.block import Block
 from ..algebra.compose import Composed
 from ..algebra.layout import GroupBy, Layout
+from ..algebra.padded import Padded
 from ..algebra.perms import RegP
 from ..algebra.strided import Strided, Swizzle, Swizzled
 
@@ -167,11 +168,9 @@ def plain(table: np.ndarray, swizzle: Swizzle | None = None) -> tuple[str, Block
         return kind, _swizzled(along.strided(), swizzle), along.count
     if isinstance(flat, Axes) and flat.is_exact:
         return kind, viewed(table.shape, of_flat(flat, swizzle)), flat.count
-    for found in (along, flat):
-        if isinstance(found, Axes):
-            made = cropped(_swizzled(found.strided(), swizzle), found.dims)
-            made = made if found.dims == table.shape else viewed(table.shape, made)
-            return "padded" if swizzle is None else kind, made, found.count
+    if isinstance(along, Axes):
+        made = cropped(_swizzled(along.strided(), swizzle), along.dims)
+        return "padded" if swizzle is None else kind, made, along.count
     return None
 
 
@@ -183,6 +182,8 @@ def cropped(layout: Block, dims: Sequence[int]) -> Block:
     """The first indices of a larger layout, of as many axes."""
     if tuple(layout.dims) == tuple(dims):
         return layout
+    if layout.results is None:
+        return Padded(dims, layout)
     pitch = [prod(layout.dims[k + 1 :]) for k in range(len(dims))]
     inner = Strided(tuple(dims), tuple(pitch)) if len(dims) > 1 else Strided(dims[0], 1)
     return Composed(layout, inner)
