@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .movement import bank_conflicts, convert, gather, optimal_swizzle
     from .pattern import Pattern
     from .pipeline import generate
+    from .recognition import recognize
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,8 @@ def __getattr__(name: str) -> Any:
             from .algebra.same import same_map as found
         case "Pattern":
             from .pattern import Pattern as found
+        case "recognize":
+            from .recognition import recognize as found
         case "convert":
             from .movement import convert as found
         case "gather":
@@ -111,6 +114,12 @@ def _cute() -> Any:
     return cute
 
 
+def _recognize() -> Any:
+    from . import recognition
+
+    return recognition
+
+
 def _compose() -> Any:
     from .algebra import compose
 
@@ -119,6 +128,7 @@ def _compose() -> Any:
 
 provide("compose", _compose)
 provide("cute", _cute)
+provide("recognize", _recognize)
 provide("symbols", _symbols)
 provide("tracing", _tracing)
 provide("check", _check)
@@ -149,6 +159,7 @@ __all__ = [
     "generate",
     "isqrt",
     "optimal_swizzle",
+    "recognize",
     "same_map",
     "simplify",
     "symbols",

@@ -115,3 +115,8 @@ def checked_image(
             f"{', '.join(names)}"
         )
     return tuple(int(v) for v in values)
+
+
+def index_names(count: int) -> list[str]:
+    """What the indices of a layout without names are called: i, j, k .."""
+    return [*"ijklmn"[:count]] if count <= 6 else [f"i{k}" for k in range(count)]

@@ -179,7 +179,7 @@ class OrderBy(Indexable, PhysicalFirst):
         return (self,)
 
     def __repr__(self) -> str:
-        return f"OrderBy({listed(self.perms)})"
+        return f"OrderBy({', '.join(map(repr, self.perms))})"
 
 
 # The classes below have a method OrderBy, which hides the class in their own annotations.
@@ -346,7 +346,9 @@ class Layout(Indexable):
 
     def __repr__(self) -> str:
         tiles = ", ".join(f"[{listed(tile)}]" for tile in self.tiles)
-        steps = "".join(f".{name}({listed(order.perms)})" for name, order in self.steps)
+        steps = "".join(
+            f".{name}{repr(order).removeprefix('OrderBy')}" for name, order in self.steps
+        )
         return f"{self._name}({tiles}){steps}"
 
 

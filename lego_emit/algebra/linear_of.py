@@ -11,7 +11,7 @@ from ..errors import LayoutError, shown
 from ..kinds import is_integer
 from . import f2
 from .block import Block
-from .labels import names_of, sizes_of, starts
+from .labels import index_names, names_of, sizes_of, starts
 
 TRIED = 16  # bits up to which every input is tried, and of those that are tried else
 
@@ -21,7 +21,7 @@ def linear_of(make: Any, function: Any, ins: Mapping[str, int] | None, out: Any)
     said = getattr(function, "__name__", shown(function))
     if isinstance(function, Block):
         block, function, said = function, function.apply, repr(function)
-        names = block.coordinates or _index_names(len(block.dims))
+        names = block.coordinates or index_names(len(block.dims))
         ins = dict(zip(names, block.dims, strict=True)) if ins is None else ins
         out = _results(block) if out is None else out
     place = f"Linear.of({said}, {shown(ins)})"
@@ -149,7 +149,3 @@ def _index(x: int, widths: Sequence[int]) -> list[int]:
 
 def _shown(names: Sequence[str], index: Sequence[int]) -> str:
     return ", ".join(f"{n}={v}" for n, v in zip(names, index, strict=True))
-
-
-def _index_names(count: int) -> list[str]:
-    return [*"ijklmn"[:count]] if count <= 6 else [f"i{k}" for k in range(count)]

@@ -6,10 +6,11 @@ from .device import bench, verify_unit
 from .generate import generate
 from .layouts import compare, show
 from .movement import conflicts
+from .recognition import recognize
 from .root import main
 from .targets import targets
 
 __all__ = [
-    "bench", "build", "compare", "conflicts", "generate", "golden", "main", "show", "targets",
-    "verify_unit",
+    "bench", "build", "compare", "conflicts", "generate", "golden", "main", "recognize",
+    "show", "targets", "verify_unit",
 ]  # fmt: skip

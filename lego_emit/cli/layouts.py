@@ -12,19 +12,7 @@ import click
 from ..algebra.block import Block
 from ..files import write_all
 from ..project.loading import subject, user_file
-from .root import FAILED, file_and_name, main, size_option
-
-
-def _tile_option(
-    ctx: click.Context, param: click.Parameter, text: str | None
-) -> tuple[int, ...] | None:
-    """The numbers of --tile 8,16."""
-    if text is None:
-        return None
-    try:
-        return tuple(int(n, 0) for n in text.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{text[:60]!r} is not of the form 8,16", ctx, param) from None
+from .root import FAILED, file_and_name, main, numbers_option, size_option
 
 
 @main.command()
@@ -49,7 +37,7 @@ def _tile_option(
 @click.option(
     "--tile",
     metavar="M,N",
-    callback=_tile_option,
+    callback=numbers_option,
     help="The tensor that positions count, its first dimension fastest.",
 )
 @click.option(

@@ -95,6 +95,18 @@ def size_option(
     return sizes
 
 
+def numbers_option(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> tuple[int, ...] | None:
+    """The numbers of --tile 8,16 or --dims 8,16."""
+    if text is None:
+        return None
+    try:
+        return tuple(int(n, 0) for n in text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text[:60]!r} is not of the form 8,16", ctx, param) from None
+
+
 strict_option = click.option(
     "--strict", is_flag=True, help="Refuse what is only warned of else: names that nobody defined."
 )

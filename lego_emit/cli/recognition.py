@@ -1,0 +1,87 @@
+"""lego-emit recognize: which layout makes a table."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import LayoutError
+from ..files import write_all
+from .root import FAILED, main, numbers_option
+
+_FROM_CUTE = ("Swizzle", "Swizzled")  # of a layout's expression; the other names are at the top
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--dims",
+    metavar="M,N",
+    callback=numbers_option,
+    help="The sizes of the indices; otherwise those of the array, or lines and columns.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE.py",
+    help="A file that defines it as `layout`, for lego-emit generate FILE.py:layout.",
+)
+def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None) -> None:
+    """Say which layout makes a table of positions.
+
+    FILE is a NumPy array (.npy), or text of integers with commas or spaces between them, a line for
+    each row; # begins a comment. Exit code 1 where no layout is known.
+    """
+    from ..recognition import recognize
+
+    found = recognize(_read(file), dims)
+    if found.layout is None:
+        click.echo(found.why)
+        sys.exit(FAILED)
+    click.echo(f"{found.layout!r}\n{found.kind}: {found.why}")
+    if output is not None:
+        write_all({output: _module(repr(found.layout), file.name)})
+        click.echo(f"wrote {output}", err=True)
+
+
+def _read(file: Path) -> Any:
+    """The array, or a list for each line; one list where each line, or the only one, holds one."""
+    try:
+        if file.suffix == ".npy":
+            import numpy as np
+
+            return np.load(file, allow_pickle=False)
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise LayoutError(f"cannot read {file}: {error.strerror or error}") from None
+    except (ValueError, EOFError) as error:
+        raise LayoutError(f"{file}: {error}") from None
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].replace(",", " ").split()
+        try:
+            row = [int(word, 0) for word in words]
+        except ValueError:
+            raise LayoutError(f"{file}, line {number}: not integers: {line[:60]!r}") from None
+        if row:
+            rows.append(row)
+    if len(rows) == 1 or all(len(row) == 1 for row in rows):
+        return [entry for row in rows for entry in row]
+    return rows
+
+
+def _module(expression: str, name: str) -> str:
+    names = sorted({*re.findall(r"\b([A-Z]\w*)\(", expression)})
+    lines = [f'"""The layout of {name!r}."""\n']
+    for module, wanted in (
+        ("lego_emit", [n for n in names if n not in _FROM_CUTE]),
+        ("lego_emit.cute", [n for n in names if n in _FROM_CUTE]),
+    ):
+        if wanted:
+            lines.append(f"from {module} import {', '.join(wanted)}")
+    return "\n".join([*lines, "", f"layout = {expression}", ""])
