@@ -41,14 +41,14 @@ def tiled(
         running = times(running, digits[axis][level])
     if pitch is not None:
         strides[order[0]] = pitch
-    memory = Strided(
-        tuple(tuple(reversed(each)) for each in digits),
-        tuple(
-            tuple(strides[axis, level] for level in reversed(range(len(each))))
-            for axis, each in enumerate(digits)
-        ),
-    )
+    steps = [[strides[axis, k] for k in range(len(each))] for axis, each in enumerate(digits)]
+    memory = Strided(tuple(map(_mode, digits)), tuple(map(_mode, steps)))
     return padded(sizes, memory) if whole is None else filled(sizes, memory)
+
+
+def _mode(digits: Sequence[Any]) -> Any:
+    """A dimension's digits as a mode, the fastest first."""
+    return tuple(reversed(digits)) if len(digits) > 1 else digits[0]
 
 
 def padded(sizes: Sequence[Any], memory: Block) -> Block:
