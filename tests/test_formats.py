@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from formats import devices, libraries
 
-from lego_emit import catalogue, generate, symbols
+from lego_emit import catalogue, generate, same_map, symbols
 from lego_emit.errors import LayoutError
 
 DEFINITIONS = {**libraries.DEFINITIONS, **devices.DEFINITIONS}
@@ -208,3 +208,134 @@ def test_hilbert_steps_to_a_neighbour():
 def test_hilbert_costs_log_of_the_order(order, most):
     unit = generate(catalogue["hilbert.2D"](1 << order, 1 << order), "cpp", name="hilbert")
     assert unit.functions[0].op_count <= most
+
+
+# -- formats of libraries --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tag", libraries.GRAMMAR)
+def test_any_tag_of_onednn(tag):
+    axes, cases = libraries.GRAMMAR[tag]
+    entry = catalogue[f"onednn.{tag}"]
+    for sizes in cases:
+        layout, wanted = entry(*sizes), libraries.onednn(tag, axes)(*sizes)
+        for index in product(*map(range, sizes)):
+            assert layout.apply(*index) == wanted(*index), index
+
+
+@pytest.mark.parametrize("name", [n for n in libraries.DEFINITIONS if "ggml" not in n])
+def test_inverse_of_every_position(name):
+    for _, sizes in libraries.DEFINITIONS[name]:
+        layout = catalogue[name](*sizes)
+        if layout.has_inverse:  # not with a pitch
+            index = np.array([i.ravel() for i in np.indices(layout.dims)])
+            back = np.array(layout.inv(np.arange(layout.physical_size)))
+            position = layout.apply(*index)
+            index, position = index[:, position >= 0], position[position >= 0]
+            assert (back[:, position] == index).all()
+            padding = np.setdiff1d(np.arange(layout.physical_size), position)
+            assert (back[:, padding] == -1).all()
+
+
+@pytest.mark.parametrize("name", libraries.DEFINITIONS)
+def test_with_symbols(name):
+    entry = catalogue[name]
+    required = [n for n in entry.parameters if "=" not in n]
+    _, sizes = libraries.DEFINITIONS[name][:2][-1]
+    layout = entry(*sizes)
+    unit = generate(entry(*map(symbols, required), *sizes[len(required) :]), "cpp")
+    apply, *inverse = unit.functions
+    known = dict(zip(required, sizes, strict=False))
+    names = [p.name for p in apply.params if p.name not in required]
+    for flat in range(0, layout.size, 1 + layout.size // 50):
+        index = [int(i) for i in np.unravel_index(flat, layout.dims)]
+        given = known | dict(zip(names, index, strict=True))
+        assert [*apply.evaluate(given).values()] == [layout.apply(*index)]
+    for flat in range(0, layout.physical_size, 1 + layout.physical_size // 50):
+        for inv in inverse:
+            assert tuple(inv.evaluate(known | {"flat": flat}).values()) == layout.inv(flat)
+
+
+def test_local_arrays_hold_what_numroc_says():
+    for n, nb, p in product(range(1, 30), (1, 2, 3, 5), (1, 2, 3, 4)):
+        layout = catalogue["scalapack.block_cyclic"](n, nb, p)
+        held = np.array(layout.inv(np.arange(layout.physical_size))[0]).reshape(p, -1) >= 0
+        for process in range(p):
+            count = libraries.numroc(n, nb, process, p)
+            assert held[process, :count].all() and not held[process, count:].any()
+
+
+@pytest.mark.parametrize(("n", "uplo"), libraries.PRINTED)
+def test_the_rectangles_that_lapack_prints(n, uplo):
+    layout = catalogue["lapack.TF"](n, uplo)
+    found = [layout.inv(flat) for flat in range(layout.physical_size)]
+    assert " ".join(f"{i}{j}" for i, j in found) == libraries.PRINTED[n, uplo]
+
+
+@pytest.mark.parametrize(("bits", "K", "N"), [(16, 32, 16), (8, 64, 16)])
+def test_a_product_of_tiles(bits, K, N):
+    """TDPBF16PS and TDPBSSD as their pseudocode has them, over 4-byte columns of a row."""
+    group = 32 // bits
+    a, b = np.arange(16 * K).reshape(16, K) % 7, np.arange(K * N).reshape(K, N) % 11
+    rows = np.empty(K * N, dtype=int)
+    rows[catalogue["x86.vnni"](K, N, bits=bits).apply(*np.indices((K, N)))] = b
+    rows, found = rows.reshape(K // group, group * N), np.zeros((16, N), dtype=int)
+    for m, k, n, i in product(range(16), range(K // group), range(N), range(group)):
+        found[m, n] += a[m, group * k + i] * rows[k, group * n + i]
+    assert (found == a @ b).all()
+    tag = {16: "BA16a16b2a", 8: "BA16a16b4a"}[bits]  # one block of columns
+    assert same_map(catalogue["x86.vnni"](K, N, bits=bits), catalogue[f"onednn.{tag}"](K, N))
+
+
+def test_what_sources_print():
+    """AutoAWQ's inverse order, cuBLAS's way back from an offset, the least ld in cublasLt.h."""
+    assert [catalogue["awq.GEMM"](1, 8).apply(0, n) for n in range(8)] == [0, 4, 1, 5, 2, 6, 3, 7]
+    scales = catalogue["nvidia.block_scales"](128, 4)
+    assert all(scales.inv(x) == (x % 16 // 4 * 32 + x // 16, x % 4) for x in range(512))
+    for name, rows, ld in [("COL32", 2, 64), ("COL4_4R2_8C", 1, 256), ("COL32_2R_4R4", 1, 1024)]:
+        entry = catalogue[f"cublaslt.{name}"]
+        assert entry(rows, 33).apply(0, 32) == ld and entry(rows, 33, ld=ld).apply(0, 32) == ld
+        with pytest.raises(LayoutError, match=f"ld: {ld - 1}; .* have {ld} elements"):
+            entry(rows, 33, ld=ld - 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "options", "message"),
+    [
+        ("marlin.B", (24, 64), {}, "24 is no multiple of 16; pad it to 32"),
+        ("marlin.B", (16, 32), {}, "32 is no multiple of 64; pad it to 64"),
+        ("awq.GEMM", (2, 9), {}, "9 is no multiple of 8; pad it to 16"),
+        ("awq.pack_intweight", (6, 64), {}, "6 is no multiple of 4; pad it to 8"),
+        ("ggml.q8_0x4", (4, 40), {}, "40 is no multiple of 32; pad it to 64"),
+        ("ggml.q8_0x4", (4, 32, 5), {}, "interleave is 5; there are 4, 8"),
+        ("tinygemm.int4", (8, 32), {"inner_k_tiles": 3}, "inner_k_tiles is 3; there are 2, 4, 8"),
+        ("nvidia.SW128", (8,), {"bits": "16"}, "bits is '16'; there are 4, 8"),
+        ("x86.vnni", (4, 4), {"bits": 32}, "bits is 32; there are 16, 8"),
+        ("cublaslt.COL32", (4, 64), {"ld": "x"}, "a size is an integer or a symbol"),
+        ("blis.panel_a", (4, 4), {}, "missing a required argument: 'mr'"),
+        ("blis.panel_a", (4, 4, 0), {}, "a size is at least 1"),
+        ("lapack.TP", (4, "u"), {}, "uplo is 'u'; there are 'U', 'L'"),
+        ("lapack.TF", ("n",), {}, "a size is an integer or a symbol"),
+        ("scalapack.block_cyclic", (4, 2.5, 2), {}, "a size is an integer or a symbol"),
+    ],
+)
+def test_refusals_of_libraries_formats(name, sizes, options, message):
+    with pytest.raises(LayoutError, match=re.escape(message)):
+        catalogue[name](*sizes, **options)
+
+
+@pytest.mark.parametrize(
+    ("tag", "message"),
+    [
+        ("nCh-w", "no tag; write dimensions and then blocks"),
+        ("nChw1c", "a block of 1; a block is at least 2"),
+        ("nchw16c", "c, which is no capital before; write nChw"),
+        ("nChw16x", "x, which is no dimension"),
+        ("OhwI24o", "I is a capital and has no block"),
+        ("nnhw", "n stands twice"),
+        ("nqw", "the dimensions n, q, w are no tensor's"),
+    ],
+)
+def test_what_is_no_tag(tag, message):
+    with pytest.raises(LayoutError, match=re.escape(message)):
+        catalogue[f"onednn.{tag}"]

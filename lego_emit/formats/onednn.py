@@ -21,11 +21,27 @@ SOURCE = (
     "(dnnl_blocking_desc_t) and its guide, Understanding Memory Formats"
 )
 RAGGED = "the dimension is rounded up to whole blocks; the padding belongs to the memory"
-CHECKED = "the offsets that its guide, Understanding Memory Formats, writes out for nChw8c"
-ORDERS = ("ncdhw", "goidhw", "tnc", "ldigo", "ldnc")
+CHECKED = (
+    "the strides and blocks that libdnnl 3.2 has for 1,470 tags (dnnl_memory_desc_query), and its guide's "
+    "offsets"
+)
+ORDERS = ("x", "ncdhw", "goidhw", "tnc", "ldigo", "ldnc")
 TAG = re.compile(r"([A-Za-z]+)((?:\d+[a-z])*)")
 BLOCK = re.compile(r"(\d+)([a-z])")
-LISTED = {"nChw16c": (1, 20, 2, 3)}
+LISTED = {
+    "nchw": (1, 2, 3, 4),
+    "nhwc": (1, 2, 3, 4),
+    "nChw8c": (1, 10, 2, 3),
+    "nChw16c": (1, 20, 2, 3),
+    "NChw16n16c": (4, 20, 1, 1),
+    "hwio": (4, 3, 1, 2),
+    "OIhw16i16o": (4, 20, 1, 1),
+    "OIhw4i16o4i": (4, 20, 1, 1),
+    "gOIhw16i16o": (2, 4, 16, 1, 1),
+    "Goihw16g": (20, 1, 1, 1, 2),
+    "ldigo": (1, 2, 2, 2, 3),
+    "BA16a16b2a": (34, 4),
+}
 
 
 @catalogue.grammar("onednn")

@@ -1,0 +1,101 @@
+"""Part: some indices of a box in a memory of their own, as a triangle or a band."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import LayoutError, shown
+from .block import Change, Indexable, Numbers
+from .figures import genp_apply
+from .perms import GenP, function_name
+from .sizes import check_sizes, comparable, listed
+
+
+@dataclass(frozen=True, repr=False, eq=False, init=False)
+class Part(Indexable):
+    """The indices that a memory holds, of those of a box.
+
+    dims: the box's sizes. positions: how many elements the memory has. apply(*index) gives the
+    position, -1 of an index that it does not hold. inv(flat) gives the index, a tuple. Both are
+    functions as GenP takes them.
+
+    Raises LayoutError on a wrong size or function; whether they belong together, check() says.
+    """
+
+    dims: tuple[Any, ...]
+    positions: Any
+    apply_function: Callable[..., Any]
+    inv_function: Callable[[Any], Any]
+    _there: GenP
+    _back: tuple[GenP, ...]
+
+    def __init__(
+        self,
+        dims: Sequence[Any],
+        positions: Any,
+        apply: Callable[..., Any],
+        inv: Callable[[Any], Any],
+    ):
+        construct = f"Part({shown(dims)}, {shown(positions)}, ..)"
+        object.__setattr__(self, "dims", check_sizes(dims, construct))
+        object.__setattr__(self, "positions", check_sizes([positions], construct)[0])
+        if not callable(apply) or not callable(inv):
+            raise LayoutError(f"{construct}: give two functions, apply and inv")
+        object.__setattr__(self, "apply_function", apply)
+        object.__setattr__(self, "inv_function", inv)
+        object.__setattr__(self, "_there", GenP(self.dims, apply))
+        back = [GenP([self.positions], _coordinate(inv, k)) for k in range(len(self.dims))]
+        object.__setattr__(self, "_back", tuple(back))
+
+    @property
+    def physical_dims(self) -> tuple[Any, ...]:
+        """The memory's size."""
+        return (self.positions,)
+
+    @property
+    def masks(self) -> bool:
+        """Always: the memory does not hold all indices."""
+        return True
+
+    def sizes(self) -> tuple[Any, ...]:
+        """The box's and the memory's."""
+        return (*self.dims, self.positions)
+
+    def with_sizes(self, new: Change) -> Part:
+        """The same functions over other sizes."""
+        functions = map(new.function, (self.apply_function, self.inv_function))
+        return Part([new.size(n) for n in self.dims], new.size(self.positions), *functions)
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """The position, or -1."""
+        return numbers.called(self._there, index)
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """The index of a position."""
+        return [numbers.called(one, [flat]) for one in self._back]
+
+    def reference_apply(self, index: tuple[Any, ...]) -> Any:
+        """The position, or -1."""
+        return genp_apply(self._there, index)
+
+    def reference_inv(self, flat: Any) -> tuple[Any, ...]:
+        """The index of a position."""
+        return tuple(genp_apply(one, (flat,)) for one in self._back)
+
+    def _value(self) -> tuple[Any, ...]:
+        return comparable(self.sizes()), self.apply_function, self.inv_function
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(function_name, (self.apply_function, self.inv_function)))
+        return f"Part([{listed(self.dims)}], {self.positions!r}, {names})"
+
+
+def _coordinate(inv: Callable[[Any], Any], k: int) -> Callable[[Any], Any]:
+    """Coordinate k of what inv gives."""
+
+    def coordinate(flat: Any) -> Any:
+        return inv(flat)[k]
+
+    return coordinate

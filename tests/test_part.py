@@ -1,0 +1,74 @@
+"""Part: the indices of a box that a memory holds."""
+
+import numpy as np
+import pytest
+
+from lego_emit import GroupBy, Padded, generate, symbols
+from lego_emit.algebra.part import Part
+from lego_emit.errors import IndexRangeError, LayoutError
+
+
+def band(n):
+    """The diagonal and the one above it, column by column; its first place is left out."""
+
+    def apply(i, j):
+        return 2 * j + i - j if 0 <= j - i <= 1 else -1
+
+    def inv(flat):
+        return flat - (flat + 1) // 2, (flat + 1) // 2
+
+    return Part([n, n], 2 * n - 1, apply, inv)
+
+
+def test_positions():
+    layout = band(4)
+    assert layout.dims == (4, 4) and layout.physical_size == 7 and layout.masks
+    wanted = {(0, 0): 0, (0, 1): 1, (1, 1): 2, (1, 2): 3, (2, 2): 4, (2, 3): 5, (3, 3): 6}
+    for i in range(4):
+        for j in range(4):
+            assert layout.apply(i, j) == wanted.get((i, j), -1)
+    assert [layout.inv(flat) for flat in range(7)] == list(wanted)
+    assert layout.check() == "7 indices: a bijection onto 0..6, inv undoes apply; 9 are masked"
+    assert layout != band(4) and layout == Part(
+        [4, 4], 7, layout.apply_function, layout.inv_function
+    )
+
+
+def test_arrays():
+    layout = band(4)
+    assert layout[:, 1].tolist() == [1, 2, -1, -1]
+    rows, columns = layout.inv(np.arange(7))
+    assert rows.tolist() == [0, 0, 1, 1, 2, 2, 3] and columns.tolist() == [0, 1, 1, 2, 2, 3, 3]
+
+
+def test_symbols():
+    apply, inv = generate(band(symbols("n")), "cpp").functions
+    for n in (1, 2, 5):
+        layout = band(n)
+        for i in range(n):
+            for j in range(n):
+                assert apply.evaluate({"n": n, "i": i, "j": j})["flat"] == layout.apply(i, j)
+        for flat in range(layout.physical_size):
+            assert tuple(inv.evaluate({"n": n, "flat": flat}).values()) == layout.inv(flat)
+    assert band(symbols("n")).check(n=6).startswith("11 indices: a bijection onto 0..10")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Part([2, 0], 2, min, tuple), "size 1 is 0"),
+        (lambda: Part([2, 2], "x", min, tuple), "size 0 is 'x'"),
+        (lambda: Part([2, 2], 2, min, 5), "give two functions"),
+        (
+            lambda: Part([2, 2], 4, min, lambda flat: (flat // 2, flat % 2)).check(),
+            "outside|but inv",
+        ),
+        (lambda: GroupBy([16]).OrderBy(band(4)), "put the Part around"),
+        (lambda: Padded([3, 3], band(4)), "masks nothing"),
+        (lambda: band(4).apply(4, 0), "4"),
+        (lambda: band(4).inv(7), "7"),
+    ],
+)
+def test_bad_input(make, said):
+    with pytest.raises((LayoutError, IndexRangeError), match=said):
+        make()
