@@ -11,6 +11,7 @@ from .algebra.block import provide
 from .algebra.expand import ExpandBy
 from .algebra.layout import GroupBy, OrderBy, TileBy
 from .algebra.padded import Padded
+from .algebra.part import Part
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
 from .errors import LegoError, LegoWarning, nearest
 
@@ -147,6 +148,7 @@ __all__ = [
     "Lookup",
     "OrderBy",
     "Padded",
+    "Part",
     "Pattern",
     "RegP",
     "Row",

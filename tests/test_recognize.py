@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import lego_emit
 from lego_emit import GenP, GroupBy, Padded, RegP, Strided, generate, golden, hardware, recognize
+from lego_emit.algebra.reference import table
 from lego_emit.cli import main
 from lego_emit.cute import Swizzle, Swizzled
 from lego_emit.errors import LayoutError
@@ -267,12 +268,13 @@ def test_a_layout_comes_back():
 
 @pytest.mark.slow
 def test_golden_layouts():
-    """All but those of one antidiagonal tile of 3 x 3, which is too small for its two polynomials."""
+    """All but a permutation at random and those of one antidiagonal tile of 3 x 3, which is too small
+    for its two polynomials."""
     kinds = {}
     for case in golden.cases(GOLDEN):
         if case.layout is not None and case.layout.is_concrete and not case.layout.masks:
             kinds.setdefault(recognize(case.layout).kind, []).append(case.name)
-    assert sorted(kinds.pop("")) == ["antidiag_3", "fig6_right"]
+    assert sorted(kinds.pop("")) == ["antidiag_3", "fig6_right", "lookup_map", "lookup_permutation"]
     assert sum(map(len, kinds.values())) > 80
     assert set(kinds) == {"mixed radix", "strided", "linear", "swizzled", "piecewise"}
 
@@ -326,8 +328,25 @@ def test_blocks_that_have_no_table():
     M = lego_emit.symbols("M")
     with pytest.raises(LayoutError, match="integer sizes"):
         recognize(GroupBy([M, 4]))
-    with pytest.raises(LayoutError, match="-1 where it masks"):
-        recognize(lego_emit.ExpandBy([5, 7], [6, 8], lego_emit.TileBy([3, 4], [2, 2])))
+
+
+def test_what_masks_is_a_formula():
+    upper = recognize(lego_emit.catalogue["lapack.TP"](6))
+    assert upper.kind == "piecewise" and upper.layout.apply(3, 1) == -1
+
+
+@pytest.mark.parametrize("name", list(lego_emit.catalogue))
+def test_the_catalogue(name):
+    """Every entry from its table alone."""
+    layout = lego_emit.catalogue[name](**lego_emit.catalogue[name].example)
+    found = recognize(table_of(layout) if layout.results is None else layout)
+    assert found and (found.kind == "catalogue") == (
+        name in ("hilbert.2D", "healpix.RING", "lapack.TF")
+    )
+
+
+def table_of(layout):
+    return table(layout).reshape(layout.dims)
 
 
 def test_within_a_function_that_is_followed():

@@ -20,8 +20,7 @@ contains
   pure elemental integer(int64) function catalogue_amd_64kb_s_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_amd_64kb_s_apply = shifta(i, 6) &
-            * (8192_int64 * shifta(N + 127_int64, 7) - 4096_int64) &
+    catalogue_amd_64kb_s_apply = shifta(i, 6) * (8192_int64 * shifta(N - 1_int64, 7) + 4096_int64) &
         + 2048_int64 * shifta(j, 6) + 1024_int64 * (shifta(i, 5) + shifta(j, 5)) &
         + 256_int64 * (shifta(i, 4) + iand(shifta(j, 4), 1_int64)) &
         + 64_int64 * (shifta(i, 3) + iand(shifta(j, 3), 1_int64)) + 24_int64 * shifta(i, 2) &

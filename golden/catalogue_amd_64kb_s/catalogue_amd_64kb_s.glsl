@@ -17,9 +17,9 @@
 // Assumes 8192*M*N + 16384*M + 12288*N + 24575 <= 2**31 - 1
 // int32 is enough under the assumptions.
 int catalogue_amd_64kb_s_apply(int M, int N, int i, int j) {
-  return (i >> 6) * (8192 * ((N + 127) >> 7) - 4096) + 2048 * (j >> 6)
-      + 1024 * ((i >> 5) + (j >> 5)) + 256 * ((i >> 4) + ((j >> 4) & 1))
-      + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2) + 4 * (j & 6) + 2 * i + (j & 1);
+  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
+      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
+      + 4 * (j & 6) + 2 * i + (j & 1);
 }
 
 // Logical index (i, j) of a physical position.

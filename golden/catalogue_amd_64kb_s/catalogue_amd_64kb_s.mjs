@@ -18,8 +18,8 @@
  * @returns {number} 0 <= the result < 8192*((_M - 1) // 64 + 1)*((N - 1) // 128 + 1)
  */
 export function catalogue_amd_64kb_s_apply(_M, N, i, j) {
-  return Math.floor(i / 64) * (8192 * Math.floor((N + 127) / 128) - 4096)
-      + 2048 * Math.floor(j / 64) + 1024 * (Math.floor(i / 32) + Math.floor(j / 32))
+  return Math.floor(i / 64) * (8192 * Math.floor((N - 1) / 128) + 4096) + 2048 * Math.floor(j / 64)
+      + 1024 * (Math.floor(i / 32) + Math.floor(j / 32))
       + 256 * (Math.floor(i / 16) + (Math.floor(j / 16) & 1))
       + 64 * (Math.floor(i / 8) + (Math.floor(j / 8) & 1)) + 24 * Math.floor(i / 4) + 4 * (j & 6)
       + 2 * i + (j & 1);

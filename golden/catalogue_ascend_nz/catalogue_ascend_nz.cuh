@@ -23,7 +23,7 @@
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_ascend_nz_apply(
     long long M, [[maybe_unused]] long long N, long long i, long long j) noexcept {
-  return (j >> 4) * (256 * ((M + 15) >> 4) - 16) + 16 * i + j;
+  return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
 /// The result of catalogue_ascend_nz_inv.

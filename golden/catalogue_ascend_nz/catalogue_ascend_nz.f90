@@ -20,7 +20,7 @@ contains
   pure elemental integer(int64) function catalogue_ascend_nz_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
-    catalogue_ascend_nz_apply = shifta(j, 4) * (256_int64 * shifta(M + 15_int64, 4) - 16_int64) &
+    catalogue_ascend_nz_apply = shifta(j, 4) * (256_int64 * shifta(M - 1_int64, 4) + 240_int64) &
         + 16_int64 * i + j
   end function catalogue_ascend_nz_apply
 

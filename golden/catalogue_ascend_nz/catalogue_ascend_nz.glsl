@@ -17,7 +17,7 @@
 // Assumes 256*M*N + 512*N + 272*M + 543 <= 2**31 - 1
 // int32 is enough under the assumptions.
 int catalogue_ascend_nz_apply(int M, int N, int i, int j) {
-  return (j >> 4) * (256 * ((M + 15) >> 4) - 16) + 16 * i + j;
+  return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
 // Logical index (i, j) of a physical position.

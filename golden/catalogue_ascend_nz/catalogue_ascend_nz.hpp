@@ -19,7 +19,7 @@ namespace lego {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr std::int64_t catalogue_ascend_nz_apply(
     std::int64_t M, [[maybe_unused]] std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
-  return (j >> 4) * (256 * ((M + 15) >> 4) - 16) + 16 * i + j;
+  return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
 /// The result of catalogue_ascend_nz_inv.

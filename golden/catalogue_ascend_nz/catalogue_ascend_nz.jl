@@ -20,7 +20,7 @@ Physical position of the logical index (i, j).
 - int64 is enough under the assumptions.
 """
 @inline function catalogue_ascend_nz_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
-    return (j >> 4) * (256 * ((M + 15) >> 4) - 16) + 16 * i + j
+    return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 end
 
 """

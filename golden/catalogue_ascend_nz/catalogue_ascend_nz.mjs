@@ -18,7 +18,7 @@
  * @returns {number} 0 <= the result < 256*((M - 1) // 16 + 1)*((_N - 1) // 16 + 1)
  */
 export function catalogue_ascend_nz_apply(M, _N, i, j) {
-  return Math.floor(j / 16) * (256 * Math.floor((M + 15) / 16) - 16) + 16 * i + j;
+  return Math.floor(j / 16) * (256 * Math.floor((M - 1) / 16) + 240) + 16 * i + j;
 }
 
 /**

@@ -20,7 +20,7 @@
 #[must_use]
 #[inline]
 pub const fn catalogue_ascend_nz_apply(M: i64, _N: i64, i: i64, j: i64) -> i64 {
-    (j >> 4) * (256 * ((M + 15) >> 4) - 16) + 16 * i + j
+    (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 }
 
 /// Logical index `(i, j)` of a physical position.

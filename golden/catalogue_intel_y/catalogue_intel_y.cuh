@@ -23,7 +23,7 @@
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_intel_y_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
-  return (i >> 5) * (4096 * ((N + 127) >> 7) - 512) + 496 * (j >> 4) + 16 * i + j;
+  return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
 /// The result of catalogue_intel_y_inv.

@@ -20,7 +20,7 @@ contains
   pure elemental integer(int64) function catalogue_intel_y_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_intel_y_apply = shifta(i, 5) * (4096_int64 * shifta(N + 127_int64, 7) - 512_int64) &
+    catalogue_intel_y_apply = shifta(i, 5) * (4096_int64 * shifta(N - 1_int64, 7) + 3584_int64) &
         + 496_int64 * shifta(j, 4) + 16_int64 * i + j
   end function catalogue_intel_y_apply
 

@@ -17,7 +17,7 @@
 // Assumes 4096*M*N + 8192*M + 4608*N + 9215 <= 2**31 - 1
 // int32 is enough under the assumptions.
 int catalogue_intel_y_apply(int M, int N, int i, int j) {
-  return (i >> 5) * (4096 * ((N + 127) >> 7) - 512) + 496 * (j >> 4) + 16 * i + j;
+  return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
 // Logical index (i, j) of a physical position.

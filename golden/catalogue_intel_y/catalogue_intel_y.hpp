@@ -19,7 +19,7 @@ namespace lego {
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] constexpr std::int64_t catalogue_intel_y_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
-  return (i >> 5) * (4096 * ((N + 127) >> 7) - 512) + 496 * (j >> 4) + 16 * i + j;
+  return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
 /// The result of catalogue_intel_y_inv.

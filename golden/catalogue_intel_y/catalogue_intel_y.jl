@@ -20,7 +20,7 @@ Physical position of the logical index (i, j).
 - int64 is enough under the assumptions.
 """
 @inline function catalogue_intel_y_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
-    return (i >> 5) * (4096 * ((N + 127) >> 7) - 512) + 496 * (j >> 4) + 16 * i + j
+    return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
 end
 
 """

@@ -18,7 +18,7 @@
  * @returns {number} 0 <= the result < 4096*((_M - 1) // 32 + 1)*((N - 1) // 128 + 1)
  */
 export function catalogue_intel_y_apply(_M, N, i, j) {
-  return Math.floor(i / 32) * (4096 * Math.floor((N + 127) / 128) - 512) + 496 * Math.floor(j / 16)
+  return Math.floor(i / 32) * (4096 * Math.floor((N - 1) / 128) + 3584) + 496 * Math.floor(j / 16)
       + 16 * i + j;
 }
 

@@ -20,7 +20,7 @@
 #[must_use]
 #[inline]
 pub const fn catalogue_intel_y_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 {
-    (i >> 5) * (4096 * ((N + 127) >> 7) - 512) + 496 * (j >> 4) + 16 * i + j
+    (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
 }
 
 /// Logical index `(i, j)` of a physical position.

@@ -28,7 +28,7 @@
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_nchw16c_apply(
     [[maybe_unused]] long long N, long long C, long long H, long long W, long long i, long long j,
     long long k, long long l) noexcept {
-  return 16 * (W * (H * ((j >> 4) + ((C + 15) >> 4) * i) + k) + l) + (j & 15);
+  return 16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 /// The result of catalogue_nchw16c_inv.

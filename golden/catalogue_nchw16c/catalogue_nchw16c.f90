@@ -25,7 +25,7 @@ contains
     integer(int64), intent(in) :: N, C, H, W, i, j, k, l
     associate (unused => N); end associate
     catalogue_nchw16c_apply = 16_int64 &
-            * (W * (H * (shifta(j, 4) + shifta(C + 15_int64, 4) * i) + k) + l) &
+            * (W * (H * (i * (shifta(C - 1_int64, 4) + 1_int64) + shifta(j, 4)) + k) + l) &
         + iand(j, 15_int64)
   end function catalogue_nchw16c_apply
 

@@ -21,7 +21,7 @@
 // Assumes 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= 2**31 - 1
 // int32 is enough under the assumptions.
 int catalogue_nchw16c_apply(int N, int C, int H, int W, int i, int j, int k, int l) {
-  return 16 * (W * (H * ((j >> 4) + ((C + 15) >> 4) * i) + k) + l) + (j & 15);
+  return 16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 // Logical index (i, j, k, l) of a physical position.

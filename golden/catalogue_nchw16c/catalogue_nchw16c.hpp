@@ -24,7 +24,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t catalogue_nchw16c_apply(
     [[maybe_unused]] std::int64_t N, std::int64_t C, std::int64_t H, std::int64_t W, std::int64_t i,
     std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
-  return 16 * (W * (H * ((j >> 4) + ((C + 15) >> 4) * i) + k) + l) + (j & 15);
+  return 16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 /// The result of catalogue_nchw16c_inv.

@@ -25,7 +25,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function catalogue_nchw16c_apply(N::Int64, C::Int64, H::Int64, W::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
-    return 16 * (W * (H * ((j >> 4) + ((C + 15) >> 4) * i) + k) + l) + (j & 15)
+    return 16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 15)
 end
 
 """

@@ -22,7 +22,8 @@
  * @returns {number} 0 <= the result < 16*H*_N*W*((C - 1) // 16 + 1)
  */
 export function catalogue_nchw16c_apply(_N, C, H, W, i, j, k, l) {
-  return 16 * (W * (H * (Math.floor(j / 16) + Math.floor((C + 15) / 16) * i) + k) + l) + (j & 15);
+  return 16 * (W * (H * (i * (Math.floor((C - 1) / 16) + 1) + Math.floor(j / 16)) + k) + l)
+      + (j & 15);
 }
 
 /**

@@ -35,7 +35,7 @@ pub const fn catalogue_nchw16c_apply(
     k: i64,
     l: i64,
 ) -> i64 {
-    16 * (W * (H * ((j >> 4) + ((C + 15) >> 4) * i) + k) + l) + (j & 0xf)
+    16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 0xf)
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.

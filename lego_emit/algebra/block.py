@@ -32,11 +32,6 @@ def outside(name: str) -> Any:
     return _outside[name]()
 
 
-def offered(name: str) -> Any:
-    """What was provided under a name; None where nothing was."""
-    return outside(name) if name in _outside else None
-
-
 class Numbers(Protocol):
     """One kind of number that layouts are evaluated over; it has Python's operators."""
 

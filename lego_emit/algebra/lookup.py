@@ -13,7 +13,7 @@ import numpy as np
 from ..entries import Entries
 from ..errors import LayoutError, shown
 from ..kinds import is_array
-from .block import Block, Change, Indexable, Numbers, offered
+from .block import Block, Change, Indexable, Numbers, outside
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
 from .sizes import check_sizes, listed, multiplied, product
@@ -89,8 +89,12 @@ class Lookup(Indexable):
     @cached_property
     def _formula(self) -> Block | None:
         """A layout of the same positions whose formula is known."""
-        recognize = offered("recognize") if not self.entries.given else None
-        found = None if recognize is None else recognize(self._values, self.dims).layout
+        if self.entries.given:
+            return None
+        try:
+            found = outside("recognize").recognize(self._values, self.dims).layout
+        except LayoutError:  # more, or larger entries than it takes
+            return None
         return found if found is not None and found.dims == self.dims else None
 
     @property

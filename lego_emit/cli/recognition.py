@@ -37,15 +37,25 @@ def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None) -> 
     FILE is a NumPy array (.npy), or text of integers with commas or spaces between them, a line for
     each row; # begins a comment. Exit code 1 where no layout is known.
     """
+    import numpy as np
+
+    from ..algebra.reference import table
+    from ..formats import catalogue
     from ..recognition import recognize
 
     found = recognize(_read(file), dims)
     if found.layout is None:
         click.echo(found.why)
         sys.exit(FAILED)
-    click.echo(f"{found.layout!r}\n{found.kind}: {found.why}")
+    click.echo(f"{found.written}\n{found.kind}: {found.why}")
+    if found.layout.results is None and found.kind != "catalogue":
+        positions = table(found.layout).reshape(found.layout.dims)
+        steps = (np.diff(positions, axis=k) for k in range(positions.ndim))
+        if any(np.unique(step).size > 1 for step in steps):  # of a plain one every tile is a case
+            for written, _ in catalogue.named(positions):
+                click.echo(f"it is {written}")
     if output is not None:
-        write_all({output: _module(repr(found.layout), file.name)})
+        write_all({output: _module(found.written, file.name)})
         click.echo(f"wrote {output}", err=True)
 
 
@@ -76,7 +86,7 @@ def _read(file: Path) -> Any:
 
 
 def _module(expression: str, name: str) -> str:
-    names = sorted({*re.findall(r"\b([A-Z]\w*)\(", expression)})
+    names = sorted({*re.findall(r"\b([A-Z]\w*(?=\()|catalogue)\b", expression)})
     lines = [f'"""The layout of {name!r}."""\n']
     for module, wanted in (
         ("lego_emit", [n for n in names if n not in _FROM_CUTE]),

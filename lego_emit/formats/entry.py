@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
-from ..errors import LayoutError, nearest, shown
+from ..errors import LayoutError, LegoError, nearest, shown
 from ..kinds import is_array
 
 Maker = Callable[..., Block]
@@ -155,6 +158,20 @@ class Catalogue(Mapping[str, Entry]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def named(self, table: np.ndarray) -> Iterator[tuple[str, Block]]:
+        """(how it is called, the layout) of each entry that gives these positions, of an array of the
+        layout's dims, for sizes that are those dims, or one of them."""
+        tried = dict.fromkeys([table.shape, *((n,) for n in table.shape)])
+        for entry in self.values():
+            for sizes in tried:
+                try:
+                    layout = entry(*sizes)
+                except LegoError:
+                    continue
+                if tuple(layout.dims) == table.shape and layout.results is None:
+                    if np.array_equal(reference.table(layout), table.reshape(-1)):
+                        yield f"{entry.construct}({', '.join(map(str, sizes))})", layout
 
     def __repr__(self) -> str:
         return f"<catalogue of {len(self)} layouts>"

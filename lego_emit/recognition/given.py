@@ -158,10 +158,6 @@ def _of_block(block: Block, dims: Any) -> Given:
         )
     if not block.is_concrete:
         raise LayoutError(f"{place}: a table needs integer sizes; give numbers for its symbols")
-    if block.masks:
-        raise LayoutError(
-            f"{place}: it gives -1 where it masks; give the layout inside of the ExpandBy"
-        )
     _sizes(tuple(block.dims), place)
     return _named(positions(block), place, block.coordinates, block.results)
 

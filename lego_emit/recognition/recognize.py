@@ -11,6 +11,7 @@ import numpy as np
 
 from ..algebra.block import Block
 from ..algebra.labels import index_names
+from ..formats import catalogue
 from .bits import linear, swizzled
 from .given import Given, given_of, positions
 from .pieces import MOST_ENTRIES as MOST_SEARCHED
@@ -31,6 +32,7 @@ _SAID = {
     "polynomial": "a polynomial of degree two",
     "piecewise": "a formula in pieces",
     "formula": "a formula",
+    "catalogue": "of the catalogue",
 }
 
 
@@ -40,19 +42,20 @@ class Recognized:
 
     layout: of the table's sizes and entries, None where none is known. kind: "mixed radix",
     "strided", "padded" (strides of more indices, cropped), "swizzled", "linear" or "affine" (over F2),
-    "tiled", "polynomial", "piecewise", "formula"; "" where none is known. why: in words; where none is
-    known what contradicts each family.
+    "tiled", "polynomial", "piecewise", "formula", "catalogue"; "" where none is known. why: in words;
+    where none is known what contradicts each family. written: an expression that makes the layout.
     """
 
     layout: Block | None
     kind: str
     why: str
+    written: str = ""
 
     def __bool__(self) -> bool:
         return self.layout is not None
 
     def __str__(self) -> str:
-        return self.why if self.layout is None else f"{self.layout!r}: {self.why}"
+        return self.why if self.layout is None else f"{self.written}: {self.why}"
 
 
 def recognize(table: Any, dims: Any = None) -> Recognized:
@@ -64,7 +67,7 @@ def recognize(table: Any, dims: Any = None) -> Recognized:
 
     The families, each in as few sizes as can be: digits of a mixed radix (RegP), Strided, the same of
     larger sizes that are cropped, Swizzled, Linear, two RegPs, a tile of these under strides, and up to
-    4,096 entries a formula (a GenP). What is found was compared with the table at every entry.
+    4,096 entries a formula (a GenP); the last is the catalogue. What is found was compared with the table at every entry.
 
     Raises LayoutError on a table with a hole, of no integers or nested unevenly, on dims of another
     product, and on a function that raises.
@@ -78,7 +81,7 @@ def recognize(table: Any, dims: Any = None) -> Recognized:
 def _of_several(given: Given) -> Recognized:
     found = linear(given.tables, given.names, given.results)
     if not isinstance(found, str) and _makes(found[1], given.tables):
-        return Recognized(found[1], found[0], _SAID[found[0]])
+        return _recognized(*found)
     parts = [_of_one(Given((t,), given.names, ("offset",))) for t in given.tables]
     alone = "; ".join(f"{n}: {part}" for n, part in zip(given.results, parts, strict=True))
     turned = _turned(given.tables)
@@ -109,9 +112,15 @@ def _of_one(given: Given) -> Recognized:
         if not _makes(layout, [table]):
             continue
         if _is_bijection(layout) or not turned:
-            return Recognized(layout, kind, _SAID[kind])
-        found = found or Recognized(layout, kind, _SAID[kind])
+            return _recognized(kind, layout)
+        found = found or _recognized(kind, layout)
+    for written, layout in () if found else catalogue.named(table):
+        return Recognized(layout, "catalogue", _SAID["catalogue"], written)
     return found or Recognized(None, "", f"no layout is known that makes it: {_reasons(given)}")
+
+
+def _recognized(kind: str, layout: Block) -> Recognized:
+    return Recognized(layout, kind, _SAID[kind], repr(layout))
 
 
 def _makes(layout: Block, tables: Sequence[np.ndarray]) -> bool:
@@ -165,7 +174,8 @@ def _tiles(table: np.ndarray, inner: Inner) -> Iterator[Found]:
     if (found := tiled(table, inner)) is not None:
         yield "tiled", found
     elif table.ndim > 1 and (found := tiled(table.reshape(-1), inner)) is not None:
-        yield "tiled", viewed(table.shape, found)
+        view = viewed(table.shape)  # a padded layout is no step of another
+        yield "tiled", found @ view if found.masks_inverse else viewed(table.shape, found)
 
 
 def _reasons(given: Given) -> str:

@@ -61,7 +61,7 @@ def tiled(table: np.ndarray, inner: Inner) -> Block | None:
         return None  # nothing was taken off it
     dims = tuple(n for n in tile.shape if n > 1)
     permutation = inner(ranks.reshape(dims).astype(np.int64))
-    if permutation is None:
+    if permutation is None or permutation.masks_inverse:  # a padded one is no step of a layout
         return None
     return _assembled(table.shape, splits, permutation, spread, start + int(values[0]))
 
