@@ -45,8 +45,8 @@ struct catalogue_amd_64kb_s_inv_result {
     long long M, long long N, long long flat) noexcept {
   const long long flat_div_32 = flat >> 5;
   const long long flat_div_8 = flat >> 3;
-  const long long scaled = 8192 * ((N + 127) >> 7);
   const long long flat_div_16 = flat >> 4;
+  const long long scaled = 8192 * ((N + 127) >> 7);
   const long long total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flat_div_32 & 0x10)
       + (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat >> 1) & 3);
   const long long total_2 = 64 * (flat % scaled >> 12) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)

@@ -37,11 +37,11 @@ contains
   pure elemental subroutine catalogue_amd_64kb_s_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: flat_div_32, flat_div_8, scaled, flat_div_16, total, total_2
+    integer(int64) :: flat_div_32, flat_div_8, flat_div_16, scaled, total, total_2
     flat_div_32 = shifta(flat, 5)
     flat_div_8 = shifta(flat, 3)
-    scaled = 8192_int64 * shifta(N + 127_int64, 7)
     flat_div_16 = shifta(flat, 4)
+    scaled = 8192_int64 * shifta(N + 127_int64, 7)
     total = 64_int64 * (flat / scaled) + iand(shifta(flat, 6), 32_int64) &
         + iand(flat_div_32, 16_int64) + iand(flat_div_16, 8_int64) + iand(flat_div_8, 4_int64) &
         + iand(shifta(flat, 1), 3_int64)

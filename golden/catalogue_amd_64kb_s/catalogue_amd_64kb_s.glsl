@@ -33,8 +33,8 @@ int catalogue_amd_64kb_s_apply(int M, int N, int i, int j) {
 void catalogue_amd_64kb_s_inv(int M, int N, int flat_v, out int i, out int j) {
   int flat_div_32 = flat_v >> 5;
   int flat_div_8 = flat_v >> 3;
-  int scaled = 8192 * ((N + 127) >> 7);
   int flat_div_16 = flat_v >> 4;
+  int scaled = 8192 * ((N + 127) >> 7);
   int total = 64 * (flat_v / scaled) + ((flat_v >> 6) & 0x20) + (flat_div_32 & 0x10)
       + (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat_v >> 1) & 3);
   int total_2 = 64 * (flat_v % scaled >> 12) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)

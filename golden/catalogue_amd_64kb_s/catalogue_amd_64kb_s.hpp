@@ -41,8 +41,8 @@ struct catalogue_amd_64kb_s_inv_result {
     std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t flat_div_32 = flat >> 5;
   const std::int64_t flat_div_8 = flat >> 3;
-  const std::int64_t scaled = 8192 * ((N + 127) >> 7);
   const std::int64_t flat_div_16 = flat >> 4;
+  const std::int64_t scaled = 8192 * ((N + 127) >> 7);
   const std::int64_t total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flat_div_32 & 0x10)
       + (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat >> 1) & 3);
   const std::int64_t total_2 = 64 * (flat % scaled >> 12) + (flat_div_32 & 0x20)

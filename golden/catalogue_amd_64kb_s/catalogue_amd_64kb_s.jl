@@ -40,8 +40,8 @@ Logical index (i, j) of a physical position.
 @inline function catalogue_amd_64kb_s_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     flat_div_32 = flat >> 5
     flat_div_8 = flat >> 3
-    scaled = 8192 * ((N + 127) >> 7)
     flat_div_16 = flat >> 4
+    scaled = 8192 * ((N + 127) >> 7)
     total = 64 * div(flat, scaled) + ((flat >> 6) & 32) + (flat_div_32 & 16) +
         (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat >> 1) & 3)
     total_2 = 64 * ((flat % scaled) >> 12) + (flat_div_32 & 32) + (flat_div_16 & 16) +

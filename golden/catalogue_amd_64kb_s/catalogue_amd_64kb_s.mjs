@@ -39,8 +39,8 @@ export function catalogue_amd_64kb_s_apply(_M, N, i, j) {
 export function catalogue_amd_64kb_s_inv(M, N, flat) {
   const flat_div_32 = Math.floor(flat / 32);
   const flat_div_8 = Math.floor(flat / 8);
-  const scaled = 8192 * Math.floor((N + 127) / 128);
   const flat_div_16 = Math.floor(flat / 16);
+  const scaled = 8192 * Math.floor((N + 127) / 128);
   const total = 64 * Math.trunc(flat / scaled) + (Math.floor(flat / 64) & 0x20)
       + (flat_div_32 & 0x10) + (flat_div_16 & 8) + (flat_div_8 & 4) + (Math.floor(flat / 2) & 3);
   const total_2 = 64 * Math.floor(flat % scaled / 4096) + (flat_div_32 & 0x20)

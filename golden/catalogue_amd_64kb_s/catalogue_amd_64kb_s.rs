@@ -49,8 +49,8 @@ pub const fn catalogue_amd_64kb_s_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 
 pub const fn catalogue_amd_64kb_s_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let flat_div_32 = flat >> 5;
     let flat_div_8 = flat >> 3;
-    let scaled = 8192 * ((N + 127) >> 7);
     let flat_div_16 = flat >> 4;
+    let scaled = 8192 * ((N + 127) >> 7);
     let total = 64 * (flat / scaled)
         + ((flat >> 6) & 0x20)
         + (flat_div_32 & 0x10)

@@ -28,7 +28,7 @@
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_nchw16c_apply(
     [[maybe_unused]] long long N, long long C, long long H, long long W, long long i, long long j,
     long long k, long long l) noexcept {
-  return 16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 15);
+  return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 /// The result of catalogue_nchw16c_inv.
@@ -46,8 +46,8 @@ struct catalogue_nchw16c_inv_result {
 /// @param W W >= 1
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) // 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// @pre 16*C + 47 <= 2**63 - 1
 /// @pre 16*C*H*N*W*W + 32*H*N*W*W + W <= 2**63 - 1
+/// @pre 16*C + 47 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     [[maybe_unused]] long long N, long long C, long long H, long long W, long long flat) noexcept {

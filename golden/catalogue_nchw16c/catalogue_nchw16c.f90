@@ -25,7 +25,7 @@ contains
     integer(int64), intent(in) :: N, C, H, W, i, j, k, l
     associate (unused => N); end associate
     catalogue_nchw16c_apply = 16_int64 &
-            * (W * (H * (i * (shifta(C - 1_int64, 4) + 1_int64) + shifta(j, 4)) + k) + l) &
+            * (W * (H * (i * shifta(C + 15_int64, 4) + shifta(j, 4)) + k) + l) &
         + iand(j, 15_int64)
   end function catalogue_nchw16c_apply
 
@@ -36,8 +36,8 @@ contains
   !> Parameter W: W >= 1
   !> Parameter flat: 0 <= flat < 16*H*N*W*((C - 1) // 16 + 1)
   !> Result: -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-  !> Assumes 16*C + 47 <= 2**63 - 1
   !> Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= 2**63 - 1
+  !> Assumes 16*C + 47 <= 2**63 - 1
   !> int64 is enough under the assumptions.
   pure elemental subroutine catalogue_nchw16c_inv(N, C, H, W, flat, i, j, k, l)
     integer(int64), intent(in) :: N, C, H, W, flat

@@ -21,7 +21,7 @@
 // Assumes 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= 2**31 - 1
 // int32 is enough under the assumptions.
 int catalogue_nchw16c_apply(int N, int C, int H, int W, int i, int j, int k, int l) {
-  return 16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 15);
+  return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 // Logical index (i, j, k, l) of a physical position.
@@ -31,8 +31,8 @@ int catalogue_nchw16c_apply(int N, int C, int H, int W, int i, int j, int k, int
 // Parameter W: W >= 1
 // Parameter flat_v: 0 <= flat_v < 16*H*N*W*((C - 1) // 16 + 1)
 // Result: -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-// Assumes 16*C + 47 <= 2**31 - 1
 // Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= 2**31 - 1
+// Assumes 16*C + 47 <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void catalogue_nchw16c_inv(

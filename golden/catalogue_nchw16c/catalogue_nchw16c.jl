@@ -25,7 +25,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function catalogue_nchw16c_apply(N::Int64, C::Int64, H::Int64, W::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
-    return 16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 15)
+    return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15)
 end
 
 """
@@ -39,8 +39,8 @@ Logical index (i, j, k, l) of a physical position.
 - Parameter W: W >= 1
 - Parameter flat: 0 <= flat < 16*H*N*W*((C - 1) // 16 + 1)
 - Result: -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-- Assumes 16*C + 47 <= 2**63 - 1
 - Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= 2**63 - 1
+- Assumes 16*C + 47 <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
 @inline function catalogue_nchw16c_inv(N::Int64, C::Int64, H::Int64, W::Int64,

@@ -22,15 +22,14 @@
  * @returns {number} 0 <= the result < 16*H*_N*W*((C - 1) // 16 + 1)
  */
 export function catalogue_nchw16c_apply(_N, C, H, W, i, j, k, l) {
-  return 16 * (W * (H * (i * (Math.floor((C - 1) / 16) + 1) + Math.floor(j / 16)) + k) + l)
-      + (j & 15);
+  return 16 * (W * (H * (i * Math.floor((C + 15) / 16) + Math.floor(j / 16)) + k) + l) + (j & 15);
 }
 
 /**
  * Logical index (i, j, k, l) of a physical position.
  *
- * Assumes 16*C + 47 <= 2**53 - 1.
  * Assumes 16*C*H*_N*W*W + 32*H*_N*W*W + W <= 2**53 - 1.
+ * Assumes 16*C + 47 <= 2**53 - 1.
  * int53 is enough under the assumptions.
  *
  * @param {number} _N _N >= 1

@@ -35,7 +35,7 @@ pub const fn catalogue_nchw16c_apply(
     k: i64,
     l: i64,
 ) -> i64 {
-    16 * (W * (H * (i * (((C - 1) >> 4) + 1) + (j >> 4)) + k) + l) + (j & 0xf)
+    16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 0xf)
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
@@ -47,8 +47,8 @@ pub const fn catalogue_nchw16c_apply(
 /// - `flat`: `0 <= flat < 16*H*_N*W*((C - 1) // 16 + 1)`
 /// - result: `(i, j, k, l)`, `-1 <= i < _N, -1 <= j < C, -1 <= k < H, -1 <= l < W`
 ///
-/// Assumes `16*C + 47 <= 2**63 - 1`.
 /// Assumes `16*C*H*_N*W*W + 32*H*_N*W*W + W <= 2**63 - 1`.
+/// Assumes `16*C + 47 <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
 // Not every program needs this one.
 #[allow(dead_code)]

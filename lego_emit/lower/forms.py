@@ -480,11 +480,6 @@ def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monom
     return mono, c // coefficient
 
 
-def carries(e: Expr) -> bool:
-    """Whether a sum has a constant that one of its quotients can take."""
-    return _carried(e.terms) is not e.terms
-
-
 def _carried(terms: Terms) -> Terms:
     """The terms, a positive constant put into the quotient of a sum that has one already."""
     constant = terms.get((), 0)

@@ -9,7 +9,7 @@ from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..arith.rebuild import expand_groups, unsubstitute
 from ..arith.terms import Atom, Identity
-from .forms import Form, Style, carries, standing
+from .forms import Form, Style, standing
 from .linear import linear
 from .lowering import Found, Identities, Lowering, identities, price
 from .search import tabulated, wired
@@ -164,8 +164,6 @@ def _cheapest(
         if found[0] < best[0]:
             best, style = found, made
 
-    if carry and any(carries(e) for _, e in standing(outputs)):
-        choose(replace(style, carry=True))
     if fusible and lowering.bit_operations:
         choose(replace(style, fuse=True))
     if rests:
@@ -181,6 +179,8 @@ def _cheapest(
                 choose(replace(style, floors=base, collect=collect))
     if rests and style.floors:
         choose(replace(style, rests=not style.rests))
+    if carry:
+        choose(replace(style, carry=True))
     lowering.cheapest[identities(outputs)] = best
     return best
 

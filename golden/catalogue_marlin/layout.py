@@ -1,0 +1,3 @@
+from lego_emit import catalogue
+
+layout = catalogue["marlin.B"](16, 64)
