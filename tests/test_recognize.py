@@ -276,7 +276,16 @@ def test_golden_layouts():
             kinds.setdefault(recognize(case.layout).kind, []).append(case.name)
     assert sorted(kinds.pop("")) == ["antidiag_3", "fig6_right", "lookup_map", "lookup_permutation"]
     assert sum(map(len, kinds.values())) > 80
-    found = {"mixed radix", "strided", "padded", "linear", "swizzled", "tiled", "piecewise", "catalogue"}
+    found = {
+        "mixed radix",
+        "strided",
+        "padded",
+        "linear",
+        "swizzled",
+        "tiled",
+        "piecewise",
+        "catalogue",
+    }
     assert set(kinds) == found
 
 
