@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lego_emit import GroupBy, Padded, generate, symbols
+from lego_emit import ExpandBy, GenP, GroupBy, Padded, generate, symbols
 from lego_emit.algebra.part import Part
 from lego_emit.errors import IndexRangeError, LayoutError
 
@@ -72,3 +72,32 @@ def test_symbols():
 def test_bad_input(make, said):
     with pytest.raises((LayoutError, IndexRangeError), match=said):
         make()
+
+
+# -- symbols that functions hold -----------------------------------------------------------------
+
+
+def rotated(n, by):
+    return GenP([n], lambda i: (i + by) % n, lambda p: (p - by) % n)
+
+
+def test_a_symbol_that_functions_hold_is_a_parameter():
+    n, by = symbols("n by")
+    layout = rotated(n, by)
+    assert layout.check(n=5, by=-3) == "5 indices: a bijection onto 0..4, inv undoes apply"
+    apply, inv = generate(layout, "cpp", assume=["by >= 0"]).functions
+    assert [p.name for p in apply.params] == ["n", "by", "i"] and apply.params[1].lo == 0
+    assert inv.evaluate({"n": 7, "by": 4, "flat": 2}) == {"flat": 5} or inv.evaluate(
+        {"n": 7, "by": 4, "flat": 2}
+    ) == {"i": 5}
+    assert not rotated(4, by).is_concrete and rotated(4, 1).is_concrete
+    assert ExpandBy([3], [4], GroupBy([4]).OrderBy(rotated(4, by))).check(by=1).startswith("3 ")
+
+
+def test_what_is_no_bijection_for_some_number_is_refused():
+    by = symbols("by")
+    wrong = GenP([4], lambda i: i * by % 4, lambda p: p)
+    with pytest.raises(LayoutError, match="by="):
+        generate(wrong, "cpp")
+    with pytest.raises(LayoutError, match="no size is called q; it has by"):
+        wrong.check(q=1)

@@ -15,7 +15,7 @@ from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any, Protocol
 
 from ..errors import LayoutError, line_in, shown
-from ..kinds import is_array
+from ..kinds import is_array, is_symbolic
 
 EXHAUSTIVE = 65536
 SAMPLES = 4096
@@ -162,6 +162,34 @@ def _read(value: Any, seen: dict[int, Any]) -> Hashable:
     if hasattr(value, "__lego_symbolic__"):
         return value.key
     return value if isinstance(value, Hashable) else object()
+
+
+def symbols_in(*functions: Any) -> tuple[Any, ...]:
+    """The symbolic values that functions hold: what they captured, their defaults, the arguments of a
+    partial, and variables of their module."""
+    found: dict[Any, Any] = {}
+    seen: set[int] = set()
+    stack = [*reversed(functions)]
+    while stack:
+        value = stack.pop()
+        if is_symbolic(value):
+            found.setdefault(str(value), value)
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, FunctionType):
+            cells = [c.cell_contents for c in value.__closure__ or () if c != CellType()]
+            around = value.__globals__
+            read = [around[n] for n in sorted(names_in(value.__code__)) if n in around]
+            read = [x for x in read if is_symbolic(x)]
+            stack += [value.__kwdefaults__, value.__defaults__, *read, *reversed(cells)]
+        elif isinstance(value, partial):
+            stack += [value.keywords, value.args, value.func]
+        elif isinstance(value, list | tuple):
+            stack += reversed(value)
+        elif isinstance(value, dict):
+            stack += reversed(value.values())
+    return tuple(found.values())
 
 
 def names_in(code: CodeType) -> set[str]:

@@ -95,6 +95,10 @@ class ExpandBy(Indexable):
         """n, n_prime and the layout's."""
         return self.n + self.n_prime + self.layout.sizes()
 
+    def offsets(self) -> tuple[Any, ...]:
+        """The layout's."""
+        return self.layout.offsets()
+
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """The layout's, and prod(n_prime) = its size."""
         yield from self.layout.equations()

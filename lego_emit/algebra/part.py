@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import LayoutError, shown
+from .bijection import symbols_in
 from .block import Change, Indexable, Numbers
 from .figures import genp_apply
 from .perms import GenP, function_name
@@ -62,6 +63,10 @@ class Part(Indexable):
     def sizes(self) -> tuple[Any, ...]:
         """The box's and the memory's."""
         return (*self.dims, self.positions)
+
+    def offsets(self) -> tuple[Any, ...]:
+        """The symbols that its functions hold."""
+        return symbols_in(self.apply_function, self.inv_function)
 
     def with_sizes(self, new: Change) -> Part:
         """The same functions over other sizes."""

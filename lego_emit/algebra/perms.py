@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from ..errors import LayoutError, shown
@@ -131,6 +131,14 @@ class GenP(Indexable):
         object.__setattr__(self, "inv_function", inv)
         if self.is_concrete:
             bijection.check(self)
+
+    def offsets(self) -> tuple[Any, ...]:
+        """The symbols that its functions hold."""
+        return self._held
+
+    @cached_property
+    def _held(self) -> tuple[Any, ...]:
+        return bijection.symbols_in(self.apply_function, self.inv_function)
 
     @property
     def has_inverse(self) -> bool:
