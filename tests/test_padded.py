@@ -1,5 +1,7 @@
 """Padded: a problem in a memory whose sizes were rounded up."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,23 @@ def test_symbols():
         for flat in range(layout.physical_size):
             assert tuple(inv.evaluate({"n": a, "m": b, "flat": flat}).values()) == layout.inv(flat)
     assert "? " not in unit.source.partition("layout_inv")[0]  # no index is masked
+
+
+def test_a_number_rounded_up_to_a_symbol_divides_nothing():
+    b, m = symbols("b m")
+    layout = GroupBy([3, b * ((9 + b - 1) // b)]).OrderBy(RegP([3, (9 + b - 1) // b, b], [1, 0, 2]))
+    (apply, inv) = generate(Padded([3, 9], layout), "cpp", name="by_b").functions
+    for n in (1, 2, 4, 5, 9, 12):
+        numbers = blocked(3, 9, n)
+        for i, j in product(range(3), range(9)):
+            found = apply.evaluate({"b": n, "i": i, "j": j})["flat"]
+            assert found == numbers.apply(i, j)
+            assert tuple(inv.evaluate({"b": n, "flat": found}).values()) == (i, j)
+    for more in (1, 5, 9):  # m + more is rounded up to m // 4 + 1, 2, 3 tiles
+        functions = generate(blocked(3, m + more, 4), "cpp").functions
+        assert not any("%" in said for f in functions for said in f.assumptions)
+    (exact, _) = generate(GroupBy([m // b, b]), "cpp").functions
+    assert exact.assumptions[0] == "m % b == 0"
 
 
 def test_arrays():

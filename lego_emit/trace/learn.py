@@ -14,7 +14,7 @@ from ..algebra.block import Block
 from ..algebra.slices import place_of
 from ..arith.expr import Cond, Expr, group
 from ..arith.facts import current
-from ..arith.rebuild import expand_groups, unsubstitute
+from ..arith.rebuild import expand_groups, rebuild, unsubstitute
 from ..arith.terms import Atom
 from ..errors import IndexRangeError, LayoutError
 from .paths import in_a_branch
@@ -35,7 +35,8 @@ def size_of(n: Any) -> Expr:
 
 
 def learn_layout(block: Block) -> None:
-    """Sizes are at least 1; a floor quotient among them divides; the blocks' sizes agree."""
+    """Sizes are at least 1; a floor quotient among them divides, unless it is rounded up; the
+    blocks' sizes agree."""
     if block.is_concrete:
         return
     trace = running()
@@ -56,7 +57,8 @@ def _learn_layout(block: Block) -> None:
                 if name not in facts.quotients:
                     _parameter(name)
         for atom in sorted(e.deep_atoms(), key=lambda a: a.key):
-            if atom.kind in ("digit", "fdiv") and (atom.kind == "fdiv" or atom.args[2] is None):
+            whole = atom.kind == "fdiv" or (atom.kind == "digit" and atom.args[2] is None)
+            if whole and not _rounds_up(e, atom):
                 dividend, divisor = facts.rebuilt(atom.args[0]), facts.rebuilt(atom.args[1])
                 _note_divides(divisor, dividend)
         value = facts.rebuilt(e)
@@ -216,6 +218,21 @@ def _note_divides(divisor: Expr, dividend: Expr) -> None:
     if facts.nonneg(divisor - dividend - 1):
         return  # the quotient is 0, as in max(M // GM, 1) with M < GM
     facts.learn_divides(divisor, dividend)
+
+
+def _rounds_up(size: Expr, quotient: Atom) -> bool:
+    """Whether the size is a multiple of the quotient plus a positive number, as (n + b - 1) // b is
+    where n is a number, or a symbol plus one."""
+    least, next_one = (
+        rebuild(size, lambda a, value=value: Expr.of(value) if a is quotient else None)
+        for value in (0, 1)
+    )
+    step = next_one - least
+    first = next(iter(step.terms.items()), None)
+    if first is None:
+        return False
+    added, rest = divmod(least.terms.get(first[0], 0), first[1])
+    return added > 0 and not rest and not (least - added * step).terms
 
 
 def product_of(sizes: Sequence[Any]) -> Expr:
