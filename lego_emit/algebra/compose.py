@@ -200,7 +200,9 @@ class Inverse(Indexable):
             )
         if self.layout.masks or self.layout.masks_inverse:
             raise InverseError(
-                f"{self.layout!r} masks: its inv is -1 in the padding, and no layout"
+                f"{self.layout!r} masks: its inv is -1 in the padding, and no layout. Write a "
+                "function that applies the other layout to its inv, or go the other way, from a "
+                "layout without padding"
             )
 
     @property
