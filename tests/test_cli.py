@@ -451,3 +451,9 @@ def test_version_and_help():
 def test_click_is_loaded_by_the_command_line_alone():
     code = "import sys, lego_emit, lego_emit.pipeline; sys.exit('click' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_catalogue_by_family():
+    every, family = run("catalogue").output, run("catalogue", "lapack").output
+    assert family in every and family.count("lapack.") == 2
+    assert run("catalogue", "lapac").exit_code == 2

@@ -92,7 +92,7 @@ def test_arrays():
         (lambda: Padded([2], ExpandBy([3], [4], GroupBy([4]))), "masks nothing"),
         (lambda: Padded([2], Linear({"x": [(1, 0), (0, 1)]}, ["a", "b"])), "one position"),
         (lambda: OrderBy(Padded([1, 2], Col(2, 2))), "put the Padded around"),
-        (lambda: blocked(3, 6, 4).inverse(), "masks"),
+        (lambda: blocked(3, 6, 4).inverse(), "Write a function"),
         (lambda: GroupBy([18]).OrderBy(blocked(3, 6, 4)), "put the Padded around"),
     ],
 )

@@ -127,18 +127,21 @@ def _layout(source: str, sizes: dict[str, int]) -> Block:
     help="A picture instead: .svg, .html, or with lego-emit[plot] .png; a table: .csv, .md.",
 )
 def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> None:
-    """List the memory layouts that are known by name, or show the one called NAME.
+    """List the memory layouts that are known by name, or those of a family, or show the one called
+    NAME.
 
     Of one it says what it is, its sizes and where it is defined, and draws an example.
     """
     from ..formats import catalogue as known
     from ..show.sheet import sheet, terminal, wants_colour
 
-    if name is None:
-        for entry in known.values():
+    listed = [e for e in known.values() if name is None or e.name.startswith(f"{name}.")]
+    if listed:
+        for entry in listed:
             click.echo(f"{entry.name}({', '.join(entry.parameters)})")
             click.echo(f"    {entry.summary}")
         return
+    assert name is not None
     entry = known[name]
     layout = entry(**{**entry.example, **sizes})
     page = sheet(layout)

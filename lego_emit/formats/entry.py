@@ -19,7 +19,7 @@ Maker = Callable[..., Block]
 EMPTY = inspect.Parameter.empty
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Entry:
     """A layout by name. Called with its sizes, numbers or symbols, it is the layout.
 
@@ -82,6 +82,9 @@ class Entry:
     def is_verified(self) -> bool:
         """Whether its table was checked against its source."""
         return bool(self.checked)
+
+    def __repr__(self) -> str:
+        return self.construct
 
     def __str__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self.example.items())
