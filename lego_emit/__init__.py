@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .emitted import Emitted
     from .formats import catalogue
     from .ir.cost import Cost
+    from .kernels import render
     from .movement import bank_conflicts, convert, gather, optimal_swizzle
     from .pattern import Pattern
     from .pipeline import generate
@@ -67,6 +68,8 @@ def __getattr__(name: str) -> Any:
             from .movement import optimal_swizzle as found
         case "catalogue":
             from .formats import catalogue as found
+        case "render":
+            from .kernels import render as found
         case "movement":
             import lego_emit.movement as found
         case "hardware":
@@ -162,6 +165,7 @@ __all__ = [
     "isqrt",
     "optimal_swizzle",
     "recognize",
+    "render",
     "same_map",
     "simplify",
     "symbols",

@@ -61,6 +61,10 @@ class TargetError(LegoError, ValueError):
     """An unknown target, a duplicate name, or something that the target cannot express."""
 
 
+class TemplateError(LegoError, ValueError):
+    """A kernel's template that cannot be rendered; the message begins with its file and line."""
+
+
 class ToolchainError(LegoError):
     """A toolchain is missing, or refused what was emitted."""
 

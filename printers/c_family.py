@@ -113,6 +113,9 @@ class HeaderPrinter(Printer):
     """
 
     hexadecimal = True
+    cast = "static_cast<{T}>({0})"
+    widens = True
+    declaration = "const {T} {name} = {expr};"
     qualifiers = ""
     suffixes: Mapping[str, str] = {}  # index type -> a literal's, where one is needed
 

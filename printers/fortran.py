@@ -98,6 +98,9 @@ class FortranPrinter(Printer):
     title = "Fortran"
     extension = ".f90"
     lazy_select = False
+    cast = "int({0}, {T})"
+    widens = True
+    declaration = "{name} = {expr}"
     types = {"int32": "int32", "int64": "int64"}
     ops = {
         "mul": infix("*", 13),

@@ -101,6 +101,8 @@ class GlslPrinter(Printer):
     title = "GLSL"
     extension = ".glsl"
     hexadecimal = True
+    cast = "{T}({0})"
+    declaration = "{T} {name} = {expr};"
     types = {"int32": "int", "int64": "int64_t", "uint32": "uint", "uint64": "uint64_t"}
     ops = {
         **C_OPS,

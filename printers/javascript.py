@@ -155,6 +155,7 @@ class JavaScriptPrinter(Printer):
     title = "JavaScript"
     extension = ".mjs"
     hexadecimal = True
+    declaration = "const {name} = {expr};"
     types = {
         "int32": "number",
         "uint32": "number",

@@ -109,6 +109,8 @@ class RustPrinter(Printer):
     title = "Rust"
     extension = ".rs"
     hexadecimal = True
+    cast = "({0} as {T})"
+    declaration = "let {name}: {T} = {expr};"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
@@ -194,6 +196,10 @@ class RustPrinter(Printer):
         """A `let` statement."""
         head, _, expr = text.partition(BREAK)
         return rust_layout.binding(head, rust_layout.parse(expr), indent)
+
+    def inline(self, text: str) -> str:
+        """An expression's text, on one line however long."""
+        return rust_layout.flat(rust_layout.parse(text))
 
     def companions(self, name: str) -> set[str]:
         """The iterator's name."""

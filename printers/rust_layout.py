@@ -58,6 +58,16 @@ class Expr:
         return f"{self.before}{text}{self.after}"
 
 
+def flat(expr: Expr) -> str:
+    """An expression on one line, as rustfmt leaves none that is long."""
+    texts = [flat(part) for part in expr.parts]
+    if expr.kind == IF:
+        text = "if {} {{ {} }} else {{ {} }}".format(*texts)
+    else:
+        text = (" " if expr.kind == PAIR else ", ").join(texts)
+    return f"{expr.before}{text}{expr.after}"
+
+
 def parse(text: str) -> Expr:
     """Marked text as an expression."""
     return _expr(iter(text))[0]

@@ -4,6 +4,7 @@ from .build import build
 from .cases import golden
 from .device import bench, verify_unit
 from .generate import generate
+from .kernels import render
 from .layouts import compare, show
 from .movement import conflicts
 from .recognition import recognize
@@ -12,5 +13,5 @@ from .targets import targets
 
 __all__ = [
     "bench", "build", "compare", "conflicts", "generate", "golden", "main", "recognize",
-    "show", "targets", "verify_unit",
+    "render", "show", "targets", "verify_unit",
 ]  # fmt: skip

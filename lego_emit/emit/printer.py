@@ -156,6 +156,9 @@ class Printer:
     suffix = ""
     break_after = False
     outputs_are_variables = False
+    cast = ""  # how a value is cast to the index type {T}; "" where none needs to be
+    widens = False  # whether an operand of the index type makes a narrower one as wide
+    declaration = ""  # a statement that declares {name} of the type {T} with the value {expr}
     bit_operations = True
     lazy_select = True
     hexadecimal = False
@@ -319,6 +322,10 @@ class Printer:
         return textwrap.fill(texts, self.line_width, initial_indent=pad, subsequent_indent=pad)
 
     # -- lines -----------------------------------------------------------------------------
+
+    def inline(self, text: str) -> str:
+        """An expression's text with its BREAK marks resolved, on one line."""
+        return text.replace(BREAK, " ")
 
     def line(self, text: str, indent: int) -> str:
         """A statement with its BREAK marks resolved: on one line if it fits, else broken at its

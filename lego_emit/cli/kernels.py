@@ -1,0 +1,48 @@
+"""lego-emit render: kernels from templates."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import click
+
+from ..files import write_all
+from ..project.loading import subject, subjects, user_file
+from .root import main
+
+
+@main.command()
+@click.argument("template", metavar="FILE.j2", type=click.Path(path_type=Path))
+@click.option(
+    "--layouts",
+    required=True,
+    metavar="FILE.py[:NAME]",
+    help="Whose layouts and functions the template uses: all, or the one called NAME.",
+)
+@click.option("--target", "-t", default="cuda", show_default=True, help="The kernel's language.")
+@click.option("--names", default="", help="The kernel's index variables, as 'pm pn: int64 i'.")
+@click.option(
+    "--assume", multiple=True, metavar="RELATION", help="What always holds, as 'M % BM == 0'."
+)
+@click.option("--index-type", default="auto", show_default=True, metavar="TYPE")
+@click.option("--sandboxed", is_flag=True, help="For a template of somebody else.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
+def render(
+    template: Path, layouts: str, assume: Sequence[str], output: Path | None, **options: str
+) -> None:
+    """Render a kernel: {{ A[i, j] }} becomes the index of the layout A in the kernel's language."""
+    from ..kernels import render
+
+    file, _, wanted = layouts.partition(":")
+    with redirect_stdout(sys.stderr), user_file(file) as defined:
+        names = [wanted] if wanted else subjects(defined)
+        context = {name: subject(defined, name, file) for name in names}
+        text = render(template, assume=assume, **options, **context)  # pyright: ignore
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_all({output: text})
+        click.echo(f"wrote {output}", err=True)

@@ -1,0 +1,169 @@
+"""render(): a kernel's template with layouts in, the kernel out (LEGO, section IV-A)."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import jinja2.sandbox
+
+from ..arith.assume import as_list
+from ..emit import registry
+from ..errors import LegoError, TemplateError, shown
+from .spelling import CLOSED, END, START, Kernel
+from .tags import KERNEL, KernelTags
+from .values import placed
+
+INLINE = "<template>"  # what a template that is no file is called
+MARKED = re.compile(f"{START}({CLOSED}?)([^{START}{END}]*){END}")
+
+
+class Rendered(str):
+    """The text of a kernel. assumptions: what its index expressions rest on, as a header says it."""
+
+    assumptions: tuple[str, ...] = ()
+
+
+def render(
+    text: str | Path,
+    target: str = "cuda",
+    *,
+    names: str | Sequence[str] = (),
+    assume: Sequence[Any] = (),
+    ranges: Mapping[str, Any] | None = None,
+    where: Mapping[str, Any] | None = None,
+    index_type: str = "auto",
+    sandboxed: bool = False,
+    **context: Any,
+) -> Rendered:
+    """A kernel with index expressions in place of its placeholders.
+
+    text: a Jinja2 template, or the Path of one; includes and imports lie beside it.
+    target: the kernel's language, as generate() takes it.
+    names: the kernel's own index variables, as "pm pn: int64 i", which {% names pm, pn: int64, i %} in
+        the template says, too; the type is the language's usual int where none is given.
+    context: layouts and functions of indices by the names that the template uses, and anything else
+        that it needs.
+    assume, ranges, index_type: as generate() takes them, of names and of the layouts' sizes.
+    where: ranges of expressions of the kernel's own language that stand in the template as text.
+    sandboxed: render in Jinja's sandbox, for templates of somebody else.
+
+    {{ A[i, j] }} prints the position; {{ A.inv("tid")[0] }}, {{ A.in_bounds(i, j) }}, {{ A.size }} and
+    {{ A[i, k].step(k=1) }} what they say; {% index i, j = A.inv("tid") %} writes statements. Brackets
+    are put where the text around wants them, and names of another type are cast.
+
+    Raises TemplateError with the template's file and line on a name that nobody declared, a wrong
+    number of indices, an index out of range, and what Jinja refuses.
+    """
+    kernel = Kernel(
+        registry.printer(target), index_type, as_list(assume), ranges or {}, where or {}
+    )
+    file = text if isinstance(text, Path) else None
+    environment = _environment(file, sandboxed)
+    environment.globals[KERNEL] = kernel
+    with _placed(file):
+        source = _read(file) if file else text
+        for name in names.replace(",", " ").split() if isinstance(names, str) else names:
+            name, _, of = str(name).partition(":")
+            environment.globals[name] = kernel.declare(name, of or None)
+        for name, value in context.items():
+            if name in kernel.types:
+                raise TemplateError(f"{name} is a declared name and given as {shown(value)}")
+            environment.globals[name] = placed(kernel, name, value)
+        template = (
+            environment.from_string(str(source))
+            if not file
+            else environment.get_template(file.name)
+        )
+        found = template.render()
+    made = Rendered(MARKED.sub(_bracketed(found), found))
+    made.assumptions = tuple(kernel.assumptions)
+    return made
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TemplateError(f"cannot be read: {reason}") from None
+
+
+def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
+    kind = jinja2.sandbox.SandboxedEnvironment if sandboxed else jinja2.Environment
+    return kind(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        extensions=[KernelTags],
+        loader=jinja2.FileSystemLoader(file.parent) if file else jinja2.DictLoader({}),
+    )
+
+
+def _bracketed(whole: str) -> Any:
+    """Puts an expression into brackets unless those around it, or its place, do."""
+
+    def text(match: re.Match[str]) -> str:
+        closed, inner = match.groups()
+        before = whole[: match.start()].rstrip()
+        after = whole[match.end() :].lstrip()[:1]
+        opens = before[-1:] in ("(", "[", "{", ",", ";") or bool(
+            re.search(r"(^|[^=<>!:])=$|\breturn$", before)
+        )
+        if closed or (opens and after in (")", "]", "}", ",", ";")):
+            return inner
+        return f"({inner})"
+
+    return text
+
+
+@contextmanager
+def _placed(file: Path | None) -> Iterator[None]:
+    """Errors with the template's file and line in front."""
+    try:
+        yield
+    except jinja2.TemplateSyntaxError as error:
+        name = error.filename or file or INLINE
+        raise TemplateError(f"{name}, line {error.lineno}: {error.message}") from None
+    except jinja2.TemplateNotFound as error:
+        raise TemplateError(
+            f"{_place(file, error)}: no template {error.name!r} beside it"
+        ) from None
+    except jinja2.UndefinedError as error:
+        raise TemplateError(f"{_place(file, error)}: {_undefined(error)}") from None
+    except jinja2.TemplateError as error:
+        raise TemplateError(f"{_place(file, error)}: {error.message}") from None
+    except LegoError as error:
+        if isinstance(error, TemplateError) and str(error).startswith((f"{file}", INLINE)):
+            raise
+        raise TemplateError(f"{_place(file, error)}: {error}") from error
+    except RecursionError:
+        raise TemplateError(f"{file or INLINE}: it nests too deep") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise TemplateError(f"{_place(file, error)}: {type(error).__name__}: {error}") from error
+
+
+def _place(file: Path | None, error: BaseException) -> str:
+    """The file and line of the template where an error was raised."""
+    folder = str(file.parent.resolve()) if file else None
+    place = None
+    for frame in traceback.extract_tb(error.__traceback__):
+        own = folder and str(Path(frame.filename).resolve()).startswith(folder)
+        if frame.filename == INLINE or (own and not frame.filename.endswith(".py")):
+            place = f"{frame.filename}, line {frame.lineno}"
+    return place or str(file or INLINE)
+
+
+def _undefined(error: jinja2.UndefinedError) -> str:
+    message = str(error.message)
+    match = re.fullmatch(r"'(\w+)' is undefined", message)
+    if match is None:
+        return message
+    return f"{match[1]} is no declared name and nothing that was given"

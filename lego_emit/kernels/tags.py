@@ -1,0 +1,81 @@
+"""The tags of a kernel's template: {% names %}, {% assume %}, {% index %}."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import nodes
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+
+KERNEL = "_kernel"  # the rendering, in a template's globals
+
+
+class KernelTags(Extension):
+    """{% names pm, pn: int32, i %} declares names; {% assume "M % 32 == 0" %} says what holds;
+    {% index a, b = A.inv(t) %} writes statements that declare a and b."""
+
+    tags = {"names", "assume", "index"}
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        """Remembers the lines, for how far a tag stands to the right."""
+        self._lines = source.splitlines()
+        return source
+
+    def parse(self, parser: Parser) -> Any:
+        """A tag's nodes."""
+        token = next(parser.stream)
+        made = getattr(self, f"_{token.value}")(parser, token.lineno)
+        for node in made:
+            node.set_lineno(token.lineno)
+        return made
+
+    def _names(self, parser: Parser, line: int) -> list[nodes.Node]:
+        found: list[nodes.Node] = []
+        while parser.stream.current.type != "block_end":
+            name = parser.stream.expect("name").value
+            of: nodes.Expr = nodes.Const(None)
+            if parser.stream.skip_if("colon"):
+                of = nodes.Const(parser.stream.expect("name").value)
+            made = self._kernel_call("declare", [nodes.Const(name), of])
+            found.append(nodes.Assign(nodes.Name(name, "store"), made))
+            if not parser.stream.skip_if("comma"):
+                break
+        return found
+
+    def _assume(self, parser: Parser, line: int) -> list[nodes.Node]:
+        said = parser.parse_tuple(with_condexpr=False)
+        given = said.items if isinstance(said, nodes.Tuple) else [said]
+        return [
+            nodes.ExprStmt(self._call("assume", [nodes.Name(KERNEL, "load"), one])) for one in given
+        ]
+
+    def _index(self, parser: Parser, line: int) -> list[nodes.Node]:
+        target = parser.parse_assign_target()
+        parser.stream.expect("assign")
+        values = parser.parse_tuple()
+        parts = target.items if isinstance(target, nodes.Tuple) else [target]
+        names = [part.name for part in parts if isinstance(part, nodes.Name)]
+        text = self._lines[line - 1] if line <= len(self._lines) else ""
+        indent = text[: len(text) - len(text.lstrip())]
+        wanted = nodes.List([nodes.Const(name) for name in names])
+        written = self._kernel_call("statements", [wanted, values, nodes.Const(indent)])
+        stored: list[nodes.Node] = [nodes.Output([written])]
+        for name in names:
+            made = self._kernel_call("value", [nodes.Const(name)])
+            stored.append(nodes.Assign(nodes.Name(name, "store"), made))
+        return stored
+
+    def _kernel_call(self, method: str, arguments: list[Any]) -> nodes.Expr:
+        return self._call("called", [nodes.Name(KERNEL, "load"), nodes.Const(method), *arguments])
+
+    def _call(self, method: str, arguments: list[Any]) -> nodes.Expr:
+        return self.call_method(method, arguments)
+
+    def called(self, kernel: Any, method: str, *arguments: Any) -> Any:
+        """A method of the rendering."""
+        return getattr(kernel, method)(*arguments)
+
+    def assume(self, kernel: Any, said: Any) -> None:
+        """One more assumption."""
+        kernel.assume.append(said)

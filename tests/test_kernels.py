@@ -1,0 +1,225 @@
+"""Kernels from templates: what is printed is the layout's position, and compiles in its place."""
+
+import ctypes
+import shutil
+import subprocess
+from itertools import product
+
+import pytest
+from click.testing import CliRunner
+
+from lego_emit import Col, GroupBy, RegP, Row, TileBy, catalogue, render, symbols
+from lego_emit.cli import main
+from lego_emit.errors import LegoError, TemplateError
+
+M, N = symbols("M N")
+TILED = TileBy([M // 4, N // 8], [4, 8]).OrderBy(Row(M, N))
+SMALL = GroupBy([4, 8]).OrderBy(Col(4, 8))
+SWIZZLED = GroupBy([8, 8]).OrderBy(RegP([2, 4, 8], [1, 0, 2]))
+GROUPED = catalogue["triton.grouped"](M // 4, N // 8, 3)
+
+needs_gxx = pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+
+
+def line(text, target="cuda", **given):
+    return str(render(text, target, **{"A": TILED, "S": SMALL, **given}))
+
+
+# -- what is printed -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("s[{{ S[i, j] }}]", "s[4 * j + i]"),
+        ("x = {{ S[i, j] }};", "x = 4 * j + i;"),
+        ("x = 2 * {{ S[i, j] }};", "x = 2 * (4 * j + i);"),
+        (
+            "f({{ S[i, j] }}, {{ S[i + 1, j] }})",
+            "f(4 * j + i, static_cast<long long>(4 * j) + i + 1)",
+        ),
+        ("if (x == {{ S[i, j] }})", "if (x == (4 * j + i))"),
+        ("{{ S.size }} {{ S.dims[1] }}", "32 8"),
+        ("n = {{ A.size }};", "n = static_cast<long long>(M) * N;"),
+        ("{{ S[i, j].step(j=1) }}", "4"),
+        ("p += {{ S[i, j].step(j=2, i=1) }};", "p += 9;"),
+        ("if ({{ S.in_bounds(i, j) }})", "if (i >= 0 && i <= 3 && j >= 0 && j <= 7)"),
+        ("a[{{ A[pm, 0, i, j] }}]", "a[N * (4 * static_cast<long long>(pm) + i) + j]"),
+        ('s[{{ S["threadIdx.x", j] }}]', "s[4 * j + static_cast<int>(threadIdx.x)]"),
+        ("s[{{ S['i', 'j'] }}]", "s[4 * j + i]"),
+        ("({{ S.inv(p)[1] }},", "(p >> 2,"),
+        ("{% for k in range(2) %}{{ S[i, k] }};{% endfor %}", "i;i + 4;"),
+    ],
+)
+def test_expressions(text, wanted):
+    assert line(f"{{% names i, j, p, pm %}}{text}") == wanted
+
+
+def test_names_have_types():
+    text = "{% names i: int64, j %}{{ S[i, j] }};"
+    assert line(text) == "(4 * j + i);", "C makes j as wide as i"
+    assert line(text, "rust") == "(4 * j + (i as i32));"
+    wide = line("={{ S[i, j] }};", names="i j", index_type="int64")
+    assert wide == "=static_cast<long long>(4 * j + i);", "what fits an int is computed in it"
+
+
+def test_statements_name_common_parts_once():
+    found = line("{% names p %}\n  {% index i, j = S.inv(p) %}\n  s[{{ S[i, j] }}] = 0;\n")
+    assert found == "  const int i = p & 3;\n  const int j = p >> 2;\n  s[4 * j + i] = 0;\n"
+
+
+def test_whole_functions():
+    assert "S_apply(int i, int j)" in line("{{ S.functions }}")
+
+
+def test_what_it_rests_on_is_told():
+    found = render("{% names pm, i, j %}{{ A[pm, 0, i, j] }}", A=TILED)
+    assert {"M % 4 == 0", "N % 8 == 0"} <= set(found.assumptions)
+    told = render('{{ S["threadIdx.x", 0] }}', S=SMALL).assumptions
+    assert told == ("0 <= (threadIdx.x) < 4",)
+    assert render('{{ S["t", 0] }}', S=SMALL, where={"t": (0, 4)}).assumptions == ()
+
+
+def test_jinja_is_all_there(tmp_path):
+    (tmp_path / "part.cuh").write_text("{% macro at(i) %}s[{{ S[i, 0] }}]{% endmacro %}")
+    (tmp_path / "whole.cu").write_text(
+        "{% names i %}\n{% import 'part.cuh' as part with context %}\n"
+        "{% if WIDE %}wide{% else %}{{ part.at(i) }}{% endif %}\n"
+    )
+    assert render(tmp_path / "whole.cu", S=SMALL, WIDE=False) == "s[i]"
+
+
+# -- compiled ------------------------------------------------------------------------------------
+
+LOOPS = """{% names pm, pn, i, j %}
+extern "C" void f(int M, int N, long long* out) {
+  for (int pm = 0; pm < {{ A.dims[0] }}; ++pm)
+    for (int pn = 0; pn < {{ A.dims[1] }}; ++pn)
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 8; ++j) {
+          *out++ = {{ A[pm, pn, i, j] }};
+          *out++ = {{ G[pm, pn] }} * 3;
+          *out++ = {{ S[i, j] }} - {{ S[i, 0] }};
+        }
+}
+extern "C" void back(int M, int N, long long* out) {
+  for (int flat = 0; flat < {{ G.size }}; ++flat) {
+    {% index m, n = G.inv("flat") %}
+    *out++ = m;
+    *out++ = {{ n_twice(n) }};
+  }
+}
+"""
+
+
+@needs_gxx
+@pytest.mark.slow
+def test_a_kernel_in_cpp_computes_the_layouts(tmp_path):
+    text = render(LOOPS, "cpp", A=TILED, G=GROUPED, S=SMALL, n_twice=lambda n: n * 2)
+    (tmp_path / "k.cpp").write_text(f"#include <cstdint>\n{text}")
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O1", "-shared", "-fPIC"]
+    subprocess.run(["g++", *flags, "-o", "k.so", "k.cpp"], cwd=tmp_path, check=True)
+    library = ctypes.CDLL(str(tmp_path / "k.so"))
+    m, n = 20, 24
+    tiled, grouped = TileBy([5, 3], [4, 8]).OrderBy(Row(m, n)), catalogue["triton.grouped"](5, 3, 3)
+    out = (ctypes.c_longlong * (3 * m * n))()
+    library.f(m, n, out)
+    wanted = []
+    for pm, pn, i, j in product(range(5), range(3), range(4), range(8)):
+        wanted += [tiled.apply(pm, pn, i, j), 3 * grouped.apply(pm, pn)]
+        wanted.append(SMALL.apply(i, j) - SMALL.apply(i, 0))
+    assert list(out) == wanted
+    library.back(m, n, out)
+    pairs = [grouped.inv(flat) for flat in range(15)]
+    assert list(out)[:30] == [v for a, b in pairs for v in (a, 2 * b)]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+def test_a_cuda_kernel_compiles_without_warnings(tmp_path):
+    text = """{% names i, j %}
+__global__ void k(const float* a, float* b, int M, int N) {
+  __shared__ float s[{{ S.size }}];
+  {% index pm, pn = G.inv("blockIdx.x") %}
+  const int i = threadIdx.y, j = threadIdx.x;
+  s[{{ S[i, j] }}] = a[{{ A[pm, pn, i, j] }}];
+  __syncthreads();
+  if ({{ S.in_bounds(i, j) }}) b[{{ A[pm, pn, "threadIdx.y", "threadIdx.x"] }}] = s[{{ S[i, j] }}];
+}
+"""
+    (tmp_path / "k.cu").write_text(render(text, A=TILED, G=GROUPED, S=SMALL))
+    command = ["nvcc", "-arch=sm_90", "-cubin", "-Werror", "all-warnings", "k.cu"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize(
+    ("target", "wanted"),
+    [
+        ("cpp", "N * (4 * static_cast<std::int64_t>(pm) + i) + j"),
+        ("rust", "(N as i64) * (4 * (pm as i64) + (i as i64)) + (j as i64)"),
+        ("fortran", "N * (4_int64 * int(pm, int64) + i) + j"),
+        ("glsl", "N * (4 * pm + i) + j"),
+        ("js", "N * (4 * pm + i) + j"),
+    ],
+)
+def test_other_languages(target, wanted):
+    text = "{% names pm, i, j %}[{{ A[pm, 0, i, j] }}]"
+    assert line(text, target) == f"[{wanted}]"
+
+
+# -- what is wrong -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{{ S[i, j] }}", "line 1: i is no declared name"),
+        ("{% names i, jj %}\n{{ S[i, j] }}", "line 2: j is no declared name"),
+        ("\n\n{{ x }}", "line 3: x is no declared name"),
+        ("{% names i %}\n{{ S[i, 8] }}", "line 2: .*index 1 is 8, never in 0..7"),
+        ("{% names i %}\n{{ S[i] }}", "line 2: S takes 2 indices, 1 given"),
+        ("{% names i %}\n{{ S[i, 1.5] }}", "line 2: 1.5 is no index"),
+        ("{% for %}", "line 1: Expected"),
+        ("{{ S }}", "line 1: S is a layout, and no index"),
+        ("{% names i %}{% if S[i, 0] %}{% endif %}", "is known when the kernel runs"),
+        ("{% include 'nope' %}", "no template 'nope'"),
+        ("{% names i: int23 %}", "no type 'int23'.*Did you mean 'int32'"),
+        ("{% names p %}{% index a = S.inv(p) %}", "1 names for 2 values"),
+        ("{% names i, j %}{{ S[i, j % 3].step(j=1) }}", "not the same for every j"),
+        ("{% names i %}{{ S[i, 0].step(k=1) }}", "k is no declared name"),
+        ("{% names i %}{{ i // -3 }}", "needs the helper function floor_div"),
+        ("{{ S.mask(0, 0) }}", "masks nothing"),
+        ("{{ S.nope }}", "S has no 'nope'"),
+        ("{{ 1 // 0 }}", "ZeroDivisionError"),
+        ("{% assume 'i <' %}{% names i %}{{ S[i, 0] }}", "i <"),
+    ],
+)
+def test_what_cannot_be_rendered_is_one_line_with_its_place(text, said):
+    with pytest.raises(TemplateError, match=said) as caught:
+        line(text)
+    assert "\n" not in str(caught.value) and str(caught.value).startswith("<template>")
+
+
+def test_a_sandboxed_template_reaches_nothing_else():
+    with pytest.raises(LegoError, match=r"unsafe|undefined|declared"):
+        render("{{ ''.__class__.__mro__[1].__subclasses__() }}", sandboxed=True)
+
+
+def test_julia_is_not_there_yet():
+    with pytest.raises(TemplateError, match="kernels are not rendered in Julia yet"):
+        line("", "julia")
+
+
+def test_the_command_line(tmp_path):
+    (tmp_path / "layouts.py").write_text(
+        "from lego_emit import Col, GroupBy\nS = GroupBy([4, 8]).OrderBy(Col(4, 8))\n"
+    )
+    (tmp_path / "k.j2").write_text("{% names i %}\ns[{{ S[i, 2] }}];\n")
+    given = [str(tmp_path / "k.j2"), "--layouts", str(tmp_path / "layouts.py")]
+    done = CliRunner().invoke(main, ["render", *given, "-t", "cpp"])
+    assert done.exit_code == 0 and done.output == "s[i + 8];\n"
+    done = CliRunner().invoke(main, ["render", *given, "-o", str(tmp_path / "k.cu")])
+    assert (tmp_path / "k.cu").read_text() == "s[i + 8];\n"
+    (tmp_path / "k.j2").write_text("\n{{ T[0, 0] }}")
+    done = CliRunner().invoke(main, ["render", *given])
+    assert done.exit_code == 2 and "k.j2, line 2: T is no declared name" in done.output
