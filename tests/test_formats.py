@@ -56,7 +56,7 @@ def file_name(name):
 def written():
     """The part of the page that the entries say themselves."""
     lines, family = [], None
-    for entry in sorted(catalogue.values(), key=lambda e: e.name.partition(".")[0]):
+    for entry in catalogue.by_family():
         if entry.name.partition(".")[0] != family:
             family = entry.name.partition(".")[0]
             lines += [f"{FIRST}{family}", ""]

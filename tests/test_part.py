@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lego_emit import ExpandBy, GenP, GroupBy, Padded, generate, symbols
+from lego_emit import ExpandBy, GenP, GroupBy, Padded, catalogue, generate, symbols
 from lego_emit.algebra.part import Part
 from lego_emit.errors import IndexRangeError, LayoutError
 
@@ -101,3 +101,22 @@ def test_what_is_no_bijection_for_some_number_is_refused():
         generate(wrong, "cpp")
     with pytest.raises(LayoutError, match="no size is called q; it has by"):
         wrong.check(q=1)
+
+
+def test_sizes_that_functions_hold_are_at_least_one():
+    n, by = symbols("n by")
+    layout = GenP([n], lambda i: i // by * by + (by - 1 - i % by), lambda p: p, sizes=[by])
+    assert [p.range_text for p in generate(rotated(n, by), "cpp").functions[0].params][1] == ""
+    grouped = catalogue["triton.grouped"](7, n, by)
+    source = generate(grouped, "cpp").source
+    assert "by >= 1" in source and "floor_div" not in source and "by != 0" not in source
+    assert grouped.check(n=4, by=3).startswith("28 indices: a bijection")
+    assert "sizes=[by]" in repr(layout) and layout.with_sizes is not None
+    with pytest.raises(LayoutError, match="a size is at least 1"):
+        GenP([4], lambda i: i, sizes=[0])
+
+
+def test_a_bound_of_a_size_adds_no_precondition():
+    n = symbols("n")
+    source = generate(catalogue["onednn.nChw16c"](1, n, 4, 4), "cpp", assume=["n <= 512"]).source
+    assert "@pre" not in source

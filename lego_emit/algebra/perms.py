@@ -96,7 +96,8 @@ class GenP(Indexable):
 
     dims: the tile's sizes. apply(*index) gives the flat position. inv(flat) gives the index: a
     tuple, or for a tile of one dimension also a plain int. inv=None marks an injective or
-    many-to-one map (section III-D).
+    many-to-one map (section III-D). sizes: symbols that the functions hold and that are sizes, too: at
+    least 1; of others nothing is known.
 
     The functions are kept as apply_function and inv_function. They are plain Python, may use `if`
     and lego_emit.isqrt, and are called with Python ints or symbols, never with arrays.
@@ -108,15 +109,20 @@ class GenP(Indexable):
     dims: tuple[Any, ...]
     apply_function: Callable[..., Any]
     inv_function: Callable[[Any], Any] | None
+    own_sizes: tuple[Any, ...]
 
     def __init__(
         self,
         dims: Sequence[Any],
         apply: Callable[..., Any],
         inv: Callable[[Any], Any] | None = None,
+        *,
+        sizes: Sequence[Any] = (),
     ):
         construct = f"GenP({shown(dims)}, ..)"
         object.__setattr__(self, "dims", check_sizes(dims, construct))
+        own = check_sizes(sizes, f"{construct}, sizes") if sizes else ()
+        object.__setattr__(self, "own_sizes", own)
         for name, given in (("apply", apply), ("inv", inv)):
             if not callable(given) and not (name == "inv" and given is None):
                 raise LayoutError(f"{construct}: {name} is {shown(given)}; give a function")
@@ -131,6 +137,10 @@ class GenP(Indexable):
         object.__setattr__(self, "inv_function", inv)
         if self.is_concrete:
             bijection.check(self)
+
+    def sizes(self) -> tuple[Any, ...]:
+        """The tile's, and those that its functions hold."""
+        return self.dims + self.own_sizes
 
     def offsets(self) -> tuple[Any, ...]:
         """The symbols that its functions hold."""
@@ -148,7 +158,8 @@ class GenP(Indexable):
     def with_sizes(self, new: Change) -> GenP:
         """The same functions over other sizes."""
         functions = map(new.function, (self.apply_function, self.inv_function))
-        return GenP([new.size(n) for n in self.dims], *functions)
+        own = [new.size(n) for n in self.own_sizes]
+        return GenP([new.size(n) for n in self.dims], *functions, sizes=own)
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """Its apply at an index."""
@@ -167,12 +178,14 @@ class GenP(Indexable):
         return genp_inv(self, flat)
 
     def _value(self) -> tuple[Any, ...]:
-        return comparable(self.dims), self.apply_function, self.inv_function
+        return comparable(self.sizes()), self.apply_function, self.inv_function
 
     def __repr__(self) -> str:
         names = [function_name(self.apply_function)]
         if self.inv_function is not None:
             names.append(function_name(self.inv_function))
+        if self.own_sizes:
+            names.append(f"sizes=[{listed(self.own_sizes)}]")
         return f"GenP([{listed(self.dims)}], {', '.join(names)})"
 
 

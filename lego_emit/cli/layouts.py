@@ -135,7 +135,7 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
     from ..formats import catalogue as known
     from ..show.sheet import sheet, terminal, wants_colour
 
-    listed = [e for e in known.values() if name is None or e.name.startswith(f"{name}.")]
+    listed = [e for e in known.by_family() if name is None or e.name.startswith(f"{name}.")]
     if listed:
         for entry in listed:
             click.echo(f"{entry.name}({', '.join(entry.parameters)})")

@@ -34,8 +34,8 @@ _FROM_CUTE = ("Swizzle", "Swizzled")  # of a layout's expression; the other name
 def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None) -> None:
     """Say which layout makes a table of positions.
 
-    FILE is a NumPy array (.npy), or text of integers with commas or spaces between them, a line for
-    each row; # begins a comment. Exit code 1 where no layout is known.
+    FILE is a NumPy array (.npy), or text of integers with commas, spaces or brackets between them, a
+    line for each row; # begins a comment. Exit code 1 where no layout is known.
     """
     import numpy as np
 
@@ -73,7 +73,7 @@ def _read(file: Path) -> Any:
         raise LayoutError(f"{file}: {error}") from None
     rows = []
     for number, line in enumerate(text.splitlines(), 1):
-        words = line.partition("#")[0].replace(",", " ").split()
+        words = re.sub(r"[][(){},;]", " ", line.partition("#")[0]).split()
         try:
             row = [int(word, 0) for word in words]
         except ValueError:

@@ -162,6 +162,10 @@ class Catalogue(Mapping[str, Entry]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def by_family(self) -> list[Entry]:
+        """The entries, the families in alphabetical order."""
+        return sorted(self.values(), key=lambda entry: entry.name.partition(".")[0])
+
     def named(self, table: np.ndarray) -> Iterator[tuple[str, Block]]:
         """(how it is called, the layout) of each entry that gives these positions, of an array of the
         layout's dims, for sizes that are those dims, or one of them."""

@@ -22,7 +22,7 @@ from .entry import catalogue
 def grouped(rows: Any, columns: Any, group: Any) -> Block:
     """Groups of rows of tiles, each column by column; the program id of (pid_m, pid_n)."""
     sizes = rows, columns, group
-    return GenP([rows, columns], partial(to_pid, sizes), partial(from_pid, sizes))
+    return GenP([rows, columns], partial(to_pid, sizes), partial(from_pid, sizes), sizes=[group])
 
 
 def to_pid(sizes: tuple[Any, ...], m: Any, n: Any) -> Any:

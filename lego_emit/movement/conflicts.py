@@ -54,16 +54,21 @@ class Conflicts:
             f"{self.widths.count(w)} of {w} bytes" for w in sorted({*self.widths}, reverse=True)
         )
         lines = [
-            f"{self.wavefronts} wavefronts, {self.minimum} without conflict; a bank serves at most "
-            f"{self.degree} words at a time",
+            f"{_count(self.wavefronts, 'wavefront')}, {self.minimum} without conflict; a bank serves at "
+            f"most {_count(self.degree, 'word')} at a time",
             f"instructions: {wide or 'none'}",
-            f"global memory: {self.transactions} transactions, {self.least_transactions} in one piece",
+            f"in global memory: {_count(self.transactions, 'transaction')}, at least "
+            f"{self.least_transactions} for so many bytes",
         ]
         if self.pairs:
             some = ", ".join(f"{a} and {b}" for a, b in self.pairs[:4])
             more = f", and {len(self.pairs) - 4} more pairs" if len(self.pairs) > 4 else ""
             lines.append(f"lanes that collide: {some}{more}")
         return "\n".join(lines)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def bank_conflicts(
