@@ -324,6 +324,11 @@ def test_refusals_of_libraries_formats(name, sizes, options, message):
         catalogue[name](*sizes, **options)
 
 
+def test_options_may_be_numpys():
+    for name, sizes, option in (("nvidia.SW128", (8,), 16), ("fragment.mma", ("a",), 8)):
+        assert catalogue[name](*sizes, np.int64(option)) == catalogue[name](*sizes, option)
+
+
 @pytest.mark.parametrize(
     ("tag", "message"),
     [

@@ -439,6 +439,10 @@ OUT_OF_RANGE = {
         lambda: PLAIN.apply(np.arange(2), np.arange(3)),
         "GroupBy([6, 4]): index arrays of shapes (2,), (3,) do not broadcast together",
     ),
+    "an array where a size is a symbol": (
+        lambda: GroupBy([*symbols("M N")]).apply(np.arange(2), 0),
+        "GroupBy([M, N]): an index is an array, and a size or another index a symbol; give numbers",
+    ),
     "no part of an axis": (
         lambda: PLAIN[0, 3:1],
         "GroupBy([6, 4]): axis 1 got the slice 3:1, which holds no index of 0..3",

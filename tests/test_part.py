@@ -5,7 +5,9 @@ import pytest
 
 from lego_emit import ExpandBy, GenP, GroupBy, Padded, catalogue, generate, symbols
 from lego_emit.algebra.part import Part
-from lego_emit.errors import IndexRangeError, LayoutError
+from lego_emit.errors import IndexRangeError, InverseError, LayoutError
+
+N = symbols("N")
 
 
 def band(n):
@@ -53,16 +55,35 @@ def test_symbols():
     assert band(symbols("n")).check(n=6).startswith("11 indices: a bijection onto 0..10")
 
 
+def diagonal(positions, apply=lambda i, j: i if i == j else -1, inv=lambda k: (k, k)):
+    """Of 2 x 2."""
+    return Part([2, 2], positions, apply, inv)
+
+
+def test_one_dimension_may_come_back_as_an_integer():
+    layout = Part([4], 2, lambda i: i - 1 if 1 <= i <= 2 else -1, lambda k: k + 1)
+    assert layout.inv(0) == (1,) and layout.inv(np.arange(2))[0].tolist() == [1, 2]
+    assert generate(layout, "cpp").functions[1].evaluate({"flat": 1}) == {"i": 2}
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [
         (lambda: Part([2, 0], 2, min, tuple), "size 1 is 0"),
         (lambda: Part([2, 2], "x", min, tuple), "size 0 is 'x'"),
         (lambda: Part([2, 2], 2, min, 5), "give two functions"),
-        (
-            lambda: Part([2, 2], 4, min, lambda flat: (flat // 2, flat % 2)).check(),
-            "outside|but inv",
-        ),
+        (lambda: Part([2, 2], 4, min, lambda flat: (flat // 2, flat % 2)), "but inv"),
+        (lambda: diagonal(2, lambda i, j: 2 * i if i == j else -1), "gives 2, outside -1..1"),
+        (lambda: diagonal(2, lambda i, j: i if i == j else -2), "gives -2, outside -1..1"),
+        (lambda: diagonal(3), r"inv\(2\) gives \(2, 2\), outside its sizes"),
+        (lambda: diagonal(2, inv=lambda k: k), "inv.0. gives 0; give a tuple of 2 integers"),
+        (lambda: diagonal(2, inv=lambda k: (k, k, k)), "give a tuple of 2 integers"),
+        (lambda: diagonal(2, inv=lambda k: [][k]), "Part.*inv.0. raised IndexError"),
+        (lambda: diagonal(2, inv=lambda k: (k - 1, k)), "gives .-1, 0., outside its sizes"),
+        (lambda: Part([3], 2, lambda i: 0 if i == 0 else -1, lambda k: 0), "whose position is 0"),
+        (lambda: generate(Part([N], N, abs, lambda k: (k, k)), "cpp"), "a tuple of 1 integers"),
+        (lambda: band(4) @ GroupBy([16]), ": Part gives -1 where it masks"),
+        (lambda: band(4).inverse(), "its apply is -1 in places"),
         (lambda: GroupBy([16]).OrderBy(band(4)), "put the Part around"),
         (lambda: Padded([3, 3], band(4)), "masks nothing"),
         (lambda: band(4).apply(4, 0), "4"),
@@ -70,7 +91,7 @@ def test_symbols():
     ],
 )
 def test_bad_input(make, said):
-    with pytest.raises((LayoutError, IndexRangeError), match=said):
+    with pytest.raises((LayoutError, IndexRangeError, InverseError), match=said):
         make()
 
 

@@ -379,6 +379,21 @@ def lego(tmp_path, monkeypatch):
     return run
 
 
+def test_catalogue(lego, tmp_path):
+    done = lego("catalogue", "morton.2D", "--size", "rows=2", "--size", "columns=4")
+    assert "example: rows=2, columns=4" in done.output and "1  2  3  6  7" in done.output
+    assert lego("catalogue", "lapack.TP", "-o", "x.csv").exit_code == 0
+    assert (tmp_path / "x.csv").read_text().splitlines()[2] == "1,-,2,4,7,11,16"
+    for wrong, said in (
+        (["--size", "rows=2"], "go with the NAME of one layout"),
+        (["morton", "-o", "x.svg"], "go with the NAME of one layout"),
+        (["morton.2d"], "Did you mean 'morton.2D'?"),
+        (["morton.2D", "--size", "m=2"], "it takes rows, columns"),
+    ):
+        done = lego("catalogue", *wrong)
+        assert done.exit_code == 2 and said in done.output
+
+
 def test_show(lego, tmp_path):
     done = lego("show", "a.py:col")
     assert done.exit_code == 0 and "\x1b" not in done.output

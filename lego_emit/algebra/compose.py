@@ -30,10 +30,10 @@ class Composed(Indexable):
         for block in (self.outer, self.inner):
             if not isinstance(block, Block):
                 raise LayoutError(f"{shown(block)} is no layout: A @ B takes two")
-        if self.inner.masks or self.outer.masks:
+        if masking := next((b for b in (self.inner, self.outer) if b.masks), None):
             raise LayoutError(
-                f"{self!r}: an ExpandBy gives -1 where it masks, which is no index; compose the "
-                f"layouts inside of it"
+                f"{self!r}: {type(masking).__name__} gives -1 where it masks, which is no index; compose "
+                "layouts that mask nothing, such as what is inside of an ExpandBy"
             )
         if not self.inner.is_bounded:
             raise LayoutError(
@@ -199,10 +199,10 @@ class Inverse(Indexable):
                 f"a right_inverse() or left_inverse() may exist"
             )
         if self.layout.masks or self.layout.masks_inverse:
+            where = "apply is -1 in places" if self.layout.masks else "inv is -1 in the padding"
             raise InverseError(
-                f"{self.layout!r} masks: its inv is -1 in the padding, and no layout. Write a "
-                "function that applies the other layout to its inv, or go the other way, from a "
-                "layout without padding"
+                f"{self.layout!r} masks: its {where}, and no layout. Write a function that applies the "
+                "other layout to its inv, or go the other way, from a layout without padding"
             )
 
     @property

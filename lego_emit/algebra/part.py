@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..errors import LayoutError, shown
-from .bijection import symbols_in
+from ..kinds import is_array
+from .bijection import call_inv, positions, symbols_in
 from .block import Change, Indexable, Numbers
 from .figures import genp_apply
 from .perms import GenP, function_name
@@ -22,7 +24,8 @@ class Part(Indexable):
     position, -1 of an index that it does not hold. inv(flat) gives the index, a tuple. Both are
     functions as GenP takes them.
 
-    Raises LayoutError on a wrong size or function; whether they belong together, check() says.
+    Raises LayoutError on a wrong size or function, and with a counterexample where all sizes are
+    integers and the functions do not belong together: tried as a GenP's are.
     """
 
     dims: tuple[Any, ...]
@@ -30,7 +33,6 @@ class Part(Indexable):
     apply_function: Callable[..., Any]
     inv_function: Callable[[Any], Any]
     _there: GenP
-    _back: tuple[GenP, ...]
 
     def __init__(
         self,
@@ -47,8 +49,13 @@ class Part(Indexable):
         object.__setattr__(self, "apply_function", apply)
         object.__setattr__(self, "inv_function", inv)
         object.__setattr__(self, "_there", GenP(self.dims, apply))
-        back = [GenP([self.positions], _coordinate(inv, k)) for k in range(len(self.dims))]
-        object.__setattr__(self, "_back", tuple(back))
+        if self.is_concrete:
+            _check(self)
+
+    @cached_property
+    def _back(self) -> list[GenP]:
+        """inv's coordinates, each a function of its own."""
+        return [GenP([self.positions], _coordinate(self, k)) for k in range(len(self.dims))]
 
     @property
     def physical_dims(self) -> tuple[Any, ...]:
@@ -87,6 +94,8 @@ class Part(Indexable):
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """The index of a position."""
+        if not is_array(flat):
+            return call_inv(self, flat)
         return tuple(genp_apply(one, (flat,)) for one in self._back)
 
     def _value(self) -> tuple[Any, ...]:
@@ -97,10 +106,49 @@ class Part(Indexable):
         return f"Part([{listed(self.dims)}], {self.positions!r}, {names})"
 
 
-def _coordinate(inv: Callable[[Any], Any], k: int) -> Callable[[Any], Any]:
+def _coordinate(part: Part, k: int) -> Callable[[Any], Any]:
     """Coordinate k of what inv gives."""
+    construct, inv, rank = repr(part), part.inv_function, len(part.dims)
 
     def coordinate(flat: Any) -> Any:
-        return inv(flat)[k]
+        found = inv(flat)
+        index = found if isinstance(found, tuple | list) or rank > 1 else (found,)
+        if not isinstance(index, tuple | list) or len(index) != rank:
+            raise LayoutError(
+                f"{construct}: inv gives {shown(found)}; give a tuple of {rank} integers"
+            )
+        return index[k]
 
     return coordinate
+
+
+def _check(part: Part) -> None:
+    """Raises LayoutError with the first index or position at which the functions contradict."""
+    held = 0
+    for index in positions(part.dims, part.size):
+        flat = part.reference_apply(index)
+        if flat == -1:
+            continue
+        if not 0 <= flat < part.positions:
+            raise LayoutError(
+                f"{part!r}: apply{_listed(index)} gives {shown(flat)}, outside -1..{part.positions - 1}"
+            )
+        if (back := call_inv(part, flat)) != index:
+            raise LayoutError(
+                f"{part!r}: apply{_listed(index)} gives {flat} but inv({flat}) gives {_listed(back)}: "
+                "inv must undo apply"
+            )
+        held += 1
+    if held == part.positions:  # each one, as inv undoes apply
+        return
+    for (flat,) in positions((part.positions,), part.positions):
+        index = call_inv(part, flat)
+        if (there := part.reference_apply(index)) != flat:
+            raise LayoutError(
+                f"{part!r}: inv({flat}) gives {_listed(index)}, whose position is {shown(there)}: each "
+                "position is that of an index"
+            )
+
+
+def _listed(index: tuple[int, ...]) -> str:
+    return f"({', '.join(map(shown, index))})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -137,14 +138,15 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
 
     listed = [e for e in known.by_family() if name is None or e.name.startswith(f"{name}.")]
     if listed:
+        if sizes or output is not None:
+            raise click.UsageError("--size and -o go with the NAME of one layout")
         for entry in listed:
             click.echo(f"{entry.name}({', '.join(entry.parameters)})")
             click.echo(f"    {entry.summary}")
         return
     assert name is not None
-    entry = known[name]
-    layout = entry(**{**entry.example, **sizes})
-    page = sheet(layout)
+    entry = replace(known[name], example={**known[name].example, **sizes})
+    page = sheet(entry(**entry.example))
     if output is not None:
         from ..show.pictures import picture
 

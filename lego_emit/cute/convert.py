@@ -40,8 +40,8 @@ def to_cute(layout: Any) -> Strided:
         raise LayoutError(f"{construct}: it is no layout; give a GroupBy, TileBy or another block")
     if layout.masks:
         raise LayoutError(
-            f"{construct}: it gives -1 where it masks, which no strides do; give the layout inside "
-            "of the ExpandBy"
+            f"{construct}: it gives -1 where it masks, which no strides do; give a layout that masks "
+            "nothing, such as what is inside of an ExpandBy"
         )
     if len(layout.results or ()) > 1:
         raise LayoutError(

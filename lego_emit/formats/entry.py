@@ -13,7 +13,7 @@ from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
 from ..errors import LayoutError, LegoError, nearest, shown
-from ..kinds import is_array
+from ..kinds import is_array, is_integer
 
 Maker = Callable[..., Block]
 EMPTY = inspect.Parameter.empty
@@ -51,6 +51,8 @@ class Entry:
         for option, value in bound.arguments.items():
             if is_array(value):
                 raise LayoutError(f"{self.construct}: {option} is an array; give one value")
+            if is_integer(value):
+                bound.arguments[option] = int(value)  # also NumPy's
         if required:
             construct = f"{self.construct}({', '.join(required)})"
             given = check_sizes([bound.arguments[n] for n in required], construct)

@@ -22,7 +22,7 @@ from ..arith.rebuild import expand_groups, rebuild, unsubstitute
 from ..arith.terms import Atom
 from ..entries import Entries
 from ..errors import IndexRangeError, LayoutError
-from ..kinds import is_sympy
+from ..kinds import is_array, is_sympy
 from .bijections import call, check_small
 from .learn import (
     is_inside,
@@ -76,6 +76,11 @@ def _along(trace: Trace, n: Any, part: slice) -> Expr:
 def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequence[Any]) -> Any:
     """Run compute under the facts in force, or under facts of the layout's own; in SymPy terms
     where the caller's symbols are SymPy's."""
+    if any(map(is_array, values)):
+        raise IndexRangeError(
+            f"{block!r}: an index is an array, and a size or another index a symbol; give numbers for "
+            "the symbols"
+        )
     used_sympy = any(map(is_sympy, (*values, *block.sizes(), *block.offsets())))
     exprs = [Expr.of(v) for v in values]
     if running() is not None:
