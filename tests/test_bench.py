@@ -5,13 +5,14 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as tree
+from itertools import product
 from pathlib import Path
 
 import fake_cuda
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import GenP, GroupBy, OrderBy, Row, generate
+from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, Padded, RegP, Row, TileBy, generate
 from lego_emit.check.verify import spaces_of
 from lego_emit.cli import main
 from lego_emit.errors import DeviceError, ToolchainError, VerifyError
@@ -354,3 +355,16 @@ def test_glsl_is_not_timed(need):
     need("glslangValidator", "apt-get install glslang-tools")
     with pytest.raises(VerifyError, match="glsl is not timed on the CPU"):
         generate(LAYOUT, "glsl").time()
+
+
+def test_what_masks_has_a_nest():
+    for layout in (
+        Padded([5, 7], GroupBy([5, 8]).OrderBy(RegP([5, 2, 4], [1, 0, 2]))),
+        ExpandBy([3, 4], [4, 6], TileBy([2, 2], [2, 3])),
+    ):
+        apply, inv = naive(layout)
+        assert inv is not None
+        for index in product(*map(range, layout.dims)):
+            assert apply(*index) == layout.apply(*index)
+        for flat in range(layout.physical_size):
+            assert inv(flat) == layout.inv(flat)

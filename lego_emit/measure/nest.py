@@ -178,6 +178,14 @@ class _Nest(Plain):
         """There is no nest for it."""
         raise LayoutError(f"no nest for a table of {len(entries)} entries")
 
+    def masked(
+        self, sizes: Sequence[Any], coordinates: Sequence[Any], values: Sequence[Any]
+    ) -> list[Any]:
+        """The values where each coordinate lies below its size, else -1."""
+        if all(c < n for c, n in zip(coordinates, sizes, strict=True)):
+            return [*values]
+        return [-1 for _ in values]
+
 
 _NEST = _Nest()
 
@@ -185,7 +193,7 @@ _NEST = _Nest()
 def naive(layout: Block) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
     """(apply, inv) of a layout, as Figs. 4 and 5 put them together and nothing simplified.
 
-    Raises LayoutError for a layout that masks or looks positions up in a table.
+    Raises LayoutError for a layout that looks positions up in a table.
     """
 
     def apply(*indices: Any) -> Any:
