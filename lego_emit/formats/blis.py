@@ -15,7 +15,7 @@ SOURCE = (
 CHECKED = "the strides that bli_packm_init computes and the loops of the reference kernel"
 RAGGED = (
     "the last micropanel is as large as the others, Padded; where a micropanel has an odd number of "
-    "elements one more is left after it"
+    "elements one more is left after it, and there is no inverse"
 )
 
 

@@ -14,7 +14,7 @@ from .tiled import count, filled
     "ggml.q8_0x4",
     source="ggml-org/llama.cpp, ggml/src/ggml-cpu/repack.h (block_q8_0x4) and repack.cpp (make_block_q8_0x4)",
     checked="the loop of make_block_q8_0x4 and the struct's size, 136 bytes",
-    ragged="refused: rows are a multiple of 4, columns of 32",
+    ragged="refused: rows are a multiple of 4, columns of 32; no inverse, as the scales lie between",
     rows=4,
     columns=32,
 )

@@ -16,7 +16,7 @@ from .entry import catalogue
     "quda.even_odd",
     source="lattice/quda, lib/dslash_index.cuh and tests/utils/index_utils.hpp (the lexicographic index >> 1)",
     checked="the index computations of dslash_index.cuh, from the coordinates to the number",
-    ragged="refused: nx is even; nt, nz and ny are any",
+    ragged="refused: nx is even (a symbol: 2*X, or say so in assume=); nt, nz and ny are any",
     nt=2,
     nz=2,
     ny=2,
