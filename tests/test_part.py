@@ -141,3 +141,9 @@ def test_a_bound_of_a_size_adds_no_precondition():
     n = symbols("n")
     source = generate(catalogue["onednn.nChw16c"](1, n, 4, 4), "cpp", assume=["n <= 512"]).source
     assert "@pre" not in source
+
+
+def test_a_wrong_part_of_symbols_is_refused():
+    m = symbols("m")
+    with pytest.raises(LayoutError, match="Part"):
+        generate(Part([m, m], m, lambda i, j: i, lambda flat: (flat, flat)), "cpp")

@@ -82,11 +82,11 @@ class Part(Indexable):
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The position, or -1."""
-        return numbers.called(self._there, index)
+        return numbers.called(self, index)
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The index of a position."""
-        return [numbers.called(one, [flat]) for one in self._back]
+        return numbers.called_back(self, flat)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """The position, or -1."""

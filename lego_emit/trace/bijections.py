@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ..algebra.bijection import positions
+from ..algebra.part import Part
 from ..algebra.perms import GenP
 from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Expr
@@ -16,6 +17,7 @@ from ..arith.knowledge import using
 from ..arith.terms import Atom
 from ..errors import LayoutError, shown
 from .calls import called
+from .numbered import Numbered
 from .paths import alone, explore
 
 SMALL_SIZES = (1, 2, 3, 5)
@@ -24,12 +26,13 @@ CHECKED_POINTS = 1024  # of a GenP over symbolic sizes
 SAMPLED = 6  # numbers for the sizes and the other symbols of a GenP that has such
 
 
-def call(block: GenP, method: str, *values: Expr) -> Any:
+def call(block: GenP | Part, method: str, *values: Expr) -> Any:
     """One of the block's functions, called."""
     return called(getattr(block, f"{method}_function"), f"{method} of {block!r}", *values)
 
 
 _checked: set[tuple[str, ...]] = set()  # what passed: apply, inv and sizes
+_parts: set[Part] = set()  # and these
 
 
 def check_small(block: GenP, sizes: Sequence[Expr]) -> None:
@@ -55,6 +58,22 @@ def check_small(block: GenP, sizes: Sequence[Expr]) -> None:
         _check_table(block, dims, values, forward, back)
     if not others:
         _checked.add(key)
+
+
+def check_part(block: Part, sizes: Sequence[Expr]) -> None:
+    """A Part over symbolic sizes: does it hold what its functions say, for small ones? (It is checked
+    when it is made of numbers.)"""
+    if block.is_concrete or block in _parts:
+        return
+    facts = current()
+    names = sorted({name for n in sizes for name in n.symbols()})
+    held = {name for n in block.offsets() for name in Expr.of(n).symbols()}
+    others = sorted(held.difference(names))
+    for values, _ in _sampled(facts, sizes, names, others) if others else _small(sizes, names):
+        with using(Facts(use_z3=False)), alone():
+            block.with_sizes(Numbered(block, values))
+    if not others:
+        _parts.add(block)
 
 
 def _sampled(

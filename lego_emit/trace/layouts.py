@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from ..algebra.part import Part
 from ..algebra.perms import GenP
 from ..algebra.same import Same
 from ..algebra.slices import run_of
@@ -23,7 +24,7 @@ from ..arith.terms import Atom
 from ..entries import Entries
 from ..errors import IndexRangeError, LayoutError
 from ..kinds import is_array, is_sympy
-from .bijections import call, check_small
+from .bijections import call, check_part, check_small
 from .learn import (
     is_inside,
     learn_application,
@@ -243,22 +244,27 @@ class Symbols:
         trace.flats.update(dict.fromkeys(kept.atoms()))
         return kept
 
-    def called(self, block: GenP, index: Sequence[Expr]) -> Expr:
+    def called(self, block: GenP | Part, index: Sequence[Expr]) -> Expr:
         """A GenP's position of an index, all paths of its function followed."""
         result = Expr.of(explore(lambda: call(block, "apply", *index)))
-        if block.inv_function is None:
+        if isinstance(block, Part):
+            check_part(block, [size_of(n) for n in block.sizes()])
+        if block.inv_function is None or isinstance(block, Part):
             return result
         check_small(block, [size_of(n) for n in block.dims])
         return _bounded(result, product_of(block.dims))
 
-    def called_back(self, block: GenP, flat: Expr) -> list[Expr]:
+    def called_back(self, block: GenP | Part, flat: Expr) -> list[Expr]:
         """A GenP's index of a position."""
         sizes = [size_of(n) for n in block.dims]
         result = explore(lambda: call(block, "inv", flat))
         values = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(values) != len(sizes):
             raise LayoutError(f"{block!r}: inv gives {len(values)} indices, not {len(sizes)}")
-        check_small(block, sizes)
+        if isinstance(block, Part):
+            check_part(block, [size_of(n) for n in block.sizes()])
+        else:
+            check_small(block, sizes)
         return [_bounded(Expr.of(v), n) for v, n in zip(values, sizes, strict=True)]
 
     def looked_up(self, entries: Entries, place: Expr) -> Expr:
