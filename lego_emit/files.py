@@ -1,13 +1,82 @@
-"""Writing files: atomically, and only when the content changes."""
+"""Files: tables of integers are read, and noted; texts are written atomically, and only when they
+change."""
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
-from .errors import LegoError
+from .errors import LayoutError, LegoError
+
+_INTEGER = re.compile(r"[+-]?(?:0x[0-9a-f]+|[0-9]+)", re.ASCII | re.IGNORECASE)
+_BRACKETS = re.compile(r"[][(){};]")  # of a list in some language
+_READ: ContextVar[set[Path] | None] = ContextVar("read", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[set[Path]]:
+    """The files of integers that are read while the block runs."""
+    token = _READ.set(found := set())
+    try:
+        yield found
+    finally:
+        _READ.reset(token)
+
+
+def integers(path: Path) -> Any:
+    """What a file holds: the array of an .npy; of text a list for each line, of the integers in it
+    with commas or spaces between them, and brackets around them. # begins a comment, and lines without integers are left out.
+
+    Raises LayoutError where it cannot be read, and where an entry is missing or is no integer.
+    """
+    if (noted := _READ.get()) is not None:
+        noted.add(path.absolute())
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise LayoutError(f"{str(path)!r} cannot be read: {said}") from None
+    if path.suffix == ".npy":
+        return _array(content, f"{str(path)!r}")
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except ValueError:
+        raise LayoutError(f"{str(path)!r} cannot be read: it is no text in UTF-8") from None
+    rows = [_row(line, f"{str(path)!r}, line {n}") for n, line in enumerate(lines, 1)]
+    return [row for row in rows if row]
+
+
+def _array(content: bytes, place: str) -> Any:
+    import numpy as np
+
+    try:
+        found = np.load(BytesIO(content), allow_pickle=False)
+    except Exception:  # a header of nonsense fails in many ways
+        found = None
+    if not isinstance(found, np.ndarray):
+        raise LayoutError(f"{place} cannot be read: it is no array that numpy.save wrote")
+    return found
+
+
+def _row(line: str, place: str) -> list[int]:
+    """A line's integers; a comma at either end divides nothing."""
+    cells = [cell.split() for cell in _BRACKETS.sub(" ", line.partition("#")[0]).split(",")]
+    if not all(cells[1:-1]):
+        raise LayoutError(f"{place}: no entry between two commas: {line[:60]!r}")
+    words = [word for cell in cells for word in cell]
+    try:
+        if all(map(_INTEGER.fullmatch, words)):
+            return [int(word, 16 if "x" in word.lower() else 10) for word in words]
+    except ValueError:  # too many digits
+        pass
+    raise LayoutError(f"{place}: not integers: {line[:60]!r}")
 
 
 def write_if_changed(path: str | os.PathLike[str], text: str | bytes) -> bool:

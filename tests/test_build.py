@@ -236,6 +236,21 @@ def test_a_data_file_is_an_input_when_it_is_named():
     assert "wrote 1 file" in built().stderr
 
 
+def test_the_file_of_a_table_is_an_input():
+    Path("deal.csv").write_text("4, 0, 3, 5, 1, 2")
+    Path("layouts.py").write_text(
+        "from pathlib import Path\n"
+        "from lego_emit import Lookup\n"
+        "dealt = Lookup([6], Path(__file__).with_name('deal.csv'))\n"
+    )
+    config('targets = ["cpp"]\nlayouts = ["layouts.py:dealt"]')
+    built("--depfile", "out.d")
+    assert "deal.csv" in Path("out.d").read_text()
+    Path("deal.csv").write_text("5, 0, 3, 4, 1, 2")
+    assert run("--check").exit_code == 1
+    assert "wrote 1 file" in built().stderr
+
+
 def test_a_changed_option_and_a_new_lego_emit(monkeypatch):
     built()
     config('index-type = "int64"\n' + CONFIG)

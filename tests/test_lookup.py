@@ -118,6 +118,9 @@ def test_it_is_a_block_as_others():
         (lambda: Lookup([2], [1.0, 0.5]), ["0.5", "no integer", "astype(int)"]),
         (lambda: Lookup([2], [True, False]), ["True", "no integer"]),
         (lambda: Lookup([2], ["0", "1"]), ["'0'", "no integer"]),
+        (lambda: Lookup([2], [0, "1"]), ["'1'", "no integer"]),
+        (lambda: Lookup([2], [0, 2**63]), ["entry [1] is 9223372036854775808", "below 2**63"]),
+        (lambda: Lookup([2], []), ["0 entries for 2 indices"]),
         (lambda: Lookup([2], [[0], [1, 2]]), ["not of one length"]),
         (lambda: Lookup([2], None), ["None", "a list or an array"]),
         (lambda: Lookup([2], {0: 1}), ["{0: 1}", "a list or an array"]),
@@ -133,11 +136,39 @@ def test_what_is_no_table_is_refused(make, words):
     assert all(word in str(caught.value) for word in words), caught.value
 
 
-@pytest.mark.parametrize("name, text", [("t.csv", "1, x"), ("t.npy", "1, 0"), ("t.txt", "")])
-def test_a_file_that_is_none_is_refused(tmp_path, name, text):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(LayoutError, match=r"t\.|no entries|0 entries|no integer"):
+HEADER = "{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}"  # of an .npy
+
+
+def headed(text):
+    """An .npy without entries."""
+    return b"\x93NUMPY\x01\x00" + bytes([118, 0]) + text.encode().ljust(117) + b"\n"
+
+
+@pytest.mark.parametrize(
+    "name, content, words",
+    [
+        ("t.csv", b"1, x", "line 1: not integers: '1, x'"),
+        ("t.csv", b"1\n1_0", "line 2: not integers: '1_0'"),
+        ("t.csv", b"0,,1", "line 1: no entry between two commas"),
+        ("t.csv", b"9" * 5000, "line 1: not integers: '999"),
+        ("t.csv", b"\xff\xfe1", "no text in UTF-8"),
+        ("t.npy", b"1, 0", "no array that numpy.save wrote"),
+        ("t.npy", headed(HEADER.format(10**12)), "no array that numpy.save wrote"),
+        ("t.npy", headed("[" * 100), "no array that numpy.save wrote"),
+        ("t.txt", b"", "0 entries for 2 indices"),
+        ("t.txt", b"# none\n\n", "0 entries for 2 indices"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(LayoutError) as caught:
         Lookup([2], tmp_path / name)
+    assert words in str(caught.value), caught.value
+
+
+def test_numbers_in_a_file(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbf02, 0x1,\r\n0, +3,\r\n")
+    assert Lookup([2, 2], tmp_path / "t.csv") == Lookup([2, 2], [2, 1, 0, 3])
 
 
 def test_a_layout_that_is_recognized_takes_the_place_of_the_table():

@@ -3,6 +3,7 @@
 import itertools
 import random
 
+import numpy as np
 import pytest
 
 from lego_emit import Col, ExpandBy, GroupBy, Linear, Strided, TileBy, cute, hardware, symbols
@@ -112,6 +113,10 @@ def test_amd_and_transactions():
         (ROWS, lambda lane: 40 * lane, {}, "1040 for coordinate 0 .* 0..1023"),
         (ROWS, lambda lane: (lane, lane, 0), {}, "3 coordinates, and the memory .* takes 2"),
         (ROWS, lambda lane: "x", {}, "'x' for lane 0"),
+        (ROWS, lambda lane: 1 // (3 - lane), {}, r"raised ZeroDivisionError \(line .* for lane 3"),
+        (ROWS, lambda lane: (lane, -1), {}, "-1 for coordinate 1"),
+        (ROWS, lambda lane: 2**70, {}, "gives 1180591620717411303424 for lane 0"),
+        (ROWS, lambda lane, register: lane, {"registers": 2**40}, "more than 1048576 elements"),
         (ROWS, lambda: 0, {}, "asked with a lane"),
         (ROWS, lambda lane: lane, {"element_bytes": 3}, "element_bytes is 3"),
         (ROWS, lambda lane: lane, {"element_bytes": 0.5}, "packed into bytes first"),
@@ -323,6 +328,8 @@ def test_accesses_of_other_families():
     rows, columns = GroupBy([32, 8]), TileBy([32, 8]).OrderBy(Col(32, 8))
     memory = optimal_swizzle(rows, columns)
     assert memory.is_invertible()
+    assert memory == optimal_swizzle(rows, columns, np.int64(4))
+    assert bank_conflicts(memory, rows, np.int64(4)) == bank_conflicts(memory, rows)
     assert bank_conflicts(memory, rows, write=True).is_free
     assert bank_conflicts(memory, columns).is_free
     with pytest.raises(LayoutError, match="both must have the same coordinates"):

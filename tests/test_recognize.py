@@ -385,6 +385,7 @@ def test_the_command_line(tmp_path):
     )
     emitted = run(main, ["generate", f"{made}:layout", "-t", "cpp"])
     assert emitted.exit_code == 0 and "layout_inv" in emitted.stdout
+    assert "import Col, GroupBy\n" in made.read_text()
     np.save(tmp_path / "t.npy", np.arange(16) ^ np.arange(16) >> 2)
     result = run(main, ["recognize", str(tmp_path / "t.npy"), "--dims", "4,4"])
     assert result.stdout.startswith("Swizzled(Swizzle(2, 0, 2), Strided((4, 4), (4, 1)))\n")
@@ -399,8 +400,9 @@ def test_the_command_line(tmp_path):
         ("a.txt", "1 2\n3 x", "line 2: not integers"),
         ("a.txt", "1 2\n3", "lists of 1 and 2"),
         ("a.txt", "", "no entries"),
-        ("a.npy", "1 2", "a.npy: "),
-        ("missing.csv", None, "cannot read"),
+        ("a.txt", "0 1\n2,,3", "line 2: no entry between two commas"),
+        ("a.npy", "1 2", "it is no array that numpy.save wrote"),
+        ("missing.csv", None, "cannot be read: No such file"),
     ],
 )
 def test_bad_files(tmp_path, name, text, message):

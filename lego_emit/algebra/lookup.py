@@ -12,6 +12,7 @@ import numpy as np
 
 from ..entries import Entries
 from ..errors import LayoutError, shown
+from ..files import integers
 from ..kinds import is_array
 from .block import Block, Change, Indexable, Numbers, outside
 from .digits import flattened, taken_apart
@@ -195,14 +196,16 @@ def _array(table: Any) -> np.ndarray | str:
         found = np.asarray(table)
     except (ValueError, TypeError, OverflowError):
         return "the table is no array: its rows are not of one length"
-    if found.dtype.kind == "O" and all(type(x) is int for x in found.flat):
-        return found  # too large for NumPy, which the caller says
+    if not found.size:
+        return found.astype(np.int64)
     if found.dtype.kind in "iu":
         return found
-    floats = found.dtype.kind == "f"
-    own = found[found != np.floor(found)] if floats else found.ravel()
-    wrong = next((x for x in own.tolist() if type(x) is not int), found.dtype.name)
-    hint = "; astype(int) makes integers of whole numbers" * floats
+    own = np.asarray(table, dtype=object)
+    others = [x for x in own.flat if type(x) is not int]
+    if not others:
+        return own  # too large for NumPy, which the caller says
+    wrong = next((x for x in others if not isinstance(x, float) or x % 1), others[0])
+    hint = "; astype(int) makes integers of whole numbers" * isinstance(wrong, float)
     return f"{shown(wrong)} in the table is no integer{hint}"
 
 
@@ -212,15 +215,13 @@ def _from_file(name: str | PathLike[str], construct: str) -> np.ndarray | str:
     if path.suffix not in FILES:
         return f"{str(path)!r} is neither a name nor a file of a table, which ends in {', '.join(FILES)}"
     try:
-        if path.suffix == ".npy":
-            return _array(np.load(path, allow_pickle=False))
-        text = path.read_text("utf-8")
-        rows = [line.partition("#")[0].replace(",", " ").split() for line in text.splitlines()]
-        rows = [[int(word) for word in row] for row in rows if row]
-        whole = len({len(row) for row in rows}) == 1 and len(rows) > 1 and len(rows[0]) > 1
-        return _array(rows if whole else [value for row in rows for value in row])
-    except (OSError, ValueError, EOFError) as error:
-        return f"{str(path)!r} cannot be read as integers: {error}"
+        rows = integers(path)
+    except LayoutError as error:
+        return str(error)
+    if isinstance(rows, np.ndarray):
+        return _array(rows)
+    whole = len({len(row) for row in rows}) == 1 and len(rows) > 1 and len(rows[0]) > 1
+    return _array(rows if whole else [value for row in rows for value in row])
 
 
 def _check_permutation(values: np.ndarray, dims: tuple[int, ...], construct: str) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from ..errors import LayoutError
-from ..files import write_all
+from ..files import integers, write_all
 from .root import FAILED, main, numbers_option
 
 _FROM_CUTE = ("Swizzle", "Swizzled")  # of a layout's expression; the other names are at the top
@@ -61,32 +60,14 @@ def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None) -> 
 
 def _read(file: Path) -> Any:
     """The array, or a list for each line; one list where each line, or the only one, holds one."""
-    try:
-        if file.suffix == ".npy":
-            import numpy as np
-
-            return np.load(file, allow_pickle=False)
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise LayoutError(f"cannot read {file}: {error.strerror or error}") from None
-    except (ValueError, EOFError) as error:
-        raise LayoutError(f"{file}: {error}") from None
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = re.sub(r"[][(){},;]", " ", line.partition("#")[0]).split()
-        try:
-            row = [int(word, 0) for word in words]
-        except ValueError:
-            raise LayoutError(f"{file}, line {number}: not integers: {line[:60]!r}") from None
-        if row:
-            rows.append(row)
-    if len(rows) == 1 or all(len(row) == 1 for row in rows):
+    rows = integers(file)
+    if isinstance(rows, list) and (len(rows) == 1 or all(len(row) == 1 for row in rows)):
         return [entry for row in rows for entry in row]
     return rows
 
 
 def _module(expression: str, name: str) -> str:
-    names = sorted({*re.findall(r"\b([A-Z]\w*(?=\()|catalogue)\b", expression)})
+    names = sorted({*re.findall(r"(?<![.\w])([A-Z]\w*(?=\()|catalogue\b)", expression)})
     lines = [f'"""The layout of {name!r}."""\n']
     for module, wanted in (
         ("lego_emit", [n for n in names if n not in _FROM_CUTE]),

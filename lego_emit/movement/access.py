@@ -10,7 +10,7 @@ import numpy as np
 
 from ..algebra import reference
 from ..algebra.block import Block
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, line_in, shown
 from ..kinds import is_integer
 from .memories import SharedMemory
 
@@ -114,12 +114,21 @@ def _of_function(
             "or with lane and register"
         )
     count = 1 if len(names) == 1 else registers
+    if gpu.lanes * count > MOST:
+        raise LayoutError(f"{construct}: more than {MOST} elements of {count} registers")
     swapped = len(names) == 2 and names[0] == REGISTER
     found = []
     for lane in range(gpu.lanes):
         for register in range(count):
             given = (lane, register)[: len(names)]
-            value = access(*(given[::-1] if swapped else given))
+            try:
+                value = access(*(given[::-1] if swapped else given))
+            except (Exception, SystemExit) as error:
+                text = " ".join(str(error).split())
+                raise LayoutError(
+                    f"{construct}: the access raised {type(error).__name__}{line_in(access, error)} "
+                    f"for lane {lane}, register {register}: {text}"
+                ) from error
             found.append(_coordinates(value, lane, register, construct))
     wide = max(map(len, found), default=0)
     rows = [row or (OFF,) * wide for row in found]
@@ -133,7 +142,7 @@ def _coordinates(value: Any, lane: int, register: int, construct: str) -> tuple[
     if value is None:
         return ()
     row = tuple(value) if isinstance(value, tuple | list) else (value,)
-    if not all(is_integer(v) for v in row):
+    if not all(is_integer(v) and -(2**63) <= v < 2**63 for v in row):
         raise LayoutError(
             f"{construct}: the access gives {shown(value)} for lane {lane}, register {register}; "
             "give integers, or None where a lane takes no part"
@@ -146,7 +155,7 @@ def _coordinates(value: Any, lane: int, register: int, construct: str) -> tuple[
 
 def _positions(memory: Block, access: Any, index: Index, construct: str) -> np.ndarray:
     dims = [int(n) for n in memory.dims]
-    active = np.logical_and.reduce([i != OFF for i in index])
+    active = np.logical_or.reduce([i != OFF for i in index])
     if len(index) == 1 and len(dims) > 1:
         total = int(np.prod(dims, dtype=object))
         _check_inside(index, [total], active, memory, construct)

@@ -86,7 +86,7 @@ def bank_conflicts(
     of `lane`, and of `register` (a layout without names: of lanes, then registers), or a function of
     lane, or of lane and register, registers= saying how many (as the widest instruction moves, where
     it is left out). It gives coordinates of the memory,
-    or their row-major flat index; None, and -1 of a layout that masks, where a lane takes no part.
+    or their row-major flat index; None, and -1 for all of them, where a lane takes no part.
     element_bytes: 1, 2, 4, 8 or 16. gpu: "nvidia", "amd" or a SharedMemory.
 
     Registers whose elements are contiguous and aligned are moved by one instruction, of at most 16
@@ -99,7 +99,7 @@ def bank_conflicts(
     construct = called("bank_conflicts", memory, access)
     hardware = memory_of(gpu, construct)
     found = touched(memory, access, element_bytes, hardware, registers, construct)
-    of_warps = (_of_warp(warp, element_bytes, hardware, write) for warp in found)
+    of_warps = (_of_warp(warp, int(element_bytes), hardware, write) for warp in found)
     return max(of_warps, key=lambda c: (c.wavefronts, c.degree, len(c.pairs)))
 
 

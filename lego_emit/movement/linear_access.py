@@ -17,7 +17,7 @@ from .memories import SharedMemory
 
 def log2(n: int) -> int:
     """The exponent of a power of two."""
-    return n.bit_length() - 1
+    return int(n).bit_length() - 1
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BuildError, LegoError
+from ..files import noting
 from .config import Unit
 from .loading import MODULE_NAME, subject, telling, user_file
 
@@ -28,7 +29,8 @@ def quiet(done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Texts:
-    """A unit's files; imported: the project's own modules that its layout file uses; told: what it
+    """A unit's files; imported: the project's own modules and
+    tables that its layout file uses; told: what it
     was warned of."""
 
     texts: tuple[str, ...]
@@ -106,7 +108,7 @@ def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
     sys.dont_write_bytecode = True  # a check writes nothing, and a source tree stays as it is
     found: list[tuple[tuple[str, ...], list[str]] | str] = []
     try:
-        with redirect_stdout(sys.stderr), user_file(file) as defined:
+        with redirect_stdout(sys.stderr), noting() as read, user_file(file) as defined:
             for unit in units:
                 try:
                     given = subject(defined, unit.subject, file)
@@ -123,7 +125,9 @@ def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
         sys.dont_write_bytecode = bytecode
     for name in own.keys() - before:  # the next file shall import it again, and be seen to
         sys.modules.pop(name, None)
-    files = tuple(sorted(set(own.values())))
+    root = os.path.realpath(folder)
+    tables = {_within(root, os.path.realpath(path)) for path in read}
+    files = tuple(sorted({*own.values(), *tables}))
     return [x if isinstance(x, str) else Texts(x[0], files, tuple(x[1])) for x in found]
 
 
@@ -138,6 +142,11 @@ def _imported(folder: Path, file: Path) -> dict[str, str]:
         path = os.path.realpath(origin)
         installed = {"site-packages", "dist-packages"} & set(Path(path).parts)
         if not installed and any(path.startswith(os.path.join(f, "")) for f in (root, beside)):
-            inside = path.startswith(os.path.join(root, ""))
-            found[name] = Path(os.path.relpath(path, root)).as_posix() if inside else path
+            found[name] = _within(root, path)
     return found
+
+
+def _within(root: str, path: str) -> str:
+    """A path as a build remembers it: relative where it lies in the root."""
+    inside = path.startswith(os.path.join(root, ""))
+    return Path(os.path.relpath(path, root)).as_posix() if inside else path
