@@ -93,7 +93,7 @@ class Lookup(Indexable):
         if self.entries.given:
             return None
         try:
-            found = outside("recognize").recognize(self._values, self.dims).layout
+            found = outside("recognize").recognize(self._values, self.dims, formulas=False).layout
         except LayoutError:  # more, or larger entries than it takes
             return None
         return found if found is not None and found.dims == self.dims else None

@@ -58,12 +58,12 @@ class Recognized:
         return self.why if self.layout is None else f"{self.written}: {self.why}"
 
 
-def recognize(table: Any, dims: Any = None) -> Recognized:
+def recognize(table: Any, dims: Any = None, *, formulas: bool = True) -> Recognized:
     """Which layout gives these positions: the first that is found of ever larger families.
 
     table: an array or nested lists of integers, the position of every index; a layout of numbers; or a
     function of as many integers as dims has sizes, of several results where it gives a tuple. dims: the
-    sizes, of a flat table row-major. At most 2**20 entries within +-2**40.
+    sizes, of a flat table row-major. formulas: whether formulas are searched, too, and the catalogue. At most 2**20 entries within +-2**40.
 
     The families, each in as few sizes as can be: digits of a mixed radix (RegP), Strided, the same of
     larger sizes that are cropped, Swizzled, Linear, two RegPs, a tile of these under strides, and up to
@@ -75,7 +75,7 @@ def recognize(table: Any, dims: Any = None) -> Recognized:
     given = given_of(table, dims)
     if len(given.tables) > 1:
         return _of_several(given)
-    return _of_one(given)
+    return _of_one(given, formulas)
 
 
 def _of_several(given: Given) -> Recognized:
@@ -104,17 +104,17 @@ def _turned(tables: Sequence[np.ndarray]) -> Recognized | None:
     return found if found.layout is not None and _is_bijection(found.layout) else None
 
 
-def _of_one(given: Given) -> Recognized:
+def _of_one(given: Given, formulas: bool = True) -> Recognized:
     (table,) = given.tables
     turned = is_permutation(table)  # then one with an inverse is better than a smaller one without
     found: Recognized | None = None
-    for kind, layout in _candidates(table, given.names):
+    for kind, layout in _candidates(table, given.names, formulas):
         if not _makes(layout, [table]):
             continue
         if _is_bijection(layout) or not turned:
             return _recognized(kind, layout)
         found = found or _recognized(kind, layout)
-    for written, layout in () if found else catalogue.named(table):
+    for written, layout in () if found or not formulas else catalogue.named(table):
         return Recognized(layout, "catalogue", _SAID["catalogue"], written)
     return found or Recognized(None, "", f"no layout is known that makes it: {_reasons(given)}")
 
@@ -134,10 +134,10 @@ def _is_bijection(layout: Block) -> bool:
     return layout.has_inverse and not layout.masks_inverse
 
 
-def _candidates(table: np.ndarray, names: Sequence[str]) -> Iterator[Found]:
+def _candidates(table: np.ndarray, names: Sequence[str], formulas: bool = True) -> Iterator[Found]:
     yield from _small(table, names)
     yield from _tiles(table, _inverted(_small))
-    if table.size <= MOST_SEARCHED:
+    if formulas and table.size <= MOST_SEARCHED:
         yield from _formulas(table, names)
         yield from _tiles(table, _inverted(_formulas))
 
