@@ -63,6 +63,11 @@ def test_names_have_types():
     assert wide == "=static_cast<long long>(4 * j + i);", "what fits an int is computed in it"
 
 
+def test_a_whole_expression_is_cast_as_one():
+    wide = line("x = {{ S[i, j] }};", "rust", names="i j", index_type="int64")
+    assert wide == "x = ((4 * j + i) as i64);"
+
+
 def test_statements_name_common_parts_once():
     found = line("{% names p %}\n  {% index i, j = S.inv(p) %}\n  s[{{ S[i, j] }}] = 0;\n")
     assert found == "  const int i = p & 3;\n  const int j = p >> 2;\n  s[4 * j + i] = 0;\n"

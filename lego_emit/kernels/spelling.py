@@ -276,7 +276,10 @@ class Kernel:
         types = self.printer.types
         if own is None or not self.printer.cast or types[own] == types[view.index_type]:
             return node
-        inner = self.printer.inline(self.printer.expression(node, view))
+        need = (
+            ATOM if self.printer.cast.startswith("({0}") else 0
+        )  # a suffix binds the last operand
+        inner = self.printer.inline(self.printer.expression(node, view, need))
         text = self.printer.cast.format(inner, T=view.T)
         return replace(node, op="var", args=(), value=text)
 
