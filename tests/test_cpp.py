@@ -290,7 +290,7 @@ def test_no_needless_casts_and_parentheses(cases):
     source = next(c for c in cases if c.name == "readme_index_kernel").emit("cpp").source
     assert "  return N * (BM * pid_m + i) + BN * pid_n + j;\n" in source
     for case in cases:
-        if case.name != "nw":  # its comparisons count
+        if case.name not in ("nw", "catalogue_packed_upper"):  # its comparisons count; its root
             lines = case.emit("cpp").source.splitlines()
             casts = [x for x in lines if "static_cast" in x and "std::sqrt(" not in x]
             assert not casts, case.name

@@ -338,6 +338,15 @@ def assert_same(made, again):
     assert code(made) == code(again)
 
 
+def assert_same_values(made, again):
+    """At every index, and operation by operation as many."""
+    for f, g in zip(made.functions, again.functions, strict=True):
+        assert (f.name, f.params, f.op_count) == (g.name, g.params, g.op_count)
+        for values in itertools.product(*(range(p.lo, p.hi + 1) for p in f.params)):
+            point = dict(zip([p.name for p in f.params], values, strict=True))
+            assert f.evaluate(point) == g.evaluate(point)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["cuda", "fortran"])
 def test_golden_units_come_back_node_by_node(target):
@@ -345,7 +354,11 @@ def test_golden_units_come_back_node_by_node(target):
     assert cases
     for case in cases:
         unit = case.emit(target)
-        assert_same(unit, generate(unit.sympy, target, index_type=case.index_type))
+        again = generate(unit.sympy, target, index_type=case.index_type)
+        if unit.program.tables:  # whose names SymPy's tuples do not have
+            assert_same_values(unit, again)
+        else:
+            assert_same(unit, again)
 
 
 @pytest.mark.parametrize("base", [0, 1])

@@ -1,8 +1,3 @@
 from lego_emit import catalogue
 
-
-def catalogue_grouped(M, N):
-    return catalogue["triton.grouped"](M, N, 8)
-
-
-sizes = {"M": 11, "N": 5}
+layout = catalogue["triton.grouped"](11, 5, 8)
