@@ -19,7 +19,9 @@ def broken(text: str, indent: int, width: int, looseness: Mapping[str, int]) -> 
     if equals and BREAK not in start:
         if indent + 4 + len(value) <= width:
             return f"{start} =\n{' ' * (indent + 4)}{value}"
-        return f"{start} = {lines.fit(value, indent + len(start) + 3, indent, whole=True)}"
+        beside = f"{start} = {lines.fit(value, indent + len(start) + 3, indent, whole=True)}"
+        below = f"{start} =\n{' ' * (indent + 4)}{lines.fit(value, indent + 4, indent, whole=True)}"
+        return min(beside, below, key=lambda text: text.count("\n"))
     word, blank, value = text.partition(" ")
     if blank and word == "return":
         return f"return {lines.fit(value, indent + 7, indent, whole=True)}"

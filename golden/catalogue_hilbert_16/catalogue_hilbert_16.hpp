@@ -31,10 +31,8 @@ namespace lego {
   const std::int32_t bits_8 = (bits_div_2 ^ 15) | bits;
   const std::int32_t quotient =
       ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
-  const std::int32_t bits_9 = (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7))
-                                 >> 1)
-                                ^ quotient)
-                               & bits)
+  const std::int32_t bits_9 =
+      (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient) & bits)
       ^ (quotient ^ i);
   const std::int32_t bits_10 = (bits_9 | 4 * bits_9) & 0x33;
   return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
