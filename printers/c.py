@@ -18,57 +18,9 @@ from lego_emit.printers.c_family import (
     UNARY,
     HeaderPrinter,
 )
+from lego_emit.printers.c_names import FUNCTIONS, MACROS, STDINT
 
 MARKS = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
-
-# <stdint.h>'s types and macros.
-WIDTHS = [f"{kind}{bits}" for kind in ("", "_least", "_fast") for bits in (8, 16, 32, 64)]
-STDINT = {f"{sign}int{w}_t" for sign in ("", "u") for w in (*WIDTHS, "ptr", "max")} | {
-    f"{sign}INT{w.upper()}_{end}"
-    for sign in ("", "U")
-    for w in (*WIDTHS, "PTR", "MAX")
-    for end in ("MAX", "MIN", "C", "WIDTH")
-}
-# Macros that other headers and compilers define, as far as an index might have their name.
-MACROS = frozenset(
-    """BUFSIZ CHAR_BIT EOF FILENAME_MAX FOPEN_MAX HUGE_VAL INFINITY INT_MAX INT_MIN LLONG_MAX
-    LLONG_MIN LONG_MAX LONG_MIN NAN NULL RAND_MAX SIZE_MAX UINT_MAX ULLONG_MAX ULONG_MAX
-    errno linux stderr stdin stdout unix""".split()
-)
-
-# Functions of the C library and those that compilers know without a header; all of them are at
-# file scope whether they are declared or not.
-MATHS = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2
-    expm1 fabs fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log
-    log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow remainder remquo
-    rint round roundeven scalbln scalbn sin sinh sqrt tan tanh tgamma trunc drem exp10 gamma j0 j1
-    jn pow10 scalb significand sincos y0 y1 yn finite isinf isnan signbit cabs cacos cacosh carg
-    casin casinh catan catanh ccos ccosh cexp cimag clog conj cpow cproj creal csin csinh csqrt ctan
-    ctanh""".split()
-LIBRARY = """abort abs acosl aligned_alloc alloca asctime assert atexit atof atoi atol atoll
-    at_quick_exit bcmp bcopy bsearch btowc bzero calloc clearerr clock ctime dcgettext dgettext
-    difftime div dprintf execl execle execlp execv execve execvp exit fclose feof ferror fflush ffs
-    ffsl ffsll fgetc fgetpos fgets fgetwc fgetws fileno fopen fork fprintf fprintf_unlocked fputc
-    fputc_unlocked fputs fputs_unlocked fputwc fputws fread free freopen fscanf fseek fsetpos ftell
-    fwide fwprintf fwrite fwrite_unlocked fwscanf getc getchar getenv gets gettext getwc getwchar
-    gmtime imaxabs imaxdiv index isalnum isalpha isascii isblank iscntrl isdigit isfinite isgraph
-    isgreater isless islower isnormal isprint ispunct isspace isunordered isupper iswalnum iswalpha
-    iswblank iswcntrl iswctype iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper
-    iswxdigit isxdigit labs ldiv link llabs lldiv localeconv localtime longjmp malloc mblen mbrlen
-    mbrtowc mbsinit mbsrtowcs mbstowcs mbtowc memccpy memchr memcmp memcpy memmove mempcpy memset
-    mktime offsetof perror pipe printf printf_unlocked putc putchar putchar_unlocked putc_unlocked
-    puts puts_unlocked putwc putwchar qsort quick_exit raise rand random read realloc remove rename
-    rewind rindex scanf select setbuf setjmp setlocale setvbuf signal sleep snprintf sprintf srand
-    srandom sscanf stpcpy stpncpy strcasecmp strcat strchr strcmp strcoll strcpy strcspn strdup
-    strerror strfmon strftime strlen strncasecmp strncat strncmp strncpy strndup strpbrk strrchr
-    strspn strstr strtod strtof strtok strtol strtold strtoll strtoul strtoull strxfrm swab swprintf
-    swscanf sync system time timespec_get tmpfile tmpnam toascii tolower toupper towctrans towlower
-    towupper truncate ungetc ungetwc unlink vfprintf vfscanf vfwprintf vfwscanf vprintf vscanf
-    vsnprintf vsprintf vsscanf vswprintf vswscanf vwprintf vwscanf wait wcrtomb wcscat wcschr wcscmp
-    wcscoll wcscpy wcscspn wcsftime wcslen wcsncat wcsncmp wcsncpy wcspbrk wcsrchr wcsrtombs wcsspn
-    wcsstr wcstod wcstof wcstok wcstol wcstold wcstoll wcstombs wcstoul wcstoull wcsxfrm wctob
-    wctomb wctrans wctype wmemchr wmemcmp wmemcpy wmemmove wmemset wprintf write wscanf
-    size_t ptrdiff_t wchar_t clock_t time_t div_t ldiv_t lldiv_t""".split()
 
 
 class CPrinter(HeaderPrinter):
@@ -91,6 +43,7 @@ class CPrinter(HeaderPrinter):
         "int": HeaderPrinter.cast,
         "shl.signed": Op("({T})((u{T}){0} << {1})", UNARY, (UNARY, 13)),
     }
+    typed_ops = {"int32": {"int": call("({0})", 1)}}  # a comparison's value is an int
     helpers = {
         f"{name}_{mark}": text
         for name, text in (EXTREMES | HELPERS).items()
@@ -98,13 +51,13 @@ class CPrinter(HeaderPrinter):
     }
     template = "c.jinja"
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
-    reserved_functions = frozenset({f"{m}{end}" for m in MATHS for end in ("", "f", "l")} | {*LIBRARY})
+    reserved_functions = frozenset(FUNCTIONS)
     qualifiers = "static inline"
 
     def fit(self, node, function):
         """What may be negative is shifted to the left as an unsigned number."""
         node = super().fit(node, function)
-        if node.op == "shl" and function.index_type.startswith("int") and not positive(node.args[0]):
+        if node.op == "shl" and function.index_type.startswith("int") and below_zero(node.args[0]):
             return replace(node, op="shl.signed")
         return node
 
@@ -173,7 +126,7 @@ class CPrinter(HeaderPrinter):
         return "\n\n".join(["#include <stdint.h>", *helpers])
 
 
-def positive(node: Node) -> bool:
-    """Whether the node is known to be no negative number."""
+def below_zero(node: Node) -> bool:
+    """Whether the node may be a negative number."""
     low = node.value if node.op == "const" else node.lo
-    return isinstance(low, int) and low >= 0
+    return not isinstance(low, int) or low < 0

@@ -35,7 +35,7 @@ def array_wrapper(unit: int, position: int, function: Function, type_name: str) 
     kind = result(function, type_name)
     return (
         f"{c_array_declaration(unit, position, function)} {{\n"
-        f"  {kind} *results = malloc((size_t)n * sizeof(*results));\n"
+        f"  {kind} *results = ({kind} *)malloc((size_t)n * sizeof(*results));\n"
         f"  if (results == NULL) abort();\n"
         f"  {function.name}_fill({', '.join([*scalars, 'results'])});\n"
         f"  for (int64_t i = 0; i < n; ++i) {{ {stores(function, 'results[i]')} }}\n"
