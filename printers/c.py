@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, Op, call
 from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm, free
 from lego_emit.printers.c_family import (
     C_OPS,
@@ -55,10 +56,16 @@ class CPrinter(HeaderPrinter):
     qualifiers = "static inline"
 
     def fit(self, node, function):
-        """What may be negative is shifted to the left as an unsigned number."""
+        """What may be negative is shifted to the left as an unsigned number. The complement of a
+        comparison is a choice: compilers warn of ~ there."""
         node = super().fit(node, function)
-        if node.op == "shl" and function.index_type.startswith("int") and below_zero(node.args[0]):
+        signed = function.index_type.startswith("int")
+        if node.op == "shl" and signed and below_zero(node.args[0]):
             return replace(node, op="shl.signed")
+        if node.op == "not" and node.args[0].op == "int":
+            ones = -1 if signed else INDEX_TYPES[function.index_type][1]
+            choices = (Node("const", (), ones - 1), Node("const", (), ones))
+            return Node("select", (*node.args[0].args, *choices))
         return node
 
     def op(self, node, view):
