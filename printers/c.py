@@ -41,7 +41,7 @@ class CPrinter(HeaderPrinter):
         "floormod": call("{unit}_floor_mod({0},\v{1})", 2, "floor_mod"),
         "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
         "lookup": call("{0}[{1}]", 2),
-        "int": HeaderPrinter.cast,
+        "int": Op("({T}){0}", UNARY, (UNARY,)),
         "shl.signed": Op("({T})((u{T}){0} << {1})", UNARY, (UNARY, 13)),
     }
     typed_ops = {"int32": {"int": call("({0})", 1)}}  # a comparison's value is an int
@@ -50,6 +50,7 @@ class CPrinter(HeaderPrinter):
         for name, text in (EXTREMES | HELPERS).items()
         for mark in MARKS.values()
     }
+    cast = "({T})({0})"
     template = "c.jinja"
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)

@@ -15,7 +15,6 @@ from lego_emit.emit.printer import (
     FunctionView,
     Op,
     Printer,
-    call,
     guard,
     infix,
     unsigned_fit,
@@ -132,19 +131,16 @@ class HeaderPrinter(Printer):
     qualifiers: what stands before a function's type.
     attributes: what stands before those of an emitted function, with a blank.
     head_end: what ends a function's head.
-    cast: to the index type.
     constant: what stands before a constant table's type.
     unused: the form of a parameter that is not read.
     """
 
     hexadecimal = True
-    cast = "static_cast<{T}>({0})"
     widens = True
     declaration = "const {T} {name} = {expr};"
     qualifiers = ""
     attributes = ""
     head_end = " {"
-    cast = Op("({T}){0}", UNARY, (UNARY,))
     constant = "static const"
     unused: str | None = None
     suffixes: Mapping[str, str] = {}  # index type -> a literal's, where one is needed
@@ -284,8 +280,8 @@ class HeaderPrinter(Printer):
         op = super().op(node, view)
         if view.index_type == "int64" and node.op in ("add", "sub", "mul", "shl", "neg"):
             if not self.brings_type(node):
-                text = op.text.replace("{0}", self.cast.text)
-                return replace(op, text=text, needs=(*self.cast.needs, *op.needs[1:]))
+                text = op.text.replace("{0}", self.cast)
+                return replace(op, text=text, needs=(0, *op.needs[1:]))
         return op
 
     def brings_type(self, node: Node) -> bool:
@@ -315,7 +311,7 @@ class CxxPrinter(HeaderPrinter):
 
     attributes = "[[nodiscard]] "
     head_end = " noexcept {"
-    cast = call("static_cast<{T}>({0})", 1)
+    cast = "static_cast<{T}>({0})"
     constant = "static constexpr"
     unused = "[[maybe_unused]] {T} {name}"
 
