@@ -1,4 +1,4 @@
-"""Write a memory layout once in Python; get its index functions in seven languages.
+"""Write a memory layout once in Python; get its index functions in the languages of your kernels.
 
 The algebra is that of LEGO (CGO 2026): GroupBy, OrderBy, RegP, GenP, TileBy, ExpandBy; with
 strided layouts (CuTe's) and linear ones over F2 (Triton's) in the same algebra.

@@ -3,11 +3,20 @@
 How many elements there are, and the call that gives element n of them in row-major order.
 """
 
+from collections.abc import Set
 from dataclasses import replace
 
 from lego_emit.emit.arrays import coordinates, count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer
 from lego_emit.ir.program import Function, Param
+
+
+def free(name: str, taken: Set[str]) -> str:
+    """The name, with a number where it is taken."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found
 
 
 class ArrayForm:
@@ -21,17 +30,14 @@ class ArrayForm:
         self._printer, self._view = printer, view
         axes = {name for name, _ in view.axes}
         self.scalars = [p.name for p in view.params if p.name not in axes]
-        taken = {*self.scalars, view.name, *printer.companions(view.name)}
+        taken = {*(p.name for p in view.params), view.name, *printer.companions(view.name)}
         arguments = printer.outputs_are_variables and len(view.outputs) > 1
         self._outputs = [n for n, _ in view.outputs] if arguments else []
         taken |= set(self._outputs)
         self.names = {}
         for name in names:
-            own, number = name, 2
-            while own in taken:
-                own, number = f"{name}_{number}", number + 1
-            taken.add(own)
-            self.names[name] = own
+            self.names[name] = free(name, taken)
+            taken.add(self.names[name])
         self._extents = [extent for _, extent in view.axes]
         self._count = count(self._extents)
         self.index_type = view.counter
@@ -78,6 +84,13 @@ class ArrayForm:
         texts = [self._printer.expression(e, self._view, tight) for e in factors[1:]]
         first = self._printer.expression(factors[0], self._view)
         return f"{BREAK}* ".join([f"static_cast<{self.C}>({first})", *texts])
+
+    @property
+    def loops(self) -> list[tuple[str, str]]:
+        """The axes' names, and the extents as they stand behind a <, outermost first."""
+        need = self._printer.ops["lt"].needs[1]
+        texts = (self._printer.expression(e, self._view, need) for e in self._extents)
+        return [(name, t) for (name, _), t in zip(self._view.axes, texts, strict=True)]
 
     @property
     def call(self) -> str:

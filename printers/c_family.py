@@ -10,7 +10,15 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, guard, infix, unsigned_fit
+from lego_emit.emit.printer import (
+    BREAK,
+    FunctionView,
+    Op,
+    Printer,
+    guard,
+    infix,
+    unsigned_fit,
+)
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
@@ -58,18 +66,29 @@ CPP_KEYWORDS = C_KEYWORDS | frozenset(
     throw true try typeid typename using virtual wchar_t xor xor_eq std lego main NULL""".split()
 )
 
+EXTREME = """
+{{ printer.helper_head("NAME", unit, index_type, T ~ " a,\v" ~ T ~ " b") }}
+  return a SIGN b ? a : b;
+}
+"""
+
+EXTREMES = {  # of the languages whose headers have none
+    "min": EXTREME.replace("NAME", "min").replace("SIGN", "<"),
+    "max": EXTREME.replace("NAME", "max").replace("SIGN", ">"),
+}
+
 
 HELPERS = {
     "floor_div": """
 // The quotient rounded down; the language rounds towards zero.
-{{ printer.helper_head("floor_div", unit, T, T ~ " a,\v" ~ T ~ " b") }}
+{{ printer.helper_head("floor_div", unit, index_type, T ~ " a,\v" ~ T ~ " b") }}
   const {{ T }} q = a / b;
   return (a < 0) != (b < 0) && q * b != a ? q - 1 : q;
 }
 """,
     "floor_mod": """
 // The remainder of the quotient rounded down: it has the divisor's sign.
-{{ printer.helper_head("floor_mod", unit, T, T ~ " a,\v" ~ T ~ " b") }}
+{{ printer.helper_head("floor_mod", unit, index_type, T ~ " a,\v" ~ T ~ " b") }}
   if (b == -1) return 0;  // the least integer % -1 is undefined
   const {{ T }} r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
@@ -77,7 +96,7 @@ HELPERS = {
 """,
     "isqrt": """
 // The square root rounded down, two bits of n at a time.
-{{ printer.helper_head("isqrt", unit, T, T ~ " n") }}
+{{ printer.helper_head("isqrt", unit, index_type, T ~ " n") }}
 {{- printer.fast_isqrt(index_type) }}
   {{ T }} root = 0;
   for ({{ T }} bit = {{ "1 << 30" if "32" in index_type else "1LL << 62" }}; bit != 0; bit >>= 2) {
@@ -107,21 +126,33 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 class HeaderPrinter(Printer):
-    """What C++ and CUDA C share: one header of functions.
+    """What C, C++ and CUDA C share: one header of functions.
 
     qualifiers: what stands before a function's type.
+    attributes: what stands before those of an emitted function, with a blank.
+    head_end: what ends a function's head.
+    constant: what stands before a constant table's type.
+    unused: the form of a parameter that is not read.
     """
 
     hexadecimal = True
-    cast = "static_cast<{T}>({0})"
     widens = True
     declaration = "const {T} {name} = {expr};"
     qualifiers = ""
+    attributes = ""
+    head_end = " {"
+    constant = "static const"
+    unused: str | None = None
     suffixes: Mapping[str, str] = {}  # index type -> a literal's, where one is needed
 
     def prefix(self, unit: str) -> str:
-        """What stands before a helper's name."""
-        return ""
+        """What stands before the name of a helper or a table: the unit's, where there is no
+        namespace."""
+        return f"{unit}_"
+
+    def table_name(self, name, unit):
+        """It begins as the helpers do."""
+        return f"{self.prefix(unit)}{name}"
 
     def opening(self, unit: str, helpers: list[str], functions: list[FunctionView]) -> str:
         """The text between the include guard and the functions, helpers included."""
@@ -151,8 +182,9 @@ class HeaderPrinter(Printer):
         """The array form of the function of that name."""
         raise NotImplementedError
 
-    def head(self, start: str, parameters: str, end: str = " noexcept {") -> str:
-        """A function's head, its parameters separated by BREAK marks."""
+    def head(self, start: str, parameters: str, end: str | None = None) -> str:
+        """A function's head, its parameters separated by BREAK marks; end: head_end unless given."""
+        end = self.head_end if end is None else end
         whole = f"{start}({parameters}){end}"
         if len(whole) <= self.line_width:
             return whole.replace(BREAK, " ")
@@ -166,14 +198,28 @@ class HeaderPrinter(Printer):
     def _broken(self, text, indent):
         return broken(text, indent, self.line_width, self._looseness)
 
-    def braced(self, texts: list[str], indent: int) -> str:
-        """The statement that returns several results, one on a line where they are long."""
-        whole = f"return {{{f',{BREAK}'.join(texts)}}};"
+    def braced(self, start: str, texts: list[str], indent: int) -> str:
+        """A statement that begins with start and puts several results in braces, one on a line
+        where they are long."""
+        whole = f"{start}{{{f',{BREAK}'.join(texts)}}};"
         if indent + len(whole) <= self.line_width:
             return whole.replace(BREAK, " ")
         lines = [self.line(f"{text},", indent + 4) for text in texts]
         inner = "\n".join(" " * (indent + 4) + line for line in lines)
-        return f"return {{\n{inner}\n{' ' * indent}}};"
+        return f"{start}{{\n{inner}\n{' ' * indent}}};"
+
+    def struct(self, function: FunctionView, result: str) -> list[str]:
+        """The definition of the struct of several results, which is called result."""
+        members = (f"  {function.T} {name};" for name, _ in function.outputs)
+        return [f"struct {result} {{", *members, "};"]
+
+    def several(self, function: FunctionView, result: str) -> list[str]:
+        """The statements that return several results as the struct result."""
+        raise NotImplementedError
+
+    def unread(self, function: FunctionView) -> list[str]:
+        """The statements that keep compilers from warning of parameters that are not read."""
+        return []
 
     def _packed(self, pieces: list[str], indent: int) -> list[str]:
         """Parameters on as few lines as they need."""
@@ -193,15 +239,20 @@ class HeaderPrinter(Printer):
         """Lines of the square root that use the machine's own where it runs."""
         return ""
 
-    def helper_head(self, name: str, unit: str, T: str, parameters: str) -> str:
+    def helper_name(self, name: str, index_type: str) -> str:
+        """What the helper for an index type is called."""
+        return name
+
+    def helper_head(self, name: str, unit: str, index_type: str, parameters: str) -> str:
         """A helper function's head."""
-        return self.head(f"{self.qualifiers} {T} {self.prefix(unit)}{name}", parameters)
+        called = f"{self.prefix(unit)}{self.helper_name(name, index_type)}"
+        return self.head(f"{self.qualifiers} {self.types[index_type]} {called}", parameters)
 
     def table(self, entries: Entries, index_type: str) -> str:
         """An array, one for each translation unit: where the linker chose one for all, units of one
         name in libraries that are loaded together would read the first one's. clang-format would
         lay it out in columns."""
-        head = f"static constexpr {self.types[index_type]} {entries.name}[{len(entries)}] = {{"
+        head = f"{self.constant} {self.types[index_type]} {entries.name}[{len(entries)}] = {{"
         lines = self.entry_lines(entries, index_type, 4)
         return f"// clang-format off\n{head}\n{lines}}};\n// clang-format on"
 
@@ -229,7 +280,7 @@ class HeaderPrinter(Printer):
         op = super().op(node, view)
         if view.index_type == "int64" and node.op in ("add", "sub", "mul", "shl", "neg"):
             if not self.brings_type(node):
-                text = op.text.replace("{0}", "static_cast<{T}>({0})")
+                text = op.text.replace("{0}", self.cast)
                 return replace(op, text=text, needs=(0, *op.needs[1:]))
         return op
 
@@ -253,3 +304,17 @@ class HeaderPrinter(Printer):
         lines += [f"@note {f.width_note}"] if f.width_note else []
         lines += [f"@note Renamed: {old} is {new} here" for old, new in f.renamed]
         return [part for line in lines for part in self.comment(line, "///")]
+
+
+class CxxPrinter(HeaderPrinter):
+    """What C++ and CUDA C share beyond C."""
+
+    attributes = "[[nodiscard]] "
+    head_end = " noexcept {"
+    cast = "static_cast<{T}>({0})"
+    constant = "static constexpr"
+    unused = "[[maybe_unused]] {T} {name}"
+
+    def several(self, function, result):
+        """The result type is deduced."""
+        return [self.braced("return ", function.texts(), 2)]

@@ -9,7 +9,7 @@ from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
-from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter
+from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, CxxPrinter
 
 VIEWS = "#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)"
 
@@ -32,7 +32,7 @@ FAST_ISQRT = {
 }
 
 
-class CppPrinter(HeaderPrinter):
+class CppPrinter(CxxPrinter):
     """C++'s spellings: fixed-width types, helpers in a namespace of the unit's own, views."""
 
     name = "cpp"
@@ -61,6 +61,10 @@ class CppPrinter(HeaderPrinter):
     views = VIEWS
     reserved = CPP_KEYWORDS
     qualifiers = "constexpr"
+
+    def prefix(self, unit):
+        """The namespace has the unit's name."""
+        return ""
 
     def unit_scope(self, unit):
         """The macros, and the helpers' namespace."""

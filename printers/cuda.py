@@ -9,13 +9,7 @@ from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
-from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, HeaderPrinter
-
-EXTREME = """
-{{ printer.helper_head("NAME", unit, T, T ~ " a,\v" ~ T ~ " b") }}
-  return a SIGN b ? a : b;
-}
-"""
+from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, EXTREMES, HELPERS, CxxPrinter
 
 MOST_ITEMS = 2**30  # of a fill: the counter may go that far beyond the last element
 
@@ -62,7 +56,7 @@ DEVICE_ISQRT = {
 }
 
 
-class CudaPrinter(HeaderPrinter):
+class CudaPrinter(CxxPrinter):
     """CUDA C's spellings: built-in types, no header, helpers named after the unit."""
 
     name = "cuda"
@@ -86,23 +80,11 @@ class CudaPrinter(HeaderPrinter):
         "lookup": call("{0}[{1}]", 2),
         "int": call("static_cast<{T}>({0})", 1),
     }
-    helpers = {
-        "min": EXTREME.replace("NAME", "min").replace("SIGN", "<"),
-        "max": EXTREME.replace("NAME", "max").replace("SIGN", ">"),
-        **HELPERS,
-    }
+    helpers = {**EXTREMES, **HELPERS}
     reserved = CPP_KEYWORDS | CUDA_WORDS
     reserved_functions = CUDA_FUNCTIONS
     template = "cuda.jinja"
     qualifiers = "LEGO_HOST_DEVICE constexpr"
-
-    def prefix(self, unit):
-        """The unit's name: there is no namespace."""
-        return f"{unit}_"
-
-    def table_name(self, name, unit):
-        """It begins with the unit's: there is no namespace."""
-        return f"{self.prefix(unit)}{name}"
 
     def table(self, entries, index_type):
         """An array that the device has in its memory, and the host in its own."""

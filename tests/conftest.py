@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=str(error)))
 
 
-TARGETS = ["cpp", "cuda", "fortran", "glsl", "javascript", "julia", "rust"]
+TARGETS = ["c", "cpp", "cuda", "fortran", "glsl", "javascript", "julia", "rust"]
 
 
 @pytest.fixture(params=TARGETS)

@@ -121,7 +121,8 @@ def assert_floors(toolchain, index_type):
         counted += len(fitting)
         columns = zip(*fitting, strict=True)
         given = [np.array(column, object).astype(wide(index_type)) for column in columns]
-        got = run[function.__name__](*given).astype(wide(index_type))
+        (called,) = run.values()  # a language may have a function of that name
+        got = called(*given).astype(wide(index_type))
         wanted = np.array([function(a, b) for a, b in fitting], object).astype(wide(index_type))
         assert got.tolist() == wanted.tolist(), function.__name__
     return counted

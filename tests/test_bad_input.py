@@ -630,10 +630,10 @@ def test_an_assumption_that_contradicts_a_size():
     [
         ("cudaa", ["'cudaa'", "installed: ", "Did you mean 'cuda'?"]),
         ("rustt", ["Did you mean 'rust'?"]),
-        ("c", ["'c'", "Did you mean 'cpp'?"]),
+        ("cp", ["'cp'", "Did you mean 'cpp'?"]),
         ("c+++", ["Did you mean 'c++'?"]),
         ("all", ["Call generate() for each", "lego-emit generate -t all"]),
-        ("zig", ["'zig'", "cpp, cuda, fortran, glsl, javascript, julia, rust"]),
+        ("zig", ["'zig'", "c, cpp, cuda, fortran, glsl, javascript, julia, rust"]),
         ("", ["''"]),
         (None, ["None", "'cuda'"]),
         (3, ["3"]),

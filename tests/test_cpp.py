@@ -83,13 +83,14 @@ import programs
 from lego_emit import golden
 from lego_emit.run import registry
 from lego_emit.emitted import emit_program
+from lego_emit.targets.c import CTarget
 from lego_emit.targets.cpp import CppTarget
 from lego_emit.targets.cuda import CudaTarget
 
 SANITIZE = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
 TARGETS = {
     name: type("Sanitized", (kind,), {"flags": (*kind.flags, *SANITIZE)})()
-    for name, kind in (("cpp", CppTarget), ("cuda", CudaTarget))
+    for name, kind in (("c", CTarget), ("cpp", CppTarget), ("cuda", CudaTarget))
 }
 registry.toolchain = lambda name: TARGETS[name]
 if sys.argv[2] == "overflow":
@@ -248,7 +249,7 @@ def test_headers_in_two_translation_units_of_one_program(need, cases, tmp_path, 
     run(["./program"], tmp_path)
 
 
-@pytest.mark.parametrize("target", ["cpp", "cuda"])
+@pytest.mark.parametrize("target", ["c", "cpp", "cuda"])
 def test_units_of_one_name_are_kept_apart(target):
     """Functions of one signature in one library: the linker must not take them for one."""
 
@@ -316,7 +317,7 @@ def test_names_that_a_header_keeps_for_itself():
 # -- include guards ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["cpp", "cuda", "glsl"])
+@pytest.mark.parametrize("target", ["c", "cpp", "cuda", "glsl"])
 def test_guards_of_names_that_differ_in_case_only(target):
     names = ["tile_a", "tile_A", "Tile_a", "TILE_A", "tilea", "tileA"]
     printer = registry.printer(target)
@@ -333,7 +334,7 @@ def test_guards_of_names_that_differ_in_case_only(target):
         ]
 
 
-@pytest.mark.parametrize("target", ["cpp", "cuda"])
+@pytest.mark.parametrize("target", ["c", "cpp", "cuda"])
 def test_two_headers_whose_names_differ_in_case_only(target):
     units = [generate(GroupBy([n]), target, name=name) for n, name in ((4, "t_a"), (9, "t_A"))]
     one, other = registry.toolchain(target).compile(units)

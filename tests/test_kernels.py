@@ -160,6 +160,7 @@ __global__ void k(const float* a, float* b, int M, int N) {
 @pytest.mark.parametrize(
     ("target", "wanted"),
     [
+        ("c", "N * (4 * (int64_t)(pm) + i) + j"),
         ("cpp", "N * (4 * static_cast<std::int64_t>(pm) + i) + j"),
         ("rust", "(N as i64) * (4 * (pm as i64) + (i as i64)) + (j as i64)"),
         ("fortran", "N * (4_int64 * int(pm, int64) + i) + j"),

@@ -34,7 +34,7 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.run import registry
 
-LANGUAGES = ("cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript")
+LANGUAGES = ("c", "cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript")
 ODD = [6, 1, 9, 0, 10, 3, 2, 8, 4, 5, 7]  # no formula is known
 PERM = [20, 11, 23, 17, 21, 13, 5, 10, 9, 6, 0, 7, 1, 19, 16, 12, 22, 14, 15, 3, 8, 2, 18, 4]
 
@@ -364,7 +364,7 @@ def test_tables_of_two_index_types_are_verified():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["cpp", "rust", "fortran", "julia", "javascript"])
+@pytest.mark.parametrize("target", ["c", "cpp", "rust", "fortran", "julia", "javascript"])
 def test_wide_entries_are_verified(target):
     runs(target)
     draw = random.Random(5)
@@ -425,6 +425,14 @@ WANTED = [24 * k + PERM[6 * i + j] for i, j, k in POINTS]
 CALLS = [f"given({i}, {j}, {k}, perm)" for i, j, k in POINTS]
 LIST = ", ".join(map(str, PERM))
 PROGRAMS = {
+    "c": (
+        "main.c",
+        '#include "given.h"\n#include <stdio.h>\n'
+        f"static const int32_t perm[] = {{{LIST}}};\nint main(void) {{"
+        + "".join(f'printf("%d ", {c});' for c in CALLS)
+        + "return 0; }\n",
+        ["gcc -std=c99 -pedantic -Wall -Wextra -Wconversion -Werror main.c -o main", "./main"],
+    ),
     "cpp": (
         "main.cpp",
         '#include "given.hpp"\n#include <cstdio>\n'

@@ -304,7 +304,7 @@ def test_a_plugin_that_does_not_load_gives_one_error(case, tmp_path):
     assert other == "fine"
 
 
-def test_the_seven_are_entry_points():
+def test_the_languages_are_entry_points():
     from conftest import TARGETS
 
     from lego_emit.emit import registry

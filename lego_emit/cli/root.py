@@ -72,7 +72,7 @@ def _cmake_dir(ctx: click.Context, param: click.Parameter, wanted: bool) -> None
     help="Print where LegoEmit.cmake is.",
 )
 def main() -> None:
-    """Write a memory layout once in Python; get its index functions in seven languages."""
+    """Write a memory layout once in Python; get its index functions in the languages of your kernels."""
 
 
 def size_option(

@@ -3,6 +3,7 @@
 TYPES = {
     "cuda": ("int32", "int64", "uint32", "uint64"),
     "cpp": ("int32", "int64", "uint32", "uint64"),
+    "c": ("int32", "int64", "uint32", "uint64"),
     "rust": ("int32", "int64", "uint32", "uint64"),
     "julia": ("int32", "int64", "uint32", "uint64"),
     "glsl": ("int32", "int64", "uint32", "uint64"),

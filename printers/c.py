@@ -1,0 +1,140 @@
+"""C99: one header of static inline functions, for C23 and C++ too.
+
+Reference: ISO C99, https://en.cppreference.com/w/c/language (7.1.3 and 7.26: reserved names;
+6.5.7: a negative number shifted to the left is undefined, and to the right as the compiler says,
+which is by its sign in all of them).
+"""
+
+from dataclasses import replace
+
+from lego_emit.emit.printer import BREAK, Op, call
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.printers.c_array import ArrayForm, free
+from lego_emit.printers.c_family import (
+    C_OPS,
+    CPP_KEYWORDS,
+    EXTREMES,
+    HELPERS,
+    UNARY,
+    HeaderPrinter,
+)
+from lego_emit.printers.c_names import FUNCTIONS, MACROS, STDINT
+
+MARKS = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
+
+
+class CPrinter(HeaderPrinter):
+    """C's spellings: <stdint.h>'s types, helpers named after the unit and the index type."""
+
+    name = "c"
+    aliases = ("c99",)
+    title = "C"
+    extension = ".h"
+    types = {"int32": "int32_t", "int64": "int64_t", "uint32": "uint32_t", "uint64": "uint64_t"}
+    suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
+    ops = {
+        **C_OPS,
+        "min": call("{unit}_min({0},\v{1})", 2, "min"),
+        "max": call("{unit}_max({0},\v{1})", 2, "max"),
+        "floordiv": call("{unit}_floor_div({0},\v{1})", 2, "floor_div"),
+        "floormod": call("{unit}_floor_mod({0},\v{1})", 2, "floor_mod"),
+        "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
+        "lookup": call("{0}[{1}]", 2),
+        "int": Op("({T}){0}", UNARY, (UNARY,)),
+        "shl.signed": Op("({T})((u{T}){0} << {1})", UNARY, (UNARY, 13)),
+    }
+    typed_ops = {"int32": {"int": call("({0})", 1)}}  # a comparison's value is an int
+    helpers = {
+        f"{name}_{mark}": text
+        for name, text in (EXTREMES | HELPERS).items()
+        for mark in MARKS.values()
+    }
+    cast = "({T})({0})"
+    template = "c.jinja"
+    reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
+    reserved_functions = frozenset(FUNCTIONS)
+    qualifiers = "static inline"
+
+    def fit(self, node, function):
+        """What may be negative is shifted to the left as an unsigned number. The complement of a
+        comparison is a choice: compilers warn of ~ there."""
+        node = super().fit(node, function)
+        signed = function.index_type.startswith("int")
+        if node.op == "shl" and signed and below_zero(node.args[0]):
+            return replace(node, op="shl.signed")
+        if node.op == "not" and node.args[0].op == "int":
+            ones = -1 if signed else INDEX_TYPES[function.index_type][1]
+            choices = (Node("const", (), ones - 1), Node("const", (), ones))
+            return Node("select", (*node.args[0].args, *choices))
+        return node
+
+    def op(self, node, view):
+        """The helpers have the index type in their names: C has no overloads."""
+        op = super().op(node, view)
+        if op.helper is None:
+            return op
+        helper = self.helper_name(op.helper, view.index_type)
+        return replace(op, text=op.text.replace(op.helper, helper), helper=helper)
+
+    def helper_name(self, name, index_type):
+        """Its name and the index type."""
+        return f"{name}_{MARKS[index_type]}"
+
+    def table_parameter(self, form, T):
+        """A pointer to constants."""
+        return f"const {T} *{{name}}"
+
+    def head(self, start, parameters, end=None):
+        """A function's head; one without parameters says so."""
+        return super().head(start, parameters or "void", end)
+
+    def unread(self, function):
+        """A cast to void for each."""
+        return [f"(void){p.name};" for p in function.params if p.name not in function.used]
+
+    def struct(self, function, result):
+        """A type of its own."""
+        first, *members, _ = super().struct(function, result)
+        return [f"typedef {first}", *members, f"}} {result};"]
+
+    def several(self, function, result):
+        """A variable: C++ has no compound literals."""
+        names = {p.name for p in (*function.params, *function.tables)}
+        name = free("result", names | {name for name, _ in function.body})
+        start = f"const {result} {name} = "
+        return [self.braced(start, function.texts(), 2), f"return {name};"]
+
+    def array_name(self, name):
+        """<name>_fill."""
+        return f"{name}_fill"
+
+    def array_form(self, function) -> ArrayForm:
+        """What the fill's template sees."""
+        return ArrayForm(self, function, ("out",))
+
+    def fill_doc(self, function, array: ArrayForm) -> list[str]:
+        """The doc comment of the fill function."""
+        out = array.names["out"]
+        lines = [
+            f"Puts the results of {function.name} over {array.over}, into {out}. The parameters "
+            f"before {out} are those of {function.name}.",
+            f"@param {out} room for {array.plain_count} results",
+        ]
+        return [part for line in lines for part in self.comment(line, "///")]
+
+    def element(self, function, array: ArrayForm) -> str:
+        """The call for one element in the loops over the axes, which count from 0."""
+        base = f" + {function.base}" if function.base else ""
+        arguments = [*array.scalars, *(f"{name}{base}" for name, _ in array.loops)]
+        return f"{function.name}({f',{BREAK}'.join(arguments)})"
+
+    def opening(self, unit, helpers, functions):
+        """What the functions include, and the helpers."""
+        return "\n\n".join(["#include <stdint.h>", *helpers])
+
+
+def below_zero(node: Node) -> bool:
+    """Whether the node may be a negative number."""
+    low = node.value if node.op == "const" else node.lo
+    return not isinstance(low, int) or low < 0
