@@ -75,10 +75,9 @@ class NumpyPrinter(PythonPrinter):
 
     def module_docs(self, program: Program) -> list[str]:
         """The lines of the module's docstring: how wide the arrays are to be, too."""
-        return self._docstring(program.title, [], [
-            "Takes integers and arrays of integers, which broadcast; arrays are as wide as the "
-            "functions say."
-        ])  # fmt: skip
+        summary = "Index functions on integers and arrays of integers, which broadcast."
+        width = "Arrays are as wide as the functions say."
+        return self._docstring(summary, [], [program.title, "", width])
 
     def head(self, f: FunctionView) -> str:
         """The line that defines the function."""
@@ -95,14 +94,15 @@ class NumpyPrinter(PythonPrinter):
             return node.op == "select" or (node.value in body and selects(body[node.value]))
 
         return [
-            text + "[()]" * selects(node) for text, (_, node) in zip(f.texts(), f.outputs, strict=True)
+            text + "[()]" * selects(node)
+            for text, (_, node) in zip(f.texts(), f.outputs, strict=True)
         ]
 
     # -- the array form ----------------------------------------------------------------------
 
     def array(self, f: FunctionView) -> list[str]:
         """The lines of the function that gives a function's results over its ':' axes."""
-        lines = self.array_docs(f, "arrays")
+        lines = self.array_docs(f, ", ")
         for k, (name, extent) in enumerate(f.axes):
             after = len(f.axes) - k - 1
             places = f"[:{', None' * after}]" if after else ""

@@ -80,6 +80,10 @@ class PythonPrinter(Printer):
         """The array form's name."""
         return {f"{name}_array"}
 
+    def mask(self, value: int, index_type: str) -> str:
+        """Hexadecimal digits as Black writes them."""
+        return super().mask(value, index_type).upper().replace("X", "x")
+
     def table_name(self, name: str, unit: str) -> str:
         """In capitals, as constants are."""
         return name.upper()
@@ -129,7 +133,7 @@ class PythonPrinter(Printer):
 
     def module_docs(self, program: Program) -> list[str]:
         """The lines of the module's docstring."""
-        return self._docstring(program.title, [], [])
+        return self._docstring("Index functions on integers.", [], [program.title])
 
     def docs(self, f: FunctionView) -> list[str]:
         """The lines of the docstring, quotes and all."""
@@ -175,24 +179,20 @@ class PythonPrinter(Printer):
         text = f"{f.name}({f',{BREAK}'.join(p.name for p in f.params)})"
         for name, extent in reversed(f.axes):
             text = f"[{text}{BREAK}for {name} in range({self.between(f, extent)})]"
-        lines = [*self.array_docs(f, "lists"), self.line(f"return {text}", 4)]
+        lines = [*self.array_docs(f, "]["), self.line(f"return {text}", 4)]
         return [self._head(f"{f.name}_array", scalars, result), *(f"    {x}" for x in lines)]
 
-    def array_docs(self, f: FunctionView, what: str) -> list[str]:
-        """The lines of the array form's docstring; what: of what it is made."""
+    def array_docs(self, f: FunctionView, joint: str) -> list[str]:
+        """The lines of the array form's docstring; joint: what stands between two subscripts."""
         ranges = {p.name: p.range_text for p in f.params}
         axes = [name for name, _ in f.axes]
-        places = [f"{n} - 1" for n in axes] if f.base else axes
-        arguments = [f"{n}: {ranges[n]}" for n in self.scalars(f) if ranges[n]]
+        place = joint.join(f"{name} - 1" for name in axes) if f.base else joint.join(axes)
+        arguments = [f"{name}: {ranges[name]}" for name in self.scalars(f) if ranges[name]]
         call = f"{f.name}({', '.join(p.name for p in f.params)})"
-        place = "][".join(places) if what == "lists" else ", ".join(places)
-        text = f"[{place}] is {call}"
-        if what == "arrays":
-            text = f"Element {text}, in row-major order."
-        else:
-            text = f"Element {text}."
-        summary = f"{f.name} for all {', '.join(ranges[n] for n in axes)}."
-        return self._docstring(summary, [("Args:", arguments), ("Returns:", [text])], [])
+        summary = f"{f.name} for all {', '.join(ranges[name] for name in axes)}."
+        return self._docstring(
+            summary, [("Args:", arguments), ("Returns:", [f"Element [{place}] is {call}."])], []
+        )
 
     def scalars(self, f: FunctionView) -> list[str]:
         """The parameters that are no ':' axes."""

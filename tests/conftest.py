@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=str(error)))
 
 
-TARGETS = ["cpp", "cuda", "fortran", "glsl", "javascript", "julia", "rust"]
+TARGETS = ["cpp", "cuda", "fortran", "glsl", "javascript", "julia", "numpy", "python", "rust"]
 
 
 @pytest.fixture(params=TARGETS)
