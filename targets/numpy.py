@@ -61,6 +61,6 @@ def _arrays(function: Function, found: Any, shape: tuple[int, ...]) -> list[np.n
     import numpy as np
 
     outputs = [np.asarray(a) for a in (found if len(function.outputs) > 1 else [found])]
-    if bad := next((a for a in outputs if a.dtype.kind != "i"), None):
-        raise TypeError(f"an array of {bad.dtype}")
+    if wrong := [a.dtype for a in outputs if a.dtype.kind != "i"]:
+        raise TypeError(f"an array of {wrong[0]}")
     return [np.array(np.broadcast_to(a, shape), np.int64) for a in outputs]

@@ -81,8 +81,8 @@ def _columns(function: Function, results: list[Any]) -> list[np.ndarray]:
     import numpy as np
 
     rows = results if len(function.outputs) > 1 else [(r,) for r in results]
-    if bad := next((v for row in rows for v in row if type(v) is not int), None):
-        raise TypeError(f"{bad!r} is no int")
+    if wrong := [value for row in rows for value in row if type(value) is not int]:
+        raise TypeError(f"{wrong[0]!r} is no int")
     wide = np.uint64 if function.index_type == "uint64" else np.int64
     columns = zip(*rows, strict=True) if rows else [()] * len(function.outputs)
     return [np.array(column, wide).view(np.int64) for column in columns]

@@ -34,7 +34,9 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.run import registry
 
-LANGUAGES = ("cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript")
+LANGUAGES = (
+    "cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript", "python", "numpy",
+)  # fmt: skip
 ODD = [6, 1, 9, 0, 10, 3, 2, 8, 4, 5, 7]  # no formula is known
 PERM = [20, 11, 23, 17, 21, 13, 5, 10, 9, 6, 0, 7, 1, 19, 16, 12, 22, 14, 15, 3, 8, 2, 18, 4]
 
@@ -364,13 +366,15 @@ def test_tables_of_two_index_types_are_verified():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["cpp", "rust", "fortran", "julia", "javascript"])
+@pytest.mark.parametrize(
+    "target", ["cpp", "rust", "fortran", "julia", "javascript", "python", "numpy"]
+)
 def test_wide_entries_are_verified(target):
     runs(target)
     draw = random.Random(5)
     values = [draw.randrange(2**52) for _ in range(4096)]
     assert generate(Lookup([4096], values), target).verify()
-    if target not in ("fortran", "javascript"):
+    if target not in ("fortran", "javascript", "numpy"):
         assert generate(Lookup([128], shuffled(128)), target, index_type="uint64").verify()
     if target == "javascript":
         assert generate(Lookup([128], shuffled(128)), target, index_type="int64").verify()
@@ -467,6 +471,17 @@ PROGRAMS = {
         f'import {{ given }} from "./given.mjs";\nconst perm = Int32Array.of({LIST});\n'
         + "".join(f"console.log({c});\n" for c in CALLS),
         ["node main.mjs"],
+    ),
+    "python": (
+        "main.py",
+        f"from given import given\nperm = [{LIST}]\n" + "".join(f"print({c})\n" for c in CALLS),
+        [f"{sys.executable} main.py"],
+    ),
+    "numpy": (
+        "main.py",
+        f"import numpy\nfrom given import given\nperm = numpy.array([{LIST}])\n"
+        f"print(*given(*numpy.array({[*zip(*POINTS)]}), perm))\n",
+        [f"{sys.executable} main.py"],
     ),
 }  # fmt: skip
 
