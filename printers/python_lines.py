@@ -76,9 +76,10 @@ class _Lines:
         return [text]
 
     def ranks(self, text: str) -> list[int]:
-        """How tightly the operators outside of all brackets bind; a comma does not at all."""
+        """How tightly the operators and words outside of all brackets bind; a comma does not at
+        all."""
         words = [(text[mark - 1], text[mark + 1 :].split(None, 1)[0]) for mark in _outermost(text)]
-        return [0 if comma == "," else self.looseness.get(symbol, 0) for comma, symbol in words]
+        return [0 if comma == "," else self.looseness.get(symbol, 1) for comma, symbol in words]
 
 
 def _outermost(text: str) -> list[int]:

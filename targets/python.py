@@ -60,7 +60,8 @@ class PythonLibrary:
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """A call for each index."""
         called = self.modules[unit][function.name]
-        columns = [a.tolist() for a in inputs[: len(function.params)]]
+        kind = _type(function)
+        columns = [a.view(kind).tolist() for a in inputs[: len(function.params)]]
         with reported(f"{function.name} fails"):
             rows = zip(*columns, strict=True) if columns else [()] * len(inputs[0])
             return _columns(function, [called(*row) for row in rows])
@@ -83,6 +84,10 @@ def _columns(function: Function, results: list[Any]) -> list[np.ndarray]:
     rows = results if len(function.outputs) > 1 else [(r,) for r in results]
     if wrong := [value for row in rows for value in row if type(value) is not int]:
         raise TypeError(f"{wrong[0]!r} is no int")
-    wide = np.uint64 if function.index_type == "uint64" else np.int64
     columns = zip(*rows, strict=True) if rows else [()] * len(function.outputs)
-    return [np.array(column, wide).view(np.int64) for column in columns]
+    return [np.array(column, _type(function)).view(np.int64) for column in columns]
+
+
+def _type(function: Function) -> str:
+    """What 64 bits of an argument or a result are."""
+    return "uint64" if function.index_type == "uint64" else "int64"

@@ -633,7 +633,7 @@ def test_an_assumption_that_contradicts_a_size():
         ("c", ["'c'", "Did you mean 'cpp'?"]),
         ("c+++", ["Did you mean 'c++'?"]),
         ("all", ["Call generate() for each", "lego-emit generate -t all"]),
-        ("zig", ["'zig'", "cpp, cuda, fortran, glsl, javascript, julia, rust"]),
+        ("zig", ["'zig'", "cpp, cuda, fortran, glsl, javascript, julia, numpy, python, rust"]),
         ("", ["''"]),
         (None, ["None", "'cuda'"]),
         (3, ["3"]),

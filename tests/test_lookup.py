@@ -480,7 +480,7 @@ PROGRAMS = {
     "numpy": (
         "main.py",
         f"import numpy\nfrom given import given\nperm = numpy.array([{LIST}])\n"
-        f"print(*given(*numpy.array({[*zip(*POINTS)]}), perm))\n",
+        f"print(*given(*numpy.array({np.transpose(POINTS).tolist()}), perm))\n",
         [f"{sys.executable} main.py"],
     ),
 }  # fmt: skip
