@@ -106,7 +106,7 @@ class NumpyPrinter(PythonPrinter):
         for k, (name, extent) in enumerate(f.axes):
             after = len(f.axes) - k - 1
             places = f"[:{', None' * after}]" if after else ""
-            lines.append(f"{name} = np.arange({self.between(f, extent)}){places}")
+            lines.append(self.line(f"{name} = np.arange({self.between(f, extent)}){places}", 4))
         call = f"{f.name}({f',{BREAK}'.join(p.name for p in f.params)})"
         shape = "".join(f"{self.expression(extent, f)},{BREAK}" for _, extent in f.axes)
         shape = f"({shape.removesuffix(BREAK) if len(f.axes) == 1 else shape[:-2]})"

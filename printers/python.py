@@ -17,6 +17,7 @@ from lego_emit.ir.program import Program
 from lego_emit.printers.python_lines import statement
 
 UNARY = 12
+ANY = "any integer"
 
 KEYWORDS = frozenset(
     """False None True and as assert async await break class continue def del elif else except
@@ -27,7 +28,7 @@ KEYWORDS = frozenset(
 # Other operators that both languages have. Bit operations bind looser than + here; few readers
 # know it, so that their operands are bracketed.
 PYTHON_OPS = {
-    "neg": Op("-{0}", UNARY, (UNARY,)),
+    "neg": Op("-{0}", UNARY, (UNARY + 1,)),
     "not": Op("~{0}", UNARY, (UNARY,)),
     "mul": infix("*", 11),
     "div": infix("//", 11),
@@ -137,7 +138,7 @@ class PythonPrinter(Printer):
 
     def docs(self, f: FunctionView) -> list[str]:
         """The lines of the docstring, quotes and all."""
-        arguments = [f"{p.name}: {p.range_text}" for p in f.params if p.range_text]
+        arguments = [f"{p.name}: {p.range_text or ANY}" for p in f.params]
         arguments += [f"{t.name}: {t.says}" for t in f.tables]
         notes = [f"Assumes {a}." for a in f.assumptions]
         notes += [f.width_note] if f.width_note else []
@@ -187,9 +188,9 @@ class PythonPrinter(Printer):
         ranges = {p.name: p.range_text for p in f.params}
         axes = [name for name, _ in f.axes]
         place = joint.join(f"{name} - 1" for name in axes) if f.base else joint.join(axes)
-        arguments = [f"{name}: {ranges[name]}" for name in self.scalars(f) if ranges[name]]
+        arguments = [f"{name}: {ranges[name] or ANY}" for name in self.scalars(f)]
         call = f"{f.name}({', '.join(p.name for p in f.params)})"
-        summary = f"{f.name} for all {', '.join(ranges[name] for name in axes)}."
+        summary = f"The results of {f.name} for all {', '.join(ranges[name] for name in axes)}."
         return self._docstring(
             summary, [("Args:", arguments), ("Returns:", [f"Element [{place}] is {call}."])], []
         )

@@ -24,7 +24,7 @@ def brick_384(bx: int, by: int, bz: int, i: int, j: int, k: int) -> int:
 
 
 def brick_384_array(bx: int, by: int, bz: int) -> list[list[list[int]]]:
-    """brick_384 for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8.
+    """The results of brick_384 for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8.
 
     Args:
         bx: 0 <= bx < 48

@@ -30,7 +30,7 @@ def brick_384(bx, by, bz, i, j, k):
 
 
 def brick_384_array(bx, by, bz):
-    """brick_384 for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8.
+    """The results of brick_384 for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8.
 
     Args:
         bx: 0 <= bx < 48

@@ -12,6 +12,9 @@ def brick_neighbor(N: int, B: int, x: int, y: int, z: int, dx: int, dy: int, dz:
     Args:
         N: N >= 1
         B: B >= 1
+        x: any integer
+        y: any integer
+        z: any integer
         dx: -x <= dx < N - x
         dy: -y <= dy < N - y
         dz: -z <= dz < N - z

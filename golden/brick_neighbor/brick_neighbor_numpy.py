@@ -14,6 +14,9 @@ def brick_neighbor(N, B, x, y, z, dx, dy, dz):
     Args:
         N: N >= 1
         B: B >= 1
+        x: any integer
+        y: any integer
+        z: any integer
         dx: -x <= dx < N - x
         dy: -y <= dy < N - y
         dz: -z <= dz < N - z

@@ -26,7 +26,7 @@ def layer_norm_tile(M: int, N: int, B: int, pid: int, k: int, i: int) -> int:
 
 
 def layer_norm_tile_array(M: int, N: int, B: int, pid: int, k: int) -> list[int]:
-    """layer_norm_tile for all 0 <= i < B.
+    """The results of layer_norm_tile for all 0 <= i < B.
 
     Args:
         M: M >= 1

@@ -32,7 +32,7 @@ def layer_norm_tile(M, N, B, pid, k, i):
 
 
 def layer_norm_tile_array(M, N, B, pid, k):
-    """layer_norm_tile for all 0 <= i < B.
+    """The results of layer_norm_tile for all 0 <= i < B.
 
     Args:
         M: M >= 1

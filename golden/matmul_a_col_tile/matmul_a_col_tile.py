@@ -31,7 +31,7 @@ def matmul_a_col_tile(M: int, K: int, BM: int, BK: int, pid_m: int, k: int, i: i
 def matmul_a_col_tile_array(
     M: int, K: int, BM: int, BK: int, pid_m: int, k: int
 ) -> list[list[int]]:
-    """matmul_a_col_tile for all 0 <= i < BM, 0 <= j < BK.
+    """The results of matmul_a_col_tile for all 0 <= i < BM, 0 <= j < BK.
 
     Args:
         M: M >= 1

@@ -35,7 +35,7 @@ def matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j):
 
 
 def matmul_a_col_tile_array(M, K, BM, BK, pid_m, k):
-    """matmul_a_col_tile for all 0 <= i < BM, 0 <= j < BK.
+    """The results of matmul_a_col_tile for all 0 <= i < BM, 0 <= j < BK.
 
     Args:
         M: M >= 1

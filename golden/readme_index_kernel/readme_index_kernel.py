@@ -29,7 +29,7 @@ def index_kernel(M: int, N: int, BM: int, BN: int, pid_m: int, pid_n: int, i: in
 
 
 def index_kernel_array(M: int, N: int, BM: int, BN: int, pid_m: int, pid_n: int) -> list[list[int]]:
-    """index_kernel for all 0 <= i < BM, 0 <= j < BN.
+    """The results of index_kernel for all 0 <= i < BM, 0 <= j < BN.
 
     Args:
         M: M >= 1

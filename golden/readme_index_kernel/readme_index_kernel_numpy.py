@@ -35,7 +35,7 @@ def index_kernel(M, N, BM, BN, pid_m, pid_n, i, j):
 
 
 def index_kernel_array(M, N, BM, BN, pid_m, pid_n):
-    """index_kernel for all 0 <= i < BM, 0 <= j < BN.
+    """The results of index_kernel for all 0 <= i < BM, 0 <= j < BN.
 
     Args:
         M: M >= 1

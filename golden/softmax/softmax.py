@@ -22,7 +22,7 @@ def softmax(R: int, C: int, row: int, i: int) -> int:
 
 
 def softmax_array(R: int, C: int, row: int) -> list[int]:
-    """softmax for all 0 <= i < C.
+    """The results of softmax for all 0 <= i < C.
 
     Args:
         R: R >= 1

@@ -29,7 +29,7 @@ def softmax(R, C, row, i):
 
 
 def softmax_array(R, C, row):
-    """softmax for all 0 <= i < C.
+    """The results of softmax for all 0 <= i < C.
 
     Args:
         R: R >= 1
