@@ -172,7 +172,7 @@ def test_array_forms_are_lists_and_arrays():
 
 # -- Numba and JAX -------------------------------------------------------------------------------
 
-SOME = 9  # each compilation takes a part of a second
+SOME = 16  # each compilation takes a part of a second
 
 
 def assert_golden(compiled, outputs=9):
