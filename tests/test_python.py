@@ -206,12 +206,16 @@ def test_numba_compiles_the_same_text(way):
 @pytest.mark.slow
 def test_jax_compiles_the_same_text():
     jax = pytest.importorskip("jax")
-    with jax.experimental.enable_x64():
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    try:
         assert_golden(
             lambda text, name: jax.jit(
                 loaded(text.replace("import numpy as np", "import jax.numpy as np"))[name]
             )
         )
+    finally:
+        jax.config.update("jax_enable_x64", before)
 
 
 # -- the text ------------------------------------------------------------------------------------
