@@ -56,7 +56,7 @@ struct catalogue_packed_upper_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < (N*N + N) // 2
 /// @return 0 <= i < N, 0 <= j < N
-/// @pre 33*N*N + 33*N + 39 <= 2**63 - 1
+/// @pre 8*N*N + 8*N + 10 <= 2**63 - 1
 /// @note int64 is enough under the assumptions.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_packed_upper_inv_result
 catalogue_packed_upper_inv([[maybe_unused]] long long N, long long flat) noexcept {

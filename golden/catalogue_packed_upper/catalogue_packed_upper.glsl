@@ -37,7 +37,7 @@ int catalogue_packed_upper_apply(int N, int i, int j) {
 // Parameter N: N >= 1
 // Parameter flat_v: 0 <= flat_v < (N*N + N) // 2
 // Result: 0 <= i < N, 0 <= j < N
-// Assumes 33*N*N + 33*N + 39 <= 2**31 - 1
+// Assumes 8*N*N + 8*N + 10 <= 2**31 - 1
 // int32 is enough under the assumptions.
 // Renamed: flat is flat_v here
 void catalogue_packed_upper_inv(int N, int flat_v, out int i, out int j) {

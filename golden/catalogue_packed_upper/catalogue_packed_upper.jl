@@ -30,7 +30,7 @@ Logical index (i, j) of a physical position.
 - Parameter N: N >= 1
 - Parameter flat: 0 <= flat < (N*N + N) // 2
 - Result: 0 <= i < N, 0 <= j < N
-- Assumes 33*N*N + 33*N + 39 <= 2**63 - 1
+- Assumes 8*N*N + 8*N + 10 <= 2**63 - 1
 - int64 is enough under the assumptions.
 """
 @inline function catalogue_packed_upper_inv(N::Int64, flat::Int64)::NTuple{2, Int64}

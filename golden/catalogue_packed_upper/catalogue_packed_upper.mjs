@@ -31,7 +31,7 @@ export function catalogue_packed_upper_apply(_N, i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes 33*_N*_N + 33*_N + 39 <= 2**53 - 1.
+ * Assumes 8*_N*_N + 8*_N + 10 <= 2**53 - 1.
  * int53 is enough under the assumptions.
  *
  * @param {number} _N _N >= 1

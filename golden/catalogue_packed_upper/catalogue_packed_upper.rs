@@ -46,7 +46,7 @@ pub const fn catalogue_packed_upper_apply(_N: i64, i: i64, j: i64) -> i64 {
 /// - `flat`: `0 <= flat < (_N*_N + _N) // 2`
 /// - result: `(i, j)`, `0 <= i < _N, 0 <= j < _N`
 ///
-/// Assumes `33*_N*_N + 33*_N + 39 <= 2**63 - 1`.
+/// Assumes `8*_N*_N + 8*_N + 10 <= 2**63 - 1`.
 /// `int64` is enough under the assumptions.
 // Not every program needs this one.
 #[allow(dead_code)]

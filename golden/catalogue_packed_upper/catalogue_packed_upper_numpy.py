@@ -47,7 +47,7 @@ def catalogue_packed_upper_inv(N, flat):
     Returns:
         0 <= i < N, 0 <= j < N
 
-    Assumes 33*N*N + 33*N + 39 <= 2**63 - 1.
+    Assumes 8*N*N + 8*N + 10 <= 2**63 - 1.
     int64 is enough under the assumptions.
     """
     quotient = (_isqrt(8 * flat + 1) - 1) >> 1
