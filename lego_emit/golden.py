@@ -130,7 +130,13 @@ class Case:
 
     def text_path(self, target: str) -> Path:
         """Where the emitted text of a language lies."""
-        return self.folder / f"{self.name}{registry.printer(target).extension}"
+        printer = registry.printer(target)
+        path = self.folder / f"{printer.unit_name(self.name)}{printer.extension}"
+        if path == self.folder / SOURCE:
+            raise GoldenError(
+                f"{self.folder}: {printer.title} writes {SOURCE} there; rename the folder"
+            )
+        return path
 
     def texts(self, targets: Sequence[str]) -> Iterator[tuple[Path, str]]:
         """Every file that the case should have beside its layout.py, with its text."""
@@ -345,7 +351,7 @@ def _compare(path: Path, text: str) -> list[Difference]:
 
 def _orphans(root: str | Path, loaded: Sequence[Case]) -> list[Path]:
     """The files that no case accounts for; those of an installed plug-in's language are none."""
-    extensions = {registry.printer(t).extension for t in registry.targets()}
+    printers = [registry.printer(t) for t in registry.targets()]
     folders = {case.folder: case for case in loaded}
     orphans = []
     for path in sorted(Path(root).rglob("*")):
@@ -356,8 +362,8 @@ def _orphans(root: str | Path, loaded: Sequence[Case]) -> list[Path]:
         if case is None:
             known = path.suffix == ".md"
         else:
-            own = {f"{case.name}{extension}" for extension in extensions}
-            known = path.suffix == ".py" or path.name == TABLE or path.name in own
+            own = {TABLE, *(f"{p.unit_name(case.name)}{p.extension}" for p in printers)}
+            known = path.name in own or (path.suffix == ".py" and not _is_emitted(path))
         if not known:
             orphans.append(path)
     return orphans

@@ -51,7 +51,8 @@ def generate(
         adds one more. A layout gives NAME_apply and, where it exists, NAME_inv. A list of
         functions and layouts, or a dict that names them, makes one file of all of them: what
         sizes, assume and ranges say holds for those that have the parameters.
-    target: cuda, cpp, c, rust, fortran, julia, glsl, javascript, or an installed plug-in's name.
+        target: cuda, cpp, c, rust, fortran, julia, glsl, javascript, python, numpy, or an installed
+        plug-in's name.
     name: of the unit and its functions; default: the function's name, "layout" for a layout,
         "index" for an expression; of several the unit's alone, by default the first one's.
     sizes: parameters that are fixed to numbers, as {"BM": 32}.
@@ -61,7 +62,7 @@ def generate(
         at least 1.
     index_type: auto, int32, int64, uint32 or uint64. auto takes 32 bits where every intermediate
         value provably fits, else 64; what a size without a bound leaves open becomes a
-        precondition in `assumptions`.
+        precondition in `assumptions`. Python's integers have no bound: there auto is int.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
         and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the

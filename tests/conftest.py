@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from lego_emit.errors import LegoError, ToolchainError
+from lego_emit.plugins import entries
 from lego_emit.run import registry
 
 
@@ -25,7 +26,12 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=str(error)))
 
 
-TARGETS = ["c", "cpp", "cuda", "fortran", "glsl", "javascript", "julia", "rust"]
+# Our own, without plug-ins that happen to be installed.
+TARGETS = sorted(
+    name
+    for name, entry in entries("lego_emit.printers").items()
+    if entry.value.startswith("lego_emit.")
+)
 
 
 @pytest.fixture(params=TARGETS)

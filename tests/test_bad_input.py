@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import sympy
+from conftest import TARGETS
 
 from lego_emit import (
     Col,
@@ -633,7 +634,7 @@ def test_an_assumption_that_contradicts_a_size():
         ("cp", ["'cp'", "Did you mean 'cpp'?"]),
         ("c+++", ["Did you mean 'c++'?"]),
         ("all", ["Call generate() for each", "lego-emit generate -t all"]),
-        ("zig", ["'zig'", "c, cpp, cuda, fortran, glsl, javascript, julia, rust"]),
+        ("zig", ["'zig'", ", ".join(TARGETS)]),
         ("", ["''"]),
         (None, ["None", "'cuda'"]),
         (3, ["3"]),

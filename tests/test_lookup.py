@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import TARGETS
 
 from lego_emit import (
     Col,
@@ -34,7 +35,6 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.run import registry
 
-LANGUAGES = ("c", "cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript")
 ODD = [6, 1, 9, 0, 10, 3, 2, 8, 4, 5, 7]  # no formula is known
 PERM = [20, 11, 23, 17, 21, 13, 5, 10, 9, 6, 0, 7, 1, 19, 16, 12, 22, 14, 15, 3, 8, 2, 18, 4]
 
@@ -275,7 +275,7 @@ def test_names_in_the_file_are_not_the_users():
     def inverse(table):
         return Lookup([11], ODD)[table]
 
-    for target in LANGUAGES:
+    for target in TARGETS:
         unit = generate([table, inverse], target)
         own = unit.functions[0].nodes()
         (entries,) = {n.value for n in own if n.op == "table"}
@@ -344,7 +344,7 @@ def runs(target):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", LANGUAGES)
+@pytest.mark.parametrize("target", TARGETS)
 def test_random_permutations_are_verified(target):
     runs(target)
     layouts = [Lookup([97], shuffled(97)), Lookup([16, 8], shuffled(128, 1))]
@@ -364,13 +364,13 @@ def test_tables_of_two_index_types_are_verified():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["c", "cpp", "rust", "fortran", "julia", "javascript"])
+@pytest.mark.parametrize("target", ["c", "cpp", "rust", "fortran", "julia", "javascript", "python", "numpy"])
 def test_wide_entries_are_verified(target):
     runs(target)
     draw = random.Random(5)
     values = [draw.randrange(2**52) for _ in range(4096)]
     assert generate(Lookup([4096], values), target).verify()
-    if target not in ("fortran", "javascript"):
+    if target not in ("fortran", "javascript", "numpy"):
         assert generate(Lookup([128], shuffled(128)), target, index_type="uint64").verify()
     if target == "javascript":
         assert generate(Lookup([128], shuffled(128)), target, index_type="int64").verify()
@@ -410,7 +410,7 @@ def test_the_header_says_what_a_table_of_run_time_holds():
     def f(i, perm):
         return Lookup([24], "perm")[i] + perm
 
-    for target in set(LANGUAGES) - {"glsl"}:
+    for target in set(TARGETS) - {"glsl"}:
         text = generate(f, target).source
         assert "24 entries, 0 <= each < 24" in text
         assert "perm_2" in text and "perm is perm_2" in text.replace("`", ""), "a parameter has it"
@@ -475,6 +475,17 @@ PROGRAMS = {
         f'import {{ given }} from "./given.mjs";\nconst perm = Int32Array.of({LIST});\n'
         + "".join(f"console.log({c});\n" for c in CALLS),
         ["node main.mjs"],
+    ),
+    "python": (
+        "main.py",
+        f"from given import given\nperm = [{LIST}]\n" + "".join(f"print({c})\n" for c in CALLS),
+        [f"{sys.executable} main.py"],
+    ),
+    "numpy": (
+        "main.py",
+        f"import numpy\nfrom given import given\nperm = numpy.array([{LIST}])\n"
+        f"print(*given(*numpy.array({np.transpose(POINTS).tolist()}), perm))\n",
+        [f"{sys.executable} main.py"],
     ),
 }  # fmt: skip
 

@@ -68,6 +68,8 @@ MISTAKES = {
 def test_a_mistake_in_the_printer_is_found(toolchain, mistake):
     """A test of the tests: with one wrong spelling, values differ."""
     kind = type(registry.printer(toolchain.name))
+    if MISTAKES[mistake](kind.ops) == kind.ops:
+        pytest.skip("its one division rounds down")
     broken = type("Broken", (kind,), {"ops": MISTAKES[mistake](kind.ops)})()
     a, b = programs.var("a", -50, 50), programs.var("b", -50, 50)
     divisor = programs.node(

@@ -119,7 +119,12 @@ def generate(
         for unit in units:
             click.echo(unit.source, nl=False)
         return
-    for path in write_all(_files(units, where, is_folder=_is_folder(output, names))):
+    files = _files(units, where, is_folder=_is_folder(output, names))
+    if own := [path for path in files if path.resolve() == Path(file).resolve()]:
+        raise click.UsageError(
+            f"{own[0]} is the layouts' own file; choose another folder or --name"
+        )
+    for path in write_all(files):
         click.echo(f"wrote {path}", err=True)
 
 

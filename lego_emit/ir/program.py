@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from math import inf
+from typing import Any, cast
 
 from ..entries import Entries
 from ..errors import InternalError
@@ -22,6 +23,7 @@ INDEX_TYPES = {
     "uint32": (0, 2**32 - 1),
     "uint64": (0, 2**64 - 1),
     "int53": (-(2**53 - 1), 2**53 - 1),  # exact integers in a double (JavaScript's Number)
+    "int": (cast(int, -inf), cast(int, inf)),  # Python's have no bounds
 }
 
 

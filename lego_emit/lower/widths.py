@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from ..arith.expr import Expr
 from ..arith.facts import Facts
@@ -56,6 +57,8 @@ def choose_type(
                     f"{name}: a shift by up to {_shown(farthest)} does not fit {candidate}"
                 )
             continue
+        if most == inf:
+            return Width(candidate)
         outside = {
             k: n
             for k, n in nodes.items()

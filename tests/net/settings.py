@@ -9,6 +9,8 @@ TYPES = {
     "glsl": ("int32", "int64", "uint32", "uint64"),
     "fortran": ("int32", "int64"),
     "javascript": ("int32", "int53", "int64", "uint32", "uint64"),
+    "python": ("int", "int32", "int64", "uint32", "uint64"),
+    "numpy": ("int32", "int64"),
 }
 
 
@@ -16,6 +18,7 @@ def settings(c):
     """What else generate() is given."""
     target = c.weighted(
         (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
+        (1, "python"), (1, "numpy"),
     )  # fmt: skip
     return {
         "target": target,

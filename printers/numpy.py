@@ -1,0 +1,133 @@
+"""NumPy: functions on integers and arrays of integers, which broadcast.
+
+One text for NumPy, for Numba and, with `import jax.numpy as np`, for JAX: there is no `if` and no
+loop over elements, and no call that one of them lacks.
+
+Reference: https://numpy.org/doc/stable/reference/routines.math.html; `//` and `%` round down, for
+any sign, as Python's do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lego_emit.emit.printer import BREAK, FunctionView, Op, call, infix
+from lego_emit.entries import Entries
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Program
+from lego_emit.printers.python import KEYWORDS, PYTHON_OPS, UNARY, PythonPrinter, operations
+
+ISQRT = '''
+def _isqrt(n):
+    """The integer square root, digit by digit: square roots of floats are rounded."""
+    root = 0 * n
+    for k in range({{ 30 if index_type == "int32" else 62 }}, -1, -2):
+        digit = 1 * (n >= root + (1 << k))
+        n = n - digit * (root + (1 << k))
+        root = (root >> 1) + (digit << k)
+    return root
+'''
+
+
+class NumpyPrinter(PythonPrinter):
+    """NumPy's spellings. Unsigned types are left out: with a signed one they make floats."""
+
+    name = "numpy"
+    aliases = ("np",)
+    title = "NumPy"
+    types = {"int32": "int32", "int64": "int64"}
+    default_index = ("int32", "int64")
+    ops = {
+        **PYTHON_OPS,
+        "lnot": call("np.logical_not({0})", 1),
+        "land": infix("&", 8),
+        "lor": infix("|", 6),
+        "select": call(f"np.where({{0}},{BREAK}{{1}},{BREAK}{{2}})", 3),
+        "min": call(f"np.minimum({{0}},{BREAK}{{1}})", 2),
+        "max": call(f"np.maximum({{0}},{BREAK}{{1}})", 2),
+        "isqrt": call("_isqrt({0})", 1, "isqrt"),
+        "lookup": call(f"np.take({{0}},{BREAK}{{1}})", 2),
+        "int": Op("1 * {0}", 11, (UNARY,)),
+    }
+    helpers = {"isqrt": ISQRT}
+    reserved = KEYWORDS | {"np", "range"}
+    bit_operations = True
+    lazy_select = False
+
+    def unit_name(self, name: str) -> str:
+        """The module's name, another one than the plain Python module's."""
+        return f"{super().unit_name(name)}_numpy"
+
+    def table(self, entries: Entries, index_type: str) -> str:
+        """An array."""
+        lines = self.entry_lines(entries, index_type, 4)
+        return f"{entries.name} = np.array([\n{lines},\n], np.{index_type})  # fmt: skip"
+
+    def table_parameter(self, form: str, T: str) -> str:
+        """Any array."""
+        return "{name}"
+
+    def imports(self, functions: Sequence[FunctionView]) -> list[str]:
+        """NumPy where it is used."""
+        calls = operations(functions) & {op for op in self.ops if "np." in self.ops[op].text}
+        used = calls or any(f.axes for f in functions)
+        return ["import numpy as np"] if used else []
+
+    def module_docs(self, program: Program) -> list[str]:
+        """The lines of the module's docstring: how wide the arrays are to be, too."""
+        summary = "Index functions on integers and arrays of integers, which broadcast."
+        width = "Arrays are as wide as the functions say."
+        return self._docstring(summary, [], [program.title, "", width])
+
+    def head(self, f: FunctionView) -> str:
+        """The line that defines the function."""
+        return self._head(f.name, f.signature("{name}", None, f",{BREAK}"), "")
+
+    def _head(self, name: str, parameters: str, result: str) -> str:
+        return self.line(f"def {name}({parameters}):", 0)
+
+    def values(self, f: FunctionView) -> list[str]:
+        """The results; of integers a select makes an array without axes, and [()] a number of it."""
+        body = dict(f.body)
+
+        def selects(node: Node) -> bool:
+            return node.op == "select" or (node.value in body and selects(body[node.value]))
+
+        return [
+            text + "[()]" * selects(node)
+            for text, (_, node) in zip(f.texts(), f.outputs, strict=True)
+        ]
+
+    # -- the array form ----------------------------------------------------------------------
+
+    def array(self, f: FunctionView) -> list[str]:
+        """The lines of the function that gives a function's results over its ':' axes."""
+        lines = self.array_docs(f, ", ")
+        for k, (name, extent) in enumerate(f.axes):
+            after = len(f.axes) - k - 1
+            places = f"[:{', None' * after}]" if after else ""
+            lines.append(self.line(f"{name} = np.arange({self.between(f, extent)}){places}", 4))
+        call = f"{f.name}({f',{BREAK}'.join(p.name for p in f.params)})"
+        shape = "".join(f"{self.expression(extent, f)},{BREAK}" for _, extent in f.axes)
+        shape = f"({shape.removesuffix(BREAK) if len(f.axes) == 1 else shape[:-2]})"
+        axes = {name for name, _ in f.axes}
+        short = [not axes <= _read(f, node) for _, node in f.outputs]
+        forms = [f"np.broadcast_to({{}},{BREAK}{shape})" if s else "{}" for s in short]
+        values = [f"_{name}" for name, _ in f.outputs]  # a user's names start otherwise
+        if len(forms) == 1:
+            values = [call]
+        elif any(short):
+            lines.append(self.line(f"{', '.join(values)} = {call}", 4))
+        else:
+            forms, values = ["{}"], [call]
+        results = (form.format(value) for form, value in zip(forms, values, strict=True))
+        lines.append(self.line(f"return {f',{BREAK}'.join(results)}", 4))
+        scalars = f",{BREAK}".join(self.scalars(f))
+        return [self._head(f"{f.name}_array", scalars, ""), *(f"    {x}" for x in lines)]
+
+
+def _read(f: FunctionView, node: Node) -> set[object]:
+    """The names that a value comes of."""
+    body = dict(f.body)
+    names = {part.value for part in node.walk() if part.op == "var"}
+    return names.union(*(_read(f, body[name]) for name in names if name in body))

@@ -1,0 +1,221 @@
+"""Python: a module of typed functions on plain integers, Python 3.9 or newer.
+
+Reference: https://docs.python.org/3/reference/expressions.html#operator-precedence; `//` and `%`
+round down, for any sign, and integers have no width.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from lego_emit.emit.arrays import number
+from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
+from lego_emit.entries import Entries
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Program
+from lego_emit.printers.python_lines import statement
+
+UNARY = 12
+ANY = "any integer"
+
+KEYWORDS = frozenset(
+    """False None True and as assert async await break class continue def del elif else except
+    finally for from global if import in is lambda nonlocal not or pass raise return try while with
+    yield""".split()
+)
+
+# Other operators that both languages have. Bit operations bind looser than + here; few readers
+# know it, so that their operands are bracketed.
+PYTHON_OPS = {
+    "neg": Op("-{0}", UNARY, (UNARY + 1,)),
+    "not": Op("~{0}", UNARY, (UNARY,)),
+    "mul": infix("*", 11),
+    "div": infix("//", 11),
+    "mod": infix("%", 11),
+    "floordiv": infix("//", 11),
+    "floormod": infix("%", 11),
+    "add": infix("+", 10),
+    "sub": infix("-", 10),
+    "shl": infix("<<", 9, UNARY, UNARY),
+    "shr": infix(">>", 9, UNARY, UNARY),
+    "and": infix("&", 8, UNARY, UNARY),
+    "xor": infix("^", 7, UNARY, UNARY),
+    "or": infix("|", 6, UNARY, UNARY),
+    "lt": infix("<", 5, 6),
+    "le": infix("<=", 5, 6),
+    "gt": infix(">", 5, 6),
+    "ge": infix(">=", 5, 6),
+    "eq": infix("==", 5, 6),
+    "ne": infix("!=", 5, 6),
+}
+
+
+class PythonPrinter(Printer):
+    """Python's spellings. An index type says what fits, the text is the same."""
+
+    name = "python"
+    aliases = ("py",)
+    title = "Python"
+    extension = ".py"
+    types = {t: "int" for t in ("int", "int32", "int64", "uint32", "uint64")}
+    default_index = ("int",)
+    ops = {
+        **PYTHON_OPS,
+        "lnot": Op("not {0}", 4, (4,)),
+        "land": infix("and", 3),
+        "lor": infix("or", 2),
+        "select": Op(f"{{1}}{BREAK}if {{0}}{BREAK}else {{2}}", 1, (2, 2, 1)),
+        "min": call(f"min({{0}},{BREAK}{{1}})", 2),
+        "max": call(f"max({{0}},{BREAK}{{1}})", 2),
+        "isqrt": call("math.isqrt({0})", 1),
+        "lookup": call("{0}[{1}]", 2),
+        "int": call("int({0})", 1),
+    }
+    template = "python.jinja"
+    reserved = KEYWORDS | frozenset("Sequence int list math max min range tuple".split())
+    bit_operations = False
+    hexadecimal = True
+
+    def companions(self, name: str) -> set[str]:
+        """The array form's name."""
+        return {f"{name}_array"}
+
+    def mask(self, value: int, index_type: str) -> str:
+        """Hexadecimal digits as Black writes them."""
+        return super().mask(value, index_type).upper().replace("X", "x")
+
+    def table_name(self, name: str, unit: str) -> str:
+        """In capitals, as constants are."""
+        return name.upper()
+
+    def table(self, entries: Entries, index_type: str) -> str:
+        """A tuple."""
+        lines = self.entry_lines(entries, index_type, 4)
+        return f"{entries.name} = (\n{lines},\n)  # fmt: skip"
+
+    def table_parameter(self, form: str, T: str) -> str:
+        """Any sequence of integers; form has {T} where types are declared."""
+        return "{name}: Sequence[int]" if "{T}" in form else "{name}"
+
+    def emit(self, program: Program) -> str:
+        """The module, with two blank lines before each function."""
+        return super().emit(program).replace("\n\ndef ", "\n\n\ndef ")
+
+    def imports(self, functions: Sequence[FunctionView]) -> list[str]:
+        """The imports, those of modules first."""
+        found = []
+        if "isqrt" in operations(functions):
+            found.append("import math")
+        if any(f.tables for f in functions):
+            found.append("from collections.abc import Sequence")
+        return found
+
+    # -- texts for the template --------------------------------------------------------------
+
+    def line(self, text: str, indent: int) -> str:
+        """A statement, broken within brackets where it is long."""
+        return statement(text, indent, self.line_width, self._looseness)
+
+    def head(self, f: FunctionView) -> str:
+        """The line that defines the function."""
+        return self._head(f.name, f.signature("{name}: {T}", None, f",{BREAK}"), _several(f, f.T))
+
+    def _head(self, name: str, parameters: str, result: str) -> str:
+        return self.line(f"def {name}({parameters}) -> {result}:", 0)
+
+    def returned(self, f: FunctionView) -> str:
+        """The statement that gives the results."""
+        return self.line(f"return {f',{BREAK}'.join(self.values(f))}", 4)
+
+    def values(self, f: FunctionView) -> list[str]:
+        """The results' expressions."""
+        return f.texts()
+
+    def module_docs(self, program: Program) -> list[str]:
+        """The lines of the module's docstring."""
+        return self._docstring("Index functions on integers.", [], [program.title])
+
+    def docs(self, f: FunctionView) -> list[str]:
+        """The lines of the docstring, quotes and all."""
+        arguments = [f"{p.name}: {p.range_text or ANY}" for p in f.params]
+        arguments += [f"{t.name}: {t.says}" for t in f.tables]
+        notes = [f"Assumes {a}." for a in f.assumptions]
+        notes += [f.width_note] if f.width_note else []
+        notes += [f"Renamed: {old} is {new} here." for old, new in f.renamed]
+        sections = [("Args:", arguments), ("Returns:", [f.result_range] if f.result_range else [])]
+        summary = f.summary or f"The index function {f.name}."
+        return self._docstring(summary, sections, notes)
+
+    def _docstring(
+        self, summary: str, sections: Iterable[tuple[str, list[str]]], notes: list[str]
+    ) -> list[str]:
+        paragraphs = [[name, *(f"    {x}" for x in texts)] for name, texts in sections if texts]
+        lines = [summary, *(x for p in [*paragraphs, notes] if p for x in ("", *p))]
+        made = [part for line in lines for part in self._wrapped(line)]
+        made = [x.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for x in made]
+        made[0] = f'"""{made[0]}'
+        if len(made) > 1 or len(made[0]) + 7 > self.line_width or made[0].endswith('"'):
+            return [*made, '"""']
+        return [f'{made[0]}"""']
+
+    def _wrapped(self, line: str) -> list[str]:
+        pad = " " * (len(line) - len(line.lstrip()))
+        width = self.line_width - 4
+        found = textwrap.wrap(
+            line, width, subsequent_indent=f"{pad}    " if pad else "",
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+        return found or [""]
+
+    # -- the array form ----------------------------------------------------------------------
+
+    def array(self, f: FunctionView) -> list[str]:
+        """The lines of the function that gives a function's results over its ':' axes: a list of
+        lists."""
+        result = _several(f, f.T)
+        for _ in f.axes:
+            result = f"list[{result}]"
+        scalars = f",{BREAK}".join(f"{name}: {f.T}" for name in self.scalars(f))
+        text = f"{f.name}({f',{BREAK}'.join(p.name for p in f.params)})"
+        for name, extent in reversed(f.axes):
+            text = f"[{text}{BREAK}for {name} in range({self.between(f, extent)})]"
+        lines = [*self.array_docs(f, "]["), self.line(f"return {text}", 4)]
+        return [self._head(f"{f.name}_array", scalars, result), *(f"    {x}" for x in lines)]
+
+    def array_docs(self, f: FunctionView, joint: str) -> list[str]:
+        """The lines of the array form's docstring; joint: what stands between two subscripts."""
+        ranges = {p.name: p.range_text for p in f.params}
+        axes = [name for name, _ in f.axes]
+        place = joint.join(f"{name} - 1" for name in axes) if f.base else joint.join(axes)
+        arguments = [f"{name}: {ranges[name] or ANY}" for name in self.scalars(f)]
+        call = f"{f.name}({', '.join(p.name for p in f.params)})"
+        summary = f"The results of {f.name} for all {', '.join(ranges[name] for name in axes)}."
+        return self._docstring(
+            summary, [("Args:", arguments), ("Returns:", [f"Element [{place}] is {call}."])], []
+        )
+
+    def scalars(self, f: FunctionView) -> list[str]:
+        """The parameters that are no ':' axes."""
+        axes = {name for name, _ in f.axes}
+        return [p.name for p in f.params if p.name not in axes]
+
+    def between(self, f: FunctionView, extent: Node) -> str:
+        """The arguments of the range that an axis runs over."""
+        if not f.base:
+            return self.expression(extent, f)
+        if extent.op == "const":
+            return f"1, {number(extent) + 1}"
+        return f"1, {self.expression(extent, f, self.ops['add'].needs[0])} + 1"
+
+
+def operations(functions: Iterable[FunctionView]) -> set[str]:
+    """The operations of the functions and of their extents."""
+    roots = (n for f in functions for n in (*f.nodes(), *(e for _, e in f.axes)))
+    return {part.op for root in roots for part in root.walk()}
+
+
+def _several(f: FunctionView, kind: str) -> str:
+    """A tuple of a kind where there are several results."""
+    count = len(f.outputs)
+    return f"tuple[{f',{BREAK}'.join([kind] * count)}]" if count > 1 else kind

@@ -1,0 +1,93 @@
+"""Python: the interpreter that runs lego_emit runs the emitted modules, too."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lego_emit.emit.unit import Unit
+from lego_emit.errors import ToolchainError
+from lego_emit.ir.program import Function
+from lego_emit.run.target import Library, Target, Toolchain
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class PythonTarget(Target):
+    """Functions on integers, called for one index after the other."""
+
+    name = "python"
+
+    def find(self) -> Toolchain:
+        """This interpreter."""
+        version = f"{platform.python_implementation()} {platform.python_version()}"
+        return Toolchain(sys.executable, version)
+
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """The units' modules; a warning of the compiler is an error."""
+        return PythonLibrary(units)
+
+
+@contextmanager
+def reported(what: str) -> Iterator[None]:
+    """What emitted code raises, as a ToolchainError; a warning counts as an error."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+    except Exception:
+        raise ToolchainError(f"{what}:\n{traceback.format_exc(limit=-3)}".rstrip()) from None
+
+
+class PythonLibrary:
+    """The units' modules."""
+
+    def __init__(self, units: Sequence[Unit]):
+        self.modules: list[dict[str, Any]] = []
+        for k, unit in enumerate(units):
+            module: dict[str, Any] = {"__name__": unit.program.name}
+            with reported(f"target {unit.printer.name!r}: {unit.program.name} does not load"):
+                exec(compile(unit.source, f"unit_{k}{unit.printer.extension}", "exec"), module)
+            self.modules.append(module)
+
+    def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        """A call for each index."""
+        called = self.modules[unit][function.name]
+        kind = _type(function)
+        columns = [a.view(kind).tolist() for a in inputs[: len(function.params)]]
+        with reported(f"{function.name} fails"):
+            rows = zip(*columns, strict=True) if columns else [()] * len(inputs[0])
+            return _columns(function, [called(*row) for row in rows])
+
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        """The lists of the array form, flat."""
+        with reported(f"{function.name}_array fails"):
+            found = self.modules[unit][f"{function.name}_array"](*scalars)
+            for _ in function.axes[1:]:
+                found = [element for part in found for element in part]
+            return _columns(function, found)
+
+
+def _columns(function: Function, results: list[Any]) -> list[np.ndarray]:
+    """The results as one array for each output. Raises TypeError where one is no integer."""
+    import numpy as np
+
+    rows = results if len(function.outputs) > 1 else [(r,) for r in results]
+    if wrong := [value for row in rows for value in row if type(value) is not int]:
+        raise TypeError(f"{wrong[0]!r} is no int")
+    columns = zip(*rows, strict=True) if rows else [()] * len(function.outputs)
+    return [np.array(column, _type(function)).view(np.int64) for column in columns]
+
+
+def _type(function: Function) -> str:
+    """What 64 bits of an argument or a result are."""
+    return "uint64" if function.index_type == "uint64" else "int64"
