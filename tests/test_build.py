@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import TARGETS
 from click.testing import CliRunner
+from conftest import TARGETS
 
 import lego_emit
 from lego_emit.cli import main
@@ -329,7 +329,9 @@ def test_two_hundred_layouts_in_every_language(monkeypatch):
     files = len(TARGETS) + 1  # and the types of JavaScript
     first = process()
     assert first.returncode == 0, first.stderr
-    assert first.stderr.strip() == f"wrote {200 * files} files"  # no progress bar: this is no terminal
+    assert (
+        first.stderr.strip() == f"wrote {200 * files} files"
+    )  # no progress bar: this is no terminal
     before, read, made = state(), Counter(), []
     monkeypatch.setattr(
         "lego_emit.project.build.file_digest", lambda path: read.update([path]) or file_digest(path)

@@ -364,7 +364,9 @@ def test_tables_of_two_index_types_are_verified():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["c", "cpp", "rust", "fortran", "julia", "javascript", "python", "numpy"])
+@pytest.mark.parametrize(
+    "target", ["c", "cpp", "rust", "fortran", "julia", "javascript", "python", "numpy"]
+)
 def test_wide_entries_are_verified(target):
     runs(target)
     draw = random.Random(5)

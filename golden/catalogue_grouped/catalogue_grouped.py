@@ -2,43 +2,38 @@
 # Format 1.
 """Index functions on integers.
 
-catalogue_grouped(M, N)
+GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 """
 
 
-def catalogue_grouped_apply(M: int, N: int, i: int, j: int) -> int:
+def catalogue_grouped_apply(i: int, j: int) -> int:
     """Physical position of the logical index (i, j).
 
     Args:
-        M: M >= 1
-        N: N >= 1
-        i: 0 <= i < M
-        j: 0 <= j < N
+        i: 0 <= i < 11
+        j: 0 <= j < 5
 
     Returns:
-        0 <= the result < M*N
+        0 <= the result < 55
     """
     i_div_8 = i // 8
     scaled = 8 * i_div_8
-    return i_div_8 * (8 * N - 8) + (8 * j if scaled + 9 <= M else j * (M - scaled)) + i
+    return 32 * i_div_8 + (8 * j if scaled <= 2 else j * (11 - scaled)) + i
 
 
-def catalogue_grouped_inv(M: int, N: int, flat: int) -> tuple[int, int]:
+def catalogue_grouped_inv(flat: int) -> tuple[int, int]:
     """Logical index (i, j) of a physical position.
 
     Args:
-        M: M >= 1
-        N: N >= 1
-        flat: 0 <= flat < M*N
+        flat: 0 <= flat < 55
 
     Returns:
-        0 <= i < M, 0 <= j < N
+        0 <= i < 11, 0 <= j < 5
     """
-    quotient = flat // N // 8
-    scaled = 8 * quotient
-    difference = flat - 8 * N * quotient
-    difference_2 = M - scaled
+    scaled = 8 * (flat // 40)
+    flat_mod_40 = flat % 40
+    difference = 11 - scaled
     return (
-        scaled + (flat % 8 if scaled + 9 <= M else difference % difference_2),
-        flat // 8 - N * quotient if scaled + 9 <= M else difference // difference_2,
+        scaled + (flat % 8 if scaled <= 2 else flat_mod_40 % difference),
+        flat_mod_40 // 8 if scaled <= 2 else flat_mod_40 // difference,
     )

@@ -2,7 +2,7 @@
 # Format 1.
 """Index functions on integers and arrays of integers, which broadcast.
 
-catalogue_grouped(M, N)
+GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 
 Arrays are as wide as the functions say.
 """
@@ -10,46 +10,37 @@ Arrays are as wide as the functions say.
 import numpy as np
 
 
-def catalogue_grouped_apply(M, N, i, j):
+def catalogue_grouped_apply(i, j):
     """Physical position of the logical index (i, j).
 
     Args:
-        M: M >= 1
-        N: N >= 1
-        i: 0 <= i < M
-        j: 0 <= j < N
+        i: 0 <= i < 11
+        j: 0 <= j < 5
 
     Returns:
-        0 <= the result < M*N
+        0 <= the result < 55
 
-    Assumes 9*M*N + 9*M + 8*N + 8 <= 2**63 - 1.
-    int64 is enough under the assumptions.
+    int32 is enough: every value lies in 0..86.
     """
-    i_div_8 = i >> 3
-    scaled = 8 * i_div_8
-    return i_div_8 * (8 * N - 8) + np.where(scaled + 9 <= M, 8 * j, j * (M - scaled)) + i
+    bits = i & 8
+    return 4 * bits + np.where(bits <= 2, 8 * j, j * (11 - bits)) + i
 
 
-def catalogue_grouped_inv(M, N, flat):
+def catalogue_grouped_inv(flat):
     """Logical index (i, j) of a physical position.
 
     Args:
-        M: M >= 1
-        N: N >= 1
-        flat: 0 <= flat < M*N
+        flat: 0 <= flat < 55
 
     Returns:
-        0 <= i < M, 0 <= j < N
+        0 <= i < 11, 0 <= j < 5
 
-    Assumes 8*M*N + 17 <= 2**63 - 1.
-    Assumes 8*M*N*N + 8*N <= 2**63 - 1.
-    int64 is enough under the assumptions.
+    int32 is enough: every value lies in 0..54.
     """
-    quotient = (flat // N) >> 3
-    scaled = 8 * quotient
-    difference = flat - 8 * N * quotient
-    difference_2 = M - scaled
+    scaled = 8 * (flat // 40)
+    flat_mod_40 = flat % 40
+    difference = 11 - scaled
     return (
-        scaled + np.where(scaled + 9 <= M, flat & 7, difference % difference_2),
-        np.where(scaled + 9 <= M, (flat >> 3) - N * quotient, difference // difference_2)[()],
+        scaled + np.where(scaled <= 2, flat & 7, flat_mod_40 % difference),
+        np.where(scaled <= 2, flat_mod_40 >> 3, flat_mod_40 // difference)[()],
     )
