@@ -50,7 +50,7 @@ class CPrinter(HeaderPrinter):
         for name, text in (EXTREMES | HELPERS).items()
         for mark in MARKS.values()
     }
-    cast = "({T})({0})"
+    cast = "({T}){0}"
     template = "c.jinja"
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)

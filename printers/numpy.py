@@ -52,6 +52,7 @@ class NumpyPrinter(PythonPrinter):
     helpers = {"isqrt": ISQRT}
     reserved = KEYWORDS | {"np", "range"}
     bit_operations = True
+    kernel_types = ("int64",)
     lazy_select = False
 
     def unit_name(self, name: str) -> str:

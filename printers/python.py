@@ -76,6 +76,7 @@ class PythonPrinter(Printer):
     reserved = KEYWORDS | frozenset("Sequence int list math max min range tuple".split())
     bit_operations = False
     hexadecimal = True
+    declaration = "{name} = {expr}"
 
     def companions(self, name: str) -> set[str]:
         """The array form's name."""

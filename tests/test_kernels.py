@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import Col, GroupBy, RegP, Row, TileBy, catalogue, render, symbols
+from lego_emit import Col, GroupBy, Lookup, RegP, Row, TileBy, catalogue, render, symbols
 from lego_emit.cli import main
 from lego_emit.errors import LegoError, TemplateError
 
@@ -16,13 +16,14 @@ M, N = symbols("M N")
 TILED = TileBy([M // 4, N // 8], [4, 8]).OrderBy(Row(M, N))
 SMALL = GroupBy([4, 8]).OrderBy(Col(4, 8))
 SWIZZLED = GroupBy([8, 8]).OrderBy(RegP([2, 4, 8], [1, 0, 2]))
+ODD = Lookup([7], [6, 1, 0, 3, 2, 4, 5])
 GROUPED = catalogue["triton.grouped"](M // 4, N // 8, 3)
 
 needs_gxx = pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
 
 
 def line(text, target="cuda", **given):
-    return str(render(text, target, **{"A": TILED, "S": SMALL, **given}))
+    return str(render(text, target, **{"A": TILED, "S": SMALL, "L": ODD, **given}))
 
 
 # -- what is printed -----------------------------------------------------------------------------
@@ -65,12 +66,39 @@ def test_names_have_types():
 
 def test_a_whole_expression_is_cast_as_one():
     wide = line("x = {{ S[i, j] }};", "rust", names="i j", index_type="int64")
-    assert wide == "x = ((4 * j + i) as i64);"
+    assert wide == "x = (4 * j + i) as i64;"
 
 
 def test_statements_name_common_parts_once():
     found = line("{% names p %}\n  {% index i, j = S.inv(p) %}\n  s[{{ S[i, j] }}] = 0;\n")
     assert found == "  const int i = p & 3;\n  const int j = p >> 2;\n  s[4 * j + i] = 0;\n"
+
+
+def test_a_name_that_is_declared_again_forgets_what_was_known_of_it():
+    found = line(
+        "{% names p, n %}{% index a, b = S.inv(p) %}[{{ a % 4 }}]{% index a, b = W.inv(p) %}[{{ a % 4 }}]"
+        "{% assume 'n < 4' %}[{{ n % 4 }}]{% index n = a %}[{{ n % 4 }}]",
+        W=GroupBy([16, 16]).OrderBy(Col(16, 16)),
+        assume="n >= 0",
+    )
+    assert [x.split("]")[0] for x in found.split("[")[1:]] == ["a", "a & 3", "n", "n & 3"]
+
+
+def test_common_parts_take_no_declared_name():
+    found = line("{% names p, m_M_div_4 %}{% index m, n = G.inv(p) %}", G=GROUPED)
+    assert "m_M_div_4_2 = M >> 2" in found and " m_M_div_4 =" not in found
+
+
+def test_a_layout_size_is_a_name():
+    assert line("[{{ M * 2 }}] [{{ f(M) }}]", f=lambda n: n // 2 * N) == (
+        "[2 * static_cast<long long>(M)] [static_cast<long long>(M >> 1) * N]"
+    )
+
+
+def test_entries_of_a_table_are_cast():
+    given = {"R": Lookup([8], "owner"), "names": "i"}
+    assert line("[{{ R[i] }}]", **given) == "[static_cast<int>(owner[i])]"
+    assert line("[{{ R[i] }}]", "rust", **given) == "[(owner[i as usize]) as i32]"
 
 
 def test_whole_functions():
@@ -160,12 +188,15 @@ __global__ void k(const float* a, float* b, int M, int N) {
 @pytest.mark.parametrize(
     ("target", "wanted"),
     [
-        ("c", "N * (4 * (int64_t)(pm) + i) + j"),
+        ("c", "N * (4 * (int64_t)pm + i) + j"),
         ("cpp", "N * (4 * static_cast<std::int64_t>(pm) + i) + j"),
         ("rust", "(N as i64) * (4 * (pm as i64) + (i as i64)) + (j as i64)"),
         ("fortran", "N * (4_int64 * int(pm, int64) + i) + j"),
         ("glsl", "N * (4 * pm + i) + j"),
         ("js", "N * (4 * pm + i) + j"),
+        ("julia", "N * (4 * pm + i) + j"),
+        ("numpy", "N * (4 * pm + i) + j"),
+        ("python", "N * (4 * pm + i) + j"),
     ],
 )
 def test_other_languages(target, wanted):
@@ -198,6 +229,17 @@ def test_other_languages(target, wanted):
         ("{{ S.nope }}", "S has no 'nope'"),
         ("{{ 1 // 0 }}", "ZeroDivisionError"),
         ("{% assume 'i <' %}{% names i %}{{ S[i, 0] }}", "i <"),
+        ("{% names i %}\n{% assume 'q < 4' %}", "line 2: assume 'q < 4': q is no declared name"),
+        ("{% names int %}", "'int' is no name in CUDA C"),
+        ("{% names %}", "expected token 'name'"),
+        ("{% index M = A.inv('p')[0] %}", "M is a size of a layout"),
+        ("{% names p %}{% index p = p + 1 %}", "p is made of another p"),
+        ("{{ S.dims }}", r"S.dims has 2 values: write S.dims\[0\]"),
+        ("{{ S.inv('p') }}", r"S.inv\(p\) has 2 values"),
+        ("{{ S[None, 0] }}", "line 1: None is no index"),
+        ("{{ S['}{', 0] }}", "'}{' is no expression"),
+        ("{{ S[0:1, 0] }}", "Jinja takes no slice beside another index"),
+        ("{{ L['i'] }}", "needs a constant table, which no kernel's text holds"),
     ],
 )
 def test_what_cannot_be_rendered_is_one_line_with_its_place(text, said):
@@ -206,14 +248,31 @@ def test_what_cannot_be_rendered_is_one_line_with_its_place(text, said):
     assert "\n" not in str(caught.value) and str(caught.value).startswith("<template>")
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"where": {"t * 4": (0, 4)}},
+            "where: the template gives no layout the text 't \\* 4'. Did you",
+        ),
+        ({"ranges": {"q": (0, 4)}}, "ranges: q is no declared name"),
+        ({"assume": "q < 4"}, "assume 'q < 4': q is no declared name"),
+    ],
+)
+def test_what_is_said_of_nothing_is_an_error(given, said):
+    with pytest.raises(TemplateError, match=said):
+        line("{{ S['t*4', 0] }}", **given)
+
+
+def test_a_declared_type_holds_where_statements_name_none():
+    text = "{% names p, a: int32, b %}\n{% index a, b = W.inv(p) %}"
+    with pytest.raises(TemplateError, match="a is declared int32, and its value may need int64"):
+        line(text, "fortran", W=GroupBy([M, N]))
+
+
 def test_a_sandboxed_template_reaches_nothing_else():
     with pytest.raises(LegoError, match=r"unsafe|undefined|declared"):
         render("{{ ''.__class__.__mro__[1].__subclasses__() }}", sandboxed=True)
-
-
-def test_julia_is_not_there_yet():
-    with pytest.raises(TemplateError, match="kernels are not rendered in Julia yet"):
-        line("", "julia")
 
 
 def test_the_command_line(tmp_path):

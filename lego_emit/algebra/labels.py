@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -10,6 +10,7 @@ from ..errors import LayoutError, shown
 from ..kinds import is_integer
 
 Dims = tuple[tuple[str, int], ...]  # name -> bits
+AXIS_NAMES = "ijklmn"
 
 
 def names_of(construct: str, names: Any) -> list[Any]:
@@ -117,6 +118,12 @@ def checked_image(
     return tuple(int(v) for v in values)
 
 
-def index_names(count: int) -> list[str]:
-    """What the indices of a layout without names are called: i, j, k .."""
-    return [*"ijklmn"[:count]] if count <= 6 else [f"i{k}" for k in range(count)]
+def index_names(count: int, taken: Collection[str] = ()) -> list[str]:
+    """What the indices of a layout without names are called: i, j, k .., or i0, i1 .. where there are
+    many or one of those is taken."""
+    if count <= len(AXIS_NAMES) and not {*AXIS_NAMES[:count]} & {*taken}:
+        return [*AXIS_NAMES[:count]]
+    prefix = "i"
+    while any(f"{prefix}{k}" in taken for k in range(count)):
+        prefix += "x"
+    return [f"{prefix}{k}" for k in range(count)]

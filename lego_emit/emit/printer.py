@@ -158,6 +158,7 @@ class Printer:
     outputs_are_variables = False
     cast = ""  # how a value is cast to the index type {T}; "" where none needs to be
     widens = False  # whether an operand of the index type makes a narrower one as wide
+    kernel_types: tuple[str, ...] = ()  # default_index of kernels, where it is another
     declaration = ""  # a statement that declares {name} of the type {T} with the value {expr}
     bit_operations = True
     lazy_select = True

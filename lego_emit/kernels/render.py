@@ -17,7 +17,7 @@ from ..emit import registry
 from ..errors import LegoError, TemplateError, shown
 from .spelling import CLOSED, END, START, Kernel
 from .tags import KERNEL, KernelTags
-from .values import placed
+from .values import placed, sizes_of
 
 INLINE = "<template>"  # what a template that is no file is called
 MARKED = re.compile(f"{START}({CLOSED}?)([^{START}{END}]*){END}")
@@ -75,13 +75,17 @@ def render(
             if name in kernel.types:
                 raise TemplateError(f"{name} is a declared name and given as {shown(value)}")
             environment.globals[name] = placed(kernel, name, value)
+        for name in (name for value in context.values() for name in sizes_of(value)):
+            environment.globals.setdefault(name, kernel.size(name))
         template = (
             environment.from_string(str(source))
             if not file
             else environment.get_template(file.name)
         )
         found = template.render()
-    made = Rendered(MARKED.sub(_bracketed(found), found))
+        kernel.finished()
+    lines_end = not kernel.printer.declaration.endswith(";")
+    made = Rendered(MARKED.sub(_bracketed(found, lines_end), found))
     made.assumptions = tuple(kernel.assumptions)
     return made
 
@@ -107,19 +111,22 @@ def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
     )
 
 
-def _bracketed(whole: str) -> Any:
-    """Puts an expression into brackets unless those around it, or its place, do."""
+def _bracketed(whole: str, lines_end: bool) -> Any:
+    """Puts an expression into brackets unless those around it, or its place, do. lines_end: a line's
+    end is a statement's."""
 
     def text(match: re.Match[str]) -> str:
         closed, inner = match.groups()
-        before = whole[: match.start()].rstrip()
-        after = whole[match.end() :].lstrip()[:1]
-        opens = before[-1:] in ("(", "[", "{", ",", ";") or bool(
-            re.search(r"(^|[^=<>!:])=$|\breturn$", before)
-        )
-        if closed or (opens and after in (")", "]", "}", ",", ";")):
-            return inner
-        return f"({inner})"
+        before, after = whole[: match.start()].rstrip(), whole[match.end() :].lstrip(" \t")[:1]
+        assigned = re.search(r"(^|[^=<>!:/~])=$|\breturn$", before) is not None
+        if lines_end and after in ("", "\n"):
+            ends = assigned
+        else:
+            after = whole[match.end() :].lstrip()[:1]
+            opens = assigned or before[-1:] in ("(", "[", "{", ",", ";")
+            ends = opens and after in (")", "]", "}", ",", ";")
+            ends = ends or (after == "{" and re.search(r"\b(if|while)$", before) is not None)
+        return inner if closed or ends else f"({inner})"
 
     return text
 
@@ -141,9 +148,13 @@ def _placed(file: Path | None) -> Iterator[None]:
     except jinja2.TemplateError as error:
         raise TemplateError(f"{_place(file, error)}: {error.message}") from None
     except LegoError as error:
-        if isinstance(error, TemplateError) and str(error).startswith((f"{file}", INLINE)):
+        if isinstance(error, TemplateError) and str(error).startswith(str(file or INLINE)):
             raise
         raise TemplateError(f"{_place(file, error)}: {error}") from error
+    except SyntaxError:
+        raise TemplateError(
+            f"{file or INLINE}: Jinja takes no slice beside another index: write A.at('i, :')"
+        ) from None
     except RecursionError:
         raise TemplateError(f"{file or INLINE}: it nests too deep") from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from ..arith.assume import parse
@@ -15,17 +16,20 @@ from ..arith.terms import Atom
 from ..emit.emit import emit
 from ..emit.printer import ATOM, FunctionView, Printer
 from ..errors import TemplateError, nearest, shown
-from ..ir.nodes import OPS, Node
+from ..ir.nodes import Node
 from ..ir.program import INDEX_TYPES, Function, Program
+from ..ir.relations import renamed, replaced
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program
 from ..trace.subject import followed
 from .values import Step, Test, Value, values_of
+from .widths import Widths
 
 START, END, CLOSED = "\ue000", "\ue001", "\ue002"  # around an expression, until all text is there
 LARGEST = 2000  # operations of one expression
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
-SHRINKING = frozenset({"div", "mod", "shr", "and", "or", "xor", "min", "max", "select"})
+CLOSING = {")": "(", "]": "[", "}": "{"}
+EXTREMES = {"min": "lt", "max": "gt"}
 ALWAYS = Node("eq", (Node("const", (), 0, 0, 0),) * 2)
 
 
@@ -43,19 +47,21 @@ class Kernel:
         ranges: Mapping[str, Any],
         where: Mapping[str, Any],
     ):
-        self.printer, self.index_type = printer, index_type
+        own = printer.kernel_types or printer.default_index
+        self.printer, self.index_type = printer, own[0] if len(own) == 1 else index_type
         self.assume, self.ranges, self.where = [*assume], dict(ranges), dict(where)
         self.types: dict[str, str] = {}
+        self.sizes: set[str] = set()
         self.assumptions: dict[str, None] = {}
+        self._promises: dict[str, str] = {}  # the ranges of names that were written as statements
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
         self._bindings: dict[str, Any] = {}
         if not printer.declaration:
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
-
-    @property
-    def _usual(self) -> str:
-        """The language's int."""
-        return self.printer.default_index[0]
+        if index_type not in ("auto", self.index_type):
+            raise TemplateError(f"kernels in {printer.title} compute in {own[0]}, not {index_type}")
+        self._usual = own[0]  # the language's int
+        self.typed = index_type != "auto"
 
     # -- names --------------------------------------------------------------------------------
 
@@ -67,12 +73,46 @@ class Kernel:
                 f"{name}: no type {shown(type_name)}; {self.printer.title} has {', '.join(known)}."
                 f"{nearest(type_name, known)}"
             )
-        if not name.isidentifier():
+        if not name.isidentifier() or name in self.printer.reserved:
             raise TemplateError(
-                f"{shown(name)} is no name; write identifiers, as in pm, pn: int32, i"
+                f"{shown(name)} is no name in {self.printer.title}; write identifiers, as in "
+                "pm, pn: int32, i"
             )
         self.types[name] = type_name or self._usual
+        self._forget(name)
         return Value(self, lambda: self._bound(name), name)
+
+    def size(self, name: str) -> Value:
+        """A layout's own size, which is a name of the kernel's too."""
+        self.types.setdefault(name, self._usual)
+        self.sizes.add(name)
+        return Value(self, lambda: self._bound(name), name)
+
+    def suppose(self, said: Any) -> None:
+        """One more assumption, of names that are declared."""
+        for name in sorted(names_of(said)):
+            self.declared(name, f"assume {shown(said)}")
+        self.assume.append(said)
+
+    def finished(self) -> None:
+        """Raises TemplateError where something was said of what the template has not."""
+        for text in self.where:
+            if text not in self._texts.values():
+                raise TemplateError(
+                    f"where: the template gives no layout the text {shown(text)}."
+                    f"{nearest(text, list(self._texts.values()))}"
+                )
+        for said in self.assume:
+            for name in sorted(names_of(said)):
+                self.declared(name, f"assume {shown(said)}")
+        for name in self.ranges:
+            if name not in self._texts:
+                self.declared(name, "ranges")
+
+    def _forget(self, name: str) -> None:
+        """The name stands for another value from now on."""
+        stale = {n for n, said in self._promises.items() if n == name or name in names_of(said)}
+        self._promises = {n: p for n, p in self._promises.items() if n not in stale}
 
     def declared(self, name: str, user: str) -> None:
         """Raises TemplateError unless the name is one."""
@@ -120,10 +160,10 @@ class Kernel:
         text = text.strip()
         if text in self.types:
             return Value(self, lambda: self._bound(text), text)
-        if not text or START in text:
+        if not text or START in text or not _balanced(text):
             raise TemplateError(f"{shown(text)} is no expression of the kernel's language")
         known = {t: n for n, t in self._texts.items()}
-        name = known.get(text) or f"expression_{len(self._texts) + 1}"
+        name = known.get(text) or fresh(f"expression_{len(self._texts) + 1}", self.types)
         self._texts[name] = text
         self.types.setdefault(name, self._usual)
         if text in self.where:
@@ -148,8 +188,7 @@ class Kernel:
                         f"{value.said} is not the same for every {name}: it would be "
                         f"{self._spelled(node, program)[0]}"
                     )
-        text, closed = self._spelled(node, program)
-        self._check_helpers(node, program, value.said)
+        text, closed = self._spelled(node, program, value.said)
         return f"{START}{CLOSED * closed}{text}{END}"
 
     def statements(self, names: Sequence[str], found: Any, indent: str) -> str:
@@ -160,20 +199,46 @@ class Kernel:
             raise TemplateError(
                 f"{len(names)} names for {len(values)} values; give as many of each"
             )
+        for name in names:
+            if name in self.sizes:
+                raise TemplateError(f"{name} is a size of a layout; take another name")
         program = self._program(dict(zip(names, values, strict=True)))
-        view, function = self._view(program), self.printer.fitted(program.functions[0])
-        for _, node in (*function.body, *function.outputs):
-            self._check_helpers(node, program, ", ".join(v.said for v in values))
-        lines, own = [], {name: f"{names[0]}_{name}" for name, _ in function.body}
-        for name, node in (*function.body, *function.outputs):
-            text = self._text_of(_renamed(node, own), view)
-            form = self.printer.declaration
+        (view,), (function,) = self._views(program), program.functions
+        for name in names:
+            if any(name == param.name for param in function.params):
+                raise TemplateError(f"{name} is made of another {name}; give it a name of its own")
+        own: dict[str, str] = {}
+        for name, _ in function.body:
+            own[name] = fresh(f"{names[0]}_{name}", {*self.types, *names, *own.values()})
+        for _, node in (*view.body, *view.outputs):
+            self._check_helpers(node, view, ", ".join(v.said for v in values))
+        types = {**self.types, **dict.fromkeys(own.values(), function.index_type)}
+        widths = Widths(self.printer, view, types, self._texts)
+        lines, form = [], self.printer.declaration
+        for name, node in (*view.body, *view.outputs):
+            root = widths.whole(renamed(node, own), not self.printer.widens)
+            text = unbracketed(self.printer.inline(self.printer.expression(root, view)))
             lines.append(form.format(name=own.get(name, name), expr=text, T=view.T))
+        for name in names:
+            self.declare(name, self._declared_type(name, function))
+        self.assume = [a for a in self.assume if not names_of(a) & {*names}]
         for name, promise in zip(names, function.promises, strict=False):
-            if said := promise.says(name):
-                self.assume.append(said)
-            self.types[name] = function.index_type
+            if (said := promise.says(name)) and not names_of(said) - {name} & {*names}:
+                self._promises[name] = said
         return "".join(f"{indent}{line}\n" for line in lines)
+
+    def _declared_type(self, name: str, function: Function) -> str:
+        """The type of a name that a statement gives a value."""
+        before, made = self.types.get(name), function.index_type
+        if "{T}" in self.printer.declaration or before in (None, made):
+            return made
+        (least, most), (lo, hi) = INDEX_TYPES[before], INDEX_TYPES[made]
+        if not least <= lo <= hi <= most:
+            raise TemplateError(
+                f"{name} is declared {before}, and its value may need {made}: write "
+                f"{{% names {name}: {made} %}}, and say so in the kernel"
+            )
+        return before
 
     def functions(self, layout: Any, name: str) -> str:
         """A layout's functions as a whole file has them."""
@@ -193,7 +258,8 @@ class Kernel:
         kind = inspect.Parameter.POSITIONAL_ONLY
         taken = [inspect.Parameter(n, kind) for n in self.types if n in own]
         outputs.__signature__ = inspect.Signature(taken)  # pyright: ignore
-        assume = [a for a in self.assume if names_of(a) <= own]
+        said = [*self.assume, *self._promises.values()]
+        assume = [a for a in said if names_of(a) <= own]
         ranges = {n: r for n, r in self.ranges.items() if n in own}
         program = build_program(
             outputs, self.printer, "index", None, assume, self.index_type, ranges=ranges or None
@@ -212,88 +278,77 @@ class Kernel:
             function = replace(function, outputs=((name, function.outputs[0][1]),))
         return replace(program, functions=(function,))
 
-    def _view(self, program: Program) -> FunctionView:
-        return self.printer.fitted_views(program)[0]
+    def _views(self, program: Program) -> list[FunctionView]:
+        """As Printer.fitted_views(), without the helpers that choose the smaller or larger."""
 
-    def _spelled(self, node: Node, program: Program) -> tuple[str, bool]:
-        """(the text, whether it binds as tightly as a name)."""
-        view = self._view(program)
-        fitted = self.printer.fitted(replace(program.functions[0], body=(), outputs=(("r", node),)))
-        root = self._leaves(fitted.outputs[0][1], view)
-        text = self.printer.expression(root, view)
-        return self.printer.inline(text), text == self.printer.expression(root, view, ATOM)
+        def plain(node: Node) -> Node:
+            node = replace(node, args=tuple(map(plain, node.args)))
+            if node.op in EXTREMES and self.printer.ops[node.op].helper:
+                return replace(
+                    node, op="select", args=(Node(EXTREMES[node.op], node.args), *node.args)
+                )
+            return node
 
-    def _check_helpers(self, root: Node, program: Program, said: str) -> None:
+        (function,) = program.functions
+        body, outputs = (
+            tuple((n, plain(node)) for n, node in part)
+            for part in (function.body, function.outputs)
+        )
+        function = replace(function, body=body, outputs=outputs)
+        return self.printer.fitted_views(replace(program, functions=(function,)))
+
+    def _spelled(self, node: Node, program: Program, said: str = "") -> tuple[str, bool]:
+        """(the text, whether it binds as tightly as a name). said: what must need no helper."""
+        function = replace(program.functions[0], body=(), outputs=(("r", node),))
+        (view,) = self._views(replace(program, functions=(function,)))
+        ((_, root),) = view.outputs
+        if said:
+            self._check_helpers(root, view, said)
+        root = Widths(self.printer, view, self.types, self._texts).whole(root, self.typed)
+        text = self.printer.inline(self.printer.expression(root, view, ATOM))
+        return (text, True) if (bare := unbracketed(text)) == text else (bare, False)
+
+    def _check_helpers(self, root: Node, view: FunctionView, said: str) -> None:
         """A kernel's text has no helper functions."""
-        view = self._view(program)
         for node in root.walk():
-            fitted = self.printer.fit(node, program.functions[0])
-            if node.op in OPS and (helper := self.printer.op(fitted, view).helper):
+            if node.op == "table" and not node.value.given:
+                raise TemplateError(
+                    f"{said} needs a constant table, which no kernel's text holds: take {{{{ A.functions }}}} "
+                    "and call them"
+                )
+            if node.op not in ("const", "var", "table") and (
+                helper := self.printer.op(node, view).helper
+            ):
                 raise TemplateError(
                     f"{said} needs the helper function {helper}, which no kernel has: say what is not "
                     'negative, as {% assume "i >= 0" %}, or take {{ A.functions }}'
                 )
 
-    def _text_of(self, node: Node, view: FunctionView) -> str:
-        return self.printer.inline(self.printer.expression(self._leaves(node, view), view))
 
-    def _leaves(self, node: Node, view: FunctionView) -> Node:
-        """Names as the kernel has them: texts in brackets, and cast what is of another type. What fits
-        the names' own type is computed in it, and cast as a whole."""
-        made, own = self._typed(node, view)
-        return made if node.is_bool else self._cast(made, own, view)
-
-    def _typed(self, node: Node, view: FunctionView) -> tuple[Node, str | None]:
-        """(a node of the kernel's own names, its type; None of numbers alone)."""
-        if node.op == "const":
-            return node, None
-        if node.op == "var":
-            return self._leaf(node, view)
-        parts = [self._typed(a, view) for a in node.args]
-        deciding = node.args[:1] if node.op in ("shl", "shr") else node.args
-        values = [k for k, a in enumerate(deciding) if not a.is_bool and a.op != "table"]
-        types = {own for k in values if (own := parts[k][1]) is not None}
-        wide, args = view.index_type, [a for a, _ in parts]
-        if len(types) < 2 and all(node.is_bool or _fits(node, own) for own in types):
-            return replace(node, args=tuple(args)), next(iter(types), None)
-        narrow = [k for k in values if parts[k][1] not in (None, wide)]
-        if self.printer.widens and all(map(_signed, types)):
-            narrow = [] if wide in types else narrow[:1]  # one of them makes all as wide
-        for k in narrow:
-            args[k] = self._cast(args[k], parts[k][1], view)
-        return replace(node, args=tuple(args)), wide
-
-    def _leaf(self, node: Node, view: FunctionView) -> tuple[Node, str | None]:
-        name = str(node.value)
-        text, own = self._texts.get(name, name), self.types.get(name, view.index_type)
-        if name in self._texts and self.printer.cast:  # of a type that nobody knows
-            return replace(node, value=self.printer.cast.format(text, T=view.T)), view.index_type
-        if not text.replace(".", "_").isidentifier():
-            text = f"({text})"
-        return replace(node, value=text), own
-
-    def _cast(self, node: Node, own: str | None, view: FunctionView) -> Node:
-        types = self.printer.types
-        if own is None or not self.printer.cast or types[own] == types[view.index_type]:
-            return node
-        need = (
-            ATOM if self.printer.cast.startswith("({0}") else 0
-        )  # a suffix binds the last operand
-        inner = self.printer.inline(self.printer.expression(node, view, need))
-        text = self.printer.cast.format(inner, T=view.T)
-        return replace(node, op="var", args=(), value=text)
+def fresh(name: str, taken: Container[str]) -> str:
+    """The name, or with a number behind it where it is taken."""
+    return next(n for k in count(1) if (n := f"{name}_{k}" if k > 1 else name) not in taken)
 
 
-def _fits(node: Node, index_type: str) -> bool:
-    """Whether a value fits a type that its operands fit."""
-    if node.op in SHRINKING:
-        return True
-    least, most = INDEX_TYPES[index_type]
-    return node.lo is not None and node.hi is not None and least <= node.lo <= node.hi <= most
+def _balanced(text: str) -> bool:
+    """Whether each bracket has its other half."""
+    open_ones: list[str] = []
+    for char in text:
+        if char in CLOSING.values():
+            open_ones.append(char)
+        elif char in CLOSING and (not open_ones or open_ones.pop() != CLOSING[char]):
+            return False
+    return not open_ones
 
 
-def _signed(index_type: str) -> bool:
-    return not index_type.startswith("u")
+def unbracketed(text: str) -> str:
+    """An expression without the brackets that are around the whole of it."""
+    depth = 0
+    for k, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        if not depth:
+            return unbracketed(text[1:-1]) if char == ")" and k == len(text) - 1 and k else text
+    return text
 
 
 def names_of(assumption: Any) -> set[str]:
@@ -313,19 +368,7 @@ def _inlined(function: Function, said: str) -> list[Node]:
                 f"{said} has more than {LARGEST} operations as one expression; name its parts by "
                 "{% index .. = .. %}"
             )
-        known[name] = _substituted(node, known)
+        known[name] = replaced(node, lambda v: known.get(str(v.value), v))
     for name, _ in function.outputs:
         found.append(known[name])
     return found
-
-
-def _substituted(node: Node, known: Mapping[str, Node]) -> Node:
-    if node.op == "var":
-        return known.get(str(node.value), node)
-    return replace(node, args=tuple(_substituted(a, known) for a in node.args))
-
-
-def _renamed(node: Node, names: Mapping[str, str]) -> Node:
-    if node.op == "var":
-        return replace(node, value=names.get(str(node.value), node.value))
-    return replace(node, args=tuple(_renamed(a, names) for a in node.args))

@@ -32,7 +32,7 @@ class KernelTags(Extension):
 
     def _names(self, parser: Parser, line: int) -> list[nodes.Node]:
         found: list[nodes.Node] = []
-        while parser.stream.current.type != "block_end":
+        while True:
             name = parser.stream.expect("name").value
             of: nodes.Expr = nodes.Const(None)
             if parser.stream.skip_if("colon"):
@@ -46,9 +46,7 @@ class KernelTags(Extension):
     def _assume(self, parser: Parser, line: int) -> list[nodes.Node]:
         said = parser.parse_tuple(with_condexpr=False)
         given = said.items if isinstance(said, nodes.Tuple) else [said]
-        return [
-            nodes.ExprStmt(self._call("assume", [nodes.Name(KERNEL, "load"), one])) for one in given
-        ]
+        return [nodes.ExprStmt(self._kernel_call("suppose", [one])) for one in given]
 
     def _index(self, parser: Parser, line: int) -> list[nodes.Node]:
         target = parser.parse_assign_target()
@@ -75,7 +73,3 @@ class KernelTags(Extension):
     def called(self, kernel: Any, method: str, *arguments: Any) -> Any:
         """A method of the rendering."""
         return getattr(kernel, method)(*arguments)
-
-    def assume(self, kernel: Any, said: Any) -> None:
-        """One more assumption."""
-        kernel.assume.append(said)

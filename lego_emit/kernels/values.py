@@ -6,10 +6,11 @@ a trace runs, so that what its layouts say of its names is known when it is simp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from ..algebra.bijection import symbols_in
 from ..algebra.block import Block
 from ..arith.expr import Expr, select
 from ..errors import TemplateError, nearest, shown
@@ -127,6 +128,21 @@ class Test(Value):
     """A condition: 1 where it holds, else 0, and printed as the condition."""
 
 
+class Several(tuple[Value, ...]):
+    """The values of something that has several, which are printed one by one."""
+
+    def __new__(cls, values: Iterable[Value], said: str) -> Several:
+        """said: what has them."""
+        made = super().__new__(cls, values)
+        made.said = said
+        return made
+
+    said: str
+
+    def __str__(self) -> str:
+        raise TemplateError(f"{self.said} has {len(self)} values: write {self.said}[0]")
+
+
 class Placed:
     """A layout as a template sees it: A[i, j], A.apply(..), A.inv(..), A.size and so on."""
 
@@ -156,7 +172,7 @@ class Placed:
             return Value(self._kernel, make, said)
         return self._several(make, said, len(results))
 
-    def inv(self, *position: Any) -> tuple[Value, ...]:
+    def inv(self, *position: Any) -> Several:
         """The index of a position, a value for each of the layout's dims."""
         given = [self._kernel.value(p) for p in position]
         wanted = len(self._layout.results or ("flat",))
@@ -207,9 +223,10 @@ class Placed:
         return self._number(self._layout.physical_dims, "physical_size")
 
     @property
-    def dims(self) -> tuple[Value, ...]:
+    def dims(self) -> Several:
         """The sizes of the index."""
-        return tuple(self._number((n,), f"dims[{k}]") for k, n in enumerate(self._layout.dims))
+        found = (self._number((n,), f"dims[{k}]") for k, n in enumerate(self._layout.dims))
+        return Several(found, f"{self._name}.dims")
 
     def _number(self, sizes: Sequence[Any], said: str) -> Value:
         def make() -> Any:
@@ -223,11 +240,12 @@ class Placed:
         """The whole functions, NAME_apply and NAME_inv, as a file of the language has them."""
         return self._kernel.functions(self._layout, self._name)
 
-    def _several(self, make: Callable[[], Any], said: str, count: int) -> tuple[Value, ...]:
+    def _several(self, make: Callable[[], Any], said: str, count: int) -> Several:
         def one(k: int) -> Callable[[], Any]:
             return lambda: make()[k]
 
-        return tuple(Value(self._kernel, one(k), f"{said}[{k}]") for k in range(count))
+        found = (Value(self._kernel, one(k), f"{said}[{k}]") for k in range(count))
+        return Several(found, said)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -263,6 +281,16 @@ def placed(kernel: Kernel, name: str, value: Any) -> Any:
 
         return called
     return value
+
+
+def sizes_of(value: Any) -> list[str]:
+    """The names of the symbols that a layout or a function of indices holds."""
+    held: Sequence[Any] = ()
+    if isinstance(value, Block):
+        held = (*value.sizes(), *value.offsets())
+    elif callable(value) or is_symbolic(value):
+        held = symbols_in(value)
+    return [name for n in held for name in Expr.of(n).symbols()]
 
 
 def values_of(found: Any) -> Iterator[Value]:

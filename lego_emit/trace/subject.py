@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.labels import index_names
 from ..arith.assume import parse, source_of
 from ..arith.expr import Cond, Expr
 from ..arith.given_ranges import GivenRange, parse_ranges
@@ -29,7 +30,7 @@ from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
 from .learn import learn_layout, product_of
 from .numbered import Numbered
-from .trace import AXIS_NAMES, Trace
+from .trace import Trace
 
 Outputs = list[tuple[str, Expr]]
 
@@ -380,16 +381,6 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
             spans = [(least, product_of([n])) for n in layout.dims]
         functions.append(Traced(f"{unit}_inv", doc, back, values, named(coordinates), size, spans))
     return functions
-
-
-def index_names(count: int, taken: set[str]) -> list[str]:
-    """i, j, k.. for a layout's dimensions, i0, i1.. for many or where those are taken."""
-    if count <= len(AXIS_NAMES) and not taken & set(AXIS_NAMES[:count]):
-        return list(AXIS_NAMES[:count])
-    prefix = "i"
-    while any(f"{prefix}{k}" in taken for k in range(count)):
-        prefix += "x"
-    return [f"{prefix}{k}" for k in range(count)]
 
 
 def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:

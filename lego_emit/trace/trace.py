@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
+from ..algebra.labels import AXIS_NAMES
 from ..algebra.slices import place_of
 from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
@@ -18,8 +19,6 @@ from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
 from .paths import explore, in_a_branch
-
-AXIS_NAMES = "ijklmn"
 
 _running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
 

@@ -1,0 +1,128 @@
+"""Expressions on a kernel's own variables: what fits their type is computed in it, all else is cast."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..emit.printer import ATOM, FunctionView, Op, Printer
+from ..ir.nodes import Node
+from ..ir.program import INDEX_TYPES
+
+SHRINKING = frozenset({"div", "mod", "shr", "and", "or", "xor", "min", "max", "select"})
+SHIFTS = ("shl", "shr")
+
+
+class Widths:
+    """A lowered function's expressions with the kernel's names in place of its own.
+
+    types: of the kernel's names; texts: of the names that stand for text of the kernel's own.
+    """
+
+    def __init__(
+        self,
+        printer: Printer,
+        view: FunctionView,
+        types: Mapping[str, str],
+        texts: Mapping[str, str],
+    ):
+        self.printer, self.view, self.texts = printer, view, texts
+        self.types = types if printer.cast else {}  # else narrower names do as they are
+        self.wide = view.index_type
+        one = printer.literal(1, self.wide)
+        self.typed_literals = any(printer.literal(1, t) != one for t in printer.types)
+
+    def whole(self, node: Node, typed: bool) -> Node:
+        """A fitted node. typed: cast to the index type as a whole, unless it is a condition."""
+        made, own = self._typed(node)
+        return self._cast(made, own) if typed and not node.is_bool else made
+
+    def _typed(self, node: Node) -> tuple[Node, str | None]:
+        """(a node of the kernel's own names, its type; None where any type will do)."""
+        if node.op in ("const", "table"):
+            return node, None
+        if node.op == "var":
+            return self._leaf(node)
+        parts = [self._typed(a) for a in node.args]
+        args = [a for a, _ in parts]
+        deciding = [k for k, a in enumerate(node.args[:1] if node.op in SHIFTS else node.args)
+                    if not a.is_bool and a.op != "table"]  # fmt: skip
+        types = {own for k in deciding if (own := parts[k][1]) is not None}
+        op = self.printer.op(node, self.view)
+        if node.op == "lookup":  # in a table of a type that nobody knows
+            text = self.printer.expression(replace(node, args=tuple(args)), self.view)
+            return self._opaque(node, self.printer.inline(text)), self.wide
+        if not types:
+            free = node.is_bool or not (self.typed_literals or "{T}" in op.text)
+            return replace(node, args=tuple(args)), None if free else self.wide
+        (own, *others) = types
+        if not others and self._narrow(node, own, op):
+            made = [self._literal(a, own) if k in deciding else a for k, a in enumerate(args)]
+            return replace(node, args=tuple(made)), own
+        narrow = [k for k in deciding if parts[k][1] not in (None, self.wide)]
+        if self.printer.widens and all(map(_signed, types)) and _is_infix(op):
+            narrow = [] if self.wide in types else narrow[:1]  # one of them makes all as wide
+        for k in narrow:
+            args[k] = self._cast(args[k], parts[k][1])
+        return replace(node, args=tuple(args)), self.wide
+
+    def _narrow(self, node: Node, own: str, op: Op) -> bool:
+        """Whether a node of operands of one type can be computed in it."""
+        if own == self.wide:
+            return True
+        if "{T}" in op.text or not (node.is_bool or node.op in SHRINKING or _fits(node, own)):
+            return False
+        if node.op in SHIFTS:
+            count = node.args[1]
+            return count.hi is not None and count.hi < int(re.sub(r"\D", "", own) or 0)
+        return all(_fits(a, own) for a in node.args if a.op == "const")
+
+    def _literal(self, node: Node, own: str) -> Node:
+        """A number as a literal of a type."""
+        if node.op != "const":
+            return node
+        text = self.printer.literal(abs(node.value), own)
+        if text == self.printer.literal(abs(node.value), self.wide):
+            return node
+        number = replace(node, op="var", value=text)
+        return number if node.value >= 0 else replace(node, op="neg", args=(number,), value=None)
+
+    def _leaf(self, node: Node) -> tuple[Node, str | None]:
+        name = str(node.value)
+        if name in self.texts:
+            return self._opaque(node, self.texts[name]), self.wide
+        return node, self.types.get(name, self.wide)
+
+    def _opaque(self, node: Node, text: str) -> Node:
+        """A text of a type that nobody knows, as a value of the index type."""
+        if not text.replace(".", "_").isidentifier() and not self._encloses():
+            text = f"({text})"
+        text = self.printer.cast.format(text, T=self.view.T) if self.printer.cast else text
+        return replace(node, op="var", args=(), value=text)
+
+    def _encloses(self) -> bool:
+        """Whether what is cast stands in brackets of the cast's own."""
+        return re.search(r"\(\{0\}[),]", self.printer.cast) is not None
+
+    def _cast(self, node: Node, own: str | None) -> Node:
+        types = self.printer.types
+        if own is None or not self.printer.cast or types[own] == types[self.wide]:
+            return node
+        need = 0 if self._encloses() else ATOM
+        inner = self.printer.inline(self.printer.expression(node, self.view, need))
+        text = self.printer.cast.format(inner, T=self.view.T)
+        return replace(node, op="var", args=(), value=text)
+
+
+def _fits(node: Node, index_type: str) -> bool:
+    least, most = INDEX_TYPES[index_type]
+    return node.lo is not None and node.hi is not None and least <= node.lo <= node.hi <= most
+
+
+def _signed(index_type: str) -> bool:
+    return not index_type.startswith("u")
+
+
+def _is_infix(op: Op) -> bool:
+    return re.search(r"\w[>\s]*\(", op.text) is None
