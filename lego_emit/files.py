@@ -1,4 +1,4 @@
-"""Files: tables of integers are read, and noted; texts are written atomically, and only when they
+"""Files: tables of integers are read, and what is read is noted; texts are written atomically, and only when they
 change."""
 
 from __future__ import annotations
@@ -22,12 +22,18 @@ _READ: ContextVar[set[Path] | None] = ContextVar("read", default=None)
 
 @contextmanager
 def noting() -> Iterator[set[Path]]:
-    """The files of integers that are read while the block runs."""
+    """The files beside Python's own that are read while the block runs: tables, templates."""
     token = _READ.set(found := set())
     try:
         yield found
     finally:
         _READ.reset(token)
+
+
+def note(path: Path) -> None:
+    """A file is about to be read."""
+    if (noted := _READ.get()) is not None:
+        noted.add(path.absolute())
 
 
 def integers(path: Path) -> Any:
@@ -36,8 +42,7 @@ def integers(path: Path) -> Any:
 
     Raises LayoutError where it cannot be read, and where an entry is missing or is no integer.
     """
-    if (noted := _READ.get()) is not None:
-        noted.add(path.absolute())
+    note(path)
     try:
         content = path.read_bytes()
     except (OSError, ValueError) as error:

@@ -17,7 +17,7 @@ from conftest import TARGETS
 import lego_emit
 from lego_emit.cli import main
 from lego_emit.emit import registry
-from lego_emit.project.build import build
+from lego_emit.project.build import build, depfile
 from lego_emit.project.config import load
 from lego_emit.project.making import emit_all
 from lego_emit.project.manifest import FOLDER, file_digest, locked
@@ -569,6 +569,62 @@ def test_many_builds_at_once():
     said = [child.communicate(timeout=120)[1] for child in children]
     assert [child.returncode for child in children] == [0] * 4, said
     assert sum(f"wrote {10 * (len(TARGETS) + 1)} files" in x for x in said) == 1
+
+
+# -- kernels -------------------------------------------------------------------------------------
+
+KERNEL = """{% names i, j %}
+{% include 'part.cuh' %}
+s[{{ S[i, j] }}];
+"""
+
+
+def kernels(more=""):
+    Path("layouts.py").write_text(
+        "from lego_emit import Col, GroupBy\nS = GroupBy([4, 8]).OrderBy(Col(4, 8))\n"
+    )
+    Path("k.cu.j2").write_text(KERNEL)
+    Path("part.cuh").write_text("// part\n")
+    config(f'[[kernels]]\ntemplate = "k.cu.j2"\nlayouts = "layouts.py"\ntarget = "cuda"\n{more}')
+
+
+def test_kernels_are_built_and_stale_by_content(folder):
+    kernels()
+    made = Path("generated/k.cu")
+    assert "wrote 1 file" in built().stderr and made.read_text() == "// part\ns[4 * j + i];\n"
+    assert "up to date" in built().stderr
+    for changed, text in (
+        ("part.cuh", "// other\n"),
+        ("k.cu.j2", KERNEL + "// end\n"),
+        (
+            "layouts.py",
+            "from lego_emit import Row, GroupBy\nS = GroupBy([4, 8]).OrderBy(Row(4, 8))\n",
+        ),
+    ):
+        Path(changed).write_text(text)
+        assert "wrote 1 file" in built().stderr, changed
+    assert made.read_text() == "// other\ns[8 * i + j];\n// end\n"
+    (rule,) = [x for x in depfile(load(Path("lego-emit.toml"))).splitlines() if "k.cu:" in x]
+    assert {"part.cuh", "k.cu.j2", "layouts.py"} <= {*rule.split()}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('names = "p"', "k.cu.j2, line 3"),
+        ("namse = 3", "kernel 1: no key 'namse'.*Did you mean 'names'"),
+        ('output = "k.cu.j2"', "k.cu.j2 is an input"),
+        ('output = "../k.cu"', "lies outside of"),
+        ('index-type = "int23"', "Did you mean 'int"),
+    ],
+)
+def test_what_is_wrong_with_a_kernel(folder, more, said):
+    kernels(more)
+    if "names" in more and "p" in more:
+        Path("k.cu.j2").write_text("\n\ns[{{ S[i, 0] }}]")
+    done = CliRunner().invoke(main, ["build"])
+    assert done.exit_code == 2 and re.search(said, done.output.replace("\n", " ")), done.output
+    assert not Path("generated/k.cu").exists()
 
 
 # -- depfile -------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import jinja2.sandbox
 from ..arith.assume import as_list
 from ..emit import registry
 from ..errors import LegoError, TemplateError, shown
+from ..files import note
 from .spelling import CLOSED, END, START, Kernel
 from .tags import KERNEL, KernelTags
 from .values import placed, sizes_of
@@ -107,8 +108,18 @@ def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         autoescape=False,
         extensions=[KernelTags],
-        loader=jinja2.FileSystemLoader(file.parent) if file else jinja2.DictLoader({}),
+        loader=_Beside(file.parent) if file else jinja2.DictLoader({}),
     )
+
+
+class _Beside(jinja2.FileSystemLoader):
+    """Templates of a folder."""
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> Any:
+        """A template's text, its file noted."""
+        found = super().get_source(environment, template)
+        note(Path(found[1]))
+        return found
 
 
 def _bracketed(whole: str, lines_end: bool) -> Any:

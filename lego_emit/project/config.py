@@ -7,6 +7,11 @@
     source = "layouts.py:index_kernel"            # and what stands here replaces it
     sizes = { BM = 32 }
 
+    [[kernels]]
+    template = "transpose.cu.j2"                  # is rendered to generated/transpose.cu
+    layouts = "layouts.py"
+    target = "cuda"
+
 `layouts = ["layouts.py:index_kernel"]` is the short form. In pyproject.toml the same stands below
 `[tool.lego-emit]`.
 """
@@ -37,12 +42,13 @@ FIELDS = ("name", "target", "ext")
 
 @dataclass(frozen=True)
 class Unit:
-    """One layout in one language.
+    """One layout in one language, or one kernel.
 
     file: the layout file, and depends: what else it reads, relative to the project's folder.
+    subject: a layout's or a function's name; a kernel's template sees all where it is "".
     outputs: the emitted file and, for JavaScript, its declarations; relative to the project's base.
-    options: what generate() takes beside the layout and the target.
-    place: what errors call it.
+    options: what generate() takes beside the layout and the target, or render().
+    place: what errors call it. template: a kernel's, which is among depends, too; else "".
     """
 
     file: str
@@ -52,6 +58,7 @@ class Unit:
     options: Mapping[str, Any]
     depends: tuple[str, ...]
     place: str
+    template: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,15 +116,20 @@ def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Pr
             raise BuildError(f"{config} has no [tool.lego-emit]")
         table = _table(tool, "lego-emit")
     base = config.parent if base is None else base
-    shared = _checked(table, {"layouts": _layouts, **SHARED}, str(config))
-    if not shared.get("layouts"):
+    shared = _checked(table, {"layouts": _layouts, "kernels": _kernels, **SHARED}, str(config))
+    layouts, kernels = shared.pop("layouts", ()), shared.pop("kernels", ())
+    if not layouts and not kernels:
         raise BuildError(
             f'{config}: no layouts; list them, as in layouts = ["layouts.py:index_kernel"]'
         )
     units = [
         unit
-        for number, entry in enumerate(shared.pop("layouts"), 1)
+        for number, entry in enumerate(layouts, 1)
         for unit in _units(entry, shared, f"{config}: layout {number}", base)
+    ]
+    units += [
+        _kernel(entry, shared, f"{config}: kernel {number}", base)
+        for number, entry in enumerate(kernels, 1)
     ]
     project = Project(config, base, tuple(units))
     _check_outputs(project, outside)
@@ -225,6 +237,16 @@ def _layouts(value: Any) -> list[dict[str, Any]]:
     return [{"source": x} if isinstance(x, str) else x for x in value]
 
 
+def _kernels(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(x, dict) for x in value):
+        raise ValueError("give [[kernels]] tables")
+    return value
+
+
+def _target(value: Any) -> str:
+    return registry.printer(_text(value, "cuda")).name
+
+
 SHARED: dict[str, _Check] = {
     "targets": _targets,
     "output": _output,
@@ -237,6 +259,14 @@ SHARED: dict[str, _Check] = {
     "depends": partial(_texts, example="sizes.json"),
 }
 OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
+KERNEL: dict[str, _Check] = {
+    "template": partial(_text, example="transpose.cu.j2"),
+    "layouts": partial(_text, example="layouts.py"),
+    "target": _target,
+    "output": partial(_text, example="generated/transpose.cu"),
+    "names": partial(_text, example="i j: int64"),
+    **{key: SHARED[key] for key in ("assume", "index-type", "depends")},
+}
 OPTIONS = {
     "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
 }  # fmt: skip
@@ -266,6 +296,28 @@ def _units(
         outputs = tuple(_below(base, base / p) for p in paths if p is not None)
         where = f"{place}, {target}"
         yield Unit(file, subject, printer.name, outputs, options, values["depends"], where)
+
+
+def _kernel(entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path) -> Unit:
+    own = _checked(entry, KERNEL, place)
+    for key in ("template", "layouts", "target"):
+        if key not in own:
+            example = {"template": "transpose.cu.j2", "layouts": "layouts.py", "target": "cuda"}
+            raise BuildError(f'{place}: no {key}; give one, as in {key} = "{example[key]}"')
+    template = own["template"]
+    values = {**{k: shared[k] for k in ("index-type", "depends") if k in shared}, **own}
+    file, colon, subject = own["layouts"].rpartition(":")
+    file, subject = (file, subject) if colon and subject.isidentifier() else (own["layouts"], "")
+    name = Path(template).name.removesuffix(".j2")
+    output = own.get("output", f"generated/{name}")
+    options = {
+        "names": own.get("names", ""),
+        "assume": own.get("assume", ()),
+        "index_type": values.get("index-type", "auto"),
+    }
+    depends = tuple(dict.fromkeys([template, *values.get("depends", ())]))
+    where, outputs = f"{place} ({template})", (_below(base, base / output),)
+    return Unit(file, subject, own["target"], outputs, options, depends, where, template)
 
 
 def _below(base: Path, path: Path) -> str:
@@ -315,7 +367,7 @@ def _folded(path: str) -> str:
 def _check_marks(project: Project) -> None:
     """Refuse units of different names that could not be used in one program."""
     owners: dict[tuple[str, str], Unit] = {}
-    for unit in project.units:
+    for unit in (u for u in project.units if not u.template):
         printer, name = registry.printer(unit.target), unit.options["name"]
         mark = printer.unit_mark(printer.unit_name(name))
         other = owners.setdefault((unit.target, mark), unit) if mark else unit

@@ -12,11 +12,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import BuildError, LegoError
 from ..files import noting
 from .config import Unit
-from .loading import MODULE_NAME, subject, telling, user_file
+from .loading import MODULE_NAME, subject, subjects, telling, user_file
 
 BATCH = 28  # units that one process makes at a time: 4 layouts in 7 languages
 
@@ -101,8 +102,6 @@ def _cpus() -> int:
 
 def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
     """What each unit of one file gives."""
-    from ..pipeline import generate
-
     file = folder / units[0].file
     before, bytecode = set(sys.modules), sys.dont_write_bytecode
     sys.dont_write_bytecode = True  # a check writes nothing, and a source tree stays as it is
@@ -111,11 +110,10 @@ def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
         with redirect_stdout(sys.stderr), noting() as read, user_file(file) as defined:
             for unit in units:
                 try:
-                    given = subject(defined, unit.subject, file)
                     told: list[str] = []
                     with telling(told.append):
-                        emitted = generate(given, unit.target, **unit.options)
-                    found.append((tuple(emitted.files(unit.outputs[0]).values()), told))
+                        texts = _texts(unit, folder, defined, file)
+                    found.append((texts, told))
                 except LegoError as error:
                     found.append(str(error))
             own = _imported(folder, file)
@@ -129,6 +127,19 @@ def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
     tables = {_within(root, os.path.realpath(path)) for path in read}
     files = tuple(sorted({*own.values(), *tables}))
     return [x if isinstance(x, str) else Texts(x[0], files, tuple(x[1])) for x in found]
+
+
+def _texts(unit: Unit, folder: Path, defined: dict[str, Any], file: Path) -> tuple[str, ...]:
+    """The files of one unit."""
+    from ..kernels import render
+    from ..pipeline import generate
+
+    if not unit.template:
+        emitted = generate(subject(defined, unit.subject, file), unit.target, **unit.options)
+        return tuple(emitted.files(unit.outputs[0]).values())
+    names = [unit.subject] if unit.subject else subjects(defined)
+    context = {name: subject(defined, name, file) for name in names}
+    return (render(folder / unit.template, unit.target, **unit.options, **context),)
 
 
 def _imported(folder: Path, file: Path) -> dict[str, str]:
