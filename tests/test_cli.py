@@ -442,6 +442,12 @@ def test_targets_lists_what_is_there_and_what_is_missing(monkeypatch):
     assert "missing: target 'cpp' needs g++" in lines["cpp"] and "apt-get" in lines["cpp"]
 
 
+def test_python_runs_the_package():
+    command = [sys.executable, "-m", "lego_emit", "targets", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("Usage: lego-emit targets")
+
+
 def test_version_and_help():
     assert __version__ in run("--version").stdout
     assert "FILE.py:NAME" in run("generate", "--help").stdout
