@@ -1,0 +1,105 @@
+"""MLIR through mlir-opt, mlir-translate, llc and cffi."""
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from lego_emit.emit.unit import Unit
+from lego_emit.errors import ToolchainError
+from lego_emit.ir.program import Function
+from lego_emit.run.target import NativeTarget, Toolchain, c_declaration, symbol
+
+# Debian's programs have LLVM's version in their names.
+VERSIONS = ("", *(f"-{version}" for version in range(30, 15, -1)))
+PROGRAMS = ("mlir-opt", "mlir-translate", "llc")
+PASSES = (
+    "--convert-scf-to-cf",
+    "--convert-cf-to-llvm",
+    "--arith-expand",
+    "--convert-arith-to-llvm",
+    "--{memref}-memref-to-llvm",
+    "--convert-func-to-llvm",
+    "--reconcile-unrealized-casts",
+)
+
+
+def wrapper(unit: int, position: int, function: Function, T: str) -> str:
+    """The loop around a function of the unit, itself in MLIR: several results have no C type."""
+    inputs, outputs = range(len(function.params)), range(len(function.outputs))
+    pointers = [f"%in{k}: !llvm.ptr" for k in inputs] + [f"%out{k}: !llvm.ptr" for k in outputs]
+    widen = "extui" if function.index_type.startswith("uint") else "extsi"
+    lines = []
+    for k in inputs:
+        lines.append(f"%from{k} = llvm.getelementptr %in{k}[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64")
+        lines.append(f"%{'wide' * (T != 'i64')}a{k} = llvm.load %from{k} : !llvm.ptr -> i64")
+        if T != "i64":
+            lines.append(f"%a{k} = arith.trunci %widea{k} : i64 to {T}")
+    arguments = ", ".join(f"%a{k}" for k in inputs)
+    results = ", ".join(f"%r{k}" for k in outputs)
+    types = f"({', '.join(T for _ in inputs)}) -> ({', '.join(T for _ in outputs)})"
+    lines.append(f"{results} = func.call @unit_{unit}_{function.name}({arguments}) : {types}")
+    for k in outputs:
+        if T != "i64":
+            lines.append(f"%wider{k} = arith.{widen} %r{k} : {T} to i64")
+        lines.append(f"%to{k} = llvm.getelementptr %out{k}[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64")
+        lines.append(f"llvm.store %{'wide' * (T != 'i64')}r{k}, %to{k} : i64, !llvm.ptr")
+    return "\n".join(
+        [
+            f"// {c_declaration(unit, position, function)}",
+            f"func.func @{symbol(unit, position)}({', '.join(['%n: i64', *pointers])}) {{",
+            "  %first = arith.constant 0 : index",
+            "  %step = arith.constant 1 : index",
+            "  %end = arith.index_cast %n : i64 to index",
+            "  scf.for %at = %first to %end step %step {",
+            "    %i = arith.index_cast %at : index to i64",
+            *(f"    {line}" for line in lines),
+            "  }",
+            "  return",
+            "}\n",
+        ]
+    )
+
+
+class MlirTarget(NativeTarget):
+    """MLIR as a shared library, through LLVM's dialect."""
+
+    name = "mlir"
+    program = "mlir-opt"
+    install = "apt-get install mlir-16-tools llvm-16 gcc"
+
+    def find(self) -> Toolchain:
+        """mlir-opt, of a version of which mlir-translate and llc are there, too."""
+        path = self._programs()[0]
+        lines = self.execute([path, "--version"]).splitlines()
+        return Toolchain(path, next((x.strip() for x in lines if "version" in x), "unknown"))
+
+    def _programs(self) -> list[str]:
+        """The paths of PROGRAMS, of one version, and of gcc."""
+        for version in VERSIONS:
+            found = [shutil.which(f"{program}{version}") for program in PROGRAMS]
+            paths = [path for path in (*found, shutil.which("gcc")) if path]
+            if len(paths) == len(PROGRAMS) + 1:
+                return paths
+        raise ToolchainError(
+            f"target {self.name!r} needs {', '.join(PROGRAMS)} of one version (mlir-opt-16 ..) and "
+            f"gcc on PATH; on Debian: {self.install}"
+        )
+
+    def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
+        """One module with all units, their functions renamed, and all wrappers."""
+        texts = []
+        for u, unit in enumerate(units):
+            texts.append(re.sub(r"@(?=\w)", f"@unit_{u}_", unit.source))
+            for p, f in enumerate(unit.program.functions):
+                texts.append(wrapper(u, p, f, unit.printer.types[f.index_type]))
+        (folder / "units.mlir").write_text("\n".join(texts))
+        opt, translate, llc, gcc = self._programs()
+        version = re.search(r"version (\d+)", self.find().version)
+        memref = "convert" if version and int(version[1]) < 17 else "finalize"
+        passes = [text.format(memref=memref) for text in PASSES]
+        self.execute([opt, *passes, "units.mlir", "-o", "lowered.mlir"], folder)
+        self.execute([translate, "--mlir-to-llvmir", "lowered.mlir", "-o", "units.ll"], folder)
+        command = [llc, "-O1", "--relocation-model=pic", "--filetype=obj"]
+        self.execute([*command, "units.ll", "-o", "units.o"], folder)
+        self.execute([gcc, "-shared", "units.o", "-o", str(library)], folder)
