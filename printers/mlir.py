@@ -6,12 +6,12 @@ divsi and remsi round towards zero, floordivsi rounds down) and https://mlir.llv
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, unsigned_fit
 from lego_emit.ir.nodes import Node
 from lego_emit.printers.c_family import wrapped
+from lego_emit.printers.mlir_block import Block, Fill, fill_name
 
 ISQRT = """
 // The square root rounded down, two bits of %n at a time.
@@ -40,6 +40,23 @@ func.func private @{{ unit }}_isqrt_{{ T }}(%n: {{ T }}) -> {{ T }} {
 }
 """
 
+FLOOR_DIV = """
+// The quotient rounded down, where the divisor may be negative.
+func.func private @{{ unit }}_floor_div_{{ T }}(%a: {{ T }}, %b: {{ T }}) -> {{ T }} {
+  %c-1_{{ T }} = arith.constant -1 : {{ T }}
+  %c0_{{ T }} = arith.constant 0 : {{ T }}
+  %quotient = arith.divsi %a, %b : {{ T }}
+  %product = arith.muli %quotient, %b : {{ T }}
+  %inexact = arith.cmpi ne, %product, %a : {{ T }}
+  %signs = arith.xori %a, %b : {{ T }}
+  %differ = arith.cmpi slt, %signs, %c0_{{ T }} : {{ T }}
+  %above = arith.andi %inexact, %differ : i1
+  %less = arith.addi %quotient, %c-1_{{ T }} : {{ T }}
+  %result = arith.select %above, %less, %quotient : {{ T }}
+  return %result : {{ T }}
+}
+"""
+
 FLOOR_MOD = """
 // The remainder of the quotient rounded down: it has the divisor's sign.
 func.func private @{{ unit }}_floor_mod_{{ T }}(%a: {{ T }}, %b: {{ T }}) -> {{ T }} {
@@ -65,6 +82,13 @@ def operation(name: str, arity: int) -> Op:
     """An operation of arith on values of the index type."""
     values = f",{BREAK}".join(f"{{{k}}}" for k in range(arity))
     return call(f"arith.{name} {values} : {{T}}", arity)
+
+
+def called(helper: str, arity: int) -> Op:
+    """The call of a helper, which has the type in its name."""
+    values = ", ".join(f"{{{k}}}" for k in range(arity))
+    types = ", ".join(["{T}"] * arity)
+    return call(f"call @{{unit}}_{helper}_{{T}}({values}) : ({types}) -> {{T}}", arity, helper)
 
 
 def steps(*texts: str, arity: int) -> Op:
@@ -97,10 +121,9 @@ SIGNED: dict[str, Op] = {
     **{name: operation(f"{name}i", 2) for name in ("add", "sub", "mul", "and", "or", "xor")},
     "div": operation("divsi", 2),
     "mod": operation("remsi", 2),
-    "floordiv": operation("floordivsi", 2),
-    "floormod": call(
-        "call @{unit}_floor_mod_{T}({0}, {1}) : ({T}, {T}) -> {T}", 2, "floor_mod"
-    ),
+    "floordiv": called("floor_div", 2),
+    "floordiv.positive": operation("floordivsi", 2),
+    "floormod": called("floor_mod", 2),
     "floormod.positive": steps(
         "arith.remsi {0}, {1} : {T}",
         "arith.cmpi slt, {3}, {2} : {T}",
@@ -112,7 +135,7 @@ SIGNED: dict[str, Op] = {
     "shr": operation("shrsi", 2),
     "min": operation("minsi", 2),
     "max": operation("maxsi", 2),
-    "isqrt": call("call @{unit}_isqrt_{T}({0}) : ({T}) -> {T}", 1, "isqrt"),
+    "isqrt": called("isqrt", 1),
     **compared("s"),
     "land": call("arith.andi {0}, {1} : i1", 2),
     "lor": call("arith.ori {0}, {1} : i1", 2),
@@ -148,7 +171,7 @@ class MlirPrinter(Printer):
     types = {"int32": "i32", "int64": "i64", "uint32": "i32", "uint64": "i64"}
     ops = SIGNED
     typed_ops = {"uint32": UNSIGNED, "uint64": UNSIGNED}
-    helpers = {"floor_mod": FLOOR_MOD, "isqrt": ISQRT}
+    helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
     template = "mlir.jinja"
     lazy_select = False
 
@@ -161,9 +184,14 @@ class MlirPrinter(Printer):
         """The helpers, which have the type in their names."""
         return {f"{unit}_{helper}_{T}" for helper in self.helpers for T in self.types.values()}
 
+    def companions(self, name):
+        """The array form's name."""
+        return {fill_name(name)}
+
     def fit(self, node, function):
         """No operation negates or complements: a difference, an exclusive or, another comparison.
-        Constants come last. A remainder of a positive divisor needs no helper."""
+        Constants come last. A positive divisor needs no helper: floordivsi is for those alone, as
+        LLVM 16 expands it to what divides the least integer by -1."""
         node = unsigned_fit(node, function)
         unsigned = function.index_type.startswith("uint")
         if node.op == "neg":
@@ -175,6 +203,8 @@ class MlirPrinter(Printer):
             return self.fit(complement(node.args[0]), function)
         if node.op in COMMUTATIVE and node.args[0].op == "const":
             return replace(node, args=node.args[::-1])
+        if node.op == "floordiv" and positive(node.args[1]):
+            return replace(node, op="floordiv.positive")
         if node.op == "floormod" and positive(node.args[1]):
             return Node("floormod.positive", (*node.args, number(0)))
         if node.op == "lookup" and node.args[0].value.given:
@@ -216,6 +246,10 @@ class MlirPrinter(Printer):
         results = f"({results})" if len(f.outputs) > 1 else results
         return self.line(f"func.func @{f.name}({parameters}) -> {results} {{", 0)
 
+    def fill(self, f: FunctionView) -> Fill:
+        """The array form."""
+        return Fill(self, f)
+
     def operations(self, f: FunctionView) -> list[str]:
         """The lines of a function's body: constants, then what is computed."""
         block = Block(self, f)
@@ -228,42 +262,6 @@ class MlirPrinter(Printer):
             *(self.line(f"{name} = {text}", 2) for text, name in lines),
             self.line(f"return {results} : {types}", 2),
         ]
-
-
-class Block:
-    """Operations one after the other. values: a statement's name -> the value that it is. constants
-    and lines: an operation's text -> its result's name, so that none is computed twice."""
-
-    def __init__(self, printer: Printer, view: FunctionView):
-        self._printer, self._view = printer, view
-        self.values: dict[str, str] = {}
-        self.constants: dict[str, str] = {}
-        self.lines: dict[str, str] = {}
-        self._numbers = 0
-
-    def value(self, node: Node, name: str = "") -> str:
-        """The name of a fitted node's value, after the operations that compute it; name: what it is
-        called where that is not settled already."""
-        T = self._view.T
-        if node.op == "const":
-            text = f"arith.constant {self._printer.literal(node.value, self._view.index_type)} : {T}"
-            return self.constants.setdefault(text, f"%c{node.value}_{T}")
-        if node.op == "var":
-            return self.values.get(node.value, f"%{node.value}")
-        if node.op == "table":
-            return node.value.name
-        operands = [self.value(a) for a in node.args]
-        *first, last = self._printer.op(node, self._view).text.split("\n")
-        for text in first:
-            operands.append(self._line(text, operands, ""))
-        return self._line(last, operands, name)
-
-    def _line(self, text: str, operands: list[str], name: str) -> str:
-        text = text.format(*operands, T=self._view.T, unit=self._view.unit)
-        if text not in self.lines:
-            self.lines[text] = f"%{name or self._numbers}"
-            self._numbers += not name
-        return self.lines[text]
 
 
 def number(value: int) -> Node:

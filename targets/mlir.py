@@ -1,14 +1,22 @@
 """MLIR through mlir-opt, mlir-translate, llc and cffi."""
 
+from __future__ import annotations
+
+import ctypes
 import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
-from lego_emit.run.target import NativeTarget, Toolchain, c_declaration, symbol
+from lego_emit.printers.mlir import fill_name
+from lego_emit.run.target import Library, NativeTarget, Toolchain, c_declaration, symbol
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Debian's programs have LLVM's version in their names.
 VERSIONS = ("", *(f"-{version}" for version in range(30, 15, -1)))
@@ -31,7 +39,9 @@ def wrapper(unit: int, position: int, function: Function, T: str) -> str:
     widen = "extui" if function.index_type.startswith("uint") else "extsi"
     lines = []
     for k in inputs:
-        lines.append(f"%from{k} = llvm.getelementptr %in{k}[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64")
+        lines.append(
+            f"%from{k} = llvm.getelementptr %in{k}[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64"
+        )
         lines.append(f"%{'wide' * (T != 'i64')}a{k} = llvm.load %from{k} : !llvm.ptr -> i64")
         if T != "i64":
             lines.append(f"%a{k} = arith.trunci %widea{k} : i64 to {T}")
@@ -42,7 +52,9 @@ def wrapper(unit: int, position: int, function: Function, T: str) -> str:
     for k in outputs:
         if T != "i64":
             lines.append(f"%wider{k} = arith.{widen} %r{k} : {T} to i64")
-        lines.append(f"%to{k} = llvm.getelementptr %out{k}[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64")
+        lines.append(
+            f"%to{k} = llvm.getelementptr %out{k}[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64"
+        )
         lines.append(f"llvm.store %{'wide' * (T != 'i64')}r{k}, %to{k} : i64, !llvm.ptr")
     return "\n".join(
         [
@@ -59,6 +71,34 @@ def wrapper(unit: int, position: int, function: Function, T: str) -> str:
             "}\n",
         ]
     )
+
+
+class _Filled:
+    """A library whose array forms are called themselves: a buffer is a pointer, twice, an offset,
+    sizes and strides."""
+
+    def __init__(self, library: Library, path: Path):
+        self._library, self._symbols = library, ctypes.CDLL(str(path))
+        self.call = library.call
+
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        """Run an array form over a new buffer for each output."""
+        import numpy as np
+
+        axes = {axis for axis, _ in function.axes}
+        names = [p.name for p in function.params if p.name not in axes]
+        shape = function.extents(dict(zip(names, scalars, strict=True)))
+        integer = getattr(ctypes, f"c_{function.index_type}")
+        outputs = [np.zeros(shape, function.index_type) for _ in function.outputs]
+        arguments = [integer(value) for value in scalars]
+        for array in outputs:
+            strides = [stride // array.itemsize for stride in array.strides]
+            arguments += [ctypes.c_void_p(array.ctypes.data)] * 2
+            arguments += [ctypes.c_int64(value) for value in (0, *shape, *strides)]
+        self._symbols[f"unit_{unit}_{fill_name(function.name)}"](*arguments)
+        return [array.ravel().astype(np.int64) for array in outputs]
 
 
 class MlirTarget(NativeTarget):
@@ -85,6 +125,10 @@ class MlirTarget(NativeTarget):
             f"target {self.name!r} needs {', '.join(PROGRAMS)} of one version (mlir-opt-16 ..) and "
             f"gcc on PATH; on Debian: {self.install}"
         )
+
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """The library, its array forms called without a wrapper."""
+        return _Filled(super().build(units, folder), folder / "units.so")
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """One module with all units, their functions renamed, and all wrappers."""

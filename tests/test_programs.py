@@ -59,7 +59,7 @@ MISTAKES = {
     "dropped parenthesis": lambda ops: {**ops, "sub": replace(ops["sub"], needs=(0, 0))},
     "swapped argument": lambda ops: {
         **ops,
-        "sub": replace(ops["sub"], text=ops["sub"].text.format("{1}", "{0}")),
+        "sub": replace(ops["sub"], text=ops["sub"].text.format("{1}", "{0}", T="{T}")),
     },
 }
 
@@ -69,7 +69,7 @@ def test_a_mistake_in_the_printer_is_found(toolchain, mistake):
     """A test of the tests: with one wrong spelling, values differ."""
     kind = type(registry.printer(toolchain.name))
     if MISTAKES[mistake](kind.ops) == kind.ops:
-        pytest.skip("its one division rounds down")
+        pytest.skip("one division that rounds down, or no parentheses")
     broken = type("Broken", (kind,), {"ops": MISTAKES[mistake](kind.ops)})()
     a, b = programs.var("a", -50, 50), programs.var("b", -50, 50)
     divisor = programs.node(

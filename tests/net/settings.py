@@ -11,6 +11,7 @@ TYPES = {
     "javascript": ("int32", "int53", "int64", "uint32", "uint64"),
     "python": ("int", "int32", "int64", "uint32", "uint64"),
     "numpy": ("int32", "int64"),
+    "mlir": ("int32", "int64", "uint32", "uint64"),
 }
 
 
@@ -18,7 +19,7 @@ def settings(c):
     """What else generate() is given."""
     target = c.weighted(
         (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
-        (1, "python"), (1, "numpy"),
+        (1, "python"), (1, "numpy"), (1, "mlir"),
     )  # fmt: skip
     return {
         "target": target,
