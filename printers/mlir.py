@@ -193,12 +193,10 @@ class MlirPrinter(Printer):
         Constants come last. A positive divisor needs no helper: floordivsi is for those alone, as
         LLVM 16 expands it to what divides the least integer by -1."""
         node = unsigned_fit(node, function)
-        unsigned = function.index_type.startswith("uint")
         if node.op == "neg":
-            return Node("sub", (number(0), *node.args))
+            return Node("sub", (constant(0), *node.args))
         if node.op == "not":
-            ones = (1 << bits(function)) - 1 if unsigned else -1
-            return Node("xor", (*node.args, number(ones)))
+            return Node("xor", (*node.args, constant(-1)))
         if node.op == "lnot":
             return self.fit(complement(node.args[0]), function)
         if node.op in COMMUTATIVE and node.args[0].op == "const":
@@ -206,7 +204,7 @@ class MlirPrinter(Printer):
         if node.op == "floordiv" and positive(node.args[1]):
             return replace(node, op="floordiv.positive")
         if node.op == "floormod" and positive(node.args[1]):
-            return Node("floormod.positive", (*node.args, number(0)))
+            return Node("floormod.positive", (*node.args, constant(0)))
         if node.op == "lookup" and node.args[0].value.given:
             return replace(node, op="lookup.given")
         return node
@@ -264,14 +262,9 @@ class MlirPrinter(Printer):
         ]
 
 
-def number(value: int) -> Node:
+def constant(value: int) -> Node:
     """A constant."""
     return Node("const", (), value, value, value)
-
-
-def bits(function) -> int:
-    """The width of a function's index type."""
-    return int(function.index_type[-2:])
 
 
 def positive(node: Node) -> bool:
