@@ -137,11 +137,15 @@ class MlirTarget(NativeTarget):
             texts.append(re.sub(r"@(?=\w)", f"@unit_{u}_", unit.source))
             for p, f in enumerate(unit.program.functions):
                 texts.append(wrapper(u, p, f, unit.printer.types[f.index_type]))
-        (folder / "units.mlir").write_text("\n".join(texts))
+        self.shared("\n".join(texts), folder, library)
+
+    def shared(self, text: str, folder: Path, library: Path) -> None:
+        """A module as a shared library; what is made on the way stays in the folder."""
+        (folder / "units.mlir").write_text(text)
         opt, translate, llc, gcc = self._programs()
         version = re.search(r"version (\d+)", self.find().version)
         memref = "convert" if version and int(version[1]) < 17 else "finalize"
-        passes = [text.format(memref=memref) for text in PASSES]
+        passes = [name.format(memref=memref) for name in PASSES]
         self.execute([opt, *passes, "units.mlir", "-o", "lowered.mlir"], folder)
         self.execute([translate, "--mlir-to-llvmir", "lowered.mlir", "-o", "units.ll"], folder)
         command = [llc, "-O1", "--relocation-model=pic", "--filetype=obj"]
