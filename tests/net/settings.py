@@ -19,7 +19,7 @@ def settings(c):
     """What else generate() is given."""
     target = c.weighted(
         (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
-        (1, "python"), (1, "numpy"), (1, "mlir"),
+        (1, "python"), (1, "numpy"), (1, "c"), (1, "mlir"),
     )  # fmt: skip
     return {
         "target": target,
