@@ -14,13 +14,16 @@ SMALL = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24)
 TRIES = 24
 
 
+FAR = 2**70  # how far numbers go where the index type has no ends
+
+
 class Relations:
     """Relations over names. strange: names that they have beside those and the known ones; they
     are given values, too."""
 
     def __init__(self, texts, names, least, most, known=()):
         self.known = dict(known)  # numbers of other names
-        self.names, self.least, self.most = list(names), least, most
+        self.names, self.least, self.most = list(names), max(least, -FAR), min(most, FAR)
         self.opaque = [t for t in texts if UNKNOWN in t]
         self.parsed = [_parsed(t) for t in texts if t and UNKNOWN not in t]
         self.strange = sorted(set().union(*(p.names for p in self.parsed)) - {*names, *self.known})

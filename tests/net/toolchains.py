@@ -99,7 +99,8 @@ def _compiled(toolchain, units, found):
 
 def _function(run, function, case, given):
     """(points, what is wrong) of one compiled function."""
-    least, most = INDEX_TYPES[function.index_type]
+    kind = "int64" if function.index_type == "int" else function.index_type  # what arrays hold
+    least, most = INDEX_TYPES[kind]
     names = [p.name for p in function.params]
     texts = [*(p.range_text for p in function.params), *function.assumptions]
     header = Relations(texts, names, least, most, case.sizes)
