@@ -7,11 +7,10 @@ so the helpers divide magnitudes; 4.1.3: + - and * wrap; >> extends the sign).
 
 from dataclasses import replace
 
-from lego_emit.emit.printer import BREAK, Printer, call, guard, unsigned_fit
+from lego_emit.emit.printer import BREAK, guard
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
-from lego_emit.printers.c_family import C_OPS, wrapped
-from lego_emit.printers.c_lines import broken
+from lego_emit.printers.shaders import SHADER_OPS, ShaderPrinter
 
 FLOOR_DIV = """
 // The quotient rounded down.
@@ -94,26 +93,15 @@ BUILT_INS = frozenset(
 )
 
 
-class GlslPrinter(Printer):
+class GlslPrinter(ShaderPrinter):
     """GLSL's spellings: C's operators without a cast, helpers for negative operands."""
 
     name = "glsl"
     title = "GLSL"
     extension = ".glsl"
-    hexadecimal = True
-    cast = "{T}({0})"
     declaration = "{T} {name} = {expr};"
     types = {"int32": "int", "int64": "int64_t", "uint32": "uint", "uint64": "uint64_t"}
-    ops = {
-        **C_OPS,
-        "min": call(f"min({{0}},{BREAK}{{1}})", 2),
-        "max": call(f"max({{0}},{BREAK}{{1}})", 2),
-        "floordiv": call(f"{{unit}}_floor_div({{0}},{BREAK}{{1}})", 2, "floor_div"),
-        "floormod": call(f"{{unit}}_floor_mod({{0}},{BREAK}{{1}})", 2, "floor_mod"),
-        "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
-        "lookup": call("{0}[{1}]", 2),
-        "int": call("{T}({0})", 1),
-    }
+    ops = SHADER_OPS
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
     template = "glsl.jinja"
     reserved = (
@@ -127,7 +115,7 @@ class GlslPrinter(Printer):
         | EXTENDED_TYPES
     )
     reserved_functions = BUILT_INS
-    default_index = ("int32",)
+    workers = "work items of a group"
     outputs_are_variables = True
 
     def legal_name(self, name):
@@ -141,14 +129,6 @@ class GlslPrinter(Printer):
         if value == INDEX_TYPES[index_type][0] < 0:
             return f"(-{-(value + 1)}{suffix} - 1)"  # -x is an operator on x, and that x is too big
         return f"{value}{suffix}"
-
-    def fit(self, node, function):
-        """Unsigned operands need no helper."""
-        return unsigned_fit(node, function)
-
-    def table_name(self, name, unit):
-        """It begins with the unit's: there is no namespace."""
-        return f"{unit}_{name}"
 
     def table(self, entries, index_type):
         """A constant array."""
@@ -166,13 +146,6 @@ class GlslPrinter(Printer):
             distance = str(by.value) if by.op == "const" else "int({1})"
             return replace(op, text=op.text.replace("{1}", distance), needs=(op.needs[0], 0))
         return op
-
-    def comment(self, text: str) -> list[str]:
-        """A paragraph of a comment as lines."""
-        return wrapped(text, self.line_width - 3)
-
-    def _broken(self, text, indent):
-        return broken(text, indent, self.line_width, self._looseness)
 
     def unit_scope(self, unit):
         """The include guard."""
@@ -197,38 +170,16 @@ class GlslPrinter(Printer):
         name = self.array_name(f.name) if array else f.name
         return f"{'void' if several else f.T} {name}({f',{BREAK}'.join(parameters)})"
 
-    def companions(self, name):
-        """The array form's name."""
-        return {self.array_name(name)}
-
-    def array_name(self, name):
-        """The array form of the function of that name."""
-        return f"{name}_at"
-
-    def array_form(self, function) -> ArrayForm:
-        """A function cannot take an array of any length, so the array form gives one element."""
-        return ArrayForm(self, function, ("n",))
-
-    def element_doc(self, function, array: ArrayForm) -> list[str]:
-        """The comment of the array form, with the loop that fills an array."""
+    def loop(self, function, array, call):
+        """Results are out arguments where there are several."""
         f, n, T = function, array.names["n"], function.T
-        count = array.plain_count
-        arguments = ", ".join([*array.scalars, n])
-        below = f"0 <= {n} < {count}".replace(" ", "\xa0")
-        text = f"Element {n} of the results of {f.name} over {array.over}; {below}. The work items "
-        text += "of a group fill an array together:"
         start, step = f"{T}(gl_LocalInvocationIndex)", f"{T}(gl_WorkGroupSize.x)"
-        call = f"{self.array_name(f.name)}({arguments})"
         if len(f.outputs) == 1:
             call = f"results[{n}] = {call}"
         else:
-            results = (f"{name}[{n}]" for name, _ in f.outputs)
-            call = f"{self.array_name(f.name)}({', '.join([arguments, *results])})"
-        loop = f"for ({T} {n} = {start}; {n} < {count}; {n} += {step})"
-        width = self.line_width - 3
-        lines = [*wrapped(text, width), *wrapped(loop, width, "  ")]
-        lines += wrapped(f"{call};", width, "    ")
-        return [line.replace("\xa0", " ") for line in lines]
+            call = f"{call[:-1]}, {', '.join(f'{name}[{n}]' for name, _ in f.outputs)})"
+        head = f"for ({T} {n} = {start}; {n} < {array.plain_count}; {n} += {step})"
+        return [("  ", head), ("    ", f"{call};")]
 
     def extensions(self, functions) -> str:
         """What the header says of 64-bit integers, where there are any."""

@@ -1,0 +1,75 @@
+"""What GLSL and WGSL share: functions to put into a shader, which has no namespaces.
+
+No function takes or returns an array of any length, so that the array form gives one element.
+"""
+
+from lego_emit.emit.printer import BREAK, FunctionView, Printer, call, unsigned_fit
+from lego_emit.printers.c_array import ArrayForm
+from lego_emit.printers.c_family import C_OPS, wrapped
+from lego_emit.printers.c_lines import broken
+
+SHADER_OPS = {
+    **C_OPS,
+    "min": call(f"min({{0}},{BREAK}{{1}})", 2),
+    "max": call(f"max({{0}},{BREAK}{{1}})", 2),
+    "floordiv": call(f"{{unit}}_floor_div({{0}},{BREAK}{{1}})", 2, "floor_div"),
+    "floormod": call(f"{{unit}}_floor_mod({{0}},{BREAK}{{1}})", 2, "floor_mod"),
+    "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
+    "lookup": call("{0}[{1}]", 2),
+    "int": call("{T}({0})", 1),
+}
+
+
+class ShaderPrinter(Printer):
+    """C's operators without its implicit conversions; 32 bits unless asked otherwise."""
+
+    hexadecimal = True
+    cast = "{T}({0})"
+    default_index = ("int32",)
+    doc = "//"  # what begins a line of a function's comment
+    workers = ""  # who calls the array form, in its plural
+
+    def fit(self, node, function):
+        """Unsigned operands need no helper."""
+        return unsigned_fit(node, function)
+
+    def table_name(self, name, unit):
+        """It begins with the unit's: there is no namespace."""
+        return f"{unit}_{name}"
+
+    def comment(self, text: str) -> list[str]:
+        """A paragraph of a comment as lines."""
+        return wrapped(text, self.line_width - len(self.doc) - 1)
+
+    def _broken(self, text, indent):
+        return broken(text, indent, self.line_width, self._looseness)
+
+    def companions(self, name):
+        """The array form's name."""
+        return {self.array_name(name)}
+
+    def array_name(self, name: str) -> str:
+        """The array form of the function of that name."""
+        return f"{name}_at"
+
+    def array_form(self, function: FunctionView) -> ArrayForm:
+        """What the template sees of the element's function."""
+        return ArrayForm(self, function, ("n",))
+
+    def loop(self, function: FunctionView, array: ArrayForm, call: str) -> list[tuple[str, str]]:
+        """(indent, statement) of the loop that fills an array with the results of the calls."""
+        raise NotImplementedError
+
+    def element_doc(self, function: FunctionView, array: ArrayForm) -> list[str]:
+        """The comment of the array form, with the loop that fills an array."""
+        f, n = function, array.names["n"]
+        below = f"0 <= {n} < {array.plain_count}".replace(" ", "\xa0")
+        lines = self.comment(
+            f"Element {n} of the results of {f.name} over {array.over}; {below}. The "
+            f"{self.workers} fill an array together:"
+        )
+        width = self.line_width - len(self.doc) - 1
+        arguments = ", ".join([*array.scalars, n])
+        for indent, text in self.loop(f, array, f"{self.array_name(f.name)}({arguments})"):
+            lines += wrapped(text, width, indent)
+        return [line.replace("\xa0", " ") for line in lines]

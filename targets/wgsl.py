@@ -1,0 +1,101 @@
+"""WGSL: run as compute shaders by wgpu, whose compiler of WGSL is Firefox's; Mesa's software driver
+will do."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from lego_emit.emit.unit import Unit
+from lego_emit.errors import WidthError
+from lego_emit.ir.program import Function
+from lego_emit.run.target import Library, Target, Toolchain
+from lego_emit.targets.shaders import GROUP, Device, Shader, Shaders, Vulkan, opened, shaders, wide
+
+SHADER = """struct lego_run_Inputs {{
+  count: i32,
+  which: i32,
+  columns: array<{word}>,
+}}
+
+@group(0) @binding(0) var<storage, read> lego_run_in: lego_run_Inputs;
+@group(0) @binding(1) var<storage, read_write> lego_run_out: array<{word}>;
+
+{sources}
+@compute @workgroup_size({group})
+fn lego_run(
+  @builtin(global_invocation_id) lego_run_id: vec3<u32>,
+  @builtin(num_workgroups) lego_run_groups: vec3<u32>,
+) {{
+  let lego_run_count = lego_run_in.count;
+  let lego_run_stride = i32(lego_run_groups.x) * {group};
+  for (var i = i32(lego_run_id.x); i < lego_run_count; i += lego_run_stride) {{
+    switch (lego_run_in.which) {{
+{cases}
+      default: {{}}
+    }}
+  }}
+}}
+"""
+
+
+class WgslShader(Shader):
+    """A module of WGSL."""
+
+    suffix = ".wgsl"
+
+    def text(self):
+        """The whole shader."""
+        word = "i64" if self.wide else "i32"
+        cases = [case(k, f, T, word) for k, (f, T) in enumerate(self.calls)]
+        return SHADER.format(group=GROUP, word=word, sources=self.sources, cases="\n".join(cases))
+
+
+def case(number: int, function: Function, T: str, word: str) -> str:
+    """The branch of a shader that calls a function over columns of arguments."""
+    columns = range(len(function.params))
+    arguments = [f"{T}(lego_run_in.columns[{k} * lego_run_count + i])" for k in columns]
+    body = [f"let lego_run_result = {function.name}({', '.join(arguments)});"]
+    names = [f".{name}" for name, _ in function.outputs] if function.outputs[1:] else [""]
+    body += [
+        f"lego_run_out[{k} * lego_run_count + i] = {word}(lego_run_result{name});"
+        for k, name in enumerate(names)
+    ]
+    lines = [f"case {number}: {{", *(f"  {line}" for line in body), "}"]
+    return "\n".join(f"      {line}" for line in lines)
+
+
+@cache
+def open_device() -> Vulkan:
+    """The device, opened once in a process."""
+    return Vulkan("wgsl", "lego_run", Path.read_text)
+
+
+class WgslTarget(Target):
+    """WGSL through Vulkan, without a window."""
+
+    name = "wgsl"
+    drivers = "apt-get install mesa-vulkan-drivers"
+
+    def find(self) -> Toolchain:
+        """The wgpu that this interpreter imports, with the device that runs the shaders."""
+        device = self._device()
+        return Toolchain("wgpu", f"wgpu {importlib.metadata.version('wgpu')}; {device.name}")
+
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """Compute shaders that call every function. Raises WidthError for 64 bits where the device
+        has none."""
+        device = self._device()
+        for unit in units:
+            for f in unit.functions:
+                if wide(f) and not device.wide:
+                    raise WidthError(
+                        f"{f.name}: {device.name} has no 64-bit integers; emit with "
+                        "index_type='int32' or 'uint32'"
+                    )
+        return Shaders(units, device, shaders(WgslShader, units, folder))
+
+    def _device(self) -> Device:
+        return opened(self.name, "wgpu", self.drivers, open_device)
