@@ -74,18 +74,22 @@ RESERVED = """
 # A parameter of that name would hide what the text calls.
 USED = frozenset("i32 u32 i64 u64 min max select".split())
 
-# The functions of chapter 17 whose names a layout's functions might have; declaring one hides it
+# What the language declares itself and a layout's functions might be called; declaring one hides it
 # from the rest of the module.
-BUILT_INS = frozenset(
-    """abs acos acosh all any array arrayLength asin asinh atan atan2 atanh atomicAdd atomicAnd
+PREDECLARED = frozenset(
+    """abs acos acosh all any arrayLength asin asinh atan atan2 atanh atomicAdd atomicAnd
     atomicExchange atomicLoad atomicMax atomicMin atomicOr atomicStore atomicSub atomicXor bitcast
-    bool ceil clamp cos cosh countLeadingZeros countOneBits countTrailingZeros cross degrees
-    determinant distance dot dot4I8Packed dot4U8Packed dpdx dpdy exp exp2 extractBits f16 f32
-    faceForward firstLeadingBit firstTrailingBit floor fma fract frexp fwidth insertBits inverseSqrt
-    ldexp length log log2 mix modf normalize outerProduct pow quantizeToF16 radians reflect refract
-    reverseBits round saturate sign sin sinh smoothstep sqrt step storageBarrier tan tanh
-    textureBarrier transpose trunc vec2 vec3 vec4 workgroupBarrier workgroupUniformLoad""".split()
+    ceil clamp cos cosh countLeadingZeros countOneBits countTrailingZeros cross degrees determinant
+    distance dot dot4I8Packed dot4U8Packed dpdx dpdy exp exp2 extractBits faceForward
+    firstLeadingBit firstTrailingBit floor fma fract frexp fwidth insertBits inverseSqrt ldexp length
+    log log2 mix modf normalize pow quantizeToF16 radians reflect refract reverseBits round saturate
+    sign sin sinh smoothstep sqrt step storageBarrier tan tanh textureBarrier textureDimensions
+    textureLoad textureSample textureStore transpose trunc workgroupBarrier workgroupUniformLoad
+    array atomic bool f16 f32 ptr sampler sampler_comparison
+    function handle private read read_write storage uniform workgroup write""".split()
 )
+VECTORS = {f"vec{n}{T}" for n in "234" for T in ("", "f", "h", "i", "u")}
+MATRICES = {f"mat{n}x{m}{T}" for n in "234" for m in "234" for T in ("", "f", "h")}
 
 SUFFIXES = {"int32": "", "int64": "li", "uint32": "u", "uint64": "lu"}
 
@@ -124,7 +128,7 @@ class WgslPrinter(ShaderPrinter):
     }
     template = "wgsl.jinja"
     reserved = frozenset(KEYWORDS.split()) | frozenset(RESERVED.split()) | USED
-    reserved_functions = BUILT_INS
+    reserved_functions = PREDECLARED | VECTORS | MATRICES
 
     def fit(self, node, function):
         """An unsigned number has no minus."""

@@ -10,7 +10,8 @@ import importlib
 import importlib.util
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -183,13 +184,23 @@ class Vulkan(Device):
         self.wide = bool(features)
         self.name = "Vulkan, {device}, {description}".format(**vulkan[0].info)
 
+    def module(self, path: Path) -> Any:
+        """The module of a shader's file. Raises ToolchainError where it is refused."""
+        with self._refused(path):
+            return self._device.create_shader_module(code=self._code(path))
+
     def pipeline(self, path: Path) -> Any:
         """A module of WGSL or SPIR-V."""
-        try:
-            module = self._device.create_shader_module(code=self._code(path))
+        module = self.module(path)
+        with self._refused(path):
             return self._device.create_compute_pipeline(
                 layout="auto", compute={"module": module, "entry_point": self._entry}
             )
+
+    @contextmanager
+    def _refused(self, path: Path) -> Iterator[None]:
+        try:
+            yield
         except self._error as error:
             raise ToolchainError(
                 f"target {self._target!r}: {path.name} was refused:\n{error}"
