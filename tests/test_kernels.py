@@ -193,6 +193,7 @@ __global__ void k(const float* a, float* b, int M, int N) {
         ("rust", "(N as i64) * (4 * (pm as i64) + (i as i64)) + (j as i64)"),
         ("fortran", "N * (4_int64 * int(pm, int64) + i) + j"),
         ("glsl", "N * (4 * pm + i) + j"),
+        ("wgsl", "N * (4 * pm + i) + j"),
         ("js", "N * (4 * pm + i) + j"),
         ("julia", "N * (4 * pm + i) + j"),
         ("numpy", "N * (4 * pm + i) + j"),

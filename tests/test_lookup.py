@@ -35,6 +35,7 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.run import registry
 
+SHADERS = ("glsl", "wgsl")
 ODD = [6, 1, 9, 0, 10, 3, 2, 8, 4, 5, 7]  # no formula is known
 PERM = [20, 11, 23, 17, 21, 13, 5, 10, 9, 6, 0, 7, 1, 19, 16, 12, 22, 14, 15, 3, 8, 2, 18, 4]
 
@@ -348,7 +349,7 @@ def runs(target):
 def test_random_permutations_are_verified(target):
     runs(target)
     layouts = [Lookup([97], shuffled(97)), Lookup([16, 8], shuffled(128, 1))]
-    layouts += [Lookup([64, 64], shuffled(4096, 2))] * (target != "glsl")  # llvmpipe takes long
+    layouts += [Lookup([64, 64], shuffled(4096, 2))] * (target not in SHADERS)  # llvmpipe takes long
     for layout in layouts:
         assert generate(layout, target).verify()
 
@@ -403,16 +404,17 @@ def test_a_table_of_run_time_has_no_array_form():
         generate(lambda i: Lookup([4, 6], "perm")[i, :], "cpp")
 
 
-def test_glsl_gives_functions_no_tables():
-    with pytest.raises(TargetError, match=r"GLSL gives functions no tables"):
-        generate(Lookup([4, 6], "perm"), "glsl")
+@pytest.mark.parametrize("target", SHADERS)
+def test_shaders_give_functions_no_tables(target):
+    with pytest.raises(TargetError, match=rf"{target.upper()} gives functions no tables"):
+        generate(Lookup([4, 6], "perm"), target)
 
 
 def test_the_header_says_what_a_table_of_run_time_holds():
     def f(i, perm):
         return Lookup([24], "perm")[i] + perm
 
-    for target in set(TARGETS) - {"glsl"}:
+    for target in set(TARGETS) - {*SHADERS}:
         text = generate(f, target).source
         assert "24 entries, 0 <= each < 24" in text
         assert "perm_2" in text and "perm is perm_2" in text.replace("`", ""), "a parameter has it"

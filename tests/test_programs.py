@@ -26,8 +26,8 @@ CASES = {
 
 
 def cases_for(name):
-    """64-bit programs are 32 bits wide in GLSL and 2^53 in JavaScript: all values here are small."""
-    narrow = {"glsl": "int32", "javascript": "int53"}.get(name)
+    """64-bit programs are 32 bits wide in shaders and 2^53 in JavaScript: all values here are small."""
+    narrow = {"glsl": "int32", "wgsl": "int32", "javascript": "int53"}.get(name)
     for case, program in CASES.items():
         if narrow and (case.endswith("64") or name == "javascript"):
             program = programs.with_index_type(program, narrow)

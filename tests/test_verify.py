@@ -47,7 +47,7 @@ def index_kernel(M, N, BM, BN):
 
 
 def test_on_every_target(toolchain):
-    if toolchain.name == "glsl":
+    if toolchain.name in ("glsl", "wgsl"):
         sizes, unit = {}, generate(tiled, toolchain.name, sizes=SIZES)
     else:
         sizes, unit = SIZES, generate(tiled, toolchain.name)

@@ -7,6 +7,7 @@ TYPES = {
     "rust": ("int32", "int64", "uint32", "uint64"),
     "julia": ("int32", "int64", "uint32", "uint64"),
     "glsl": ("int32", "int64", "uint32", "uint64"),
+    "wgsl": ("int32", "int64", "uint32", "uint64"),
     "fortran": ("int32", "int64"),
     "javascript": ("int32", "int53", "int64", "uint32", "uint64"),
     "python": ("int", "int32", "int64", "uint32", "uint64"),
@@ -19,7 +20,7 @@ def settings(c):
     """What else generate() is given."""
     target = c.weighted(
         (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
-        (1, "python"), (1, "numpy"), (1, "c"), (1, "mlir"),
+        (1, "python"), (1, "numpy"), (1, "c"), (1, "mlir"), (1, "wgsl"),
     )  # fmt: skip
     return {
         "target": target,
