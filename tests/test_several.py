@@ -50,7 +50,9 @@ def test_one_file_of_several(need):
     assert not unit.verify(sizes={"BM": 5, "M": 6}, reference=wrong)
 
 
-@pytest.mark.parametrize("target", ["rust", "julia", "javascript", "glsl", "wgsl", "fortran", "cuda"])
+@pytest.mark.parametrize(
+    "target", ["rust", "julia", "javascript", "glsl", "wgsl", "fortran", "cuda"]
+)
 def test_a_dict_names_them(target):
     unit = generate({"first": tiled, "second": tiled}, target, assume=["0 <= p < 8"])
     assert [f.name for f in unit.functions] == ["first", "second"]
