@@ -4,17 +4,12 @@ layout policy of std::mdspan.
 Reference: ISO C++23, 24.7.3.4 (layout mapping policies); https://en.cppreference.com/w/cpp/container/mdspan
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from typing import Any
 
 from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.relations import renamed
 from lego_emit.printers.c_array import free
-
-if TYPE_CHECKING:
-    from lego_emit.printers.c_family import HeaderPrinter
 
 COMMA = f",{BREAK}"
 
@@ -23,7 +18,7 @@ class CxxView:
     """What a template sees of a view. sizes, indices: the parameters of the layout's apply; element,
     data, view: names that the text wants for itself, none of a parameter; members: size -> member."""
 
-    def __init__(self, printer: HeaderPrinter, apply: FunctionView):
+    def __init__(self, printer: Any, apply: FunctionView):
         self._printer, self._apply, self._view = printer, apply, apply.view
         self.T, self.masks = apply.T, apply.view.masks
         self.unique, self.exhaustive = apply.view.unique, apply.view.exhaustive
@@ -112,7 +107,9 @@ class CxxView:
         """Whether that is a number."""
         return self._view.size.op == "const"
 
-    def constructor(self, name: str, parameters: str, values: list[tuple[str, str]], indent: int) -> str:
+    def constructor(
+        self, name: str, parameters: str, values: list[tuple[str, str]], indent: int
+    ) -> str:
         """A constructor that initializes members, in a class of a further indent."""
         printer = self._printer
         marks = f"{printer.qualifiers} "
@@ -130,7 +127,11 @@ class CxxView:
 
     def initializers(self, policy: bool = False) -> list[tuple[str, str]]:
         """The members and what they are initialized with; policy: those of the mapping."""
-        first = ("extents_", COMMA.join(self.extents(members=False))) if policy else ("data_", self.data)
+        first = (
+            ("extents_", COMMA.join(self.extents(members=False)))
+            if policy
+            else ("data_", self.data)
+        )
         return [first, *((member, name) for name, member in self.members.items())]
 
     def equal(self) -> str:

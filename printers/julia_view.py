@@ -3,9 +3,9 @@
 Reference: https://docs.julialang.org/en/v1/manual/interfaces/#man-interface-array
 """
 
-from dataclasses import replace
+from typing import Any
 
-from lego_emit.emit.printer import BREAK, FunctionView, Printer
+from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.relations import renamed
 from lego_emit.printers.c_array import free
@@ -17,7 +17,7 @@ class JuliaView:
     """What a template sees of a view. sizes, indices: the parameters of the layout's apply; element,
     vector: the type's parameters; data, view, value: arguments; none is a parameter's name."""
 
-    def __init__(self, printer: Printer, apply: FunctionView, name: str):
+    def __init__(self, printer: Any, apply: FunctionView, name: str):
         self._printer, self._apply, self._view = printer, apply, apply.view
         self.name = name
         self.sizes = [p.name for p in apply.params if not p.axis]
@@ -34,10 +34,14 @@ class JuliaView:
         """The call, and what the array is."""
         rank, index = len(self.indices), ", ".join(self.indices)
         place = self._call([*self.sizes, *self._counted()]).replace(BREAK, " ")
-        text = f"A vector as an array of {rank} dimension{'s' * (rank > 1)} by the index of a layout: "
+        text = (
+            f"A vector as an array of {rank} dimension{'s' * (rank > 1)} by the index of a layout: "
+        )
         text += f"`view[{index}]` is `data[{place}]`. Indices count from 1."
         text += " What is masked has no element." * self._view.masks
-        return self._printer.docstring_lines(self._apply, self.name, [self.data, *self.sizes], "", [text])
+        return self._printer.docstring_lines(
+            self._apply, self.name, [self.data, *self.sizes], "", [text]
+        )
 
     @property
     def constructor(self) -> str:

@@ -11,11 +11,11 @@ import index_functions
 import numpy as np
 import pytest
 
-from lego_emit import ExpandBy, GroupBy, Linear, Lookup, Row, Strided, generate, golden
+from lego_emit import GroupBy, Linear, Lookup, Row, Strided, generate, golden
 from lego_emit.algebra.block import Block
 from lego_emit.algebra.reference import table
 from lego_emit.emit import registry
-from lego_emit.errors import GoldenError, LegoError, TargetError, TraceError
+from lego_emit.errors import GoldenError, TargetError, TraceError
 from lego_emit.run import registry as toolchains
 from lego_emit.targets.cpp import FLAGS
 
@@ -73,7 +73,9 @@ def of(name):
 
 LINEAR = Linear({"i": [2, 1], "j": [4, 8]}, out={"place": 16})
 CASES = [
-    *map(of, ("nw", "fig2", "brick", "expandby_5x7", "strided_pitch_symbols", "lookup_permutation")),
+    *map(
+        of, ("nw", "fig2", "brick", "expandby_5x7", "strided_pitch_symbols", "lookup_permutation")
+    ),
     *(
         Case(f"lud_{t}_{b}", of("lud").subject, {"R": 3, "T": 4}, {"index_type": t, "base": b})
         for t, b in (("int32", 1), ("int64", 1), ("uint32", 0), ("uint64", 1))
@@ -224,7 +226,7 @@ def cxx_program(target, cases, folder):
                 for a, n in enumerate(names)
             ),
         }  # fmt: skip
-        unmasked = "if (!view.contains({index})) {{ std::printf(\" -1\"); continue; }}"
+        unmasked = 'if (!view.contains({index})) {{ std::printf(" -1"); continue; }}'
         values["masked"] = unmasked.format(**values) if masks else ""
         values["mapping"] = "" if masks else MAPPING % values
         values["mapped"] = "" if masks else MAPPED % values
@@ -304,7 +306,9 @@ def values_of(k, case, target, folder):
     names, sizes = [f"i{n}" for n in range(len(dims))], case.arguments(unit)
     starts = [f"for {n} in {case.base}..{d + case.base}" for n, d in zip(names, dims, strict=True)]
     masked = [n for n, place in enumerate(case.expected[len(dims) + 1 :]) if place < 0]
-    whole = "@assert sort(vec(view)) == memory" * (sorted(case.expected[len(dims) + 1:]) == [*range(case.layout.physical_size)])
+    whole = "@assert sort(vec(view)) == memory" * (
+        sorted(case.expected[len(dims) + 1 :]) == [*range(case.layout.physical_size)]
+    )
     (type_name,) = unit.printer.view_names(case.name)
     return {
         "k": k, "module": case.name, "type": type_name, "size": case.layout.physical_size,
@@ -382,7 +386,15 @@ __global__ void steps(const int* penalty, int* scores, int b) {
 def test_the_view_on_shared_memory_of_the_device(tmp_path):
     CASES[0].unit("cuda").save(tmp_path / "nw.cuh")
     (tmp_path / "kernel.cu").write_text(KERNEL)
-    strict = ("-std=c++17", "-arch=sm_90", "-cubin", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror")
+    strict = (
+        "-std=c++17",
+        "-arch=sm_90",
+        "-cubin",
+        "-Werror",
+        "all-warnings",
+        "-Xcompiler",
+        "-Wall,-Wextra,-Werror",
+    )
     run(["nvcc", *strict, "kernel.cu"], tmp_path)
     assert b"steps" in (tmp_path / "kernel.cubin").read_bytes()
 
@@ -442,12 +454,19 @@ def test_the_view_in_julia(toolchain, tmp_path):
 
 def test_clang_format_and_rustfmt_leave_the_text_alone(need, tmp_path):
     tools = {
-        "cpp": [need("clang-format", "apt-get install clang-format"), f"--style=file:{index_functions.ROOT.parent / '.clang-format'}", "-i"],
+        "cpp": [
+            need("clang-format", "apt-get install clang-format"),
+            f"--style=file:{index_functions.ROOT.parent / '.clang-format'}",
+            "-i",
+        ],
         "rust": [need("rustfmt", "apt-get install rustfmt"), "--edition", "2021"],
     }
     tools["cuda"] = tools["cpp"]
     for target, command in tools.items():
-        texts = {f"{case.name}{registry.printer(target).extension}": case.unit(target).source for case in CASES}
+        texts = {
+            f"{case.name}{registry.printer(target).extension}": case.unit(target).source
+            for case in CASES
+        }
         for name, text in texts.items():
             (tmp_path / name).write_text(text)
         run([*command, *texts], tmp_path)
@@ -493,7 +512,10 @@ def index(i, j):
         ([GroupBy([4]), index], "index: it gives no layout"),
         (Linear({"i": [(1, 0), (0, 1)]}, out={"x": 2, "y": 2}), "it has several results, x, y"),
         (Strided((4,), (-1,)), "no position of Strided((4,), (-1,)) is known to be the last one"),
-        (Lookup([8], "places"), "layout_apply: there is no view of a layout whose table is known at run"),
+        (
+            Lookup([8], "places"),
+            "layout_apply: there is no view of a layout whose table is known at run",
+        ),
     ],
 )
 def test_what_has_no_view(subject, told):
@@ -518,9 +540,13 @@ def test_languages_without_views():
 
 
 def test_a_golden_case_says_whether_it_has_a_view(tmp_path):
-    (tmp_path / "layout.py").write_text("from lego_emit import Row as layout\nlayout = layout(4)\nview = 1\n")
+    (tmp_path / "layout.py").write_text(
+        "from lego_emit import Row as layout\nlayout = layout(4)\nview = 1\n"
+    )
     with pytest.raises(GoldenError, match="view is 1; give True or False"):
         golden.load(tmp_path)
-    (tmp_path / "layout.py").write_text("from lego_emit import GroupBy\nlayout = GroupBy([4])\nview = True\n")
+    (tmp_path / "layout.py").write_text(
+        "from lego_emit import GroupBy\nlayout = GroupBy([4])\nview = True\n"
+    )
     case = golden.load(tmp_path)
     assert "_view {" in case.emit("cpp").source and "_view" not in case.emit("c").source

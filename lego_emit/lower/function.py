@@ -88,8 +88,8 @@ def lowered(
 def _view(problem: Problem, found: Lowered) -> View[Node] | None:
     if problem.view is None:
         return None
-    *extents, size = found.viewed
-    return replace(problem.view, extents=tuple(extents), size=size)
+    nodes = iter(found.viewed)
+    return problem.view.map(lambda _: next(nodes))
 
 
 def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]:

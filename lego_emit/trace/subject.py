@@ -400,7 +400,8 @@ def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
         raise _no_view(unit, f"it has several results, {', '.join(layout.results)}")
     if not layout.is_bounded:
         raise _no_view(
-            unit, f"no position of {shown(layout)} is known to be the last one, as an inverse says it"
+            unit,
+            f"no position of {shown(layout)} is known to be the last one, as an inverse says it",
         )
     with using(trace.facts):
         extents = tuple(Expr.of(n) for n in layout.dims)
