@@ -117,7 +117,7 @@ CXX_HEAD = """
 #include <version>
 #endif
 #ifdef ALL_OF_CXX23
-static_assert(__cpp_lib_mdspan && __cpp_multidimensional_subscript);
+static_assert(__cpp_lib_mdspan > 0 && __cpp_multidimensional_subscript > 0);
 #endif
 #ifdef __cpp_lib_mdspan
 #include <mdspan>
