@@ -9,6 +9,7 @@ stand, all optional:
     assume      as generate() takes it
     index_type  as generate() takes it
     fixed       {"BM": 32}: numbers that go into the text too, generate()'s sizes=
+    view        True: with a view of the layout in the languages that have views
 
 Tables are made by calling the layouts on integers (lego_emit.algebra.reference) and by nothing else: what
 is emitted comes from the symbolic side, and the two share no code.
@@ -62,6 +63,7 @@ class Case:
     assume: Sequence[Any] = ()
     index_type: str = "auto"
     fixed: Mapping[str, int] = field(default_factory=dict)
+    view: bool = False
     _programs: dict[tuple[Any, ...], Program] = field(default_factory=dict, repr=False)
 
     @property
@@ -117,11 +119,18 @@ class Case:
         printer = registry.printer(target)
         # Lowering asks the printer for these alone; languages that agree on them share its result.
         types = printer.default_index if self.index_type == "auto" else tuple(printer.types)
-        key = (types, printer.bit_operations, printer.lazy_select, printer.cost, numbers)
+        view = self.view and printer.has_views
+        key = (types, printer.bit_operations, printer.lazy_select, printer.cost, view, numbers)
         try:
             if key not in self._programs:
                 self._programs[key] = build_program(
-                    self.subject, printer, self.unit, sizes, self.assume, self.index_type
+                    self.subject,
+                    printer,
+                    self.unit,
+                    sizes,
+                    self.assume,
+                    self.index_type,
+                    view=view,
                 )
             program = self._programs[key]
             return emit_program(program, target, subject=self.subject, sizes=sizes)
@@ -232,7 +241,9 @@ def load(folder: str | Path) -> Case:
         raise GoldenError(f"{source}: {found[0]} is {subject!r}, no layout and no function")
     if found[0] == "layout" and not isinstance(subject, Block):
         raise GoldenError(f"{source}: layout is a function; call it kernel or {folder.name}")
-    assume = names.get("assume", ())
+    assume, view = names.get("assume", ()), names.get("view", False)
+    if not isinstance(view, bool):
+        raise GoldenError(f"{source}: view is {shown(view)}; give True or False")
     return Case(
         folder,
         subject,
@@ -241,6 +252,7 @@ def load(folder: str | Path) -> Case:
         [assume] if isinstance(assume, str) else list(assume),
         names.get("index_type", "auto"),
         _counts(source, names, "fixed"),
+        view,
     )
 
 

@@ -41,6 +41,7 @@ def generate(
     strict: bool = False,
     ranges: Mapping[Any, Any] | None = None,
     rewrite: Rewrite | None = None,
+    view: bool = False,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -77,6 +78,9 @@ def generate(
         that the header allows: by the normal form, by the provers and Z3, or by looking at all
         values where they are few. A difference is shown with a counterexample; what is neither
         proven nor refuted is refused, too.
+    view: put a type beside a layout's functions that holds an array and the layout's sizes, and reads
+        and writes the array by the layout's index: NAME_view in C++ and CUDA C, with NAME_layout, a
+        layout policy of std::mdspan, and NameView in Rust and Julia.
 
     A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what
     unit.sympy gives, {function: (replacements, expressions)}, several. Every symbol is an integer
@@ -105,6 +109,7 @@ def generate(
         cost=cost,
         ranges=ranges,
         rewrite=rewrite,
+        view=view,
     )
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
@@ -128,14 +133,18 @@ def build_program(
     cost: str | Cost | None = None,
     ranges: Mapping[Any, Any] | None = None,
     rewrite: Rewrite | None = None,
+    view: bool = False,
 ) -> Program:
     """The lowered program that a printer spells."""
+    if view and not printer.has_views:
+        known = [n for n in registry.targets() if registry.printer(n).has_views]
+        raise TargetError(f"{printer.title} has no views of layouts; {', '.join(known)} have")
     if not is_integer(base) or base not in (0, 1):
         raise TargetError(f"base is {shown(base)}; indices count from 0 or from 1")
     assume = as_list(assume)
     types, model = _candidates(index_type, printer), cost_model(cost, printer.cost)
     spelled = model, printer.bit_operations, printer.lazy_select
-    subject = followed(fn_or_layout, name, sizes, assume, base, ranges)
+    subject = followed(fn_or_layout, name, sizes, assume, base, ranges, view)
     try:
         functions = [
             lowered(_rewritten(_problem(f, assume), rewrite), types, *spelled)
@@ -172,6 +181,7 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         trace.base,
         traced.size,
         traced.spans,
+        traced.view,
         [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
         trace.preconditions,
         trace.stand_ins,

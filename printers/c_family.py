@@ -23,6 +23,7 @@ from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_lines import broken
+from lego_emit.printers.cxx_view import CxxView
 
 UNARY = 14
 
@@ -182,17 +183,18 @@ class HeaderPrinter(Printer):
         """The array form of the function of that name."""
         raise NotImplementedError
 
-    def head(self, start: str, parameters: str, end: str | None = None) -> str:
-        """A function's head, its parameters separated by BREAK marks; end: head_end unless given."""
+    def head(self, start: str, parameters: str, end: str | None = None, indent: int = 0) -> str:
+        """A function's head, its parameters separated by BREAK marks; end: head_end unless given;
+        indent: where it begins."""
         end = self.head_end if end is None else end
-        whole = f"{start}({parameters}){end}"
-        if len(whole) <= self.line_width:
+        whole, width = f"{start}({parameters}){end}", self.line_width - indent
+        if len(whole) <= width:
             return whole.replace(BREAK, " ")
-        if len(start) >= self.line_width:
-            start = "\n".join(start.rsplit(" ", 1))
-            if len(whole) - start.index("\n") - 1 <= self.line_width:
+        if len(start) >= width:
+            start = f"\n{' ' * indent}".join(start.rsplit(" ", 1))
+            if len(whole) - start.index("\n") - 1 <= width:
                 return f"{start}({parameters}){end}".replace(BREAK, " ")
-        lines = self._packed(f"{parameters}){end}".split(BREAK), 4)
+        lines = self._packed(f"{parameters}){end}".split(BREAK), indent + 4)
         return "\n".join([f"{start}(", *lines])
 
     def _broken(self, text, indent):
@@ -314,6 +316,15 @@ class CxxPrinter(HeaderPrinter):
     cast = "static_cast<{T}>({0})"
     constant = "static constexpr"
     unused = "[[maybe_unused]] {T} {name}"
+    has_views = True
+
+    def view_names(self, name):
+        """The type of the view and the layout policy."""
+        return {f"{name}_view", f"{name}_layout"}
+
+    def layout_view(self, apply: FunctionView) -> CxxView:
+        """What the template of a layout's view sees."""
+        return CxxView(self, apply)
 
     def several(self, function, result):
         """The result type is deduced."""

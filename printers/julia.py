@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import replace
 
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
+from lego_emit.printers.julia_view import JuliaView
 
 UNARY = 15
 
@@ -49,6 +50,10 @@ TAKEN_MODULES = frozenset(
 )
 
 WIDER = {"int32": ("Int32", "Int64"), "uint32": ("UInt32", "UInt64")}
+
+
+def _camel(name):
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 class JuliaPrinter(Printer):
@@ -103,7 +108,7 @@ class JuliaPrinter(Printer):
 
     def module_name(self, unit):
         """The unit's name in camel case: tile_inverse is TileInverse."""
-        name = "".join(part[:1].upper() + part[1:] for part in unit.split("_"))
+        name = _camel(unit)
         return f"{name}Unit" if name in TAKEN_MODULES else name
 
     def unit_mark(self, unit):
@@ -122,11 +127,26 @@ class JuliaPrinter(Printer):
         """The array form of the function of that name."""
         return f"{name}_array"
 
+    has_views = True
+
+    def view_name(self, name):
+        """The type of a layout's view."""
+        return f"{_camel(name)}View"
+
+    def view_names(self, name):
+        """The type of the view."""
+        return {self.view_name(name)}
+
+    def layout_view(self, apply):
+        """What the template of a layout's view sees."""
+        return JuliaView(self, apply, self.view_name(apply.view.name))
+
     def exported(self, functions):
         """The names that `using` brings."""
-        names = (
+        names = [
             n for f in functions for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]
-        )
+        ]
+        names += [self.view_name(f.view.name) for f in functions if f.view]
         return [name for name in names if name not in self.not_exported]
 
     def literal(self, value, index_type):
@@ -190,9 +210,10 @@ class JuliaPrinter(Printer):
         summary = [lines.pop(0), ""] if f.summary else []
         text = [*summary, *(f"- {x}" for x in lines)]
         names = [p.name for p in f.params] + [t.name for t in f.tables]
-        return self._docstring(f, f.name, names, results, text)
+        return self.docstring_lines(f, f.name, names, results, text)
 
-    def _docstring(self, f, name, names, results, text):
+    def docstring_lines(self, f, name, names, results, text):
+        """The lines of a docstring: the call, and a text."""
         arguments = ", ".join(names)
         if f.index_type in WIDER and not names:
             arguments = f"Ti = {WIDER[f.index_type][0]}"
@@ -250,7 +271,7 @@ class JuliaPrinter(Printer):
                 f" The first axis is the fastest in memory; `permutedims(values, ({order}))` puts "
                 f"`values` in row-major order, the last axis fastest."
             )
-        return self._docstring(f, self.array_name(f.name), self._scalars(f), "", [text])
+        return self.docstring_lines(f, self.array_name(f.name), self._scalars(f), "", [text])
 
     def _scalars(self, f):
         axes = {name for name, _ in f.axes}

@@ -16,6 +16,7 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function
 from lego_emit.printers import rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
+from lego_emit.printers.rust_view import RustView, type_name
 
 UNARY, CAST, COMPARISON = 13, 12, 5
 
@@ -265,6 +266,32 @@ class RustPrinter(Printer):
         names = list(dict.fromkeys(names))
         return _allow(view.name, names, names, len(_scalars(view)), optional=True)
 
+    # -- the view of a layout -------------------------------------------------------------------
+
+    has_views = True
+
+    def view_names(self, name: str) -> set[str]:
+        """The type of the view."""
+        return {type_name(name)}
+
+    def layout_view(self, apply: FunctionView) -> RustView:
+        """What the template of a layout's view sees."""
+        return RustView(self, apply)
+
+    def view_head(self, start: str, parameters: list[str], result: str) -> str:
+        """A method's line or lines up to the brace."""
+        return _head(start, parameters, result, 4)
+
+    def field_attributes(self, view: RustView) -> list[str]:
+        """The lints that the fields would set off."""
+        return _allow("", [], view.sizes, 0, optional=False)
+
+    def view_attributes(self, view: RustView) -> list[str]:
+        """The lints that the methods would set off."""
+        made = _allow("", view.sizes, view.sizes, len(view.parameters), optional=False)
+        made += _allow("", view.indices, view.indices, 0, optional=False)
+        return list(dict.fromkeys(made))
+
     # -- comments and lints --------------------------------------------------------------------
 
     def docs(self, view: FunctionView) -> list[str]:
@@ -302,11 +329,11 @@ class RustPrinter(Printer):
         return [*lines, reason, *(f"#[allow(clippy::{x})]" for x in lints)] if lints else lines
 
 
-def _head(start: str, parameters: list[str], result: str) -> str:
-    text = f"{start}({', '.join(parameters)}) -> {result} {{"
-    if len(text) > rust_layout.WIDTH:
-        lines = "".join(f"    {parameter},\n" for parameter in parameters)
-        text = f"{start}(\n{lines}) -> {result} {{" if lines else f"{text[:-2]}\n{{"
+def _head(start: str, parameters: list[str], result: str, indent: int = 0) -> str:
+    text, pad = f"{start}({', '.join(parameters)}) -> {result} {{", " " * indent
+    if indent + len(text) > rust_layout.WIDTH:
+        lines = "".join(f"{pad}    {parameter},\n" for parameter in parameters)
+        text = f"{start}(\n{lines}{pad}) -> {result} {{" if lines else f"{text[:-2]}\n{{"
     return text
 
 

@@ -68,6 +68,11 @@ def flat(expr: Expr) -> str:
     return f"{expr.before}{text}{expr.after}"
 
 
+def paragraph(text: str) -> list[str]:
+    """The lines of a doc comment's paragraph."""
+    return wrap(text, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+
+
 def parse(text: str) -> Expr:
     """Marked text as an expression."""
     return _expr(iter(text))[0]

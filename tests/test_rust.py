@@ -132,7 +132,10 @@ def test_every_allowed_lint_has_its_reason(units):
         "#[allow(clippy::too_many_arguments)]",
         "#[allow(clippy::many_single_char_names)]",
         "#[allow(clippy::similar_names)]",
-        "#[allow(clippy::cast_sign_loss)]",  # the place in a table
+        "#[allow(clippy::cast_sign_loss)]",  # the place in a table, and of a view
+        "#[allow(clippy::cast_possible_truncation)]",  # indices of a view
+        "#[allow(clippy::cast_possible_wrap)]",
+        "#[derive(Clone, Copy, Debug)]",
     }
 
 

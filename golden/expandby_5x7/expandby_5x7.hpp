@@ -22,6 +22,84 @@ namespace lego {
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
+/// An array of 35 elements by the index of a layout: view(i, j, k, l), view[i][j][k][l] and, from
+/// C++23 on, view[i, j, k, l] are data[expandby_5x7_apply(i, j, k, l)]. The array is not owned; its
+/// elements are const in expandby_5x7_view<const T>. What is not in its range or masked is
+/// undefined behaviour.
+template <class Element>
+class expandby_5x7_view {
+ public:
+  using element_type = Element;
+  using index_type = std::int32_t;
+
+  struct slice_3 {
+    expandby_5x7_view view;
+    std::int32_t i;
+    std::int32_t j;
+    std::int32_t k;
+    [[nodiscard]] constexpr Element& operator[](std::int32_t l) const noexcept {
+      return view(i, j, k, l);
+    }
+  };
+
+  struct slice_2 {
+    expandby_5x7_view view;
+    std::int32_t i;
+    std::int32_t j;
+    [[nodiscard]] constexpr slice_3 operator[](std::int32_t k) const noexcept {
+      return {view, i, j, k};
+    }
+  };
+
+  struct slice_1 {
+    expandby_5x7_view view;
+    std::int32_t i;
+    [[nodiscard]] constexpr slice_2 operator[](std::int32_t j) const noexcept {
+      return {view, i, j};
+    }
+  };
+
+  constexpr explicit expandby_5x7_view(Element* data) noexcept : data_(data) {}
+
+  [[nodiscard]] constexpr Element& operator()(
+      std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) const noexcept {
+    return data_[expandby_5x7_apply(i, j, k, l)];
+  }
+  [[nodiscard]] constexpr slice_1 operator[](std::int32_t i) const noexcept {
+    return {*this, i};
+  }
+#ifdef __cpp_multidimensional_subscript
+  [[nodiscard]] constexpr Element& operator[](
+      std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) const noexcept {
+    return (*this)(i, j, k, l);
+  }
+#endif
+
+  /// Whether an index has an element; the others are masked.
+  [[nodiscard]] constexpr bool contains(
+      std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) const noexcept {
+    return expandby_5x7_apply(i, j, k, l) >= 0;
+  }
+
+  [[nodiscard]] static constexpr int rank() noexcept {
+    return 4;
+  }
+  [[nodiscard]] constexpr std::int32_t extent(int axis) const noexcept {
+    const std::int32_t extents[] = {3, 4, 2, 2};
+    return extents[axis];
+  }
+  /// How many elements the array has at least.
+  [[nodiscard]] constexpr std::int32_t required_span_size() const noexcept {
+    return 35;
+  }
+  [[nodiscard]] constexpr Element* data() const noexcept {
+    return data_;
+  }
+
+ private:
+  Element* data_;
+};
+
 /// The result of expandby_5x7_inv.
 struct expandby_5x7_inv_result {
   std::int32_t i;

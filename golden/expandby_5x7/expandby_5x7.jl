@@ -4,7 +4,7 @@
 # ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 module Expandby5x7
 
-export expandby_5x7_apply, expandby_5x7_inv
+export expandby_5x7_apply, expandby_5x7_inv, Expandby5x7View
 
 """
     expandby_5x7_apply(i, j, k, l)
@@ -22,6 +22,40 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     total = Ti(2) * j + l
     return Ti(2) * i + k <= 4 && total <= 6 ? Ti(14) * i + Ti(7) * k + total : Ti(-1)
+end
+
+"""
+    Expandby5x7View(data)
+
+A vector as an array of 4 dimensions by the index of a layout: `view[i, j, k, l]` is
+`data[expandby_5x7_apply(i - 1, j - 1, k - 1, l - 1) + 1]`. Indices count from 1. What is
+masked has no element.
+"""
+struct Expandby5x7View{T, V<:AbstractVector{T}} <: AbstractArray{T, 4}
+    data::V
+
+    function Expandby5x7View(data::V) where {T, V<:AbstractVector{T}}
+        Base.require_one_based_indexing(data)
+        if Base.length(data) < 35
+            throw(DimensionMismatch("the vector is too short"))
+        end
+        return new{T, V}(data)
+    end
+end
+
+Base.size(view::Expandby5x7View) = (3, 4, 2, 2)
+
+Base.@propagate_inbounds function Base.getindex(view::Expandby5x7View, i::Int, j::Int,
+    k::Int, l::Int)
+    @boundscheck checkbounds(view, i, j, k, l)
+    return view.data[expandby_5x7_apply(i - 1, j - 1, k - 1, l - 1) + 1]
+end
+
+Base.@propagate_inbounds function Base.setindex!(view::Expandby5x7View, value, i::Int,
+    j::Int, k::Int, l::Int)
+    @boundscheck checkbounds(view, i, j, k, l)
+    view.data[expandby_5x7_apply(i - 1, j - 1, k - 1, l - 1) + 1] = value
+    return view
 end
 
 """

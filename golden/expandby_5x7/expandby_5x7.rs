@@ -25,6 +25,80 @@ pub const fn expandby_5x7_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
     }
 }
 
+/// A slice by the index of a layout: `view[[i, j, k, l]]` is `data[expandby_5x7_apply(i, j, k,
+/// l)]`. An index that is out of its range or masked panics.
+///
+/// `S` is `&[T]`, `&mut [T]`, `Vec<T>` or another pointer to a slice.
+// Not every program needs this one.
+#[allow(dead_code)]
+#[derive(Clone, Copy, Debug)]
+pub struct Expandby5x7View<S> {
+    data: S,
+}
+
+// Not every program needs all of it.
+#[allow(dead_code)]
+// Indices, extents and positions fit.
+#[allow(clippy::cast_possible_truncation)]
+#[allow(clippy::cast_possible_wrap)]
+#[allow(clippy::cast_sign_loss)]
+impl<T, S> Expandby5x7View<S>
+where
+    S: core::ops::Deref<Target = [T]>,
+{
+    /// The view of a slice.
+    ///
+    /// # Panics
+    ///
+    /// Where the slice has too few elements.
+    #[must_use]
+    #[inline]
+    pub fn new(data: S) -> Self {
+        let least = 35;
+        assert!(data.len() >= least, "the slice is too short");
+        Self { data }
+    }
+
+    /// The extents of the index.
+    #[must_use]
+    #[inline]
+    pub fn shape(&self) -> [usize; 4] {
+        [3, 4, 2, 2]
+    }
+
+    #[inline]
+    fn position(&self, index: [usize; 4]) -> usize {
+        for (at, extent) in index.iter().zip(&self.shape()) {
+            assert!(at < extent, "an index is out of its range");
+        }
+        let [i, j, k, l] = index;
+        expandby_5x7_apply(i as i32, j as i32, k as i32, l as i32) as usize
+    }
+}
+
+impl<T, S> core::ops::Index<[usize; 4]> for Expandby5x7View<S>
+where
+    S: core::ops::Deref<Target = [T]>,
+{
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: [usize; 4]) -> &T {
+        &self.data[self.position(index)]
+    }
+}
+
+impl<T, S> core::ops::IndexMut<[usize; 4]> for Expandby5x7View<S>
+where
+    S: core::ops::DerefMut<Target = [T]>,
+{
+    #[inline]
+    fn index_mut(&mut self, index: [usize; 4]) -> &mut T {
+        let position = self.position(index);
+        &mut self.data[position]
+    }
+}
+
 /// Logical index `(i, j, k, l)` of a physical position.
 ///
 /// - `flat`: `0 <= flat < 35`

@@ -3,3 +3,4 @@
 from lego_emit import ExpandBy, TileBy
 
 layout = ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
+view = True

@@ -30,3 +30,4 @@ def nw(b):
 
 
 sizes = {"b": 6}
+view = True

@@ -52,6 +52,113 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
       + i;
 }
 
+/// An array of (b + 1) * (b + 1) elements by the index of a layout: view(i, j), view[i][j] and,
+/// from C++23 on, view[i, j] are data[nw_apply(b, i, j)]. The array is not owned; its elements are
+/// const in nw_view<const T>. The sizes are those of nw_apply. What is not in its range is
+/// undefined behaviour.
+template <class Element>
+class nw_view {
+ public:
+  using element_type = Element;
+  using index_type = std::int64_t;
+
+  struct slice_1 {
+    nw_view view;
+    std::int64_t i;
+    [[nodiscard]] constexpr Element& operator[](std::int64_t j) const noexcept {
+      return view(i, j);
+    }
+  };
+
+  constexpr nw_view(Element* data, std::int64_t b) noexcept : data_(data), b_(b) {}
+
+  [[nodiscard]] constexpr Element& operator()(std::int64_t i, std::int64_t j) const noexcept {
+    return data_[nw_apply(b_, i, j)];
+  }
+  [[nodiscard]] constexpr slice_1 operator[](std::int64_t i) const noexcept {
+    return {*this, i};
+  }
+#ifdef __cpp_multidimensional_subscript
+  [[nodiscard]] constexpr Element& operator[](std::int64_t i, std::int64_t j) const noexcept {
+    return (*this)(i, j);
+  }
+#endif
+
+  [[nodiscard]] static constexpr int rank() noexcept {
+    return 2;
+  }
+  [[nodiscard]] constexpr std::int64_t extent(int axis) const noexcept {
+    const std::int64_t extents[] = {b_ + 1, b_ + 1};
+    return extents[axis];
+  }
+  /// How many elements the array has at least.
+  [[nodiscard]] constexpr std::int64_t required_span_size() const noexcept {
+    return (b_ + 1) * (b_ + 1);
+  }
+  [[nodiscard]] constexpr Element* data() const noexcept {
+    return data_;
+  }
+
+ private:
+  Element* data_;
+  std::int64_t b_;
+};
+
+/// The layout as a layout policy of std::mdspan, Kokkos' and CUDA's. std::mdspan(data,
+/// nw_layout::mapping<std::dextents<std::int64_t, 2>>(b)) is such an array.
+struct nw_layout {
+  template <class Extents>
+  class mapping {
+   public:
+    using extents_type = Extents;
+    using index_type = typename Extents::index_type;
+    using size_type = typename Extents::size_type;
+    using rank_type = typename Extents::rank_type;
+    using layout_type = nw_layout;
+
+    constexpr explicit mapping(std::int64_t b) noexcept : extents_(b + 1, b + 1), b_(b) {}
+
+    [[nodiscard]] constexpr const extents_type& extents() const noexcept {
+      return extents_;
+    }
+    template <class... Indices>
+    [[nodiscard]] constexpr index_type operator()(Indices... indices) const noexcept {
+      const std::int64_t position = nw_apply(b_, static_cast<std::int64_t>(indices)...);
+      return static_cast<index_type>(position);
+    }
+    [[nodiscard]] constexpr index_type required_span_size() const noexcept {
+      return static_cast<index_type>((b_ + 1) * (b_ + 1));
+    }
+
+    [[nodiscard]] static constexpr bool is_always_unique() noexcept {
+      return true;
+    }
+    [[nodiscard]] static constexpr bool is_unique() noexcept {
+      return true;
+    }
+    [[nodiscard]] static constexpr bool is_always_exhaustive() noexcept {
+      return true;
+    }
+    [[nodiscard]] static constexpr bool is_exhaustive() noexcept {
+      return true;
+    }
+    [[nodiscard]] static constexpr bool is_always_strided() noexcept {
+      return false;
+    }
+    [[nodiscard]] static constexpr bool is_strided() noexcept {
+      return false;
+    }
+
+    constexpr friend bool operator==(const mapping& a, const mapping& b) noexcept {
+      return a.extents_ == b.extents_ && a.b_ == b.b_;
+    }
+
+   private:
+    extents_type extents_;
+    std::int64_t b_;
+  };
+};
+
 /// The result of nw_inv.
 struct nw_inv_result {
   std::int64_t i;

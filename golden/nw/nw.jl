@@ -4,7 +4,7 @@
 # nw(b)
 module Nw
 
-export nw_apply, nw_inv
+export nw_apply, nw_inv, NwView
 
 """
     nw_apply(b, i, j)
@@ -24,6 +24,38 @@ Physical position of the logical index (i, j).
     return (total <= b ? (total * (total + 1)) >> 1 :
             b * (b + 1) - ((difference * (difference + 1)) >> 1)) +
         i
+end
+
+"""
+    NwView(data, b)
+
+A vector as an array of 2 dimensions by the index of a layout: `view[i, j]` is
+`data[nw_apply(b, i - 1, j - 1) + 1]`. Indices count from 1.
+"""
+struct NwView{T, V<:AbstractVector{T}} <: AbstractArray{T, 2}
+    data::V
+    b::Int
+
+    function NwView(data::V, b::Integer) where {T, V<:AbstractVector{T}}
+        Base.require_one_based_indexing(data)
+        if Base.length(data) < (b + 1) * (b + 1)
+            throw(DimensionMismatch("the vector is too short"))
+        end
+        return new{T, V}(data, b)
+    end
+end
+
+Base.size(view::NwView) = (view.b + 1, view.b + 1)
+
+Base.@propagate_inbounds function Base.getindex(view::NwView, i::Int, j::Int)
+    @boundscheck checkbounds(view, i, j)
+    return @inbounds view.data[nw_apply(view.b, i - 1, j - 1) + 1]
+end
+
+Base.@propagate_inbounds function Base.setindex!(view::NwView, value, i::Int, j::Int)
+    @boundscheck checkbounds(view, i, j)
+    @inbounds view.data[nw_apply(view.b, i - 1, j - 1) + 1] = value
+    return view
 end
 
 """

@@ -41,6 +41,81 @@ pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
     }) + i
 }
 
+/// A slice by the index of a layout: `view[[i, j]]` is `data[nw_apply(b, i, j)]`. An index that is
+/// out of its range panics.
+///
+/// `S` is `&[T]`, `&mut [T]`, `Vec<T>` or another pointer to a slice.
+// Not every program needs this one.
+#[allow(dead_code)]
+#[derive(Clone, Copy, Debug)]
+pub struct NwView<S> {
+    data: S,
+    b: i64,
+}
+
+// Not every program needs all of it.
+#[allow(dead_code)]
+// Indices, extents and positions fit.
+#[allow(clippy::cast_possible_truncation)]
+#[allow(clippy::cast_possible_wrap)]
+#[allow(clippy::cast_sign_loss)]
+impl<T, S> NwView<S>
+where
+    S: core::ops::Deref<Target = [T]>,
+{
+    /// The view of a slice.
+    ///
+    /// # Panics
+    ///
+    /// Where the slice has too few elements.
+    #[must_use]
+    #[inline]
+    pub fn new(data: S, b: i64) -> Self {
+        let least = ((b + 1) * (b + 1)) as usize;
+        assert!(data.len() >= least, "the slice is too short");
+        Self { data, b }
+    }
+
+    /// The extents of the index.
+    #[must_use]
+    #[inline]
+    pub fn shape(&self) -> [usize; 2] {
+        [(self.b + 1) as usize, (self.b + 1) as usize]
+    }
+
+    #[inline]
+    fn position(&self, index: [usize; 2]) -> usize {
+        for (at, extent) in index.iter().zip(&self.shape()) {
+            assert!(at < extent, "an index is out of its range");
+        }
+        let [i, j] = index;
+        nw_apply(self.b, i as i64, j as i64) as usize
+    }
+}
+
+impl<T, S> core::ops::Index<[usize; 2]> for NwView<S>
+where
+    S: core::ops::Deref<Target = [T]>,
+{
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: [usize; 2]) -> &T {
+        &self.data[self.position(index)]
+    }
+}
+
+impl<T, S> core::ops::IndexMut<[usize; 2]> for NwView<S>
+where
+    S: core::ops::DerefMut<Target = [T]>,
+{
+    #[inline]
+    fn index_mut(&mut self, index: [usize; 2]) -> &mut T {
+        let position = self.position(index);
+        &mut self.data[position]
+    }
+}
+
 /// Logical index `(i, j)` of a physical position.
 ///
 /// - `b`: `b >= 1`

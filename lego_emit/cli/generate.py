@@ -68,6 +68,7 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
     help="What the cheapest form is counted in. Default: the language's own.",
 )
 @strict_option
+@click.option("--view", is_flag=True, help="With the view of a layout that holds an array.")
 @click.option(
     "--explain",
     is_flag=True,
@@ -84,6 +85,7 @@ def generate(
     name: str | None,
     cost: str | None,
     strict: bool,
+    view: bool,
     explain: bool,
 ) -> None:
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
@@ -106,6 +108,7 @@ def generate(
                 base=base,
                 cost=cost,
                 strict=strict,
+                view=view,
             )
             for target in names
         ]

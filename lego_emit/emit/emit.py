@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +16,8 @@ from .printer import Printer
 from .unit import Unit
 
 MOST_ENTRIES = 4096  # of a constant table
+
+Beside = Callable[[str], set[str]] | None
 
 
 def emit(program: Program, target: str, sizes: Mapping[str, int] | None = None) -> Unit:
@@ -45,7 +47,10 @@ def _legalize(program: Program, printer: Printer) -> Program:
         meets = function.name in printer.reserved_functions
         wanted = f"{function.name}_v" if meets else function.name
         beside = bool(function.axes) or len(function.outputs) > 1
-        name = _fresh(wanted, printer, taken, beside)
+        name = _fresh(wanted, printer, taken, printer.companions if beside else None)
+        view = function.view
+        if view is not None:
+            view = replace(view, name=_fresh(view.name, printer, taken, printer.view_names))
         scope = set(taken)
         names: dict[str, str] = {}
         for param in function.params:
@@ -71,6 +76,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 name=name,
                 assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
+                view=view and view.map(legal),
                 body=tuple((names[n], legal(e)) for n, e in function.body),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
@@ -91,18 +97,20 @@ def _tables(
     others = set(taken)
     for f in program.functions:
         names = [p.name for p in f.params] + [name for name, _ in (*f.body, *f.outputs)]
-        others.update(*(_keys(printer.legal_name(name), printer, False) for name in names))
-        others |= _keys(printer.legal_name(f.name), printer, True)
+        others.update(*(_keys(printer.legal_name(name), printer) for name in names))
+        others |= _keys(printer.legal_name(f.name), printer, printer.companions)
+        if f.view is not None:
+            others |= printer.view_names(printer.legal_name(f.view.name))
     found = {}
     for table, index_type in program.tables:
         name = _fresh(printer.table_name(table.name, unit), printer, others)
-        taken |= _keys(name, printer, False)
+        taken |= _keys(name, printer)
         found[table, index_type] = table.named(name)
     return found
 
 
-def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -> str:
-    """A legal name, not taken until now; beside: its companions are not taken either."""
+def _fresh(name: str, printer: Printer, taken: set[str], beside: Beside = None) -> str:
+    """A legal name, not taken until now; beside: the names that come with it are not taken either."""
     legal = candidate = printer.legal_name(name)
     number = 2
     while (keys := _keys(candidate, printer, beside)) & taken:
@@ -112,6 +120,6 @@ def _fresh(name: str, printer: Printer, taken: set[str], beside: bool = False) -
     return candidate
 
 
-def _keys(name: str, printer: Printer, beside: bool) -> set[str]:
+def _keys(name: str, printer: Printer, beside: Beside = None) -> set[str]:
     key = name.lower() if printer.case_insensitive else name
-    return {key, *printer.companions(name)} if beside else {key}
+    return {key, *beside(name)} if beside else {key}

@@ -135,6 +135,7 @@ class Printer:
         lazy_select: True where a select computes only the branch that it takes.
         hexadecimal: True where masks are written as 0x33.
         cost: the cost model that chooses between equal forms where the caller names none.
+        has_views: whether the template prints the view of a function that has one (f.view).
     """
 
     format = 1  # of emitted files: another number where files of before do not fit any more
@@ -164,6 +165,7 @@ class Printer:
     lazy_select = True
     hexadecimal = False
     cost: Cost = LATENCY
+    has_views = False
 
     # -- names -----------------------------------------------------------------------------
 
@@ -204,6 +206,11 @@ class Printer:
         (its array form's, its result type's), in lower case where the language ignores case."""
         return set()
 
+    def view_names(self, name: str) -> set[str]:
+        """The names that a layout's view has in the file, in lower case where the language ignores
+        case."""
+        return set()
+
     # -- the file's declarations -----------------------------------------------------------
 
     def declarations_path(self, path: Path) -> Path | None:
@@ -238,6 +245,7 @@ class Printer:
             body=tuple((name, whole(node)) for name, node in function.body),
             outputs=tuple((name, whole(node)) for name, node in function.outputs),
             axes=tuple((name, whole(extent)) for name, extent in function.axes),
+            view=function.view and function.view.map(whole),
         )
 
     def fit(self, node: Node, function: Function) -> Node:
@@ -420,8 +428,8 @@ class Printer:
         """The texts of the helpers that the program calls, each once, in table order."""
         used = set()
         for view in functions:
-            extents = (node for _, extent in view.axes for node in extent.walk())
-            for node in (*view.nodes(), *extents):
+            outside = [e for _, e in view.axes] + [*(view.view.values if view.view else ())]
+            for node in (*view.nodes(), *(n for e in outside for n in e.walk())):
                 if node.op not in OPERANDS and (helper := self.op(node, view).helper):
                     used.add((helper, view.index_type))
         texts = []
@@ -447,6 +455,11 @@ class FunctionView:
 
     def __getattr__(self, name):
         return getattr(self._function, name)
+
+    def typed(self, index_type: str) -> FunctionView:
+        """The function in another index type."""
+        function = replace(self._function, index_type=index_type)
+        return FunctionView(self._printer, function, self.unit, self.counter)
 
     @property
     def T(self) -> str:

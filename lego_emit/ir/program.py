@@ -7,10 +7,10 @@ integers of the function's one index type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import inf
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 from ..entries import Entries
 from ..errors import InternalError
@@ -50,6 +50,33 @@ class Param:
         return f"<Param {self.range_text or self.name}>"
 
 
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class View(Generic[V]):
+    """An array that is read and written by a layout's index, as a type of the unit. name: the
+    layout's; extents: of its indices; size: how many elements the array has at least; unique:
+    whether no two indices share an element; exhaustive: whether every element has an index; masks:
+    whether some indices have none."""
+
+    name: str
+    extents: tuple[V, ...]
+    size: V
+    unique: bool = True
+    exhaustive: bool = True
+    masks: bool = False
+
+    @property
+    def values(self) -> tuple[V, ...]:
+        """The extents and the size."""
+        return (*self.extents, self.size)
+
+    def map(self, change: Callable[[V], Any]) -> View[Any]:
+        """The view with its values changed."""
+        return replace(self, extents=tuple(map(change, self.extents)), size=change(self.size))
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """One emitted function: parameters, named statements in order, named results."""
@@ -65,6 +92,7 @@ class Function:
     width_note: str = ""  # why the index type is wide enough
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
+    view: View[Node] | None = None  # of the layout whose apply it is
     promises: tuple[Range, ...] = ()  # of each output, in the parameters' names
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
@@ -177,6 +205,9 @@ class Function:
         for _, extent in self.axes:
             for part in extent.walk():
                 self._check_node(part, known - axes, lo, hi)
+        for value in self.view.values if self.view else ():
+            for part in value.walk():
+                self._check_node(part, {p.name for p in self.params if not p.axis}, lo, hi)
         for name, node in self.body:
             for part in node.walk():
                 self._check_node(part, known, lo, hi)

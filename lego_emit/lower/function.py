@@ -9,7 +9,8 @@ from ..arith.expr import Cond, Expr
 from ..arith.knowledge import using
 from ..errors import TraceError, WidthError
 from ..ir.cost import Cost
-from ..ir.program import INDEX_TYPES, Function, Param
+from ..ir.nodes import Node
+from ..ir.program import INDEX_TYPES, Function, Param, View
 from . import header
 from .lower import Lowered, lower
 from .lowering import Lowering, Tried
@@ -50,6 +51,11 @@ def lowered(
                 f"{problem.name}: there is no array form of a function that is given a table; write "
                 "a parameter for ':'"
             )
+        if problem.view and any(n.op == "table" and n.value.given for n in found.nodes.values()):
+            raise TraceError(
+                f"{problem.name}: there is no view of a layout whose table is known at run time only; "
+                "give Lookup the entries"
+            )
         params = tuple(header.param(n, problem) for n in problem.params)
         chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem.size)
         width = _with_params(problem.name, params, chosen, types)
@@ -67,6 +73,7 @@ def lowered(
             unseen=width.unseen,
             width_note=width.note,
             axes=tuple(found.extents),
+            view=_view(problem, found),
             base=problem.base,
             cost=found.cost,
             record=record,
@@ -76,6 +83,13 @@ def lowered(
             ),
         )
         return record.function
+
+
+def _view(problem: Problem, found: Lowered) -> View[Node] | None:
+    if problem.view is None:
+        return None
+    nodes = iter(found.viewed)
+    return problem.view.map(lambda _: next(nodes))
 
 
 def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]:

@@ -34,13 +34,14 @@ NAMES = {
 
 @dataclass
 class Lowered:
-    """The chosen program: statements and outputs as nodes, the extents of the axes, and of every
-    operation its node."""
+    """The chosen program: statements and outputs as nodes, the extents of the axes, a view's values,
+    and of every operation its node."""
 
     lowering: Lowering
     body: list[tuple[str, Node]]
     outputs: list[tuple[str, Node]]
     extents: list[tuple[str, Node]]
+    viewed: list[Node]
     nodes: dict[int, Node]
     roots: list[int]
 
@@ -76,7 +77,8 @@ def finished(
     """The program of the nodes that the outputs are. given: names of common parts."""
     plain = Form(lowering, Style(), ())
     extents = {n: problem.extents[n] for n in problem.axes if n in problem.extents}
-    sizes = [plain.expr(unsubstitute(e, problem.facts)) for e in extents.values()]
+    viewed = problem.view.values if problem.view else ()
+    sizes = [plain.expr(unsubstitute(e, problem.facts)) for e in (*extents.values(), *viewed)]
     names = [n for n, _ in problem.outputs]
     taken = {*problem.params, *names}
     return finish(lowering, names, roots, [*extents], sizes, taken, given)
@@ -128,7 +130,8 @@ def finish(
     given: Mapping[int, str] = MappingProxyType({}),
 ) -> Lowered:
     """The program of chosen nodes: what stands more than once is named (given: what has a name
-    already, however often it stands); every node has its range.
+    already, however often it stands); every node has its range. extents: of the axes that have
+    names, then a view's values.
     What is named is computed whether its branch is taken or not: where it is not, a division by
     what may be 0 there is by 1 instead, and what is known of its value does not hold."""
     graph = lowering.graph
@@ -182,7 +185,8 @@ def finish(
         lowering,
         body,
         [(n, nodes[k]) for n, k in zip(names, roots, strict=True)],
-        [(n, whole[k]) for n, k in zip(extent_names, extents, strict=True)],
+        [(n, whole[k]) for n, k in zip(extent_names, extents, strict=False)],
+        [whole[k] for k in extents[len(extent_names) :]],
         {k: nodes[k] if k in nodes else whole[k] for k in reached},
         [*roots],
     )

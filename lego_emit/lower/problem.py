@@ -11,6 +11,7 @@ from ..arith.facts import Facts
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..ir.nodes import Node
+from ..ir.program import View
 
 
 @dataclass
@@ -20,7 +21,8 @@ class Problem:
     outputs: by name, under facts; log: the steps that led to them. kept: the same with flat positions
     kept as one value; None where that is not asked for. params: in order; axes: those that the caller ranges
     over, extents how far; indices: those that count from base. size: how many positions there are;
-    spans: (least, end) that are known to hold of each output, counted from 0. stated: assumptions
+    spans: (least, end) that are known to hold of each output, counted from 0. view: what a view of
+    the layout is to know. stated: assumptions
     as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
     of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
     (replacements, expressions by name); None where the cheapest form is searched for.
@@ -39,6 +41,7 @@ class Problem:
     base: int = 0
     size: Expr | None = None
     spans: Sequence[tuple[int, Expr]] | None = None
+    view: View[Expr] | None = None
     stated: Sequence[Node] = ()
     preconditions: list[Cond] = field(default_factory=list)
     stand_ins: Mapping[Atom, Expr] = field(default_factory=dict)

@@ -256,6 +256,7 @@ SHARED: dict[str, _Check] = {
     "base": partial(_one_of, choices=(0, 1)),
     "cost": partial(_one_of, choices=tuple(COSTS)),
     "strict": _flag,
+    "view": _flag,
     "depends": partial(_texts, example="sizes.json"),
 }
 OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
@@ -269,6 +270,7 @@ KERNEL: dict[str, _Check] = {
 }
 OPTIONS = {
     "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
+    "view": False,
 }  # fmt: skip
 
 

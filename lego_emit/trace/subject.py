@@ -21,6 +21,7 @@ from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError, shown
+from ..ir.program import View
 from ..kinds import is_sympy
 from .calls import call_user_function
 from .doubts import doubts, unmet
@@ -39,7 +40,7 @@ Outputs = list[tuple[str, Expr]]
 class Traced:
     """One function: its name, what it computes, what was learned of it, its result, and how that is
     named. size: how many positions there are; spans: (least, end) that are known to hold of each
-    output, counted from 0. stated: what the user said of it before; form: SymPy expressions that are
+    output, counted from 0. view: of the layout, where one is wanted. stated: what the user said of it before; form: SymPy expressions that are
     spelled as they stand."""
 
     name: str
@@ -51,6 +52,7 @@ class Traced:
     spans: Sequence[tuple[int, Expr]] | None = None
     stated: Sequence[Any] = ()
     form: Any = None
+    view: View[Expr] | None = None
 
     def outputs(self) -> tuple[Outputs, Log]:
         """(the results by name, under all that was learned; the steps that led to them)."""
@@ -102,18 +104,22 @@ def followed(
     assume: list[Any],
     base: int,
     ranges: Any = None,
+    view: bool = False,
 ) -> Subject:
-    """Follow a layout, a function or expressions. Raises TraceError where it is none of them."""
+    """Follow a layout, a function or expressions. view: each is a layout, of which a view is wanted.
+    Raises TraceError where it is none of them."""
     if name is not None and not isinstance(name, str):
         raise TraceError(f"name must be text such as 'index', not {shown(name)}")
     if name and not name.isidentifier():
         raise TraceError(f"name is {shown(name)}, no name for a function; write one as 'my_layout'")
     given = parse_ranges(ranges)
     if are_formulas(subject):
+        if view:
+            raise _no_view(name or "expression", "it is an expression")
         return _of_formulas(subject, name, sizes, assume, base, given)
     if isinstance(subject, (list, tuple, Mapping)):
-        return _of_several(subject, name, sizes, assume, base, given)
-    return _of_one_subject(subject, name, sizes, assume, base, given)
+        return _of_several(subject, name, sizes, assume, base, given, view)
+    return _of_one_subject(subject, name, sizes, assume, base, given, view)
 
 
 def several(subject: Any) -> dict[str, Any]:
@@ -167,11 +173,12 @@ def _of_several(
     assume: list[Any],
     base: int,
     ranges: list[GivenRange],
+    view: bool,
 ) -> Subject:
     """Each under what is said of its own parameters; the unit has the first one's name unless given."""
     named = several(subject)
     parts = [
-        _of_one_subject(part, own, sizes, assume, base, ranges, alone=False)
+        _of_one_subject(part, own, sizes, assume, base, ranges, view, alone=False)
         for own, part in named.items()
     ]
     functions = [f for part in parts for f in part.functions]
@@ -202,6 +209,7 @@ def _of_one_subject(
     assume: list[Any],
     base: int,
     given: list[GivenRange],
+    view: bool,
     alone: bool = True,
 ) -> Subject:
     if isinstance(subject, Block):
@@ -226,7 +234,9 @@ def _of_one_subject(
     else:
         raise _no_subject(subject)
     if isinstance(result, Block):
-        functions = _layout_functions(unit, result, trace)
+        functions = _layout_functions(unit, result, trace, view)
+    elif view:
+        raise _no_view(unit, "it gives no layout")
     else:
         functions = [Traced(unit, _doc(subject, unit), trace, result, partial(_outputs, unit=unit))]
     if sizes and alone:
@@ -323,7 +333,7 @@ def _declared(trace: Trace, layout: Block, given: Block) -> Block:
     return layout
 
 
-def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
+def _layout_functions(unit: str, layout: Block, trace: Trace, view: bool) -> list[Traced]:
     """NAME_apply and, where there is an inverse, NAME_inv."""
     taken = {*trace.signature, *trace.free}
     coordinates = [*(layout.coordinates or index_names(len(layout.dims), taken))]
@@ -366,6 +376,8 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
     else:
         doc = f"({', '.join(results)}) of ({', '.join(coordinates)})."
     functions = [Traced(f"{unit}_apply", doc, forward, found, named(results), size, spans)]
+    if view:
+        functions[0].view = _view(unit, layout, forward)
     if layout.has_inverse:
         back, values = go_on(
             trace,
@@ -381,6 +393,26 @@ def _layout_functions(unit: str, layout: Block, trace: Trace) -> list[Traced]:
             spans = [(least, product_of([n])) for n in layout.dims]
         functions.append(Traced(f"{unit}_inv", doc, back, values, named(coordinates), size, spans))
     return functions
+
+
+def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
+    if layout.results is not None and len(layout.results) > 1:
+        raise _no_view(unit, f"it has several results, {', '.join(layout.results)}")
+    if not layout.is_bounded:
+        raise _no_view(
+            unit,
+            f"no position of {shown(layout)} is known to be the last one, as an inverse says it",
+        )
+    with using(trace.facts):
+        extents = tuple(Expr.of(n) for n in layout.dims)
+        size = product_of(layout.physical_dims)
+        exhaustive = layout.has_inverse and trace.facts.nonneg(product_of(layout.dims) - size)
+    unique = layout.has_inverse and not layout.masks
+    return View(unit, extents, size, unique, unique and exhaustive, layout.masks)
+
+
+def _no_view(unit: str, reason: str) -> TraceError:
+    return TraceError(f"{unit}: {reason}; a view is of a layout that gives one position")
 
 
 def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:

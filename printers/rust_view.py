@@ -1,0 +1,123 @@
+"""The view of a layout in Rust: a type that holds a slice and the layout's sizes, and is indexed.
+
+Reference: https://doc.rust-lang.org/core/ops/trait.Index.html
+"""
+
+from lego_emit.emit.printer import BREAK, FunctionView, Printer
+from lego_emit.ir.nodes import Node
+from lego_emit.ir.relations import renamed
+from lego_emit.printers import rust_layout
+from lego_emit.printers.c_array import free
+from lego_emit.printers.rust_layout import END, LIST, PAIR
+
+CASTS = {  # the lints that casts between usize and an index type set off
+    "int": ("cast_possible_truncation", "cast_possible_wrap", "cast_sign_loss"),
+    "uint": ("cast_possible_truncation",),
+}
+
+
+STRUCT_WIDTH = 18  # rustfmt's struct_lit_width
+
+
+class RustView:
+    """What a template sees of a view. sizes, indices: the parameters of the layout's apply; data,
+    least: names that the text wants for itself, none of a parameter."""
+
+    def __init__(self, printer: Printer, apply: FunctionView):
+        self._printer, self._apply, self._view = printer, apply, apply.view
+        self.T = apply.T
+        self.sizes = [p.name for p in apply.params if not p.axis]
+        self.indices = [p.name for p in apply.params if p.axis]
+        taken = {p.name for p in apply.params}
+        self.data, self.least = free("data", taken), free("least", taken)
+        self.name = type_name(apply.view.name)
+
+    @property
+    def index(self) -> str:
+        """The type of an index."""
+        return "usize" if len(self.indices) == 1 else f"[usize; {len(self.indices)}]"
+
+    @property
+    def pattern(self) -> str:
+        """An index taken apart."""
+        return self.indices[0] if len(self.indices) == 1 else f"[{', '.join(self.indices)}]"
+
+    def docs(self) -> list[str]:
+        """The lines of the type's rustdoc comment."""
+        arguments = ", ".join([*self.sizes, *self.indices])
+        place = f"{self._apply.name}({arguments}){' - 1' * self._apply.base}"
+        text = f"A slice by the index of a layout: `view[{self.pattern}]` is `data[{place}]`. "
+        text += "An index that is out of its range" + " or masked" * self._view.masks + " panics."
+        kinds = "`S` is `&[T]`, `&mut [T]`, `Vec<T>` or another pointer to a slice."
+        return [*rust_layout.paragraph(text), "", kinds]
+
+    def implementation(self, trait: str = "") -> str:
+        """What begins an implementation: of a trait of core::ops for an index, or the type's own."""
+        own = f"{self.name}<S>"
+        if not trait:
+            return f"impl<T, S> {own}"
+        head = f"impl<T, S> core::ops::{trait}<{self.index}>"
+        line = f"{head} for {own}"
+        return line if len(line) <= rust_layout.WIDTH else f"{head}\n    for {own}"
+
+    @property
+    def parameters(self) -> list[str]:
+        """The parameters of `new`."""
+        return [f"{self.data}: S", *(f"{name}: {self.T}" for name in self.sizes)]
+
+    @property
+    def shape(self) -> str:
+        """The array of the extents."""
+        own = {name: f"self.{name}" for name in self.sizes}
+        texts = [self._usize(renamed(extent, own)) for extent in self._view.extents]
+        text = rust_layout.parse(f"[{LIST}{BREAK.join(texts)}{END}]")
+        return rust_layout.function_result(text, 8)
+
+    @property
+    def size(self) -> str:
+        """The statement that says how many elements the slice has at least."""
+        text = rust_layout.parse(self._usize(self._view.size))
+        return rust_layout.binding(f"let {self.least} =", text, 8)
+
+    @property
+    def literal(self) -> str:
+        """The value of the type with the parameters of `new`."""
+        fields = [self.data, *self.sizes]
+        line = ", ".join(fields)
+        if len(line) <= STRUCT_WIDTH:
+            return f"Self {{ {line} }}"
+        lines = "".join(f"            {field},\n" for field in fields)
+        return f"Self {{\n{lines}        }}"
+
+    @property
+    def inside(self) -> str:
+        """The condition that one of an index is in its range."""
+        if self._apply.base:
+            return "(1..=*extent).contains(at)"
+        return "at < extent"
+
+    @property
+    def position(self) -> str:
+        """The position of an index."""
+        arguments = [f"self.{name}" for name in self.sizes]
+        arguments += [f"{name} as {self.T}" for name in self.indices]
+        call = f"{self._apply.name}({LIST}{BREAK.join(arguments)}{END})"
+        if self._apply.base:
+            call = f"({PAIR}{call}{BREAK}-{BREAK}1{END})"
+        return rust_layout.result(rust_layout.parse(f"{PAIR}{call}{BREAK}as{BREAK}usize{END}"), 8)
+
+    @property
+    def casts(self) -> tuple[str, ...]:
+        """The lints of the casts."""
+        return CASTS[self._apply.index_type.rstrip("2346")]
+
+    def _usize(self, node: Node) -> str:
+        if node.op == "const":
+            return self._printer.literal(node.value, self._apply.index_type)
+        text = self._printer.expression(node, self._apply, self._printer.ops["int"].prec)
+        return f"{PAIR}{text}{BREAK}as{BREAK}usize{END}"
+
+
+def type_name(name: str) -> str:
+    """The name of a layout's view: of nw_tile NwTileView."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + "View"
