@@ -13,7 +13,7 @@ import numpy as np
 from ..entries import Entries
 from ..errors import LayoutError, shown
 from ..files import integers
-from ..kinds import is_array
+from ..kinds import is_array, is_integer
 from .block import Block, Change, Indexable, Numbers, outside
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
@@ -231,18 +231,20 @@ def _array(table: Any) -> np.ndarray | str:
         return (
             f"the table is {shown(table)}; give a list or an array of integers, or a file of them"
         )
+    if isinstance(table, np.ma.MaskedArray):
+        return "the table is a masked array; filled() puts numbers where it is masked"
     try:
         found = np.asarray(table)
     except (ValueError, TypeError, OverflowError):
         return "the table is no array: its rows are not of one length"
     if not found.size:
         return found.astype(np.int64)
-    if found.dtype.kind in "iu":
+    if found.dtype.kind in "iu" and is_array(table):
         return found
     own = np.asarray(table, dtype=object)
-    others = [x for x in own.flat if type(x) is not int]
+    others = [x for x in own.flat if not is_integer(x)]
     if not others:
-        return own  # too large for NumPy, which the caller says
+        return found if found.dtype.kind in "iu" else own  # too large for NumPy: the caller says so
     wrong = next((x for x in others if not isinstance(x, float) or x % 1), others[0])
     hint = "; astype(int) makes integers of whole numbers" * isinstance(wrong, float)
     return f"{shown(wrong)} in the table is no integer{hint}"
