@@ -130,6 +130,9 @@ def test_it_is_a_block_as_others():
         (lambda: Lookup([2], "a b"), ["neither a name nor a file", ".npy"]),
         (lambda: Lookup([symbols("n")], [0]), ["the sizes of a table that is given are integers"]),
         (lambda: Lookup([2**25], "perm.npy"), ["at most 16777216"]),
+        (lambda: Lookup([2], [False, True]), ["False in the table is no integer"]),
+        (lambda: Lookup([2], [0, True], many=True), ["True in the table is no integer"]),
+        (lambda: Lookup([2], np.ma.array([0, 1], mask=[0, 1])), ["a masked array", "filled()"]),
         (lambda: Lookup([2], [0, 1], below=3), ["known at run time only", "leave it out"]),
         (lambda: Lookup([2], "t", below=0), ["below is 0", "at least 1"]),
         (lambda: Lookup([2], "t", below="M"), ["below is 'M'", "symbols('M')"]),
@@ -496,7 +499,9 @@ def want(i, j, k):
 POINTS = [(i, j, k) for i in range(7) for j in range(5) for k in range(4)]
 WANTED = [want(*point) for point in POINTS]
 CALL = "given(i, j, k, 9, 7, 5, owner, order, table)"
-LOOPS = "".join(f"for (int {v} = 0; {v} < {n}; ++{v}) " for v, n in zip("ijk", (7, 5, 4), strict=True))
+LOOPS = "".join(
+    f"for (int {v} = 0; {v} < {n}; ++{v}) " for v, n in zip("ijk", (7, 5, 4), strict=True)
+)
 
 
 def defined(form):

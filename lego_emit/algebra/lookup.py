@@ -52,9 +52,7 @@ class Lookup(Indexable):
     many: bool
     below: Any
 
-    def __init__(
-        self, dims: Sequence[Any], table: Any, *, many: bool = False, below: Any = None
-    ):
+    def __init__(self, dims: Sequence[Any], table: Any, *, many: bool = False, below: Any = None):
         construct = f"Lookup({shown(dims)}, {_in_short(table)})"
         self.dims, self.many = check_sizes(dims, construct), many or below is not None
         self.below = None if below is None else _bound(below, construct)

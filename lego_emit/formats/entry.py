@@ -38,10 +38,12 @@ class Entry:
 
     @property
     def __name__(self) -> str:
+        """What a function of its sizes is called."""
         return self.name.rpartition(".")[2]
 
     @property
     def __signature__(self) -> inspect.Signature:
+        """Its sizes and options."""
         return inspect.signature(self.make)
 
     def __call__(self, *sizes: Any, **named: Any) -> Block:

@@ -149,7 +149,9 @@ def finish(
             k in graph.partial or graph.ops[k] == "within" or not loose.isdisjoint(graph.args[k])
         ):
             loose.add(k)
-    lasts = {k: graph.last[graph.values[graph.args[k][0]]] for k in loose if graph.ops[k] == "lookup"}
+    lasts = {
+        k: graph.last[graph.values[graph.args[k][0]]] for k in loose if graph.ops[k] == "lookup"
+    }
     ranges = {**lowering.ranges.program([*lasts.values()]), **ranges}
 
     def made(k: int, nodes: dict[int, Node]) -> Node:
