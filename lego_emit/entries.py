@@ -4,33 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Any
 
 
 class Entries:
     """A table of integers; equal ones have one name and the same values.
 
-    name: what it is called in an emitted file. values: in the order of their places; or their
-    number, of a table that is given to the function at run time: it has none here, and each of them
-    is below that number. least and most: bounds of the values. key: a text that is the same for
-    equal tables everywhere."""
+    name: what it is called in an emitted file. values: in the order of their places; none of a table
+    that is given to the function at run time, which has `size` entries of at least 0, each below
+    `below` (default: size); both are integers or expressions over sizes. least and most: bounds of
+    the values, None where most is no number. key: a text that is the same for equal tables
+    everywhere."""
 
-    __slots__ = ("_size", "key", "least", "most", "name", "values")
+    __slots__ = ("below", "key", "least", "most", "name", "size", "values")
 
     values: tuple[int, ...]
+    most: int | None
 
-    def __init__(self, name: str, values: Iterable[int] | int):
+    def __init__(
+        self, name: str, values: Iterable[int] = (), *, size: Any = None, below: Any = None
+    ):
         self.name = name
-        if isinstance(values, int):
-            self.values, self._size, self.least, self.most = (), values, 0, values - 1
-            self.key = f"{name}[{values}]"
-            return
         self.values = tuple(values)
-        self._size, self.least, self.most = len(self.values), min(self.values), max(self.values)
+        if size is not None:
+            self.size, self.below = size, size if below is None else below
+            self.least, self.most = 0, self.below - 1 if isinstance(self.below, int) else None
+            self.key = f"{name}[{_text(self.size)}] < {_text(self.below)}"
+            return
+        self.size, self.least, self.most = len(self.values), min(self.values), max(self.values)
+        self.below = self.most + 1
         digest = blake2b(repr(self.values).encode(), digest_size=16).hexdigest()
         self.key = f"{name}#{digest}"
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Entries) and self.key == other.key
@@ -38,15 +45,11 @@ class Entries:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __reduce__(self) -> tuple[type[Entries], tuple[str, tuple[int, ...] | int]]:
-        return Entries, (self.name, self._known)
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _made, (self.name, self.values, self.size, self.below)
 
     def __repr__(self) -> str:
         return self.name
-
-    @property
-    def _known(self) -> tuple[int, ...] | int:
-        return self.values or self._size
 
     @property
     def given(self) -> bool:
@@ -54,22 +57,32 @@ class Entries:
         return not self.values
 
     @property
-    def says(self) -> str:
-        """What a caller gives as a table that is known at run time only."""
-        return f"{self._size} entries, 0 <= each < {self._size}"
+    def is_sized(self) -> bool:
+        """Whether the number of its entries is known."""
+        return isinstance(self.size, int)
 
     def at(self, place: int) -> int:
         """The value at a place. Raises ArithmeticError where there is none, or it is not known."""
-        if self.values and 0 <= place < self._size:
+        if 0 <= place < len(self.values):
             return self.values[place]
         raise ArithmeticError(f"{self.name}[{place}] has no value here")
 
-    def between(self, first: int | None, last: int | None) -> tuple[int, int]:
+    def between(self, first: int | None, last: int | None) -> tuple[int, int | None]:
         """Bounds of the values at the places first..last, None where they have no bound."""
-        first, last = max(first or 0, 0), self._size - 1 if last is None else last
-        some = self.values[first : max(last, 0) + 1] if (first, last) != (0, self._size - 1) else ()
+        most = len(self.values) - 1
+        first, last = max(first or 0, 0), most if last is None else last
+        some = self.values[first : max(last, 0) + 1] if (first, last) != (0, most) else ()
         return (min(some), max(some)) if some else (self.least, self.most)
 
     def named(self, name: str) -> Entries:
         """The same table under another name."""
-        return self if name == self.name else Entries(name, self._known)
+        return self if name == self.name else _made(name, self.values, self.size, self.below)
+
+
+def _made(name: str, values: tuple[int, ...], size: Any, below: Any) -> Entries:
+    return Entries(name, values) if values else Entries(name, size=size, below=below)
+
+
+def _text(size: Any) -> str:
+    """A number or an expression, in the text that equal ones share."""
+    return str(getattr(size, "key", size))

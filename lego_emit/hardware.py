@@ -14,6 +14,7 @@ Linear Layouts, ASPLOS 2026.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .algebra.labels import bits_of, listed
 from .algebra.linear import Linear
@@ -46,6 +47,13 @@ def _element(construct: str, bits: int, known: Sequence[int]) -> int:
             f"{construct}: elements of {shown(bits)} bits; there are {', '.join(map(str, known))}"
         )
     return bits_of(construct, "bits", bits)
+
+
+def _unused(construct: str, what: str, **given: Any) -> None:
+    """Raise LayoutError where an option is given that makes no difference."""
+    for name, value in given.items():
+        if value is not None:
+            raise LayoutError(f"{construct}: {what} has no {name}; leave it out")
 
 
 def _order(construct: str, rank: int, order: Sequence[int] | None) -> list[int]:
@@ -138,6 +146,7 @@ def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
     if operand not in ("a", "b", "c", "d"):
         raise LayoutError(f"{construct}: the operands are 'a', 'b', and 'c' or 'd'")
     if operand in ("c", "d"):
+        _unused(construct, "the accumulator", k=k)
         _element(construct, bits, (16, 32, 64))
         return _tile((REGISTER, 1, 1), (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1))
     wide = _element(construct, bits, (1, 4, 8, 16, 32, 64))
@@ -154,17 +163,19 @@ def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
     return _tile((REGISTER, 0, packed), (LANE, 0, 2), (LANE, 1, 3), (REGISTER, 0, steps))
 
 
-def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Linear:
+def wgmma(operand: str = "d", n: int | None = None, bits: int = 16) -> Linear:
     """A fragment of wgmma.mma_async m64 (PTX ISA, "Register Fragments" of wgmma.mma_async), over the
     four warps of a warpgroup: operand a (64 x 256/bits), or d or c, the accumulator (64 x n, n a
-    power of two of at least 8)."""
+    power of two of at least 8, which is the default)."""
     construct = f"wgmma({shown(operand)}, {shown(n)}, {shown(bits)})"
     if operand not in ("a", "c", "d"):
         raise LayoutError(f"{construct}: the operands in registers are 'a', and 'c' or 'd'")
     if operand == "a":
+        _unused(construct, "operand a", n=n)
         _element(construct, bits, (1, 8, 16, 32))
         return mma("a", bits) * Linear.identity1D(4, WARP, "dim0")
     _element(construct, bits, (16, 32))
+    n = 8 if n is None else n
     if n not in (8, 16, 32, 64, 128, 256):
         raise LayoutError(
             f"{construct}: n is {shown(n)}; powers of two from 8 to 256 are linear over F2"
@@ -184,18 +195,26 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     return tile * Linear.identity1D(count, REGISTER, "dim0")
 
 
-def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -> Linear:
+def mfma(
+    operand: str = "c", size: int = 32, k_width: int | None = None, bits: int | None = None
+) -> Linear:
     """A fragment of AMD's v_mfma on 64 lanes (AMDMfmaEncodingAttr; Matrix Instruction Calculator).
 
     operand: c or d (size x size), a (size x k) or b (k x size), size 32 or 16. k_width: consecutive
-    elements of k in a lane. bits: of an element of c; those of 64 have the size 16.
+    elements of k in a lane, 4 unless given. bits: of an element of c, 32 unless given; those of 64
+    have the size 16.
     """
-    construct = f"mfma({shown(operand)}, {shown(size)}, {shown(k_width)})"
+    construct = f"mfma({shown(operand)}, {shown(size)})"
     if size not in (16, 32):
         raise LayoutError(f"{construct}: size is 16 or 32")
     across = bits_of(construct, "size", size)
     groups = 6 - across  # lanes beside those of one row
-    wide = bits_of(construct, "k_width", k_width)
+    if operand in ("c", "d"):
+        _unused(construct, "the accumulator", k_width=k_width)
+    elif operand in ("a", "b"):
+        _unused(construct, f"operand {operand}", bits=bits)
+    wide = bits_of(construct, "k_width", 4 if k_width is None else k_width)
+    bits = 32 if bits is None else bits
     _element(construct, bits, (32, 64) if size == 16 else (32,))
     if operand in ("c", "d") and bits == 64:  # the lanes hold rows in turn
         return _tile((LANE, 1, 4), (LANE, 0, 2), (REGISTER, 0, 2))
@@ -214,18 +233,19 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -
     raise LayoutError(f"{construct}: the operands are 'a', 'b', and 'c' or 'd'")
 
 
-def wmma(operand: str = "c", version: int = 1, k_width: int = 8) -> Linear:
+def wmma(operand: str = "c", version: int = 1, k_width: int | None = None) -> Linear:
     """A fragment of AMD's v_wmma 16 x 16 x 16 of 16 bits on 32 lanes (AMDWmmaEncodingAttr; Matrix
     Instruction Calculator).
 
     operand: a, b (each in both halves of a wave in version 1), c or d. version: 1 for RDNA3, 2 for
-    RDNA4. k_width: consecutive elements of k in a lane of version 2: 8, as Triton has them, or 4, as
-    the calculator; a product is the same where a and b have one order of k.
+    RDNA4. k_width: consecutive elements of k in a lane of version 2: 8 unless given, as Triton has
+    them, or 4, as the calculator; a product is the same where a and b have one order of k.
     """
     construct = f"wmma({shown(operand)}, {shown(version)})"
     if not is_integer(version) or version not in (1, 2):
         raise LayoutError(f"{construct}: the versions are 1 (RDNA3) and 2 (RDNA4)")
     if operand in ("c", "d"):
+        _unused(construct, "the accumulator", k_width=k_width)
         if version == 1:  # the halves of a wave hold rows in turn
             return _tile((LANE, 1, 4), (LANE, 0, 1), (REGISTER, 0, 3))
         return _tile((REGISTER, 0, 3), (LANE, 1, 4), (LANE, 0, 1))
@@ -233,8 +253,10 @@ def wmma(operand: str = "c", version: int = 1, k_width: int = 8) -> Linear:
         raise LayoutError(f"{construct}: the operands are 'a', 'b', and 'c' or 'd'")
     k, across = (1, 0) if operand == "a" else (0, 1)
     if version == 1:
+        _unused(construct, "version 1", k_width=k_width)
         tile = _tile((REGISTER, k, 4), (LANE, across, 4))
         return tile * Linear.zeros1D(2, LANE, "dim0")
+    k_width = 8 if k_width is None else k_width
     if k_width not in (4, 8):
         raise LayoutError(f"{construct}: k_width is {shown(k_width)}; it is 4 or 8")
     wide = bits_of(construct, "k_width", k_width)

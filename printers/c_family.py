@@ -300,7 +300,7 @@ class HeaderPrinter(Printer):
         f = function
         lines = [f.summary] if f.summary else []
         lines += [f"@param {p.name} {p.range_text}" for p in f.params if p.range_text]
-        lines += [f"@param {t.name} {t.says}" for t in f.tables]
+        lines += [f"@param {name} {said}" for name, said in f.table_texts.items()]
         lines += [f"@return {f.result_range}"] if f.result_range else []
         lines += [f"@pre {a}" for a in f.assumptions]
         lines += [f"@note {f.width_note}"] if f.width_note else []

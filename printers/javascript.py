@@ -279,7 +279,7 @@ class JavaScriptPrinter(Printer):
         kind = f"{{{view.T}}} " if typed else ""
         tags = [f"@param {kind}{p.name} {p.range_text}" for p in header.params]
         kind = f"{{ArrayLike<{view.T}>}} " if typed else ""
-        tags += [f"@param {kind}{t.name} {t.says}" for t in view.tables]
+        tags += [f"@param {kind}{name} {said}" for name, said in header.table_texts.items()]
         kind = f"{{{self.result_type(view)}}} " if typed else ""
         tags.append(f"@returns {kind}{header.result_range}")
         tags = [tag.rstrip() for tag in tags if tag != "@returns "]

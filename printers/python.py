@@ -140,7 +140,7 @@ class PythonPrinter(Printer):
     def docs(self, f: FunctionView) -> list[str]:
         """The lines of the docstring, quotes and all."""
         arguments = [f"{p.name}: {p.range_text or ANY}" for p in f.params]
-        arguments += [f"{t.name}: {t.says}" for t in f.tables]
+        arguments += [f"{name}: {said}" for name, said in f.table_texts.items()]
         notes = [f"Assumes {a}." for a in f.assumptions]
         notes += [f.width_note] if f.width_note else []
         notes += [f"Renamed: {old} is {new} here." for old, new in f.renamed]

@@ -301,7 +301,8 @@ class RustPrinter(Printer):
         paragraphs = [[mark(view.summary)]] if view.summary else []
         header = view.with_unused("_{name}")
         ranges = [f"- `{p.name}`: `{p.range_text}`" for p in header.params if p.range_text]
-        ranges += [f"- `{t.name}`: {t.says}" for t in view.tables]
+        tables = [(t.name, *said) for t, said in zip(view.tables, header.table_ranges, strict=True)]
+        ranges += [f"- `{name}`: `{count}` entries, `{each}`" for name, count, each in tables]
         result_range = header.result_text("result")
         returned = [f"`{result_range}`"] if result_range else []
         if len(view.outputs) > 1:

@@ -1,6 +1,7 @@
 """Conversions of register layouts: each plan is run, and its text too, by threads of the host."""
 
 import random
+import subprocess
 
 import numpy as np
 import pytest
@@ -234,6 +235,13 @@ def test_a_plan_for_other_lanes_is_data():
             {},
             r"2 warps, the other 4; resize_in\('warp', 4\)",
         ),
+        (
+            line(register=[1 << k for k in range(20)], lane=[1 << k for k in range(20, 25)]),
+            line(lane=[1 << k for k in range(5)], register=[1 << k for k in range(5, 25)]),
+            {},
+            r"^convert\(Linear\(register, lane to x\), Linear\(lane, register to x\), 4\): a thread "
+            "holds 1048576 elements, and a plan has at most 1024",
+        ),
     ],
 )
 def test_refusals(a, b, options, says):
@@ -356,6 +364,39 @@ def test_the_text_moves_what_the_plan_does(tmp_path, way):
         for k, (a, b, size, _) in enumerate(PAIRS.values())
     ]
     run_by_threads({c.name: called(c) for c in made}, tmp_path)
+
+
+@pytest.mark.slow
+def test_nvcc_moves_vectors_whole(tmp_path, need):
+    """As many instructions of shared memory as the plan has, whatever is taken out of a vector."""
+    nvcc = need("nvcc", "apt-get install nvidia-cuda-toolkit")
+    rows = hardware.blocked([1, 16], [4, 8], [8, 1], shape=(64, 128))
+    mma = hardware.fitted(hardware.mma("c") * Linear.identity1D(8, "warp", "dim0"), (64, 128))
+    text, plans = "#include <cstring>\n", [(rows, mma, 1), (mma, rows, 1), (rows, mma, 2)]
+    made = [
+        convert(a, b, size, name=f"c{k}", way="shared memory")
+        for k, (a, b, size) in enumerate(plans)
+    ]
+    for c in made:
+        kind = {1: "unsigned char", 2: "unsigned short"}[c.element_bytes]
+        before, after = c.registers
+        text += f"""{c.source}
+__global__ void run_{c.name}(const {kind}* source, {kind}* out) {{
+  extern __shared__ __align__(16) unsigned char memory[];
+  {kind} from[{before}], to[{after}];
+  for (int k = 0; k < {before}; ++k) from[k] = source[k * 256 + threadIdx.x];
+  {c.name}(from, to, memory);
+  for (int k = 0; k < {after}; ++k) out[k * 256 + threadIdx.x] = to[k];
+}}
+"""
+    (tmp_path / "k.cu").write_text(text)
+    options = ["-std=c++17", "-O3", "-arch=sm_90", "-Werror", "all-warnings"]
+    subprocess.run([nvcc, *options, "-ptx", "k.cu", "-o", "k.ptx"], cwd=tmp_path, check=True)
+    kernels = (tmp_path / "k.ptx").read_text().split(".entry ")[1:]
+    for c, kernel in zip(made, kernels, strict=True):
+        assert f"run_{c.name}" in kernel
+        counts = kernel.count("ld.shared"), kernel.count("st.shared")
+        assert counts == (c.loads, c.stores), c
 
 
 @pytest.mark.slow

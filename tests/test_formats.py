@@ -344,3 +344,11 @@ def test_options_may_be_numpys():
 def test_what_is_no_tag(tag, message):
     with pytest.raises(LayoutError, match=re.escape(message)):
         catalogue[f"onednn.{tag}"]
+
+
+def test_an_entry_is_a_function_of_its_sizes():
+    entry = catalogue["onednn.nChw16c"]
+    assert len({entry, catalogue["onednn.nChw16c"], catalogue["nvidia.SW128"]}) == 2
+    unit = generate(entry, "cpp")
+    assert "nChw16c(n, c, h, w)" in unit.source and "a Entry" not in unit.source
+    assert unit.functions[0].ranges["n"] == "n >= 1"

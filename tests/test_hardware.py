@@ -201,6 +201,12 @@ def test_blocked():
     "call, said",
     [
         (lambda: hardware.ldmatrix(3), "ldmatrix(3): give 1, 2 or 4"),
+        (lambda: hardware.mma("c", k=8), "mma('c', 16): the accumulator has no k; leave it out"),
+        (lambda: hardware.wgmma("a", 8), "operand a has no n"),
+        (lambda: hardware.mfma("d", k_width=4), "the accumulator has no k_width"),
+        (lambda: hardware.mfma("a", bits=32), "operand a has no bits"),
+        (lambda: hardware.wmma("c", 2, 8), "the accumulator has no k_width"),
+        (lambda: hardware.wmma("a", 1, 8), "version 1 has no k_width"),
         (lambda: hardware.wgmma("d", 24), "n is 24; powers of two from 8 to 256"),
         (
             lambda: hardware.blocked([1, 1], [4, 8], [1, 1], shape=(4, 12)),

@@ -14,6 +14,8 @@ from lego_emit import (
     GroupBy,
     LegoError,
     Lookup,
+    OrderBy,
+    Row,
     TileBy,
     generate,
     same_map,
@@ -127,8 +129,14 @@ def test_it_is_a_block_as_others():
         (lambda: Lookup([2], {0: 1}), ["{0: 1}", "a list or an array"]),
         (lambda: Lookup([2], "no such.csv"), ["'no such.csv' cannot be read"]),
         (lambda: Lookup([2], "a b"), ["neither a name nor a file", ".npy"]),
-        (lambda: Lookup([symbols("n")], [0]), ["the sizes of a table are integers"]),
+        (lambda: Lookup([symbols("n")], [0]), ["the sizes of a table that is given are integers"]),
         (lambda: Lookup([2**25], "perm.npy"), ["at most 16777216"]),
+        (lambda: Lookup([2], [False, True]), ["False in the table is no integer"]),
+        (lambda: Lookup([2], [0, True], many=True), ["True in the table is no integer"]),
+        (lambda: Lookup([2], np.ma.array([0, 1], mask=[0, 1])), ["a masked array", "filled()"]),
+        (lambda: Lookup([2], [0, 1], below=3), ["known at run time only", "leave it out"]),
+        (lambda: Lookup([2], "t", below=0), ["below is 0", "at least 1"]),
+        (lambda: Lookup([2], "t", below="M"), ["below is 'M'", "symbols('M')"]),
     ],
 )
 def test_what_is_no_table_is_refused(make, words):
@@ -417,79 +425,156 @@ def test_the_header_says_what_a_table_of_run_time_holds():
 
     for target in set(TARGETS) - {*SHADERS}:
         text = generate(f, target).source
-        assert "24 entries, 0 <= each < 24" in text
+        assert "24 entries, 0 <= each < 24" in text.replace("`", "")
         assert "perm_2" in text and "perm is perm_2" in text.replace("`", ""), "a parameter has it"
 
 
-def given(i, j, k):
-    return GroupBy([5, 24])[k, Lookup([4, 6], "perm")[i, j]]
+@pytest.mark.parametrize("target", sorted(set(TARGETS) - {"glsl"}))
+def test_the_header_says_what_a_table_over_sizes_holds(target):
+    layout = Lookup([*symbols("N M")], "map", below=3 * symbols("K"))
+    (function,) = generate(layout, target).functions
+    count, each = function.table_ranges[0]
+    assert count == "M*N" and each == "0 <= each < 3*K"
+    assert function.result_range == "0 <= the result < 3*K"
+    assert {"N", "M", "K"} <= {old for old, _ in function.renamed} | {
+        p.name for p in function.params
+    }
 
 
-POINTS = [(0, 0, 0), (3, 5, 4), (1, 2, 3)]
-WANTED = [24 * k + PERM[6 * i + j] for i, j, k in POINTS]
-CALLS = [f"given({i}, {j}, {k}, perm)" for i, j, k in POINTS]
-LIST = ", ".join(map(str, PERM))
+def test_a_table_over_sizes_is_a_layout():
+    n, m = symbols("N M")
+    owner = Lookup([n, m], "owner")
+    assert repr(owner) == "Lookup([N, M], 'owner')" and owner == Lookup([n, m], "owner")
+    mapped = Lookup([n], "map", below=m)
+    assert repr(mapped) == "Lookup([N], 'map', below=M)" and mapped != Lookup([n], "map")
+    assert Lookup([n], "map", many=True) != Lookup([n], "map"), "the promise is another one"
+    for layout in (owner, mapped):
+        with pytest.raises(InverseError):
+            layout.inv(0)
+        fixed = generate(layout, "cpp", sizes={"N": 5, "M": 7})
+        assert ("35" if layout == owner else "5") == fixed.functions[0].table_ranges[0][0]
+    with pytest.raises(InverseError, match="the inverse table is another Lookup"):
+        owner.inv(0)
+    assert [p.name for p in generate(mapped, "cpp").functions[0].params] == ["N", "M", "i"]
+
+
+def test_a_promised_permutation_stands_beside_others():
+    n = symbols("N")
+    tiles = GroupBy([n, 4]).OrderBy(Row(n), Lookup([4], "t"))
+    assert generate(tiles, "cpp").functions[0].result_range == "0 <= the result < 4*N"
+    chained = GroupBy([n]).OrderBy(Lookup([n], "t")).OrderBy(Row(n))
+    assert len(generate(chained, "cpp").functions) == 1
+    for table in (Lookup([4], "t", many=True), Lookup([4], "t", below=4)):
+        with pytest.raises(LayoutError, match="must stand alone"):
+            OrderBy(Row(n), table)
+
+
+def test_the_users_name_wins_over_a_constant_table():
+    def f(i, j):
+        return Lookup([11], ODD)[i] + Lookup([5], "table")[j]
+
+    for target in sorted(set(TARGETS) - {"glsl"}):
+        (function,) = generate(f, target).functions
+        assert [t.name for t in function.tables] == ["table"], target
+        assert "table" not in dict(function.renamed)
+
+
+def given(i, j, k, N, M, K):
+    tile = GroupBy([N, 4]).OrderBy(Row(N), Lookup([4], "order"))
+    at = tile[Lookup([M, K], "owner", below=N)[i, j], k]
+    return at if i + j < 9 else Lookup([4 * N], "table")[at]
+
+
+SIZES = {"N": 9, "M": 7, "K": 5}
+DRAW = random.Random(3)
+TABLES = {
+    "order": DRAW.sample(range(4), 4),
+    "owner": [DRAW.randrange(9) for _ in range(35)],
+    "table": DRAW.sample(range(36), 36),
+}
+
+
+def want(i, j, k):
+    at = 4 * TABLES["owner"][5 * i + j] + TABLES["order"][k]
+    return at if i + j < 9 else TABLES["table"][at]
+
+
+POINTS = [(i, j, k) for i in range(7) for j in range(5) for k in range(4)]
+WANTED = [want(*point) for point in POINTS]
+CALL = "given(i, j, k, 9, 7, 5, owner, order, table)"
+LOOPS = "".join(
+    f"for (int {v} = 0; {v} < {n}; ++{v}) " for v, n in zip("ijk", (7, 5, 4), strict=True)
+)
+
+
+def defined(form):
+    """The tables; form has {name}, {n} and {list}."""
+    return "".join(
+        form.format(name=name, n=len(values), list=", ".join(map(str, values))) + "\n"
+        for name, values in TABLES.items()
+    )
+
+
 PROGRAMS = {
     "c": (
         "main.c",
         '#include "given.h"\n#include <stdio.h>\n'
-        f"static const int32_t perm[] = {{{LIST}}};\nint main(void) {{"
-        + "".join(f'printf("%d ", {c});' for c in CALLS)
-        + "return 0; }\n",
+        + defined("static const int64_t {name}[] = {{{list}}};")
+        + f'int main(void) {{ {LOOPS} printf("%d ", (int){CALL}); return 0; }}\n',
         ["gcc -std=c99 -pedantic -Wall -Wextra -Wconversion -Werror main.c -o main", "./main"],
     ),
     "cpp": (
         "main.cpp",
         '#include "given.hpp"\n#include <cstdio>\n'
-        f"constexpr std::int32_t perm[] = {{{LIST}}};\n"
-        + "".join(
-            f"static_assert(lego::{c} == {w});\n" for c, w in zip(CALLS, WANTED, strict=True)
-        )
-        + "int main() {"
-        + "".join(f'std::printf("%d ", static_cast<int>(lego::{c}));' for c in CALLS)
-        + "}",
+        + defined("constexpr std::int64_t {name}[] = {{{list}}};")
+        + f"static_assert(lego::{CALL.replace('i, j, k', '6, 4, 3')} == {WANTED[-1]});\n"
+        + f'int main() {{ {LOOPS} std::printf("%d ", static_cast<int>(lego::{CALL})); }}\n',
         ["g++ -std=c++17 -Wall -Wextra -Wconversion -Wsign-conversion -Werror main.cpp -o main", "./main"],
     ),
     "rust": (
         "main.rs",
         "#![deny(warnings)]\nmod given;\nfn main() {\n"
-        f"    const PERM: &[i32] = &[{LIST}];\n    let perm = PERM;\n"
-        f"    const FIRST: i32 = given::given(0, 0, 0, PERM);\n    print!(\"{{FIRST}} \");\n"
-        + "".join(f'    print!("{{}} ", given::{c});\n' for c in CALLS[1:])
-        + "}",
+        + defined("let {name}: &[i64] = &[{list}];")
+        + "for i in 0..7 { for j in 0..5 { for k in 0..4 { "
+        + f'print!("{{}} ", given::{CALL}); }} }} }}\n}}\n',
         ["rustc main.rs -o main", "./main"],
     ),
     "fortran": (
         "main.f90",
-        "program main\n use, intrinsic :: iso_fortran_env, only: int32\n use given_mod\n"
-        f" implicit none\n integer(int32) :: perm(24) = [{LIST}]\n"
-        + "".join(
-            f" print *, given({i}_int32, {j}_int32, {k}_int32, perm)\n" for i, j, k in POINTS
-        )
-        + "end program\n",
-        ["gfortran -std=f2018 -Wall -Wextra -Werror given.f90 main.f90 -o main", "./main"],
+        "program main\n use, intrinsic :: iso_fortran_env, only: int64\n use given_mod\n"
+        " implicit none\n integer(int64) :: i, j, k\n"
+        + defined(" integer(int64) :: {name}({n}) = [{list}]")
+        + " do i = 0, 6\n do j = 0, 4\n do k = 0, 3\n print *, "
+        + CALL.replace("9, 7, 5", "9_int64, 7_int64, 5_int64")
+        + "\n end do\n end do\n end do\nend program\n",
+        ["gfortran -std=f2018 -Wall -Wextra -Werror -ffree-line-length-none given.f90 main.f90 -o main", "./main"],
     ),
     "julia": (
         "main.jl",
-        f'include("given.jl")\nperm = Int64[{LIST}]\n'
-        + "".join(f"println(Given.{c})\n" for c in CALLS),
+        'include("given.jl")\n'
+        + defined("{name} = [{list}]")
+        + f"for i in 0:6, j in 0:4, k in 0:3; println(Given.{CALL}); end\n",
         ["julia --startup-file=no main.jl"],
     ),
     "javascript": (
         "main.mjs",
-        f'import {{ given }} from "./given.mjs";\nconst perm = Int32Array.of({LIST});\n'
-        + "".join(f"console.log({c});\n" for c in CALLS),
+        'import { given } from "./given.mjs";\n'
+        + defined("const {name} = [{list}];")
+        + LOOPS.replace("int", "let") + f"console.log({CALL});\n",
         ["node main.mjs"],
     ),
     "python": (
         "main.py",
-        f"from given import given\nperm = [{LIST}]\n" + "".join(f"print({c})\n" for c in CALLS),
+        "from given import given\n"
+        + defined("{name} = [{list}]")
+        + f"for i in range(7):\n for j in range(5):\n  for k in range(4): print({CALL})\n",
         [f"{sys.executable} main.py"],
     ),
     "numpy": (
         "main.py",
-        f"import numpy\nfrom given import given\nperm = numpy.array([{LIST}])\n"
-        f"print(*given(*numpy.array({np.transpose(POINTS).tolist()}), perm))\n",
+        "import numpy\nfrom given import given\n"
+        + defined("{name} = numpy.array([{list}])")
+        + f"i, j, k = numpy.indices((7, 5, 4))\nprint(*{CALL}.ravel())\n",
         [f"{sys.executable} main.py"],
     ),
 }  # fmt: skip
@@ -501,6 +586,7 @@ def test_a_table_of_run_time_is_a_parameter(target, tmp_path):
     runs(target)
     name, text, commands = PROGRAMS[target]
     unit = generate(given, target)
+    assert [t.name for t in unit.functions[0].tables] == ["owner", "order", "table"]
     unit.save(tmp_path / f"given{unit.printer.extension}")
     (tmp_path / name).write_text(text)
     said = ""
@@ -511,11 +597,26 @@ def test_a_table_of_run_time_is_a_parameter(target, tmp_path):
     assert [*map(int, said.split())] == WANTED
 
 
+@pytest.mark.parametrize("target", ["python", "numpy"])
+def test_a_branch_that_is_not_taken_reads_no_place_beyond_a_size(target):
+    def guarded(i, N, M):
+        one = Lookup([N, M], "t")[i // M, i % M] if (i >= 0) & (i < N * M) else 7
+        return one + (Lookup([N, M], "t")[i // M, i % M] if (i >= 2) & (i < N * M) else 0)
+
+    unit = generate(guarded, target, ranges={"M": (1, None)})
+    space = {"__name__": "guarded"}
+    exec(unit.source, space)
+    table = np.array([3, 1, 5, 0, 2, 4])
+    for i in (-9, -1, 0, 1, 2, 5, 6, 100):
+        wanted = (int(table[i]) if 0 <= i < 6 else 7) + (int(table[i]) if 2 <= i < 6 else 0)
+        assert space["guarded"](np.int64(i) if target == "numpy" else i, 2, 3, table) == wanted
+
+
 def test_no_entry_of_a_table_of_run_time_is_known():
-    table = Entries("perm", 24)
+    table = Entries("perm", size=24)
     assert (len(table), table.least, table.most, table.between(3, 5)) == (24, 0, 23, (0, 23))
     with pytest.raises(ArithmeticError):
         table.at(3)
-    assert Entries("perm", 24).named("p") == Entries("p", 24)
+    assert Entries("perm", size=24).named("p") == Entries("p", size=24)
     with pytest.raises(LegoError):
         Lookup([1], "perm").apply(0)

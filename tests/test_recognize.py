@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 from math import prod
 from pathlib import Path
 
@@ -401,3 +402,16 @@ def test_bad_files(tmp_path, name, text, message):
         (tmp_path / name).write_text(text)
     result = CliRunner().invoke(main, ["recognize", str(tmp_path / name)])
     assert result.exit_code == 2 and message in result.output, result.output
+
+
+def test_many_axes_are_quick():
+    """A polynomial in twelve indices is tried on both sides of some hundred conditions."""
+    draw = np.random.default_rng(1)
+    begun = time.process_time()
+    assert recognize(draw.permutation(4096).reshape((2,) * 12)).layout is None
+    assert time.process_time() - begun < 10
+
+
+def test_a_masked_table_has_no_entry_for_some_index():
+    with pytest.raises(LayoutError, match=r"a masked array; .* filled\(\)"):
+        recognize(np.ma.array([0, 1, 2], mask=[0, 1, 0]))

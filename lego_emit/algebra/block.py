@@ -138,6 +138,11 @@ class Block:
         return True
 
     @property
+    def is_bijection(self) -> bool:
+        """Whether it is one onto 0..size - 1: also where it is only promised, and has no inv."""
+        return self.has_inverse
+
+    @property
     def is_bounded(self) -> bool:
         """Whether every position lies in 0..physical_size - 1."""
         return self.has_inverse
@@ -236,7 +241,9 @@ class Block:
         """
         if not self.has_inverse:
             why = "it is no bijection onto 0..size - 1"
-            if "GenP(" in repr(self):
+            if self.is_bijection:
+                why = "a table is known at run time only; the inverse table is another Lookup"
+            elif "GenP(" in repr(self):
                 why = "its GenP was given without inv. Give GenP an inv if the map is a bijection"
             raise InverseError(f"{self!r} has no inverse: {why}")
         if check_index(self, None, flat) or not self.is_concrete:

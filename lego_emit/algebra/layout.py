@@ -84,7 +84,7 @@ class OrderBy(Indexable, PhysicalFirst):
                     f"OrderBy({listed(found)}): {perm!r} gives -1 where it masks; put the "
                     f"{type(perm).__name__} around the whole layout"
                 )
-        alone = next((perm for perm in found if not perm.has_inverse), None)
+        alone = next((perm for perm in found if not perm.is_bijection), None)
         if len(found) > 1 and isinstance(alone, GenP):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse must stand alone in its OrderBy (section III-D)"
@@ -105,6 +105,11 @@ class OrderBy(Indexable, PhysicalFirst):
     def has_inverse(self) -> bool:
         """Whether each of its permutations has one."""
         return all(perm.has_inverse for perm in self.perms)
+
+    @property
+    def is_bijection(self) -> bool:
+        """Whether each of its permutations is."""
+        return all(perm.is_bijection for perm in self.perms)
 
     @property
     def physical_dims(self) -> tuple[Any, ...]:
@@ -226,7 +231,7 @@ class Layout(Indexable):
             check_same_size(self, f"the {self._name}", self.dims, order, order.dims)
         alone = len(chain) == 1 and comparable(chain[0].dims) == comparable(self.dims)
         for order in chain[:-1]:
-            if not order.has_inverse and not isinstance(order.perms[0], GenP):
+            if not order.is_bijection and not isinstance(order.perms[0], GenP):
                 raise LayoutError(
                     f"{self!r}: {order.perms[0]!r} is no bijection onto 0..size - 1 and must be the "
                     "last step, next to the memory"
@@ -260,9 +265,14 @@ class Layout(Indexable):
         return all(order.has_inverse for order in self.chain)
 
     @property
+    def is_bijection(self) -> bool:
+        """Whether each of its orders is."""
+        return all(order.is_bijection for order in self.chain)
+
+    @property
     def physical_dims(self) -> tuple[Any, ...]:
         """Its own dims, or those of the last step where that is no bijection."""
-        return self.dims if self.has_inverse else self.chain[-1].physical_dims
+        return self.dims if self.is_bijection else self.chain[-1].physical_dims
 
     @property
     def is_bounded(self) -> bool:

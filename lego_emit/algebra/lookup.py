@@ -13,11 +13,11 @@ import numpy as np
 from ..entries import Entries
 from ..errors import LayoutError, shown
 from ..files import integers
-from ..kinds import is_array
+from ..kinds import is_array, is_integer
 from .block import Block, Change, Indexable, Numbers, outside
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
-from .sizes import check_sizes, listed, multiplied, product
+from .sizes import check_sizes, comparable, listed, multiplied, product, way_out
 
 FILES = (".csv", ".txt", ".npy")
 MOST = 2**24  # entries
@@ -27,7 +27,7 @@ WRITTEN = 16  # entries that repr() writes out
 class Lookup(Indexable):
     """A permutation, or another map, given as data.
 
-    dims: the sizes of the index, integers. table: the position of each index in row-major order,
+    dims: the sizes of the index. table: the position of each index in row-major order,
     integers that are at least 0: a list or a NumPy integer array, of as many entries as there are
     indices or of shape dims; or a file of them, a path that ends in .npy, .csv or .txt.
 
@@ -35,9 +35,10 @@ class Lookup(Indexable):
     GenP without inv is, whose physical_size is its largest entry and 1. Where every entry is below
     size, a permutation is expected. many: what is none is meant.
 
-    A table may be a name instead, as "perm": it is known at run time only, and each emitted function
-    has a parameter for it. Its entries are a caller's promise: a permutation of 0..size - 1 (with
-    many: each is below size). There is no inv: the inverse table is another Lookup.
+    A table may be a name instead, as "perm": it is known at run time only, each emitted function
+    has a parameter for it, and dims may be symbols. Its entries are a caller's promise: a permutation
+    of 0..size - 1; with many each is below size; with below, an integer or a symbol, each is below
+    that. There is no inv: the inverse table is another Lookup.
 
     `entries` has the table as it is looked up; a layout that gives the same positions by a formula
     takes its place in emitted code, where one is known.
@@ -48,15 +49,26 @@ class Lookup(Indexable):
 
     dims: tuple[int, ...]
     entries: Entries
+    many: bool
+    below: Any
 
-    def __init__(self, dims: Sequence[int], table: Any, *, many: bool = False):
+    def __init__(self, dims: Sequence[Any], table: Any, *, many: bool = False, below: Any = None):
         construct = f"Lookup({shown(dims)}, {_in_short(table)})"
-        self.dims = check_sizes(dims, construct)
-        if not self.is_concrete:
-            raise LayoutError(f"{construct}: the sizes of a table are integers")
+        self.dims, self.many = check_sizes(dims, construct), many or below is not None
+        self.below = None if below is None else _bound(below, construct)
         if isinstance(table, str) and table.isidentifier():
-            self.entries = Entries(table, self.size)
+            self.entries = Entries(table, size=product(self.dims), below=self.below)
             return
+        if below is not None:
+            raise LayoutError(
+                f"{construct}: below is said of a table that is known at run time only; of this one "
+                "the largest entry is known: leave it out"
+            )
+        if not self.is_concrete:
+            raise LayoutError(
+                f"{construct}: the sizes of a table that is given are integers; one that is known at "
+                'run time only may have symbols: Lookup(dims, "name")'
+            )
         values = _read(table, self.dims, construct)
         if not many:
             _check_permutation(values, self.dims, construct)
@@ -104,6 +116,11 @@ class Lookup(Indexable):
         return self._inverse is not None
 
     @property
+    def is_bijection(self) -> bool:
+        """Whether it is a permutation, or promised to be one."""
+        return self.has_inverse or (self.entries.given and not self.many)
+
+    @property
     def is_bounded(self) -> bool:
         """Always: no entry is larger than the largest."""
         return True
@@ -111,12 +128,19 @@ class Lookup(Indexable):
     @property
     def physical_dims(self) -> tuple[Any, ...]:
         """Its dims, or how far the positions of another map go."""
-        known = not self.entries.given and not self.has_inverse
-        return (self.entries.most + 1,) if known else self.dims
+        return self.dims if self.is_bijection else (self.entries.below,)
+
+    def sizes(self) -> tuple[Any, ...]:
+        """Its dims, and the bound of its entries."""
+        return self.dims if self.below is None else (*self.dims, self.below)
 
     def with_sizes(self, new: Change) -> Lookup:
-        """Itself: its sizes are integers."""
-        return self
+        """The same table of run time with other sizes; another one's are integers."""
+        if not self.entries.given:
+            return self
+        below = None if self.below is None else new.size(self.below)
+        dims = [new.size(n) for n in self.dims]
+        return Lookup(dims, self.entries.name, many=self.many, below=below)
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The entry at the index's row-major place, or what the formula gives."""
@@ -144,17 +168,30 @@ class Lookup(Indexable):
         return unflatten(self.dims, place if is_array(flat) else int(place))
 
     def _value(self) -> tuple[Any, ...]:
-        return self.dims, self.entries.key
+        return comparable(self.dims), self.many, self.entries.key
 
     def __repr__(self) -> str:
         values = self.entries.values
         if self.entries.given:
-            return f"Lookup([{listed(self.dims)}], {self.entries.name!r})"
+            said = f", below={shown(self.below)}" if self.below is not None else ""
+            said = said or ", many=True" * self.many
+            return f"Lookup([{listed(self.dims)}], {self.entries.name!r}{said})"
         text = listed(values)
         if len(values) > WRITTEN:
             text = f"{listed(values[: WRITTEN // 2])}, .., {values[-1]}"
-        below = self.entries.most < len(values) and not self.has_inverse
-        return f"Lookup([{listed(self.dims)}], [{text}]{', many=True' * below})"
+        many = self.entries.below <= len(values) and not self.has_inverse
+        return f"Lookup([{listed(self.dims)}], [{text}]{', many=True' * many})"
+
+
+def _bound(below: Any, construct: str) -> Any:
+    """What the entries of a table are below."""
+    try:
+        return check_sizes([below], construct)[0]
+    except LayoutError:
+        raise LayoutError(
+            f"{construct}: below is {shown(below)}, and each entry is at least 0; give an integer "
+            f"that is at least 1, or a symbol{way_out(below)}"
+        ) from None
 
 
 def _in_short(table: Any) -> str:
@@ -192,18 +229,20 @@ def _array(table: Any) -> np.ndarray | str:
         return (
             f"the table is {shown(table)}; give a list or an array of integers, or a file of them"
         )
+    if isinstance(table, np.ma.MaskedArray):
+        return "the table is a masked array; filled() puts numbers where it is masked"
     try:
         found = np.asarray(table)
     except (ValueError, TypeError, OverflowError):
         return "the table is no array: its rows are not of one length"
     if not found.size:
         return found.astype(np.int64)
-    if found.dtype.kind in "iu":
+    if found.dtype.kind in "iu" and is_array(table):
         return found
     own = np.asarray(table, dtype=object)
-    others = [x for x in own.flat if type(x) is not int]
+    others = [x for x in own.flat if not is_integer(x)]
     if not others:
-        return own  # too large for NumPy, which the caller says
+        return found if found.dtype.kind in "iu" else own  # too large for NumPy: the caller says so
     wrong = next((x for x in others if not isinstance(x, float) or x % 1), others[0])
     hint = "; astype(int) makes integers of whole numbers" * isinstance(wrong, float)
     return f"{shown(wrong)} in the table is no integer{hint}"

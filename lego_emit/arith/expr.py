@@ -440,7 +440,7 @@ def lookup(entries: Entries, place: Expr) -> Expr:
     if entries.least == entries.most:  # also of a table that is known at run time only
         return Expr.of(entries.least)
     constant = place.constant
-    if constant is not None and not entries.given and 0 <= constant < len(entries):
+    if constant is not None and 0 <= constant < len(entries.values):
         return Expr.of(entries.at(constant))
     return Expr.atom(Atom("lookup", entries, place))
 

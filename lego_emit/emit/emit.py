@@ -96,7 +96,8 @@ def _tables(
     user's, so that all others come first."""
     others = set(taken)
     for f in program.functions:
-        names = [p.name for p in f.params] + [name for name, _ in (*f.body, *f.outputs)]
+        names = [p.name for p in (*f.params, *f.tables)]
+        names += [name for name, _ in (*f.body, *f.outputs)]
         others.update(*(_keys(printer.legal_name(name), printer) for name in names))
         others |= _keys(printer.legal_name(f.name), printer, printer.companions)
         if f.view is not None:

@@ -514,7 +514,7 @@ class FunctionView:
         f = self._function
         lines = [f.summary] if f.summary else []
         lines += [f"Parameter {p.name}: {p.range_text}" for p in f.params if p.range_text]
-        lines += [f"Parameter {t.name}: {t.says}" for t in f.tables]
+        lines += [f"Parameter {name}: {said}" for name, said in f.table_texts.items()]
         if f.result_range:
             lines.append(f"Result: {f.result_range}")
         lines += [f"Assumes {a}" for a in f.assumptions]

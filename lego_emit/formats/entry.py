@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,17 @@ class Entry:
     source: str
     checked: str
     ragged: str
-    example: Mapping[str, Any]
+    example: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def __name__(self) -> str:
+        """What a function of its sizes is called."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """Its sizes and options."""
+        return inspect.signature(self.make)
 
     def __call__(self, *sizes: Any, **named: Any) -> Block:
         """The layout of these sizes, in the order of `parameters`.

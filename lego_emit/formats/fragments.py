@@ -52,10 +52,10 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Block:
     ragged="n is a power of two: others are not linear over F2 and refused",
     n=8,
 )
-def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Block:
+def wgmma(operand: str = "d", n: Any = None, bits: int = 16) -> Block:
     """A fragment of wgmma.mma_async m64 over four warps; a register is one element.
 
-    operand: 'a' (64 x 256/bits), 'c' or 'd' (64 x n, n = 8, 16, .. 256). bits: of an element.
+    operand: 'a' (64 x 256/bits), 'c' or 'd' (64 x n, n = 8 unless given, 16, .. 256). bits: of an element.
     """
     return hardware.wgmma(operand, n, bits)
 
@@ -68,11 +68,12 @@ def wgmma(operand: str = "d", n: int = 8, bits: int = 16) -> Block:
     operand="c",
     size=16,
 )
-def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -> Block:
+def mfma(operand: str = "c", size: int = 32, k_width: Any = None, bits: Any = None) -> Block:
     """A fragment of v_mfma on 64 lanes; a register is one element.
 
     operand: 'c' or 'd' (size x size), 'a' (size x k), 'b' (k x size), size 32 or 16. k_width:
-    consecutive elements of k in a lane. bits: of an element of c.
+    consecutive elements of k in a lane of a and b, 4 unless given. bits: of an element of c, 32
+    unless given.
     """
     return hardware.mfma(operand, size, k_width, bits)
 
@@ -84,9 +85,10 @@ def mfma(operand: str = "c", size: int = 32, k_width: int = 4, bits: int = 32) -
     ragged=WHOLE,
     operand="c",
 )
-def wmma(operand: str = "c", version: int = 1, k_width: int = 8) -> Block:
+def wmma(operand: str = "c", version: int = 1, k_width: Any = None) -> Block:
     """A fragment of v_wmma 16 x 16 x 16 on 32 lanes; a register is one element.
 
-    operand: 'a', 'b', 'c' or 'd'. version: 1 for RDNA3, 2 for RDNA4. k_width: of version 2, 4 or 8.
+    operand: 'a', 'b', 'c' or 'd'. version: 1 for RDNA3, 2 for RDNA4. k_width: of version 2, 8 unless
+    given, or 4.
     """
     return hardware.wmma(operand, version, k_width)

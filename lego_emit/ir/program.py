@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 from ..entries import Entries
 from ..errors import InternalError
 from .nodes import FREE, OPS, Node, evaluated
-from .relations import OPEN, Range, renamed, says
+from .relations import OPEN, Range, const, renamed, says
 
 INDEX_TYPES = {
     "int32": (-(2**31), 2**31 - 1),
@@ -94,6 +94,8 @@ class Function:
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
     view: View[Node] | None = None  # of the layout whose apply it is
     promises: tuple[Range, ...] = ()  # of each output, in the parameters' names
+    # of each table that it is given: how many entries, and what they are below
+    table_sizes: tuple[tuple[Node, Node], ...] = ()
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
     # how it came about (lego_emit.lower.function.Record), to be explained
@@ -125,6 +127,18 @@ class Function:
         """The tables that it is given, after its parameters, in order of first use."""
         found = (n.value for n in self.nodes() if n.op == "table" and n.value.given)
         return list(dict.fromkeys(found))
+
+    @property
+    def table_ranges(self) -> list[tuple[str, str]]:
+        """How many entries each of them has, and in which range: ("24", "0 <= each < 24")."""
+        sizes = self.table_sizes
+        return [(says(size), Range(const(0), below).says("each")) for size, below in sizes]
+
+    @property
+    def table_texts(self) -> dict[str, str]:
+        """What a caller gives as each of them: {"perm": "24 entries, 0 <= each < 24"}."""
+        texts = (f"{count} entries, {each}" for count, each in self.table_ranges)
+        return {t.name: text for t, text in zip(self.tables, texts, strict=True)}
 
     @property
     def ranges(self) -> dict[str, str]:
@@ -162,6 +176,7 @@ class Function:
             ),
             assumed=tuple(map(change, self.assumed)),
             promises=tuple(r.map(change) for r in self.promises),
+            table_sizes=tuple((change(n), change(below)) for n, below in self.table_sizes),
         )
 
     @property
@@ -224,7 +239,8 @@ class Function:
             if node.value not in known:
                 raise InternalError(f"{self.name}: {node}: an undefined name")
         elif node.op == "table":
-            if not lo <= node.value.least <= node.value.most <= hi:
+            most = node.value.most
+            if not lo <= node.value.least <= (hi if most is None else most) <= hi:
                 raise InternalError(f"{self.name}: {node}: an entry outside {self.index_type}")
         elif node.op not in OPS:
             raise InternalError(f"{self.name}: {node}: an unknown operation")
@@ -240,12 +256,10 @@ class Function:
                     raise InternalError(f"{self.name}: {node}: signs are not proven")
             if node.op == "lookup":
                 table, place = node.args
-                if (
-                    place.lo is None
-                    or place.lo < 0
-                    or place.hi is None
-                    or place.hi >= len(table.value)
-                ):
+                inside = not table.value.is_sized or (
+                    place.hi is not None and place.hi < len(table.value)
+                )
+                if place.lo is None or place.lo < 0 or not inside:
                     raise InternalError(f"{self.name}: {node}: the place is not proven")
             if node.op in ("shl", "shr"):
                 width = 64 if hi > 2**32 else 32

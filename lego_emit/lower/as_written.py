@@ -125,7 +125,9 @@ class Written:
     def _looked_up(self, value: Any, path: Path) -> int:
         """An entry; at the nearest place where its own is not proven to be one."""
         entries, place = entries_of(value), value.args[1]
-        at = self.lowering.place(self.expr(place, path), self._value(place), len(entries) - 1)
+        last = len(entries) - 1
+        node = self.graph.last[entries] = self.graph.const(last)
+        at = self.lowering.place(self.expr(place, path), self._value(place), Expr.of(last), node)
         return self._from(value, "lookup", self.graph.table(entries), at)
 
     def _value(self, value: Any) -> Expr:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations, groupby
 from typing import Any
 
-from ..arith.expr import Cond, Expr
+from ..arith.expr import Cond, Expr, group
 from ..arith.terms import Atom, Identity, Monomial, Terms, times
 from ..errors import TraceError
 from .lowering import Identities, Lowering, identities
@@ -299,7 +299,11 @@ class Form:
         if kind == "bool":
             return self._from(source, "int", self.condition(args[0]))
         if kind == "lookup":
-            place = self.lowering.place(self.expr(args[1]), args[1], len(args[0]) - 1)
+            last = Expr.of(args[0].size) - 1
+            place = self.lowering.place(self.expr(args[1]), args[1], last, self.expr(last))
+            graph.last[args[0]] = self.expr(last)
+            if args[0].most is None:  # what is promised of an entry bounds the result, too
+                source = group(source, Expr.of(0), Expr.of(args[0].below) - 1)
             return self._from(source, "lookup", graph.table(args[0]), place)
         nodes = [self.expr(a) for a in args]
         if kind == "isqrt" and not self.lowering.natural(args[0]):

@@ -62,7 +62,7 @@ def lowered(
         doc = problem.doc
         spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
         record = Record(problem, found.lowering.tried, found.roots, cost.name)
-        record.function = Function(
+        function = Function(
             name=problem.name,
             params=params,
             body=tuple(found.body),
@@ -82,6 +82,8 @@ def lowered(
                 for (_, e), span in zip(problem.outputs, spans, strict=True)
             ),
         )
+        sizes = tuple(header.table_sizes(t, facts) for t in function.tables)
+        record.function = replace(function, table_sizes=sizes)
         return record.function
 
 

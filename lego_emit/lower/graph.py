@@ -33,6 +33,7 @@ class Graph:
         self.natural: list[bool] = []  # seen at once to be >= 0
         self.positive: set[int] = set()  # divisors that are proven to be >= 1
         self.tops: dict[int, int] = {}  # of places in tables, what they are proven not to exceed
+        self.last: dict[Entries, int] = {}  # the last places of tables
         self.partial: dict[int, bool] = {}  # divisions by what may be 0: whether it is >= 1 where
         # the value is used
         self.prices: list[float] = []

@@ -9,6 +9,7 @@ from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
 from ..arith.rebuild import put_back
 from ..arith.terms import Atom
+from ..entries import Entries
 from ..ir.nodes import Node
 from ..ir.program import Param
 from ..ir.relations import Range, between, const, evaluate, in_one_form, names_in, parts
@@ -74,6 +75,12 @@ def promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) ->
     if hi is not None and top is not None and top.constant is not None:
         top = Expr.of(min(hi, top.constant))
     return Range(None if lo is None else const(lo), None if top is None else value(top + 1, facts))
+
+
+def table_sizes(table: Entries, facts: Facts) -> tuple[Node, Node]:
+    """How many entries a table has that is given at run time, and what they are below."""
+    size, below = (value(Expr.of(n), facts) for n in (table.size, table.below))
+    return size, below
 
 
 def _preconditions(problem: Problem) -> list[Cond]:

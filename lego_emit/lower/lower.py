@@ -152,6 +152,10 @@ def finish(
             k in graph.partial or graph.ops[k] == "within" or not loose.isdisjoint(graph.args[k])
         ):
             loose.add(k)
+    lasts = {
+        k: graph.last[graph.values[graph.args[k][0]]] for k in loose if graph.ops[k] == "lookup"
+    }
+    ranges = {**lowering.ranges.program([*lasts.values()]), **ranges}
 
     def made(k: int, nodes: dict[int, Node]) -> Node:
         op, bounds = graph.ops[k], ranges.get(k, (None, None))
@@ -168,10 +172,12 @@ def finish(
             return Node(op, args, graph.values[k], *bounds)
         if OPS[op][1] == "b":
             return Node(op, args)
+        if op == "lookup":
+            return _node(op, args[0], _inside(args[1], nodes[lasts[k]]))
         return _harmless(op, args, graph.partial.get(k, False))
 
     nodes: dict[int, Node] = {}
-    for k in graph.reached(roots):
+    for k in graph.reached([*roots, *lasts.values()]):
         node = made(k, nodes)
         if k in named:
             name = names_given.get(k) or _fresh(_hint(node), used)
@@ -212,20 +218,18 @@ def _harmless(op: str, args: tuple[Node, ...], positive: bool) -> Node:
         args = a, b
     elif op == "isqrt" and (args[0].lo is None or args[0].lo < 0):
         args = (_node("max", args[0], _number(0)),)
-    elif op == "lookup":
-        args = args[0], _inside(args[1], len(args[0].value) - 1)
     elif op in ("shl", "shr") and (args[1].lo is None or args[1].lo < 0):
         args = args[0], _node("max", args[1], _number(0))
     return _node(op, *args)
 
 
-def _inside(place: Node, last: int) -> Node:
+def _inside(place: Node, last: Node) -> Node:
     """A place of a table, the nearest one where there is none."""
     if place.lo is None or place.lo < 0:
         place = _node("max", place, _number(0))
-    return (
-        place if place.hi is not None and place.hi <= last else _node("min", place, _number(last))
-    )
+    if place.hi is not None and last.op == "const" and place.hi <= last.value:
+        return place
+    return _node("min", place, _bounded(last, 0, last.hi))
 
 
 def _number(value: int) -> Node:

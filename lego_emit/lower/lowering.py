@@ -115,9 +115,10 @@ class Lowering:
         """Whether e <= -1 is proven."""
         return self.natural(-e - 1)
 
-    def place(self, node: int, value: Expr, last: int) -> int:
+    def place(self, node: int, value: Expr, last: Expr, last_node: int) -> int:
         """The node of a place in a table, the nearest one where the value that node stands for is
-        not proven to be one; the graph remembers the proof, for its range."""
+        not proven to be one; the graph remembers the proof, for its range. last: the last place, and
+        its node."""
         graph = self.graph
         if self.natural(value):
             graph.natural[node] = True
@@ -126,10 +127,10 @@ class Lowering:
             node = graph.op("max", node, graph.const(0))
             self.sources.setdefault(node, value)
         if not self.natural(last - value):
-            node = graph.op("min", node, graph.const(last))
-            self.sources.setdefault(node, Expr.atom(Atom("min", value, Expr.of(last))))
-        elif graph.tops.get(node, last + 1) > last:
-            graph.tops[node] = last
+            node = graph.op("min", node, last_node)
+            self.sources.setdefault(node, Expr.atom(Atom("min", value, last)))
+        elif (top := last.constant) is not None and graph.tops.get(node, top + 1) > top:
+            graph.tops[node] = top
         self.ranges.forget()
         return node
 

@@ -122,7 +122,7 @@ def _preconditions(
     for k, node in nodes.items():
         if node.lo is not None and (node.hi is not None or k in covered):
             continue
-        if graph.ops[k] == "var":
+        if graph.ops[k] in ("var", "table"):
             continue  # an argument of the type fits the type
         value = lowering.value(k)
         if value is None:

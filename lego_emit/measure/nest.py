@@ -176,7 +176,7 @@ class _Nest(Plain):
 
     def looked_up(self, entries: Entries, place: Any) -> Any:
         """There is no nest for it."""
-        raise LayoutError(f"no nest for a table of {len(entries)} entries")
+        raise LayoutError(f"no nest for a table of {entries.size} entries")
 
     def masked(
         self, sizes: Sequence[Any], coordinates: Sequence[Any], values: Sequence[Any]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..algebra import reference
 from ..algebra.block import Block
+from ..algebra.linear import Linear
 from ..errors import LayoutError, line_in, shown
 from ..kinds import is_integer
 from .memories import SharedMemory
@@ -38,8 +39,14 @@ def offsets(
 
 
 def called(call: str, *given: Any) -> str:
-    """A call as errors name it; functions by their names."""
-    return f"{call}({', '.join(getattr(x, '__name__', None) or shown(x) for x in given)})"
+    """A call as errors name it; functions by their names, linear layouts by those of their sides."""
+    return f"{call}({', '.join(map(_said, given))})"
+
+
+def _said(given: Any) -> str:
+    if isinstance(given, Linear):
+        return f"Linear({', '.join(given.coordinates)} to {', '.join(given.results)})"
+    return getattr(given, "__name__", None) or shown(given)
 
 
 def _check_memory(memory: Any, construct: str) -> None:

@@ -11,6 +11,7 @@ from ..algebra.linear import Linear
 from ..errors import LayoutError, shown
 from ..files import write_if_changed
 from ..kinds import is_integer
+from .access import called
 from .conflicts import check_bytes
 from .memories import NVIDIA, SharedMemory, memory_of
 from .pair import Pair, pair_of
@@ -60,9 +61,10 @@ def convert(
     lane before and after; else shared memory, under optimal_swizzle. Where both serve, the price
     decides.
 
-    Raises LayoutError where the layouts do not match, or the tile is larger than shared_bytes.
+    Raises LayoutError where the layouts do not match, a thread holds more than 1024 elements, or the
+    tile is larger than shared_bytes.
     """
-    construct = f"convert({shown(A)}, {shown(B)}, {shown(element_bytes)})"
+    construct = called("convert", A, B, element_bytes)
     hardware = memory_of(gpu, construct)
     check_bytes(element_bytes, hardware, construct)
     if way is not None and way not in WAYS:

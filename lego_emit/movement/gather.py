@@ -18,7 +18,7 @@ from ..algebra.linear import Linear
 from ..errors import LayoutError, nearest, shown
 from ..files import write_if_changed
 from ..kinds import is_integer
-from .access import LANE
+from .access import LANE, called
 from .conflicts import check_bytes
 from .gather_plan import Choice, Fetched, GatherPlan, Shuffled
 from .linear_access import log2
@@ -65,7 +65,7 @@ def gather(
     coordinates. axis: one of them, by name or number. An index lies in the tile: 0 up to the axis'
     size. The other options and the errors are those of convert.
     """
-    construct = f"gather({shown(layout)}, {shown(axis)}, {shown(element_bytes)})"
+    construct = called("gather", layout, axis, element_bytes)
     hardware = memory_of(gpu, construct)
     check_bytes(element_bytes, hardware, construct)
     if way is not None and way not in WAYS:

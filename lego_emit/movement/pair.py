@@ -14,6 +14,7 @@ from .access import LANE, REGISTER
 from .memories import SharedMemory
 from .steps import WARP
 
+MOST_HELD = 1024  # elements of a thread, which has 255 registers of 4 bytes
 KNOWN = (REGISTER, LANE, WARP)
 
 
@@ -75,6 +76,12 @@ def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:
             f"{construct}: one holds a tile {A.out_dims}, the other {B.out_dims}; both must have the "
             "same coordinates (transpose_outs and resize_out change them)"
         )
+    for layout in (A, B):
+        if (held := layout.in_dims.get(REGISTER, 1)) > MOST_HELD:
+            raise LayoutError(
+                f"{construct}: a thread holds {shown(held)} elements, and a plan has at most "
+                f"{MOST_HELD}; move the tile in parts, or give it to more threads"
+            )
     B = B.transpose_outs(A.results)
     if A.start != B.start:
         raise LayoutError(

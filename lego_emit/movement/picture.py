@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import shown
 from ..show.cells import PLAIN, Sheet, by_bank
 from .access import called
 from .conflicts import touched
@@ -28,7 +29,7 @@ def conflict_sheet(
     found = touched(memory, access, element_bytes, gpu, registers, construct)[0].T[:SHOWN]
     height, width = found.shape
     sheet = Sheet(
-        called("", access)[1:-1] + f" in {memory!r}",
+        f"{getattr(access, '__name__', None) or shown(access)} in {memory!r}",
         (height, width),
         found,
         np.arange(height * width).reshape(height, width),

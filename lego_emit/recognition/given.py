@@ -98,6 +98,11 @@ def _array(subject: Any, place: str) -> np.ndarray:
             f"{place}: a {type(subject).__name__}; give an array or nested lists of integers, a layout, "
             "or a function with dims"
         )
+    if isinstance(subject, np.ma.MaskedArray):
+        raise LayoutError(
+            f"{place}: a masked array; a layout has an entry for every index: filled() puts numbers "
+            "where it is masked"
+        )
     if not isinstance(subject, np.ndarray):
         shape = _shape(subject, place)
         subject = np.array(subject, dtype=object).reshape(shape)

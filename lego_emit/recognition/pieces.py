@@ -19,6 +19,7 @@ from .strides import Axes, axes, is_permutation, lines, summed
 
 MOST_ENTRIES = 4096  # of a table for which a formula is searched
 MOST_OPERATIONS = 14  # of a formula of one index
+NOTHING = 1e-9  # what rounding leaves of a number of 1
 SAMPLE = 48  # entries that a polynomial is solved from
 PER_NUMBER = 2  # entries that there must be for each number of a formula
 SPARE = 4  # entries beyond the numbers of two polynomials
@@ -30,14 +31,17 @@ class Grid:
     def __init__(self, table: np.ndarray, names: Sequence[str]):
         self.table, self.names = table, tuple(names)
         self.index: list[Any] = [*np.indices(table.shape)]
+        several = [k for k, n in enumerate(table.shape) if n > 1]
+        self._pairs = [*combinations_with_replacement(range(1, len(several) + 1), 2)]
+        self.products: list[Tree] = [1, *(self.names[k] for k in several)]
+        self.products += [("mul", self.products[a], self.products[b]) for a, b in self._pairs]
+        indices = (self.index[k].reshape(-1) for k in several)
+        self._first = np.stack([np.ones(table.size, np.int64), *indices])
 
-    def products(self) -> Iterator[tuple[Tree, np.ndarray]]:
-        """1, the indices and the products of two."""
-        yield 1, np.ones(self.table.shape, np.int64)
-        several = [k for k, n in enumerate(self.table.shape) if n > 1]
-        yield from ((self.names[k], self.index[k]) for k in several)
-        for a, b in combinations_with_replacement(several, 2):
-            yield ("mul", self.names[a], self.names[b]), self.index[a] * self.index[b]
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """1, the indices and the products of two at places of the table, a row each."""
+        first = self._first[:, places]
+        return np.stack([*first, *(first[a] * first[b] for a, b in self._pairs)])
 
 
 def formula(table: np.ndarray, names: Sequence[str]) -> tuple[str, Tree] | None:
@@ -70,26 +74,24 @@ def _of_one(line: np.ndarray, name: str) -> tuple[str, Tree] | None:
 
 def polynomial(grid: Grid, where: np.ndarray) -> Tree | None:
     """Of degree two, with whole or half coefficients, at the entries that are True."""
-    values = grid.table[where]
-    columns = [(tree, column[where]) for tree, column in grid.products()]
+    places = np.flatnonzero(where)
+    values = grid.table.reshape(-1)[places]
     sample = np.unique(np.linspace(0, len(values) - 1, SAMPLE).astype(int))
     sample = np.unique(np.concatenate([sample, np.arange(min(len(values), SAMPLE // 2))]))
-    used: list[int] = []
-    for k in range(len(columns)):
-        trial = np.stack([columns[j][1][sample] for j in (*used, k)], axis=1).astype(float)
-        trial /= np.maximum(np.abs(trial).max(axis=0), 1)
-        if np.linalg.matrix_rank(trial) > len(used):
-            used.append(k)
-    matrix = np.stack([columns[k][1][sample] for k in used], axis=1).astype(float)
+    columns = grid.columns(places[sample])
+    used = _independent(columns.astype(float))
+    matrix = columns[used].T.astype(float)
     scale = np.maximum(np.abs(matrix).max(axis=0), 1)
     solved = np.linalg.lstsq(matrix / scale, values[sample].astype(float), rcond=None)[0] / scale
     if not np.isfinite(solved).all() or (np.abs(solved) > 2**40).any():
         return None
     twice = [round(2 * float(c)) for c in solved]
-    made: Any = sum(c * columns[k][1] for c, k in zip(twice, used, strict=True))
-    if not np.array_equal(made, 2 * values):
-        return None
-    terms = [(c, columns[k][0]) for c, k in zip(twice, used, strict=True) if c]
+    for at in (sample, np.arange(len(values))):
+        rows = grid.columns(places[at])
+        made: Any = sum(c * rows[k] for c, k in zip(twice, used, strict=True))
+        if not np.array_equal(made, 2 * values[at]):
+            return None
+    terms = [(c, grid.products[k]) for c, k in zip(twice, used, strict=True) if c]
     constant = sum(c for c, tree in terms if tree == 1)
     terms = [(c, tree) for c, tree in terms if tree != 1]
     halves = [(c, tree) for c, tree in terms if c % 2]
@@ -99,6 +101,23 @@ def polynomial(grid: Grid, where: np.ndarray) -> Tree | None:
         plain.append((1, ("div", total(halves, odd), 2)))
         constant -= odd
     return total(plain, constant // 2)
+
+
+def _independent(rows: np.ndarray) -> list[int]:
+    """The rows that those before do not span."""
+    basis = np.zeros((min(rows.shape), rows.shape[1]))
+    used: list[int] = []
+    for k, row in enumerate(rows):
+        if len(used) == len(basis):
+            break
+        known, rest = basis[: len(used)], row
+        for _ in range(2):  # the second time takes away what rounding left
+            rest = rest - (known @ rest) @ known
+        length = float(np.sqrt(rest @ rest))
+        if length > NOTHING * max(1.0, float(np.sqrt(row @ row))):
+            basis[len(used)] = rest / length
+            used.append(k)
+    return used
 
 
 def skewed(grid: Grid) -> tuple[str, Tree] | None:
@@ -164,7 +183,7 @@ def piecewise(grid: Grid) -> tuple[str, Tree] | None:
     """Polynomials of degree two, or strides, on the two sides of one condition; of two indices on the
     four of two."""
     conditions = [*_conditions(grid)]
-    numbers = len([*grid.products()])
+    numbers = len(grid.products)
     for condition, where in conditions:
         if grid.table.size < 2 * numbers + SPARE:
             return None

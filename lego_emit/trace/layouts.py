@@ -269,7 +269,8 @@ class Symbols:
 
     def looked_up(self, entries: Entries, place: Expr) -> Expr:
         """A table's entry."""
-        return lookup(entries, _bounded(Expr.of(place), Expr.of(len(entries))))
+        found = lookup(entries, _bounded(Expr.of(place), size_of(entries.size)))
+        return found if entries.most is not None else _bounded(found, size_of(entries.below))
 
     def masked(
         self, sizes: Sequence[Any], coordinates: Sequence[Expr], values: Sequence[Expr]

@@ -289,7 +289,7 @@ DEFINITIONS = {
     "fragment.MFMA": [
         (mfma, ("c", 32)),
         (mfma, ("c", 16)),
-        (mfma, ("c", 16, 4, 64)),
+        (mfma, ("c", 16, None, 64)),
         (mfma, ("a", 32)),
         (mfma, ("b", 16)),
     ],
@@ -311,7 +311,7 @@ DEFINITIONS = {
     "nvidia.BLOCK_LINEAR_2D": [(gobs, (16, 128)), (gobs, (20, 70, 0)), (gobs, (70, 66, 3))],
     "fragment.ldmatrix": [(ldmatrix, (n, t)) for n in (1, 2, 4) for t in (False, True)],
     "fragment.mma": [(mma, (x, bits)) for x in "ab" for bits in (8, 16, 32)] + [(mma, ("c",))],
-    "fragment.wgmma": [(wgmma, ("d", 8)), (wgmma, ("d", 32)), (wgmma, ("a", 8, 16))],
+    "fragment.wgmma": [(wgmma, ("d", 8)), (wgmma, ("d", 32)), (wgmma, ("a", None, 16))],
     "quda.even_odd": [(even_odd, (2, 2, 2, 4)), (even_odd, (3, 1, 5, 6))],
     "tenstorrent.TILE": [(tenstorrent, (32, 64)), (tenstorrent, (40, 33))],
     "triton.grouped": [(grouped, s) for s in ((7, 4, 3), (6, 4, 3), (2, 5, 8), (9, 1, 8))],
