@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ class Found:
         return self.error <= self.allowed
 
 
+@cache
 def kernel_text(folder: Path) -> str:
     """kernel.cu.j2 with the layouts of layouts.py, as the README's command makes it."""
     given = [folder / "kernel.cu.j2", "--layouts", folder / "layouts.py"]

@@ -8,7 +8,7 @@ T = 32
 A = TileBy([M // T, N // T], [T, T]).OrderBy(Row(M, N))
 B = TileBy([N // T, M // T], [T, T]).OrderBy(Row(N, M))
 
-# Eight warps, each along a row of the tile, or along a column, four times.
-along_rows = hardware.blocked((1, 1), (1, T), (8, 1), shape=(T, T))
-along_columns = hardware.blocked((1, 1), (T, 1), (1, 8), shape=(T, T))
-tile = GroupBy([T, T]).OrderBy(optimal_swizzle(along_rows, along_columns, element_bytes=4))
+# A warp's instruction takes a row of the tile, or a column: one element a lane.
+rows = hardware.blocked((1, 1), (1, T), (T, 1))
+columns = hardware.blocked((1, 1), (T, 1), (1, T))
+tile = GroupBy([T, T]).OrderBy(optimal_swizzle(rows, columns, element_bytes=4))
