@@ -146,7 +146,9 @@ def main(
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpu", action="store_true", help="on a GPU, not as host C++")
     wrong = False
-    for found, device in checked(Path(file).resolve().parent, check, parser.parse_args(arguments).gpu):
+    for found, device in checked(
+        Path(file).resolve().parent, check, parser.parse_args(arguments).gpu
+    ):
         sound = "" if found.is_right else f" (allowed: {found.allowed:.1e})"
         print(row(found.kernel, found.sizes, f"{found.error:.1e}{sound}", device), flush=True)
         wrong |= not found.is_right

@@ -50,7 +50,10 @@ def check(machine: Machine) -> Iterator[Found]:
             wanted += float(w) * cells[tuple(slice(B + o, n - B + o) for o in offsets)]
         allowed = len(neighbours) * np.finfo(np.float32).eps
         sizes = f"{n} x {n} x {n}, {len(neighbours)} points"
-        for layout, there, back in [("array", np.copy, np.copy), ("bricks", in_bricks, from_bricks)]:
+        for layout, there, back in [
+            ("array", np.copy, np.copy),
+            ("bricks", in_bricks, from_bricks),
+        ]:
             kernel = f"{near.__name__}_{radius}_{layout}"
             held = there(cells)
             to = np.full_like(held, np.nan)

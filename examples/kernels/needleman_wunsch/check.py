@@ -26,7 +26,7 @@ def reference(weight: np.ndarray, gap: float) -> np.ndarray:
 
 
 def check(machine: Machine) -> Iterator[Found]:
-    n = 4096 if machine.is_gpu else 96
+    n = 2048 if machine.is_gpu else 96
     weight = np.random.default_rng(2).integers(-10, 11, (n, n)).astype(np.int32)
     score = np.full((n + 1, n + 1), -(2**30), np.int32)
     score[0] = score[:, 0] = -GAP * np.arange(n + 1)

@@ -40,9 +40,10 @@ def access(part, shape):
     for k, n in enumerate(part.dims):
         powers = [1 << bit for bit in range(n.bit_length() - 1)]
         columns.append([part.apply(*(p * (m == k) for m in range(part.rank))) for p in powers])
-    threads, registers, *more = columns
-    by_name = {"register": registers, "lane": threads[:5], "warp": threads[5:], "more": sum(more, [])}
-    return Linear(by_name, dict(zip(("row", "column"), shape, strict=True)))
+    threads, registers, *others = columns
+    names = {"register": registers, "lane": threads[:5], "warp": threads[5:]}
+    names |= {f"other{k}": found for k, found in enumerate(others)}
+    return Linear(names, dict(zip(("row", "column"), shape, strict=True)))
 
 
 def shared(shape, write, read):
