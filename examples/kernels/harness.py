@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from lego_emit.cli import main as lego_emit
+from lego_emit.errors import LegoError
 from lego_emit.targets import gpu
 
 HERE = Path(__file__).parent
@@ -145,12 +146,13 @@ def main(
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpu", action="store_true", help="on a GPU, not as host C++")
-    wrong = False
-    for found, device in checked(
-        Path(file).resolve().parent, check, parser.parse_args(arguments).gpu
-    ):
-        sound = "" if found.is_right else f" (allowed: {found.allowed:.1e})"
-        print(row(found.kernel, found.sizes, f"{found.error:.1e}{sound}", device), flush=True)
-        wrong |= not found.is_right
+    on_gpu, wrong = parser.parse_args(arguments).gpu, False
+    try:
+        for found, device in checked(Path(file).resolve().parent, check, on_gpu):
+            sound = "" if found.is_right else f" (allowed: {found.allowed:.1e})"
+            print(row(found.kernel, found.sizes, f"{found.error:.1e}{sound}", device), flush=True)
+            wrong |= not found.is_right
+    except LegoError as error:
+        sys.exit(str(error))
     if wrong:
         sys.exit(1)

@@ -48,7 +48,7 @@ def check(machine: Machine) -> Iterator[Found]:
         wanted = np.zeros((n - 2 * B,) * 3)
         for w, offsets in zip(weight, neighbours, strict=True):
             wanted += float(w) * cells[tuple(slice(B + o, n - B + o) for o in offsets)]
-        allowed = len(neighbours) * np.finfo(np.float32).eps
+        allowed = float(len(neighbours) * np.finfo(np.float32).eps)
         sizes = f"{n} x {n} x {n}, {len(neighbours)} points"
         for layout, there, back in [
             ("array", np.copy, np.copy),
