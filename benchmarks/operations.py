@@ -112,16 +112,20 @@ ADDRESSED = {"load": (0, "mask"), "store": (0, "mask"), "arange": (0, 1), "range
 
 def _in_python(text: str) -> int:
     """In what addresses, masks and ranges are made of, through any number of assignments."""
-    tree = ast.parse(text)
+    functions = [f for f in ast.walk(ast.parse(text)) if isinstance(f, ast.FunctionDef)]
+    return sum(map(_is_operation, (node for f in functions for node in _leading(f))))
+
+
+def _leading(function: ast.FunctionDef) -> set[ast.AST]:
+    """The nodes of a function that addresses, masks and ranges are made of."""
     wanted: list[ast.AST] = []
-    for node in ast.walk(tree):
+    made: dict[str, list[ast.AST]] = {}
+    for node in ast.walk(function):
         if isinstance(node, ast.Call):
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
             places = ADDRESSED.get(called, ())
             wanted += [a for k, a in enumerate(node.args) if k in places]
             wanted += [a.value for a in node.keywords if a.arg in places]
-    made: dict[str, list[ast.AST]] = {}
-    for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for name in (n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)):
@@ -129,9 +133,7 @@ def _in_python(text: str) -> int:
     seen: set[ast.AST] = set()
     while wanted:
         for node in ast.walk(wanted.pop()):
-            if node in seen:
-                continue
-            seen.add(node)
-            if isinstance(node, ast.Name):
+            if node not in seen and isinstance(node, ast.Name):
                 wanted += [n for n in made.get(node.id, ()) if n not in seen]
-    return sum(map(_is_operation, seen))
+            seen.add(node)
+    return seen
