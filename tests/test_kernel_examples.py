@@ -1,0 +1,167 @@
+"""examples/kernels: rendered, compiled, and compared with a reference on the host and on a GPU."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lego_emit import bank_conflicts
+from lego_emit.project.loading import user_file
+
+ROOT = Path(__file__).parent.parent
+KERNELS = ROOT / "examples" / "kernels"
+EXAMPLES = sorted(path.parent.name for path in KERNELS.glob("*/kernel.cu.j2"))
+
+
+def loaded(path, monkeypatch, *folders):
+    """A module of a file that no package has."""
+    for folder in (path.parent, *folders):
+        monkeypatch.syspath_prepend(str(folder))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def harness(monkeypatch):
+    return loaded(KERNELS / "harness.py", monkeypatch)
+
+
+def found(name, harness, monkeypatch, on_gpu):
+    check = loaded(KERNELS / name / "check.py", monkeypatch).check
+    return [one for one, _ in harness.checked(KERNELS / name, check, on_gpu)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_host_computes_what_the_reference_does(name, harness, need, monkeypatch):
+    need("g++", "apt-get install g++")
+    results = found(name, harness, monkeypatch, on_gpu=False)
+    assert results and [one for one in results if not one.is_right] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_nvcc_takes_them_without_a_warning(name, harness, tmp_path):
+    text = harness.kernel_text(KERNELS / name)
+    assert harness.compiled(text, KERNELS / name, tmp_path).stat().st_size > 1000
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_gpu_computes_what_the_reference_does(name, harness, monkeypatch):
+    results = found(name, harness, monkeypatch, on_gpu=True)
+    assert results and [one for one in results if not one.is_right] == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_page_has_ten_lines_and_the_commands(name):
+    text = (KERNELS / name / "README.md").read_text()
+    assert len(text.splitlines()) <= 10
+    (commands,) = re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+    render = "lego-emit render kernel.cu.j2 --layouts layouts.py -o kernel.cu"
+    assert commands.splitlines() == [render, "python3 check.py"]
+
+
+def test_what_differs_is_not_right(harness):
+    wanted = np.arange(1.0, 5.0)
+    assert harness.Found.of("k", "4", wanted, wanted).is_right
+    assert not harness.Found.of("k", "4", wanted + 1e-3 * (wanted > 3), wanted, 1e-4).is_right
+    assert harness.Found.of("k", "4", wanted + 1e-4 * (wanted > 3), wanted, 1e-4).is_right
+    assert not harness.Found.of("k", "4", wanted * np.nan, wanted, 1e-4).is_right
+
+
+def one_instruction(places, lane, register):
+    return places.apply(lane, register % places.dims[1], *[0] * (len(places.dims) - 2))
+
+
+def test_shared_memory_has_no_bank_conflicts():
+    with user_file(str(KERNELS / "transpose" / "layouts.py")) as names:
+        tile = names["tile"]
+        for one in range(32):
+            for access in (
+                partial(lambda k, lane: (k, lane), one),
+                partial(lambda k, lane: (lane, k), one),
+            ):
+                assert bank_conflicts(tile, access).wavefronts == 1
+    with user_file(str(KERNELS / "tensor_core_matmul" / "layouts.py")) as names:
+        for tile, parts in [
+            ("shared_a", ("given_a", "read_a")),
+            ("shared_b", ("given_b", "read_b")),
+            ("shared_c", ("made_c", "taken_c")),
+        ]:
+            for part in parts:
+                places = names[part]
+                at = partial(one_instruction, places)
+                cost = bank_conflicts(names[tile], at, 2, write=part[0] in "gm")
+                assert cost.is_free and cost.widths == (2 * places.dims[1],), (tile, part)
+
+
+# -- what a user writes --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def operations(monkeypatch):
+    return loaded(ROOT / "benchmarks" / "operations.py", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("M // 32 * 2 - -1", 3),
+        ("def f(i):\n    i += 1\n    return -i ^ ~i", 4),
+        ("a < b and x == y", 0),
+    ],
+)
+def test_operations_of_layouts(text, count, operations):
+    assert operations.in_layouts(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("sum += a[i] * b[4 * k + j] - c;", 2),
+        ("float x = y * z + 1;", 0),
+        ("const int i = blockIdx.x * 32 + threadIdx.x;", 2),
+        ("const float* row = a + N * p;", 2),
+        ("void f(const float* a, int N) { g(a + N * p, x * y); }", 2),
+        ("for (int i = -R; i < 4 * n; i += step) ++x;", 3),
+        ("// a[i * 2]\nint x = 3;", 0),
+        ("s[33 * i ^ j] = t[p >> 3 & 7];", 4),
+    ],
+)
+def test_operations_of_cuda_c(text, count, operations):
+    assert operations.in_kernel(text, "kernel.cu") == count
+
+
+def test_operations_of_python(operations):
+    text = """
+def kernel(x, n):
+    at = tl.program_id(0) * 128 + tl.arange(0, 128)
+    value = tl.load(x + at, mask=at < n - 1) * 2.0 + 1.0
+    tl.store(x + at, value - 3)
+"""
+    assert operations.in_kernel(text, "kernel.py.j2") == 5
+
+
+def test_operations_of_a_template(operations, tmp_path):
+    template = tmp_path / "kernel.cu.j2"
+    template.write_text('{% names i %}\nint j = i + 1;\na[{{ A[i + 1, "threadIdx.x % 2"] }} + j]')
+    assert operations.in_template(template) == 4
+
+
+@pytest.mark.slow
+def test_the_table_of_operations():
+    program = [sys.executable, "benchmarks/kernels", "--operations", "transpose"]
+    run = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
+    rows = [line for line in run.stdout.splitlines() if line.startswith("| transpose ")]
+    assert [cell.strip() for cell in rows[0].split("|")][2:6] == ["4", "3", "7", "31"]
