@@ -64,6 +64,17 @@ def test_names_have_types():
     assert wide == "=static_cast<long long>(4 * j + i);", "what fits an int is computed in it"
 
 
+def test_wider_and_unsigned_names_are_cast_to_the_index_type():
+    text = "{% names k: int64, u: uint64, i %}\n{{ S[k, i] }};\n{% index a = S[i, k] %}\n{% index b = u %}\n"
+    narrow = line(text, "c", index_type="int32")
+    assert narrow.splitlines() == [
+        "(int32_t)(4 * i + k);",
+        "const int32_t a = (int32_t)(4 * k + i);",
+        "const int32_t b = (int32_t)u;",
+    ]
+    assert "const int64_t b = (int64_t)u;" in line(text, "c")
+
+
 def test_a_whole_expression_is_cast_as_one():
     wide = line("x = {{ S[i, j] }};", "rust", names="i j", index_type="int64")
     assert wide == "x = (4 * j + i) as i64;"

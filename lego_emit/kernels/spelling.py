@@ -231,7 +231,7 @@ class Kernel:
         widths = Widths(self.printer, view, types, self._texts)
         lines, form = [], self.printer.declaration
         for name, node in (*view.body, *view.outputs):
-            root = widths.whole(renamed(node, own), not self.printer.widens)
+            root = widths.declared(renamed(node, own))
             text = unbracketed(self.printer.inline(self.printer.expression(root, view)))
             lines.append(form.format(name=own.get(name, name), expr=text, T=view.T))
         for name in names:
