@@ -257,6 +257,15 @@ def test_other_languages(target, wanted):
         ("{% names i, j %}{{ S[i, j % 3].step(j=1) }}", "not the same for every j"),
         ("{% names i, j %}{{ 2 * S[i, j % 3].step(j=1) }}", "not the same for every j"),
         ("{% names i, j %}{% index d = S[i, j % 3].step(j=1) %}", "not the same for every j"),
+        (
+            "{% names p %}{% index i, j = S.inv(p) %}{{ S[i, j].step(p=1) }}",
+            "i is made of p; write",
+        ),
+        (
+            "{% names i, j %}{% index s = i %}{% index s = j %}{{ (s + i).step(j=1) }}",
+            "s is made of j",
+        ),
+        ("{% names j %}{{ S['j + 0', 1].step(j=1) }}", r"j \+ 0 is made of j; write it by"),
         ("{% names i %}{{ S[i, 0].step(k=1) }}", "k is no declared name"),
         ("{{ S.size | int }}", "S.size is known when the kernel runs"),
         ("{% if S.size == 32 %}{% endif %}", "S.size is known when the kernel runs"),

@@ -28,6 +28,7 @@ from .widths import Widths
 START, END, CLOSED = "\ue000", "\ue001", "\ue002"  # around an expression, until all text is there
 LARGEST = 2000  # operations of one expression
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
+NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
 CLOSING = {")": "(", "]": "[", "}": "{"}
 EXTREMES = {"min": "lt", "max": "gt"}
 ALWAYS = Node("eq", (Node("const", (), 0, 0, 0),) * 2)
@@ -55,6 +56,7 @@ class Kernel:
         self.assumptions: dict[str, None] = {}
         self._promises: dict[str, str] = {}  # the ranges of names that were written as statements
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
+        self._made: dict[str, set[str]] = {}  # what the names that were written are made of
         self._bindings: dict[str, Any] = {}
         if not printer.declaration:
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
@@ -116,6 +118,7 @@ class Kernel:
         self._promises = {n: p for n, p in self._promises.items() if n not in stale}
         self.assume = [a for a in self.assume if name not in names_of(a)]
         self.ranges.pop(name, None)
+        self._made = {n: of - {name} for n, of in self._made.items() if n != name}
 
     def declared(self, name: str, user: str) -> None:
         """Raises TemplateError unless the name is one."""
@@ -196,13 +199,25 @@ class Kernel:
     def _check_steps(self, value: Value) -> None:
         """Raises TemplateError where a step is another one for another value of its names."""
         for step in value.steps:
+            (moving,) = self._program({"index": step.of}).functions
             program, node = self._whole(step)
             for name in step.names:
+                for param in moving.params:
+                    if name in self._names_in(param.name) - {param.name}:
+                        part = self._texts.get(param.name, param.name)
+                        raise TemplateError(
+                            f"{step.said}: {part} is made of {name}; write it by {name} itself"
+                        )
                 if any(n.op == "var" and n.value == name for n in node.walk()):
                     raise TemplateError(
                         f"{step.said} is not the same for every {name}: it would be "
                         f"{self._spelled(node, program)[0]}"
                     )
+
+    def _names_in(self, name: str) -> set[str]:
+        """A name, and those that it is made of."""
+        words = {*NAMES.findall(self._texts.get(name, name))}
+        return words.union(*(self._made.get(word, ()) for word in words))
 
     def statements(self, names: Sequence[str], found: Any, indent: str) -> str:
         """Statements that declare names with these values, common parts first. From now on the names
@@ -234,9 +249,11 @@ class Kernel:
             root = widths.declared(renamed(node, own))
             text = unbracketed(self.printer.inline(self.printer.expression(root, view)))
             lines.append(form.format(name=own.get(name, name), expr=text, T=view.T))
+        made_of = set[str]().union(*(self._names_in(param.name) for param in function.params))
         for name in names:
             self._forget(name)
             self.declare(name, self._declared_type(name, function))
+            self._made[name] = made_of
         for name, promise in zip(names, function.promises, strict=False):
             if (said := promise.says(name)) and not names_of(said) - {name} & {*names}:
                 self._promises[name] = said

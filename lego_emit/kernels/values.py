@@ -81,7 +81,7 @@ class Value:
             return Expr.of(there) - Expr.of(self.make())
 
         said = f"{self.said}.step({', '.join(f'{n}={d!r}' for n, d in deltas.items())})"
-        return Step(self.kernel, moved, said, tuple(deltas))
+        return Step(self, moved, said, tuple(deltas))
 
     def _with(self, other: Any, text: str, compute: Callable[[Any, Any], Any]) -> Value:
         other = self.kernel.value(other)
@@ -127,9 +127,10 @@ class Value:
 class Step(Value):
     """How far a value moves, which the names that advance must not change."""
 
-    def __init__(self, kernel: Kernel, make: Callable[[], Any], said: str, names: tuple[str, ...]):
-        super().__init__(kernel, make, said)
-        self.names, self.steps = names, (self,)
+    def __init__(self, of: Value, make: Callable[[], Any], said: str, names: tuple[str, ...]):
+        """of: what moves."""
+        super().__init__(of.kernel, make, said)
+        self.of, self.names, self.steps = of, names, (self,)
 
 
 class Test(Value):
