@@ -199,8 +199,8 @@ def _place(file: Path | None, error: BaseException) -> str:
     folder = str(file.parent.resolve()) if file else None
     place = None
     for frame in traceback.extract_tb(error.__traceback__):
-        own = folder and Path(frame.filename).is_file()
-        own = own and str(Path(frame.filename).resolve()).startswith(folder)
+        at = Path(frame.filename)
+        own = folder and at.is_file() and str(at.resolve()).startswith(folder)
         if frame.filename == INLINE or (own and not frame.filename.endswith(".py")):
             place = f"{frame.filename}, line {frame.lineno}"
     return place or str(file or INLINE)

@@ -307,7 +307,7 @@ class Kernel:
             self.assumptions[said] = None
         if len(values) == 1:
             ((name, value),) = values.items()
-            if len(function.outputs) > 1:
+            if function.outputs[1:]:
                 raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")
             function = replace(function, outputs=((name, function.outputs[0][1]),))
         return replace(program, functions=(function,))
