@@ -64,6 +64,17 @@ def test_names_have_types():
     assert wide == "=static_cast<long long>(4 * j + i);", "what fits an int is computed in it"
 
 
+def test_wider_and_unsigned_names_are_cast_to_the_index_type():
+    text = "{% names k: int64, u: uint64, i %}\n{{ S[k, i] }};\n{% index a = S[i, k] %}\n{% index b = u %}\n"
+    narrow = line(text, "c", index_type="int32")
+    assert narrow.splitlines() == [
+        "(int32_t)(4 * i + k);",
+        "const int32_t a = (int32_t)(4 * k + i);",
+        "const int32_t b = (int32_t)u;",
+    ]
+    assert "const int64_t b = (int64_t)u;" in line(text, "c")
+
+
 def test_a_whole_expression_is_cast_as_one():
     wide = line("x = {{ S[i, j] }};", "rust", names="i j", index_type="int64")
     assert wide == "x = (4 * j + i) as i64;"
@@ -82,6 +93,26 @@ def test_a_name_that_is_declared_again_forgets_what_was_known_of_it():
         assume="n >= 0",
     )
     assert [x.split("]")[0] for x in found.split("[")[1:]] == ["a", "a & 3", "n", "n & 3"]
+
+
+def test_what_is_said_from_outside_goes_with_a_name_that_is_declared_again():
+    again = "{% names i, k %}{{ i // 4 }};{% index i = k %}{{ i // 4 }}"
+    assert line(again, ranges={"i": (0, 4)}).endswith("(i >> 2)")
+    again = "{% names i %}{% assume 'i >= 0', 'i < 4' %}{{ i // 4 }};{% names i %}{{ i // 4 }}"
+    assert line(again) == "0;(i >> 2)"
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "wanted"),
+    [
+        ("cuda", "2 * // twice;\n {{ S[i, j] }};", "2 * // twice;\n (4 * j + i);"),
+        ("python", "f(2 * # twice,\n {{ S[i, j] }})", "f(2 * # twice,\n (4 * j + i))"),
+        ("python", "f(k={{ S[i, j] }}\n  * 2)", "f(k=(4 * j + i)\n  * 2)"),
+        ("python", "k = {{ S[i, j] }}\nx = 2", "k = 4 * j + i\nx = 2"),
+    ],
+)
+def test_brackets_stand_where_an_expression_goes_on_over_lines(target, text, wanted):
+    assert line("{% names i, j %}" + text, target) == wanted
 
 
 def test_common_parts_take_no_declared_name():
@@ -224,7 +255,24 @@ def test_other_languages(target, wanted):
         ("{% names i: int23 %}", "no type 'int23'.*Did you mean 'int32'"),
         ("{% names p %}{% index a = S.inv(p) %}", "1 names for 2 values"),
         ("{% names i, j %}{{ S[i, j % 3].step(j=1) }}", "not the same for every j"),
+        ("{% names i, j %}{{ 2 * S[i, j % 3].step(j=1) }}", "not the same for every j"),
+        ("{% names i, j %}{% index d = S[i, j % 3].step(j=1) %}", "not the same for every j"),
+        (
+            "{% names p %}{% index i, j = S.inv(p) %}{{ S[i, j].step(p=1) }}",
+            "i is made of p; write",
+        ),
+        (
+            "{% names i, j %}{% index s = i %}{% index s = j %}{{ (s + i).step(j=1) }}",
+            "s is made of j",
+        ),
+        ("{% names j %}{{ S['j + 0', 1].step(j=1) }}", r"j \+ 0 is made of j; write it by"),
         ("{% names i %}{{ S[i, 0].step(k=1) }}", "k is no declared name"),
+        ("{{ S.size | int }}", "S.size is known when the kernel runs"),
+        ("{% if S.size == 32 %}{% endif %}", "S.size is known when the kernel runs"),
+        ("{% names i %}{{ S[i, 1] | string | first }}", "a filter has cut an index"),
+        ("{% names i %}{{ both(i) }}", r"both\(i\) has 2 values"),
+        ("{% names p %}{% index (a, b), c = S.inv(p) %}", "index takes names, each once"),
+        ("{% names p %}{% index a, a = S.inv(p) %}", "index takes names, each once"),
         ("{% names i %}{{ i // -3 }}", "needs the helper function floor_div"),
         ("{{ S.mask(0, 0) }}", "masks nothing"),
         ("{{ S.nope }}", "S has no 'nope'"),
@@ -245,7 +293,7 @@ def test_other_languages(target, wanted):
 )
 def test_what_cannot_be_rendered_is_one_line_with_its_place(text, said):
     with pytest.raises(TemplateError, match=said) as caught:
-        line(text)
+        line(text, both=lambda i: (i, i))
     assert "\n" not in str(caught.value) and str(caught.value).startswith("<template>")
 
 
@@ -274,6 +322,9 @@ def test_a_declared_type_holds_where_statements_name_none():
 def test_a_sandboxed_template_reaches_nothing_else():
     with pytest.raises(LegoError, match=r"unsafe|undefined|declared"):
         render("{{ ''.__class__.__mro__[1].__subclasses__() }}", sandboxed=True)
+    for text in ("i.kernel.printer", "i.make", "_kernel.types", "S._layout", "[].append(1)"):
+        with pytest.raises(LegoError, match=r"unsafe|undefined"):
+            render("{% names i %}{{ " + text + " }}", sandboxed=True, S=SMALL)
 
 
 def test_the_command_line(tmp_path):
@@ -286,6 +337,9 @@ def test_the_command_line(tmp_path):
     assert done.exit_code == 0 and done.output == "s[i + 8];\n"
     done = CliRunner().invoke(main, ["render", *given, "-o", str(tmp_path / "k.cu")])
     assert (tmp_path / "k.cu").read_text() == "s[i + 8];\n"
+    for name in ("k.j2", "layouts.py"):
+        done = CliRunner().invoke(main, ["render", *given, "-o", str(tmp_path / name)])
+        assert done.exit_code == 2 and "the kernel is made of that file" in done.output
     (tmp_path / "k.j2").write_text("\n{{ T[0, 0] }}")
     done = CliRunner().invoke(main, ["render", *given])
     assert done.exit_code == 2 and "k.j2, line 2: T is no declared name" in done.output

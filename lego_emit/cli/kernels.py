@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from ..errors import LegoError
 from ..files import write_all
 from ..project.loading import subject, subjects, user_file
 from .root import main
@@ -37,6 +38,8 @@ def render(
     from ..kernels import render
 
     file, _, wanted = layouts.partition(":")
+    if output and output.resolve() in (template.resolve(), Path(file).resolve()):
+        raise LegoError(f"-o {output}: the kernel is made of that file; name another one")
     with redirect_stdout(sys.stderr), user_file(file) as defined:
         names = [wanted] if wanted else subjects(defined)
         context = {name: subject(defined, name, file) for name in names}

@@ -18,10 +18,12 @@ from ..errors import LegoError, TemplateError, shown
 from ..files import note
 from .spelling import CLOSED, END, START, Kernel
 from .tags import KERNEL, KernelTags
-from .values import placed, sizes_of
+from .values import Value, placed, sizes_of
 
 INLINE = "<template>"  # what a template that is no file is called
 MARKED = re.compile(f"{START}({CLOSED}?)([^{START}{END}]*){END}")
+COMMENTED = re.compile(r"(//|#|!).*\Z")  # a last line that may end in a comment
+CARRIED_ON = re.compile(r"\s*([-+*/%<>=!&|^@.?]|(and|or)\b)")
 
 
 class Rendered(str):
@@ -87,6 +89,11 @@ def render(
         kernel.finished()
     lines_end = not kernel.printer.declaration.endswith(";")
     made = Rendered(MARKED.sub(_bracketed(found, lines_end), found))
+    if any(mark in made for mark in (START, END, CLOSED)):
+        raise TemplateError(
+            f"{file or INLINE}: a filter has cut an index expression, or the text has the "
+            "characters U+E000 to U+E002, which mark one"
+        )
     made.assumptions = tuple(kernel.assumptions)
     return made
 
@@ -100,7 +107,7 @@ def _read(file: Path) -> str:
 
 
 def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
-    kind = jinja2.sandbox.SandboxedEnvironment if sandboxed else jinja2.Environment
+    kind = _Sandbox if sandboxed else jinja2.Environment
     return kind(
         trim_blocks=True,
         lstrip_blocks=True,
@@ -112,12 +119,24 @@ def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
     )
 
 
+class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
+    """Jinja's sandbox, in which values tell nothing of how they are made."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Whether a template may read it."""
+        inner = isinstance(obj, Kernel) or (isinstance(obj, Value) and attr in ("kernel", "make"))
+        return not inner and super().is_safe_attribute(obj, attr, value)
+
+
 class _Beside(jinja2.FileSystemLoader):
     """Templates of a folder."""
 
     def get_source(self, environment: jinja2.Environment, template: str) -> Any:
         """A template's text, its file noted."""
-        found = super().get_source(environment, template)
+        try:
+            found = super().get_source(environment, template)
+        except (OSError, UnicodeDecodeError) as error:
+            raise TemplateError(f"{template} cannot be read: {error}") from None
         note(Path(found[1]))
         return found
 
@@ -128,12 +147,15 @@ def _bracketed(whole: str, lines_end: bool) -> Any:
 
     def text(match: re.Match[str]) -> str:
         closed, inner = match.groups()
-        before, after = whole[: match.start()].rstrip(), whole[match.end() :].lstrip(" \t")[:1]
+        head, rest = whole[: match.start()], whole[match.end() :]
+        before, after = head.rstrip(), rest.lstrip(" \t")[:1]
+        if "\n" in head[len(before) :] and COMMENTED.search(before):
+            return inner if closed else f"({inner})"
         assigned = re.search(r"(^|[^=<>!:/~])=$|\breturn$", before) is not None
         if lines_end and after in ("", "\n"):
-            ends = assigned
+            ends = assigned and not CARRIED_ON.match(rest)
         else:
-            after = whole[match.end() :].lstrip()[:1]
+            after = rest.lstrip()[:1]
             opens = assigned or before[-1:] in ("(", "[", "{", ",", ";")
             ends = opens and after in (")", "]", "}", ",", ";")
             ends = ends or (after == "{" and re.search(r"\b(if|while)$", before) is not None)
@@ -177,7 +199,8 @@ def _place(file: Path | None, error: BaseException) -> str:
     folder = str(file.parent.resolve()) if file else None
     place = None
     for frame in traceback.extract_tb(error.__traceback__):
-        own = folder and str(Path(frame.filename).resolve()).startswith(folder)
+        at = Path(frame.filename)
+        own = folder and at.is_file() and str(at.resolve()).startswith(folder)
         if frame.filename == INLINE or (own and not frame.filename.endswith(".py")):
             place = f"{frame.filename}, line {frame.lineno}"
     return place or str(file or INLINE)

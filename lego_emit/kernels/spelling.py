@@ -22,12 +22,13 @@ from ..ir.relations import renamed, replaced
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program
 from ..trace.subject import followed
-from .values import Step, Test, Value, values_of
+from .values import Test, Value, values_of
 from .widths import Widths
 
 START, END, CLOSED = "\ue000", "\ue001", "\ue002"  # around an expression, until all text is there
 LARGEST = 2000  # operations of one expression
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
+NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
 CLOSING = {")": "(", "]": "[", "}": "{"}
 EXTREMES = {"min": "lt", "max": "gt"}
 ALWAYS = Node("eq", (Node("const", (), 0, 0, 0),) * 2)
@@ -55,6 +56,7 @@ class Kernel:
         self.assumptions: dict[str, None] = {}
         self._promises: dict[str, str] = {}  # the ranges of names that were written as statements
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
+        self._made: dict[str, set[str]] = {}  # what the names that were written are made of
         self._bindings: dict[str, Any] = {}
         if not printer.declaration:
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
@@ -78,8 +80,9 @@ class Kernel:
                 f"{shown(name)} is no name in {self.printer.title}; write identifiers, as in "
                 "pm, pn: int32, i"
             )
+        if name in self.types and name not in self.sizes:
+            self._forget(name)
         self.types[name] = type_name or self._usual
-        self._forget(name)
         return Value(self, lambda: self._bound(name), name)
 
     def size(self, name: str) -> Value:
@@ -113,6 +116,9 @@ class Kernel:
         """The name stands for another value from now on."""
         stale = {n for n, said in self._promises.items() if n == name or name in names_of(said)}
         self._promises = {n: p for n, p in self._promises.items() if n not in stale}
+        self.assume = [a for a in self.assume if name not in names_of(a)]
+        self.ranges.pop(name, None)
+        self._made = {n: of - {name} for n, of in self._made.items() if n != name}
 
     def declared(self, name: str, user: str) -> None:
         """Raises TemplateError unless the name is one."""
@@ -174,27 +180,51 @@ class Kernel:
 
     def expression(self, value: Value) -> str:
         """A value as text, between marks that say whether it is bracketed already."""
-        program = self._program({"index": value})
-        (function,) = program.functions
-        (node,) = _inlined(function, value.said)
+        self._check_steps(value)
+        program, node = self._whole(value)
         if isinstance(value, Test):
             node = node.args[0] if node.op == "int" else node
             if node.op == "const":
                 node = ALWAYS if node.value else Node("ne", ALWAYS.args)
-        if isinstance(value, Step):
-            for name in value.names:
-                if any(n.op == "var" and n.value == name for n in node.walk()):
-                    raise TemplateError(
-                        f"{value.said} is not the same for every {name}: it would be "
-                        f"{self._spelled(node, program)[0]}"
-                    )
         text, closed = self._spelled(node, program, value.said)
         return f"{START}{CLOSED * closed}{text}{END}"
+
+    def _whole(self, value: Value) -> tuple[Program, Node]:
+        """A value as one expression."""
+        program = self._program({"index": value})
+        (function,) = program.functions
+        (node,) = _inlined(function, value.said)
+        return program, node
+
+    def _check_steps(self, value: Value) -> None:
+        """Raises TemplateError where a step is another one for another value of its names."""
+        for step in value.steps:
+            (moving,) = self._program({"index": step.of}).functions
+            program, node = self._whole(step)
+            for name in step.names:
+                for param in moving.params:
+                    if name in self._names_in(param.name) - {param.name}:
+                        part = self._texts.get(param.name, param.name)
+                        raise TemplateError(
+                            f"{step.said}: {part} is made of {name}; write it by {name} itself"
+                        )
+                if any(n.op == "var" and n.value == name for n in node.walk()):
+                    raise TemplateError(
+                        f"{step.said} is not the same for every {name}: it would be "
+                        f"{self._spelled(node, program)[0]}"
+                    )
+
+    def _names_in(self, name: str) -> set[str]:
+        """A name, and those that it is made of."""
+        words = {*NAMES.findall(self._texts.get(name, name))}
+        return words.union(*(self._made.get(word, ()) for word in words))
 
     def statements(self, names: Sequence[str], found: Any, indent: str) -> str:
         """Statements that declare names with these values, common parts first. From now on the names
         are the kernel's, in the ranges that are known of the values."""
         values = [*values_of(found)]
+        for value in values:
+            self._check_steps(value)
         if len(values) != len(names):
             raise TemplateError(
                 f"{len(names)} names for {len(values)} values; give as many of each"
@@ -216,12 +246,14 @@ class Kernel:
         widths = Widths(self.printer, view, types, self._texts)
         lines, form = [], self.printer.declaration
         for name, node in (*view.body, *view.outputs):
-            root = widths.whole(renamed(node, own), not self.printer.widens)
+            root = widths.declared(renamed(node, own))
             text = unbracketed(self.printer.inline(self.printer.expression(root, view)))
             lines.append(form.format(name=own.get(name, name), expr=text, T=view.T))
+        made_of = set[str]().union(*(self._names_in(param.name) for param in function.params))
         for name in names:
+            self._forget(name)
             self.declare(name, self._declared_type(name, function))
-        self.assume = [a for a in self.assume if not names_of(a) & {*names}]
+            self._made[name] = made_of
         for name, promise in zip(names, function.promises, strict=False):
             if (said := promise.says(name)) and not names_of(said) - {name} & {*names}:
                 self._promises[name] = said
@@ -274,7 +306,9 @@ class Kernel:
             said = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", said)
             self.assumptions[said] = None
         if len(values) == 1:
-            ((name, _),) = values.items()
+            ((name, value),) = values.items()
+            if function.outputs[1:]:
+                raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")
             function = replace(function, outputs=((name, function.outputs[0][1]),))
         return replace(program, functions=(function,))
 

@@ -54,6 +54,8 @@ class KernelTags(Extension):
         values = parser.parse_tuple()
         parts = target.items if isinstance(target, nodes.Tuple) else [target]
         names = [part.name for part in parts if isinstance(part, nodes.Name)]
+        if len({*names}) < len(parts):
+            parser.fail("index takes names, each once, as in {% index i, j = A.inv(p) %}", line)
         text = self._lines[line - 1] if line <= len(self._lines) else ""
         indent = text[: len(text) - len(text.lstrip())]
         wanted = nodes.List([nodes.Const(name) for name in names])

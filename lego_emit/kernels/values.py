@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from ..algebra.bijection import symbols_in
 from ..algebra.block import Block
 from ..arith.expr import Expr, select
-from ..errors import TemplateError, nearest, shown
+from ..errors import LegoError, TemplateError, nearest, shown
 from ..kinds import is_symbolic
 from ..trace.learn import learn_layout, product_of
 
@@ -45,6 +45,10 @@ class Kernel(Protocol):
 class Value:
     """An index expression. It prints as the language's text; Python's arithmetic makes others."""
 
+    steps: tuple[
+        Step, ...
+    ] = ()  # what it is made of that must be the same for all values of a name
+
     def __init__(self, kernel: Kernel, make: Callable[[], Any], said: str):
         self.kernel, self.make, self.said = kernel, make, said
 
@@ -57,11 +61,13 @@ class Value:
     def __hash__(self) -> int:
         return id(self)
 
-    def __bool__(self) -> bool:
-        raise TemplateError(
-            f"{self.said} is known when the kernel runs, not when it is rendered: no {{% if %}} or "
-            "loop can ask for it"
+    def _unknown(self, *_: Any) -> Any:
+        raise LegoError(  # no ValueError: Jinja's filters take one as a 0
+            f"{self.said} is known when the kernel runs, not when it is rendered: no {{% if %}}, loop "
+            "or filter can ask for it"
         )
+
+    __bool__ = __int__ = __float__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
 
     def step(self, **deltas: Any) -> Value:
         """How far it moves where names advance, step(k=1). Rendering it fails unless that is the same
@@ -75,12 +81,14 @@ class Value:
             return Expr.of(there) - Expr.of(self.make())
 
         said = f"{self.said}.step({', '.join(f'{n}={d!r}' for n, d in deltas.items())})"
-        return Step(self.kernel, moved, said, tuple(deltas))
+        return Step(self, moved, said, tuple(deltas))
 
     def _with(self, other: Any, text: str, compute: Callable[[Any, Any], Any]) -> Value:
         other = self.kernel.value(other)
         said = text.format(self.said, other.said)
-        return Value(self.kernel, lambda: compute(self.make(), other.make()), f"({said})")
+        made = Value(self.kernel, lambda: compute(self.make(), other.make()), f"({said})")
+        made.steps = self.steps + other.steps
+        return made
 
     def __add__(self, other: Any) -> Value:
         return self._with(other, "{} + {}", lambda a, b: a + b)
@@ -113,15 +121,16 @@ class Value:
         return self._with(other, "{1} % {0}", lambda a, b: Expr.of(b) % a)
 
     def __neg__(self) -> Value:
-        return Value(self.kernel, lambda: -self.make(), f"-{self.said}")
+        return 0 - self
 
 
 class Step(Value):
     """How far a value moves, which the names that advance must not change."""
 
-    def __init__(self, kernel: Kernel, make: Callable[[], Any], said: str, names: tuple[str, ...]):
-        super().__init__(kernel, make, said)
-        self.names = names
+    def __init__(self, of: Value, make: Callable[[], Any], said: str, names: tuple[str, ...]):
+        """of: what moves."""
+        super().__init__(of.kernel, make, said)
+        self.of, self.names, self.steps = of, names, (self,)
 
 
 class Test(Value):

@@ -38,6 +38,18 @@ class Widths:
         made, own = self._typed(node)
         return self._cast(made, own) if typed and not node.is_bool else made
 
+    def declared(self, node: Node) -> Node:
+        """A fitted node as the value of a variable of the index type."""
+        made, own = self._typed(node)
+        becomes = self.printer.widens and (own is None or self._widens(own))
+        return made if becomes or node.is_bool else self._cast(made, own)
+
+    def _widens(self, own: str) -> bool:
+        """Whether what meets the index type is made as wide, with its value."""
+        least, most = INDEX_TYPES[self.wide]
+        lo, hi = INDEX_TYPES[own]
+        return own == self.wide or least <= lo < 0 < hi <= most  # C's unsigned ones warn
+
     def _typed(self, node: Node) -> tuple[Node, str | None]:
         """(a node of the kernel's own names, its type; None where any type will do)."""
         if node.op in ("const", "table"):
@@ -61,7 +73,10 @@ class Widths:
             made = [self._literal(a, own) if k in deciding else a for k, a in enumerate(args)]
             return replace(node, args=tuple(made)), own
         narrow = [k for k in deciding if parts[k][1] not in (None, self.wide)]
+        widest = max(types, key=lambda t: INDEX_TYPES[t][1])
         if self.printer.widens and all(map(_signed, types)) and _is_infix(op):
+            if INDEX_TYPES[widest][1] > INDEX_TYPES[self.wide][1]:
+                return replace(node, args=tuple(args)), self.wide if node.is_bool else widest
             narrow = [] if self.wide in types else narrow[:1]  # one of them makes all as wide
         for k in narrow:
             args[k] = self._cast(args[k], parts[k][1])
