@@ -100,7 +100,7 @@ HELPERS = {
 {{ printer.helper_head("isqrt", unit, index_type, T ~ " n") }}
 {{- printer.fast_isqrt(index_type) }}
   {{ T }} root = 0;
-  for ({{ T }} bit = {{ "1 << 30" if "32" in index_type else "1LL << 62" }}; bit != 0; bit >>= 2) {
+  for ({{ T }} bit = 1{{ printer.suffixes[index_type] }} << {{ 30 if "32" in index_type else 62 }}; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
       n -= root + bit;
       root = (root >> 1) + bit;
@@ -112,6 +112,11 @@ HELPERS = {
 }
 """,
 }
+
+
+def cast_need(cast: str) -> int:
+    """How tightly the operand of a cast must bind, where it does not stand in the cast's brackets."""
+    return 0 if cast.endswith(")") else UNARY
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
@@ -283,7 +288,7 @@ class HeaderPrinter(Printer):
         if view.index_type == "int64" and node.op in ("add", "sub", "mul", "shl", "neg"):
             if not self.brings_type(node):
                 text = op.text.replace("{0}", self.cast)
-                return replace(op, text=text, needs=(0, *op.needs[1:]))
+                return replace(op, text=text, needs=(cast_need(self.cast), *op.needs[1:]))
         return op
 
     def brings_type(self, node: Node) -> bool:
