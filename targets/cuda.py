@@ -40,7 +40,8 @@ def kernel(number: str, function: Function, type_name: str) -> str:
 def fill_kernel(number: str, function: Function, type_name: str) -> str:
     """A __global__ function in which a block fills an array by the array form of a function."""
     scalars = range(len(function.params) - len(function.axes))
-    arguments = [*(f"s{k}" for k in scalars), "out", "threadIdx.x", "blockDim.x"]
+    own = (f"static_cast<{type_name}>({x})" for x in ("threadIdx.x", "blockDim.x"))
+    arguments = [*(f"s{k}" for k in scalars), "out", *own]
     parameters = [*(f"{type_name} s{k}" for k in scalars), f"{element(function, type_name)} *out"]
     return (
         f'extern "C" __global__ void lego_fill_{number}({", ".join(parameters)}) {{\n'

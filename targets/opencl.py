@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 GROUP, ITEMS = 64, 256  # work items in a group, and in all: each takes its share in a loop
-OPTIONS = ("-cl-std=CL1.2", "-Werror")
+OPTIONS = ("-cl-std=CL1.2", "-cl-opt-disable", "-Werror")  # many functions at once
 
 # Names begin with lego_run_: the units' own functions are in the same scope.
 KERNELS = """
