@@ -17,11 +17,11 @@ OPENING = """#ifndef LEGO_HOST_DEVICE
 #endif
 #endif"""
 
-# The built-in variables, and macros of headers that nvcc always includes.
+# The built-in variables, and macros and types of headers that nvcc always includes.
 CUDA_WORDS = frozenset(
     """blockDim blockIdx gridDim threadIdx warpSize BUFSIZ CHAR_BIT EOF INFINITY INT_MAX INT_MIN
     LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN NAN NULL NZERO RAND_MAX UINT_MAX ULLONG_MAX ULONG_MAX
-    errno linux math_errhandling stderr stdin stdout unix""".split()
+    errno linux math_errhandling ptrdiff_t size_t stderr stdin stdout uint ulong unix ushort""".split()
 )
 
 # Functions, macros with arguments and types of those headers that no int function may be named.
@@ -30,8 +30,8 @@ CUDA_FUNCTIONS = frozenset(
     fcloseall ffs ffsll getchar getpt grantpt isalnum isalpha isascii isblank iscntrl isctype
     isdigit isgraph islower isprint ispunct isspace isupper isxdigit labs ldiv llabs lldiv llmax
     llmin lrand48 make_int1 make_int2 make_int3 make_int4 make_longlong1 make_longlong2
-    make_longlong3 make_longlong4 max min mrand48 offsetof posix_openpt ptrdiff_t ptsname putchar
-    quick_exit rand random size_t strerror strsignal time timezone tmpfile toascii tolower toupper
+    make_longlong3 make_longlong4 max min mrand48 offsetof posix_openpt ptsname putchar
+    quick_exit rand random strerror strsignal time timezone tmpfile toascii tolower toupper
     tzset uint3 ullmax ullmin umax umin unlockpt""".split()
 )
 

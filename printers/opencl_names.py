@@ -18,7 +18,7 @@ WORDS = frozenset(
     kernel_enqueue_flags_t local memory_order memory_scope ndrange_t pipe private ptrdiff_t quad
     queue_t read_only read_write reserve_id_t sampler_t size_t true uintptr_t uniform vec_step
     vec_type_hint work_group_size_hint reqd_work_group_size write_only
-    min max""".split()
+    main min max""".split()
 ) | {"atomic_" + kind for kind in "int uint long ulong float double flag size_t".split()}.union(
     TYPES, ("".join(parts) for parts in product(("bool", "quad"), WIDTHS))
 )

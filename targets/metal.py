@@ -27,14 +27,16 @@ LEGO_EXTREMES(ulong)
 
 
 class MetalTarget(HostTarget):
-    """Metal Shading Language, which is C++14, through g++."""
+    """Metal Shading Language, which is C++14, through clang."""
 
     name = "metal"
+    program = "clang++"
+    install = "apt-get install clang"
     flags = ("-std=c++14", *HostTarget.flags[1:], "-I.")
     includes = f"{HostTarget.includes}#include <metal_stdlib>\n"
 
     def find(self) -> Toolchain:
-        """g++, and what it cannot say."""
+        """clang, and what it cannot say."""
         found = super().find()
         return Toolchain(found.path, f"{found.version}, as host C++; no Metal compiler has seen it")
 

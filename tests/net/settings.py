@@ -2,6 +2,9 @@
 
 TYPES = {
     "cuda": ("int32", "int64", "uint32", "uint64"),
+    "hip": ("int32", "int64", "uint32", "uint64"),
+    "opencl": ("int32", "int64", "uint32", "uint64"),
+    "metal": ("int32", "int64", "uint32", "uint64"),
     "cpp": ("int32", "int64", "uint32", "uint64"),
     "c": ("int32", "int64", "uint32", "uint64"),
     "rust": ("int32", "int64", "uint32", "uint64"),
