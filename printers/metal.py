@@ -5,7 +5,7 @@ long has 64 bits, and there is no long long; 4 address spaces).
 """
 
 from lego_emit.emit.printer import call
-from lego_emit.printers.c_family import CPP_KEYWORDS, CxxPrinter, HeaderPrinter
+from lego_emit.printers.c_family import CPP_KEYWORDS, HeaderPrinter
 from lego_emit.printers.metal_names import FUNCTIONS, WORDS
 from lego_emit.printers.opencl import OpenClPrinter
 
@@ -34,8 +34,11 @@ class MetalPrinter(OpenClPrinter):
         "is [[thread_position_in_grid]] and threads [[threads_per_grid]]."
     )
     struct = HeaderPrinter.struct
-    several = CxxPrinter.several
     head = HeaderPrinter.head
+
+    def several(self, function, result):
+        """The result type is known."""
+        return [self.braced("return ", function.texts(), 2)]
 
     def table_parameter(self, form, T):
         """A pointer to constants in device memory."""

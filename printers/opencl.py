@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import call, infix
 from lego_emit.printers.c import CPrinter
-from lego_emit.printers.c_family import C_KEYWORDS
+from lego_emit.printers.c_family import C_KEYWORDS, cast_need
 from lego_emit.printers.c_fill import FillPrinter
 from lego_emit.printers.opencl_names import FUNCTIONS, MACROS, WORDS
 
@@ -40,10 +40,11 @@ class OpenClPrinter(FillPrinter, CPrinter):
         """C's spelling; min and max are overloaded, so that a number alone is cast."""
         op = super().op(node, view)
         if node.op in ("min", "max") and view.index_type == "int64":
-            for k, argument in enumerate(node.args):
-                if not self.brings_type(argument):
-                    cast = self.cast.replace("0", str(k))
-                    op = replace(op, text=op.text.replace(f"{{{k}}}", cast))
+            own = [self.brings_type(argument) for argument in node.args]
+            casts = (self.cast.replace("0", str(k)) for k in (0, 1))
+            forms = [f"{{{k}}}" if own[k] else cast for k, cast in enumerate(casts)]
+            needs = tuple(0 if brings else cast_need(self.cast) for brings in own)
+            op = replace(op, text=op.text.format(*forms), needs=needs)
         return op
 
     def table_parameter(self, form, T):
