@@ -24,6 +24,7 @@ def settings(c):
     target = c.weighted(
         (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
         (1, "python"), (1, "numpy"), (1, "c"), (1, "mlir"), (1, "wgsl"),
+        (1, "hip"), (1, "opencl"), (1, "metal"),
     )  # fmt: skip
     return {
         "target": target,
