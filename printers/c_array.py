@@ -10,7 +10,7 @@ from lego_emit.emit.arrays import coordinates, count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param
-from lego_emit.printers.c_family import cast_need
+from lego_emit.printers.c_lines import cast_need
 
 
 def free(name: str, taken: Set[str]) -> str:

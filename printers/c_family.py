@@ -22,10 +22,8 @@ from lego_emit.emit.printer import (
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
-from lego_emit.printers.c_lines import broken
+from lego_emit.printers.c_lines import UNARY, broken, cast_need
 from lego_emit.printers.cxx_view import CxxView
-
-UNARY = 14
 
 C_OPS: dict[str, Op] = {
     "mul": infix("*", 13),
@@ -112,11 +110,6 @@ HELPERS = {
 }
 """,
 }
-
-
-def cast_need(cast: str) -> int:
-    """How tightly the operand of a cast must bind, where it does not stand in the cast's brackets."""
-    return 0 if cast.endswith(")") else UNARY
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:

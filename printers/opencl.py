@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import call, infix
 from lego_emit.printers.c import CPrinter
-from lego_emit.printers.c_family import C_KEYWORDS, cast_need
+from lego_emit.printers.c_family import C_KEYWORDS
 from lego_emit.printers.c_fill import FillPrinter
+from lego_emit.printers.c_lines import cast_need
 from lego_emit.printers.opencl_names import FUNCTIONS, MACROS, WORDS
 
 
