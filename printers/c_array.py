@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from lego_emit.emit.arrays import coordinates, count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer
+from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param
+from lego_emit.printers.c_lines import cast_need
 
 
 def free(name: str, taken: Set[str]) -> str:
@@ -82,8 +84,7 @@ class ArrayForm:
         factors = sorted(self._extents, key=lambda e: e.op == "const")
         tight = self._printer.ops["neg"].prec
         texts = [self._printer.expression(e, self._view, tight) for e in factors[1:]]
-        first = self._printer.expression(factors[0], self._view)
-        return f"{BREAK}* ".join([f"static_cast<{self.C}>({first})", *texts])
+        return f"{BREAK}* ".join([self._cast(factors[0], self.C), *texts])
 
     @property
     def loops(self) -> list[tuple[str, str]]:
@@ -96,11 +97,16 @@ class ArrayForm:
     def call(self) -> str:
         """The scalar function's call for element n."""
         found = coordinates(self._extents, self.names["n"], self._view.base)
-        texts = [self._printer.expression(c, self._view) for c in found]
         if self.wide:
-            texts = [f"static_cast<{self._view.T}>({t})" for t in texts]
+            texts = [self._cast(c, self._view.T) for c in found]
+        else:
+            texts = [self._printer.expression(c, self._view) for c in found]
         arguments = f",{BREAK}".join([*self.scalars, *texts, *self._outputs])
         return f"{self._view.name}({arguments})"
+
+    def _cast(self, node: Node, T: str) -> str:
+        form = self._printer.cast
+        return form.format(self._printer.expression(node, self._view, cast_need(form)), T=T)
 
 
 def array_function(function: Function, name: str, counter: str = "n") -> Function:

@@ -22,10 +22,8 @@ from lego_emit.emit.printer import (
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
-from lego_emit.printers.c_lines import broken
+from lego_emit.printers.c_lines import UNARY, broken, cast_need
 from lego_emit.printers.cxx_view import CxxView
-
-UNARY = 14
 
 C_OPS: dict[str, Op] = {
     "mul": infix("*", 13),
@@ -100,7 +98,7 @@ HELPERS = {
 {{ printer.helper_head("isqrt", unit, index_type, T ~ " n") }}
 {{- printer.fast_isqrt(index_type) }}
   {{ T }} root = 0;
-  for ({{ T }} bit = {{ "1 << 30" if "32" in index_type else "1LL << 62" }}; bit != 0; bit >>= 2) {
+  for ({{ T }} bit = 1{{ printer.suffixes[index_type] }} << {{ 30 if "32" in index_type else 62 }}; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
       n -= root + bit;
       root = (root >> 1) + bit;
@@ -283,7 +281,7 @@ class HeaderPrinter(Printer):
         if view.index_type == "int64" and node.op in ("add", "sub", "mul", "shl", "neg"):
             if not self.brings_type(node):
                 text = op.text.replace("{0}", self.cast)
-                return replace(op, text=text, needs=(0, *op.needs[1:]))
+                return replace(op, text=text, needs=(cast_need(self.cast), *op.needs[1:]))
         return op
 
     def brings_type(self, node: Node) -> bool:

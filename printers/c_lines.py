@@ -8,6 +8,13 @@ from collections.abc import Mapping
 
 from lego_emit.emit.printer import BREAK
 
+UNARY = 14  # how tightly C's unary operators bind
+
+
+def cast_need(cast: str) -> int:
+    """How tightly the operand of a cast must bind, where it does not stand in the cast's brackets."""
+    return 0 if cast.endswith(")") else UNARY
+
 
 def broken(text: str, indent: int, width: int, looseness: Mapping[str, int]) -> str:
     """A statement that stands at column indent, its BREAK marks resolved.

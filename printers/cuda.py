@@ -5,13 +5,9 @@ C++'s operators. The file includes nothing, so that NVRTC takes it too; hence in
 and helpers of its own for min and max, which the host does not have.
 """
 
-from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
-from lego_emit.ir.program import INDEX_TYPES
-from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, EXTREMES, HELPERS, CxxPrinter
-
-MOST_ITEMS = 2**30  # of a fill: the counter may go that far beyond the last element
+from lego_emit.printers.c_fill import FillPrinter
 
 OPENING = """#ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,11 +17,11 @@ OPENING = """#ifndef LEGO_HOST_DEVICE
 #endif
 #endif"""
 
-# The built-in variables, and macros of headers that nvcc always includes.
+# The built-in variables, and macros and types of headers that nvcc always includes.
 CUDA_WORDS = frozenset(
     """blockDim blockIdx gridDim threadIdx warpSize BUFSIZ CHAR_BIT EOF INFINITY INT_MAX INT_MIN
     LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN NAN NULL NZERO RAND_MAX UINT_MAX ULLONG_MAX ULONG_MAX
-    errno linux math_errhandling stderr stdin stdout unix""".split()
+    errno linux math_errhandling ptrdiff_t size_t stderr stdin stdout uint ulong unix ushort""".split()
 )
 
 # Functions, macros with arguments and types of those headers that no int function may be named.
@@ -34,8 +30,8 @@ CUDA_FUNCTIONS = frozenset(
     fcloseall ffs ffsll getchar getpt grantpt isalnum isalpha isascii isblank iscntrl isctype
     isdigit isgraph islower isprint ispunct isspace isupper isxdigit labs ldiv llabs lldiv llmax
     llmin lrand48 make_int1 make_int2 make_int3 make_int4 make_longlong1 make_longlong2
-    make_longlong3 make_longlong4 max min mrand48 offsetof posix_openpt ptrdiff_t ptsname putchar
-    quick_exit rand random size_t strerror strsignal time timezone tmpfile toascii tolower toupper
+    make_longlong3 make_longlong4 max min mrand48 offsetof posix_openpt ptsname putchar
+    quick_exit rand random strerror strsignal time timezone tmpfile toascii tolower toupper
     tzset uint3 ullmax ullmin umax umin unlockpt""".split()
 )
 
@@ -56,8 +52,12 @@ DEVICE_ISQRT = {
 }
 
 
-class CudaPrinter(CxxPrinter):
-    """CUDA C's spellings: built-in types, no header, helpers named after the unit."""
+class CudaPrinter(FillPrinter, CxxPrinter):
+    """CUDA C's spellings: built-in types, no header, helpers named after the unit.
+
+    macros: the text of the macro for host and device.
+    device_macro: what the compiler defines while it compiles for the device.
+    """
 
     name = "cuda"
     aliases = ("cu",)
@@ -83,44 +83,23 @@ class CudaPrinter(CxxPrinter):
     helpers = {**EXTREMES, **HELPERS}
     reserved = CPP_KEYWORDS | CUDA_WORDS
     reserved_functions = CUDA_FUNCTIONS
-    template = "cuda.jinja"
     qualifiers = "LEGO_HOST_DEVICE constexpr"
+    macros = OPENING
+    device_macro = "__CUDA_ARCH__"
+    sharing = (
+        "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x); on the "
+        "host {rank} is 0 and {size} is 1."
+    )
 
     def table(self, entries, index_type):
         """An array that the device has in its memory, and the host in its own."""
-        mark = "#ifdef __CUDA_ARCH__\n__device__\n#endif"
+        mark = f"#ifdef {self.device_macro}\n__device__\n#endif"
         return super().table(entries, index_type).replace("static", f"{mark}\nstatic", 1)
 
     def fast_isqrt(self, index_type):
         """The device's root, outside constant evaluation."""
         return DEVICE_ISQRT.get(index_type, "")
 
-    def array_name(self, name):
-        """<name>_fill."""
-        return f"{name}_fill"
-
-    def counter(self, function):
-        """It goes up to the items' number beyond the count."""
-        return counter(function, INDEX_TYPES[function.index_type][1] - MOST_ITEMS)
-
-    def array_form(self, function) -> ArrayForm:
-        """What the fill's template sees."""
-        return ArrayForm(self, function, ("n", "count", "out", "rank", "size"))
-
-    def fill_doc(self, function, array: ArrayForm) -> list[str]:
-        """The doc comment of the fill function."""
-        name, n = function.name, array.names
-        out, rank, size = n["out"], n["rank"], n["size"]
-        lines = [
-            f"Puts the results of {name} over {array.over}, into {out}. The threads of a block "
-            f"share the work as {self.array_name(name)}(.., {out}, threadIdx.x, blockDim.x); on the host "
-            f"{rank} is 0 and {size} is 1. The parameters before {out} are those of {name}.",
-            f"@param {out} room for {array.plain_count} results",
-            f"@param {rank} 0 <= {rank} < {size}: which work item this is",
-            f"@param {size} 1 <= {size} <= 2**30: how many work items there are",
-        ]
-        return [part for line in lines for part in self.comment(line, "///")]
-
     def opening(self, unit, helpers, functions):
         """The macro for host and device, and the helpers."""
-        return "\n\n".join([OPENING, *helpers])
+        return "\n\n".join([self.macros, *helpers])

@@ -81,13 +81,14 @@ class CppTarget(NativeTarget):
     program = "g++"
     install = "apt-get install g++"
     flags = FLAGS
+    includes = INCLUDES
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """One source file with all units and wrappers, in as few namespaces as their names
         allow."""
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
-        text = INCLUDES
+        text = self.includes
         for g, group in enumerate(grouped(units)):
             scope = f"lego_group_{g}::" if g else ""
             for u in group:

@@ -11,7 +11,8 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
 from lego_emit.run.target import Compiled
-from lego_emit.targets.cpp import FLAGS, CppTarget, c_scalars, c_stores, grouped
+from lego_emit.targets.cpp import grouped
+from lego_emit.targets.cpp_host import HostTarget, element
 
 if TYPE_CHECKING:
     from lego_emit.run.devices import Checker, Rivals, Timer
@@ -39,7 +40,8 @@ def kernel(number: str, function: Function, type_name: str) -> str:
 def fill_kernel(number: str, function: Function, type_name: str) -> str:
     """A __global__ function in which a block fills an array by the array form of a function."""
     scalars = range(len(function.params) - len(function.axes))
-    arguments = [*(f"s{k}" for k in scalars), "out", "threadIdx.x", "blockDim.x"]
+    own = (f"static_cast<{type_name}>({x})" for x in ("threadIdx.x", "blockDim.x"))
+    arguments = [*(f"s{k}" for k in scalars), "out", *own]
     parameters = [*(f"{type_name} s{k}" for k in scalars), f"{element(function, type_name)} *out"]
     return (
         f'extern "C" __global__ void lego_fill_{number}({", ".join(parameters)}) {{\n'
@@ -47,33 +49,30 @@ def fill_kernel(number: str, function: Function, type_name: str) -> str:
     )
 
 
-def element(function: Function, type_name: str, scope: str = "::") -> str:
-    """The type of one result."""
-    return type_name if len(function.outputs) == 1 else f"{scope}{function.name}_result"
+def kernel_sources(units: Sequence[Unit], folder: Path, extension: str) -> list[Path]:
+    """Write files of kernels that call every function and array form of the units, one for each set
+    of units that share no name."""
+    sources = []
+    for g, group in enumerate(grouped(units)):
+        text = ""
+        for u in group:
+            types = units[u].printer.types
+            header = f"unit_{u}{units[u].printer.extension}"
+            (folder / header).write_text(units[u].source)
+            text += f'#include "{header}"\n\n'
+            for p, f in enumerate(units[u].functions):
+                text += kernel(f"{u}_{p}", f, types[f.index_type])
+                if f.axes:
+                    text += fill_kernel(f"{u}_{p}", f, types[f.index_type])
+        sources.append(folder / f"units_{g}.{extension}")
+        sources[-1].write_text(text)
+    return sources
 
 
-class CudaTarget(CppTarget):
+class CudaTarget(HostTarget):
     """CUDA C: on the host through g++, on a GPU through PyCUDA."""
 
     name = "cuda"
-    flags = ("-std=c++17", *FLAGS[1:])
-
-    def qualified(self, name: str, scope: str = "") -> str:
-        """Functions are at global scope."""
-        return f"{scope or '::'}{name}"
-
-    def array_body(self, function: Function, type_name: str, scope: str) -> str:
-        """The body of an array form's wrapper: three work items fill the array in turn."""
-        own = ["results.data()", f"static_cast<{type_name}>(rank)", "3"]
-        arguments = ", ".join([*c_scalars(function, type_name), *own])
-        fill = self.qualified(f"{function.name}_fill", scope)
-        return (
-            f"  std::vector<{element(function, type_name, scope)}> "
-            f"results(static_cast<std::size_t>(n));\n"
-            f"  for (int rank = 2; rank >= 0; --rank) {fill}({arguments});\n"
-            f"  std::int64_t i = 0;\n"
-            f"  for (const auto r : results) {{ {c_stores(function, 'r')} ++i; }}\n"
-        )
 
     # The GPU's side is imported when it is asked for: the host never needs it.
 
@@ -119,19 +118,6 @@ class CudaTarget(CppTarget):
                 "target 'cuda': device code needs nvcc, which is not on PATH; install the CUDA "
                 "toolkit, on Debian: apt-get install nvidia-cuda-toolkit (non-free)"
             )
-        sources = []
-        for g, group in enumerate(grouped(units)):
-            text = ""
-            for u in group:
-                types = units[u].printer.types
-                (folder / f"unit_{u}.cuh").write_text(units[u].source)
-                text += f'#include "unit_{u}.cuh"\n\n'
-                for p, f in enumerate(units[u].functions):
-                    text += kernel(f"{u}_{p}", f, types[f.index_type])
-                    if f.axes:
-                        text += fill_kernel(f"{u}_{p}", f, types[f.index_type])
-            source = folder / f"units_{g}.cu"
-            source.write_text(text)
-            sources.append(source.name)
+        sources = [path.name for path in kernel_sources(units, folder, "cu")]
         self.execute([nvcc, f"-arch={arch}", "-cubin", *NVCC_FLAGS, *sources], cwd=folder)
         return [folder / f"{Path(source).stem}.cubin" for source in sources]

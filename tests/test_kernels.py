@@ -221,6 +221,9 @@ __global__ void k(const float* a, float* b, int M, int N) {
     [
         ("c", "N * (4 * (int64_t)pm + i) + j"),
         ("cpp", "N * (4 * static_cast<std::int64_t>(pm) + i) + j"),
+        ("hip", "N * (4 * static_cast<long long>(pm) + i) + j"),
+        ("opencl", "N * (4 * (long)pm + i) + j"),
+        ("metal", "N * (4 * long(pm) + i) + j"),
         ("rust", "(N as i64) * (4 * (pm as i64) + (i as i64)) + (j as i64)"),
         ("fortran", "N * (4_int64 * int(pm, int64) + i) + j"),
         ("glsl", "N * (4 * pm + i) + j"),

@@ -106,7 +106,8 @@ def test_a_fitted_function_has_the_language_s_operations_alone(target):
             assert found <= printer.ops.keys()
             own |= found - OPS.keys()
     assert all(kind(op) in OPS for op in own - {"power", "plus_zero"})
-    assert bool(own) is (target in ("c", "javascript", "fortran", "mlir"))
+    own_ones = ("c", "javascript", "fortran", "metal", "mlir", "opencl")
+    assert bool(own) is (target in own_ones)
 
 
 def test_what_was_lowered_stays_as_it_is():

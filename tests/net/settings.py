@@ -2,6 +2,9 @@
 
 TYPES = {
     "cuda": ("int32", "int64", "uint32", "uint64"),
+    "hip": ("int32", "int64", "uint32", "uint64"),
+    "opencl": ("int32", "int64", "uint32", "uint64"),
+    "metal": ("int32", "int64", "uint32", "uint64"),
     "cpp": ("int32", "int64", "uint32", "uint64"),
     "c": ("int32", "int64", "uint32", "uint64"),
     "rust": ("int32", "int64", "uint32", "uint64"),
@@ -21,6 +24,7 @@ def settings(c):
     target = c.weighted(
         (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
         (1, "python"), (1, "numpy"), (1, "c"), (1, "mlir"), (1, "wgsl"),
+        (1, "hip"), (1, "opencl"), (1, "metal"),
     )  # fmt: skip
     return {
         "target": target,

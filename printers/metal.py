@@ -1,0 +1,49 @@
+"""Metal: functions in the Metal Shading Language, to include or to compile.
+
+Reference: Metal Shading Language Specification, https://developer.apple.com/metal/ (2.1 scalar types:
+long has 64 bits, and there is no long long; 4 address spaces).
+"""
+
+from lego_emit.emit.printer import call
+from lego_emit.printers.c_family import CPP_KEYWORDS, HeaderPrinter
+from lego_emit.printers.metal_names import FUNCTIONS, WORDS
+from lego_emit.printers.opencl import OpenClPrinter
+
+
+class MetalPrinter(OpenClPrinter):
+    """OpenCL's spellings in C++: casts as calls, structs and overloads of namespace metal."""
+
+    name = "metal"
+    aliases = ("msl",)
+    title = "Metal"
+    extension = ".metal"
+    ops = {
+        **OpenClPrinter.ops,
+        "min": call("metal::min({0},\v{1})", 2),
+        "max": call("metal::max({0},\v{1})", 2),
+        "int": call("{T}({0})", 1),
+        "shl.signed": call("{T}(u{T}({0}) << {1})", 2),
+    }
+    cast = "{T}({0})"
+    typed_ops = {}
+    reserved = CPP_KEYWORDS | WORDS
+    reserved_functions = FUNCTIONS
+    out = "device {T}* {name}"
+    sharing = (
+        "The threads of a grid share the work as {fill}(.., {out}, position, threads), where position "
+        "is [[thread_position_in_grid]] and threads [[threads_per_grid]]."
+    )
+    struct = HeaderPrinter.struct
+    head = HeaderPrinter.head
+
+    def several(self, function, result):
+        """The result type is known."""
+        return [self.braced("return ", function.texts(), 2)]
+
+    def table_parameter(self, form, T):
+        """A pointer to constants in device memory."""
+        return f"device const {T}* {{name}}"
+
+    def opening(self, unit, helpers, functions):
+        """Metal's library and the helpers."""
+        return "\n\n".join(["#include <metal_stdlib>", *helpers])

@@ -1,0 +1,178 @@
+"""OpenCL C through PyOpenCL, on the first device that it finds; pocl makes one of any CPU."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lego_emit.emit.unit import Unit
+from lego_emit.errors import ToolchainError
+from lego_emit.ir.program import Function
+from lego_emit.printers.opencl import OpenClPrinter
+from lego_emit.run.target import Library, Target, Toolchain
+from lego_emit.targets.cpp import grouped
+
+if TYPE_CHECKING:
+    import numpy as np
+
+GROUP, ITEMS = 64, 256  # work items in a group, and in all: each takes its share in a loop
+OPTIONS = ("-cl-std=CL1.2", "-cl-opt-disable", "-Werror")  # many functions at once
+
+# Names begin with lego_run_: the units' own functions are in the same scope.
+KERNELS = """
+kernel void lego_run_calls(
+    int lego_run_which, long lego_run_n, global const long *lego_run_in, global long *lego_run_out) {{
+  for (long lego_run_i = get_global_id(0); lego_run_i < lego_run_n;
+       lego_run_i += get_global_size(0)) {{
+    switch (lego_run_which) {{
+{calls}
+    }}
+  }}
+}}
+
+kernel void lego_run_fills(
+    int lego_run_which, global const long *lego_run_in, global void *lego_run_out) {{
+  switch (lego_run_which) {{
+{fills}
+  }}
+}}
+"""
+
+
+def call(number: int, function: Function, T: str) -> str:
+    """The branch that calls a function over columns of arguments."""
+    columns, outputs = range(len(function.params)), function.outputs
+    arguments = ", ".join(f"({T})lego_run_in[{k} * lego_run_n + lego_run_i]" for k in columns)
+    if len(outputs) == 1:
+        body = f"lego_run_out[lego_run_i] = {function.name}({arguments});"
+    else:
+        body = f"{function.name}_result lego_run_r = {function.name}({arguments});"
+        for k, (name, _) in enumerate(outputs):
+            body += f" lego_run_out[{k} * lego_run_n + lego_run_i] = lego_run_r.{name};"
+    return f"      case {number}: {{ {body} break; }}"
+
+
+def fill(number: int, function: Function, T: str, name: str) -> str:
+    """The branch that calls an array form."""
+    scalars = range(len(function.params) - len(function.axes))
+    element = T if len(function.outputs) == 1 else f"{function.name}_result"
+    arguments = [f"({T})lego_run_in[{k}]" for k in scalars]
+    arguments += [f"(global {element} *)lego_run_out", "get_global_id(0)", "get_global_size(0)"]
+    return f"    case {number}: {name}({', '.join(arguments)}); break;"
+
+
+def program(units: Sequence[Unit], functions: Sequence[tuple[Unit, Function]]) -> str:
+    """The source of a program that calls every function and array form of the units."""
+    calls, fills = [], []
+    for k, (unit, f) in enumerate(functions):
+        printer = cast(OpenClPrinter, unit.printer)
+        calls.append(call(k, f, printer.types[f.index_type]))
+        if f.axes:
+            fills.append(fill(k, f, printer.types[f.index_type], printer.array_name(f.name)))
+    kernels = KERNELS.format(calls="\n".join(calls), fills="\n".join(fills))
+    return "\n".join([*(unit.source for unit in units), kernels])
+
+
+class _Device:
+    def __init__(self):
+        self.cl: Any = importlib.import_module("pyopencl")
+        devices = [d for platform in self.cl.get_platforms() for d in platform.get_devices()]
+        self.context = self.cl.Context(devices[:1])
+        self.queue = self.cl.CommandQueue(self.context)
+        self.name = f"{devices[0].platform.name}, {devices[0].name}"
+
+    def build(self, source: str) -> Any:
+        """The program, or a ToolchainError with what the compiler says."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the compiler said something
+            try:
+                return self.cl.Program(self.context, source).build(list(OPTIONS))
+            except self.cl.Error as error:
+                raise ToolchainError(f"target 'opencl': a program was refused:\n{error}") from None
+
+    def run(self, kernel: Any, numbers: Sequence[Any], given: np.ndarray, size: int) -> bytearray:
+        """Run a kernel whose last arguments are a buffer that is given and one of size bytes; what
+        it leaves in that."""
+        flags, out = self.cl.mem_flags, bytearray(size)
+        source = self.cl.Buffer(self.context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=given)
+        target = self.cl.Buffer(self.context, flags.WRITE_ONLY, size)
+        kernel(self.queue, (ITEMS,), (GROUP,), *numbers, source, target)
+        self.cl.enqueue_copy(self.queue, out, target)
+        return out
+
+
+@cache
+def open_device() -> _Device:
+    """The device, opened once in a process."""
+    return _Device()
+
+
+class _Programs(Library):
+    """Programs, one for the units that share no name."""
+
+    def __init__(self, units: Sequence[Unit], device: _Device):
+        self._device = device
+        self._places: dict[tuple[int, str], tuple[Any, Any, int]] = {}
+        for group in grouped(units):
+            functions = [(u, f) for u in group for f in units[u].functions]
+            source = program([units[u] for u in group], [(units[u], f) for u, f in functions])
+            built = device.build(source)
+            kernels = built.lego_run_calls, built.lego_run_fills
+            for k, (u, f) in enumerate(functions):
+                self._places[u, f.name] = (*kernels, k)
+
+    def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        import numpy as np
+
+        n, count = len(inputs[0]), len(function.outputs)
+        if n == 0:
+            return [np.zeros(0, np.int64) for _ in function.outputs]
+        kernel, _, which = self._places[unit, function.name]
+        numbers = np.int32(which), np.int64(n)
+        out = self._device.run(kernel, numbers, np.concatenate(inputs), 8 * n * count)
+        return list(np.frombuffer(out, np.int64).reshape(count, n))
+
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        import numpy as np
+
+        _, kernel, which = self._places[unit, function.name]
+        own, several = np.dtype(function.index_type), len(function.outputs)
+        given = np.array([s % 2**64 for s in scalars] or [0], np.uint64)
+        size = own.itemsize * count * several
+        out = self._device.run(kernel, [np.int32(which)], given, max(size, 1))
+        results = np.frombuffer(out[:size], own).reshape(count, several)
+        return list(np.ascontiguousarray(results.T).astype(np.int64))
+
+
+class OpenClTarget(Target):
+    """OpenCL C, on any device with a driver."""
+
+    name = "opencl"
+    install = "apt-get install pocl-opencl-icd"
+
+    def find(self) -> Toolchain:
+        """The platform and its device, through PyOpenCL."""
+        if importlib.util.find_spec("pyopencl") is None:
+            raise ToolchainError(
+                "target 'opencl' runs kernels through pyopencl, which is not installed: "
+                "pip install pyopencl"
+            )
+        try:
+            return Toolchain("pyopencl", open_device().name)
+        except Exception as error:  # the library and every driver have errors of their own
+            raise ToolchainError(
+                f"target 'opencl': no device to run kernels on ({error}); "
+                f"on Debian, one of the CPU: {self.install}"
+            ) from error
+
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """Programs that call every function."""
+        self.find()
+        return _Programs(units, open_device())
