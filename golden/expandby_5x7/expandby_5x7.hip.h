@@ -26,6 +26,84 @@
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
+/// An array of 35 elements by the index of a layout: view(i, j, k, l), view[i][j][k][l] and, from
+/// C++23 on, view[i, j, k, l] are data[expandby_5x7_apply(i, j, k, l)]. The array is not owned; its
+/// elements are const in expandby_5x7_view<const T>. What is not in its range or masked is
+/// undefined behaviour.
+template <class Element>
+class expandby_5x7_view {
+ public:
+  using element_type = Element;
+  using index_type = int;
+
+  struct slice_3 {
+    expandby_5x7_view view;
+    int i;
+    int j;
+    int k;
+    [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator[](int l) const noexcept {
+      return view(i, j, k, l);
+    }
+  };
+
+  struct slice_2 {
+    expandby_5x7_view view;
+    int i;
+    int j;
+    [[nodiscard]] LEGO_HOST_DEVICE constexpr slice_3 operator[](int k) const noexcept {
+      return {view, i, j, k};
+    }
+  };
+
+  struct slice_1 {
+    expandby_5x7_view view;
+    int i;
+    [[nodiscard]] LEGO_HOST_DEVICE constexpr slice_2 operator[](int j) const noexcept {
+      return {view, i, j};
+    }
+  };
+
+  LEGO_HOST_DEVICE constexpr explicit expandby_5x7_view(Element* data) noexcept : data_(data) {}
+
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator()(
+      int i, int j, int k, int l) const noexcept {
+    return data_[expandby_5x7_apply(i, j, k, l)];
+  }
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr slice_1 operator[](int i) const noexcept {
+    return {*this, i};
+  }
+#ifdef __cpp_multidimensional_subscript
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator[](
+      int i, int j, int k, int l) const noexcept {
+    return (*this)(i, j, k, l);
+  }
+#endif
+
+  /// Whether an index has an element; the others are masked.
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr bool contains(
+      int i, int j, int k, int l) const noexcept {
+    return expandby_5x7_apply(i, j, k, l) >= 0;
+  }
+
+  [[nodiscard]] static LEGO_HOST_DEVICE constexpr int rank() noexcept {
+    return 4;
+  }
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr int extent(int axis) const noexcept {
+    const int extents[] = {3, 4, 2, 2};
+    return extents[axis];
+  }
+  /// How many elements the array has at least.
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr int required_span_size() const noexcept {
+    return 35;
+  }
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element* data() const noexcept {
+    return data_;
+  }
+
+ private:
+  Element* data_;
+};
+
 /// The result of expandby_5x7_inv.
 struct expandby_5x7_inv_result {
   int i;

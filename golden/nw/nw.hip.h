@@ -43,6 +43,117 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
       + i;
 }
 
+/// An array of (b + 1) * (b + 1) elements by the index of a layout: view(i, j), view[i][j] and,
+/// from C++23 on, view[i, j] are data[nw_apply(b, i, j)]. The array is not owned; its elements are
+/// const in nw_view<const T>. The sizes are those of nw_apply. What is not in its range is
+/// undefined behaviour.
+template <class Element>
+class nw_view {
+ public:
+  using element_type = Element;
+  using index_type = long long;
+
+  struct slice_1 {
+    nw_view view;
+    long long i;
+    [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator[](long long j) const noexcept {
+      return view(i, j);
+    }
+  };
+
+  LEGO_HOST_DEVICE constexpr nw_view(Element* data, long long b) noexcept : data_(data), b_(b) {}
+
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator()(
+      long long i, long long j) const noexcept {
+    return data_[nw_apply(b_, i, j)];
+  }
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr slice_1 operator[](long long i) const noexcept {
+    return {*this, i};
+  }
+#ifdef __cpp_multidimensional_subscript
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator[](
+      long long i, long long j) const noexcept {
+    return (*this)(i, j);
+  }
+#endif
+
+  [[nodiscard]] static LEGO_HOST_DEVICE constexpr int rank() noexcept {
+    return 2;
+  }
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr long long extent(int axis) const noexcept {
+    const long long extents[] = {b_ + 1, b_ + 1};
+    return extents[axis];
+  }
+  /// How many elements the array has at least.
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr long long required_span_size() const noexcept {
+    return (b_ + 1) * (b_ + 1);
+  }
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element* data() const noexcept {
+    return data_;
+  }
+
+ private:
+  Element* data_;
+  long long b_;
+};
+
+/// The layout as a layout policy of std::mdspan, Kokkos' and CUDA's. std::mdspan(data,
+/// nw_layout::mapping<std::dextents<long long, 2>>(b)) is such an array.
+struct nw_layout {
+  template <class Extents>
+  class mapping {
+   public:
+    using extents_type = Extents;
+    using index_type = typename Extents::index_type;
+    using size_type = typename Extents::size_type;
+    using rank_type = typename Extents::rank_type;
+    using layout_type = nw_layout;
+
+    LEGO_HOST_DEVICE constexpr explicit mapping(long long b) noexcept
+        : extents_(b + 1, b + 1), b_(b) {}
+
+    [[nodiscard]] LEGO_HOST_DEVICE constexpr const extents_type& extents() const noexcept {
+      return extents_;
+    }
+    template <class... Indices>
+    [[nodiscard]] LEGO_HOST_DEVICE constexpr index_type operator()(
+        Indices... indices) const noexcept {
+      const long long position = nw_apply(b_, static_cast<long long>(indices)...);
+      return static_cast<index_type>(position);
+    }
+    [[nodiscard]] LEGO_HOST_DEVICE constexpr index_type required_span_size() const noexcept {
+      return static_cast<index_type>((b_ + 1) * (b_ + 1));
+    }
+
+    [[nodiscard]] static LEGO_HOST_DEVICE constexpr bool is_always_unique() noexcept {
+      return true;
+    }
+    [[nodiscard]] static LEGO_HOST_DEVICE constexpr bool is_unique() noexcept {
+      return true;
+    }
+    [[nodiscard]] static LEGO_HOST_DEVICE constexpr bool is_always_exhaustive() noexcept {
+      return true;
+    }
+    [[nodiscard]] static LEGO_HOST_DEVICE constexpr bool is_exhaustive() noexcept {
+      return true;
+    }
+    [[nodiscard]] static LEGO_HOST_DEVICE constexpr bool is_always_strided() noexcept {
+      return false;
+    }
+    [[nodiscard]] static LEGO_HOST_DEVICE constexpr bool is_strided() noexcept {
+      return false;
+    }
+
+    LEGO_HOST_DEVICE constexpr friend bool operator==(const mapping& a, const mapping& b) noexcept {
+      return a.extents_ == b.extents_ && a.b_ == b.b_;
+    }
+
+   private:
+    extents_type extents_;
+    long long b_;
+  };
+};
+
 /// The result of nw_inv.
 struct nw_inv_result {
   long long i;
