@@ -58,6 +58,7 @@ class Kernel:
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
         self._made: dict[str, set[str]] = {}  # what the names that were written are made of
         self._bindings: dict[str, Any] = {}
+        self._programs: dict[Any, Program] = {}
         if not printer.declaration:
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
         if index_type not in ("auto", self.index_type):
@@ -280,26 +281,32 @@ class Kernel:
         return emit(program, self.printer.name).source
 
     def _program(self, values: Mapping[str, Value]) -> Program:
+        """Values as a lowered function of all names, of which params are those that it uses."""
+        what = tuple((name, type(value), value.said) for name, value in values.items())
+        known = [*self.types.items(), *self._promises.items(), *self.assume, *self.ranges.items()]
+        key = what, tuple(map(str, known))
+        if key not in self._programs:
+            self._programs[key] = self._made_program(values)
+        return self._programs[key]
+
+    def _made_program(self, values: Mapping[str, Value]) -> Program:
         def outputs(*_: Any) -> Any:
             found = {name: value.make() for name, value in values.items()}
             return found if len(found) > 1 else next(iter(found.values()))
 
-        outputs.__signature__ = inspect.Signature()  # pyright: ignore
-        (traced,) = followed(outputs, "index", None, [], 0).functions
-        own = {*traced.trace.params()} | {s for _, e in traced.outputs()[0] for s in e.symbols()}
         kind = inspect.Parameter.POSITIONAL_ONLY
-        taken = [inspect.Parameter(n, kind) for n in self.types if n in own]
+        taken = [inspect.Parameter(n, kind) for n in self.types]
         outputs.__signature__ = inspect.Signature(taken)  # pyright: ignore
         said = [*self.assume, *self._promises.values()]
-        assume = [a for a in said if names_of(a) <= own]
-        ranges = {n: r for n, r in self.ranges.items() if n in own}
+        assume = [a for a in said if names_of(a) <= self.types.keys()]
+        ranges = {n: r for n, r in self.ranges.items() if n in self.types}
         program = build_program(
             outputs, self.printer, "index", None, assume, self.index_type, ranges=ranges or None
         )
         (function,) = program.functions
         for param in function.params:
             self.types.setdefault(param.name, self._usual)  # a layout's own size
-            if param.name in self._texts and param.name not in self.ranges:
+            if param.name in self._texts and param.name not in self.ranges and param.range_text:
                 text = self._texts[param.name]
                 self.assumptions[param.range_text.replace(param.name, f"({text})")] = None
         for said in function.assumptions:
@@ -310,6 +317,8 @@ class Kernel:
             if function.outputs[1:]:
                 raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")
             function = replace(function, outputs=((name, function.outputs[0][1]),))
+        used = {str(node.value) for node in function.nodes() if node.op == "var"}
+        function = replace(function, params=tuple(p for p in function.params if p.name in used))
         return replace(program, functions=(function,))
 
     def _views(self, program: Program) -> list[FunctionView]:
