@@ -78,7 +78,9 @@ class TritonPrinter(NumpyPrinter):
         "land": infix("&", 8),
         "lor": infix("|", 6),
         "select": call(f"tl.where({{0}},{BREAK}{{1}},{BREAK}{{2}})", 3),
-        "select.numbers": call(f"tl.cast(tl.where({{0}},{BREAK}{{1}},{BREAK}{{2}}),{BREAK}{{T}})", 3),
+        "select.numbers": call(
+            f"tl.cast(tl.where({{0}},{BREAK}{{1}},{BREAK}{{2}}),{BREAK}{{T}})", 3
+        ),
         "min": call(f"tl.minimum({{0}},{BREAK}{{1}})", 2),
         "max": call(f"tl.maximum({{0}},{BREAK}{{1}})", 2),
         "isqrt": call("_isqrt({0}, {T})", 1, "isqrt"),
@@ -147,7 +149,9 @@ class TritonPrinter(NumpyPrinter):
 
     def module_docs(self, program: Program) -> list[str]:
         """The lines of the module's docstring."""
-        summary = "Index functions to be called in Triton's kernels, on numbers and on blocks of them."
+        summary = (
+            "Index functions to be called in Triton's kernels, on numbers and on blocks of them."
+        )
         return self._docstring(summary, [], [program.title])
 
     def table(self, entries: Entries, index_type: str) -> str:

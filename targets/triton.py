@@ -172,7 +172,10 @@ def _kernels(function: Function) -> str:
         pointers=", ".join([*(f"in_{k}" for k, _ in enumerate(names)), *outputs]),
         arguments=", ".join(f"tl.load(in_{k} + place)" for k, _ in enumerate(names)),
         **parts,
-    ) + "".join(f"    tl.store({o} + place, tl.cast({r}, tl.int64))\n" for o, r in pairs)
+    )
+    for output, result in pairs:
+        text += f"    tl.static_assert((place + {result}).dtype.is_int())\n"
+        text += f"    tl.store({output} + place, {result})\n"
     if not function.axes:
         return text
     axes = {name for name, _ in function.axes}
@@ -184,8 +187,8 @@ def _kernels(function: Function) -> str:
     )
     for output, result in pairs:
         array += (
-            f"    flat_{result} = tl.ravel({result})\n"
-            f"    tl.store({output} + tl.arange(0, flat_{result}.shape[0]), flat_{result})\n"
+            f"    place = tl.reshape(tl.arange(0, {result}.numel), {result}.shape)\n"
+            f"    tl.store({output} + place, {result})\n"
         )
     return text + array
 

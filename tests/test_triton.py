@@ -11,9 +11,11 @@ import programs
 import pytest
 from index_functions import golden_cases
 
-from lego_emit import ExpandBy, GroupBy, Lookup, OrderBy, Row, TileBy, generate, golden
-from lego_emit.emitted import emit_program
+from lego_emit import ExpandBy, GroupBy, Lookup, OrderBy, Row, TileBy, generate
+from lego_emit.emit.printer import Op
+from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import TargetError, ToolchainError
+from lego_emit.ir.program import Program
 from lego_emit.printers.triton import TritonPrinter
 from lego_emit.run import registry
 
@@ -44,8 +46,8 @@ def test_blocks_are_made_by_arange():
     text = generate(tile, "triton").source
     assert "def tile_array(M, N, BM: tl.constexpr, BN: tl.constexpr, pid_m, pid_n):" in text
     assert "i = tl.arange(0, BM)[:, None]\n    j = tl.arange(0, BN)[None, :]\n" in text
-    assert "    N = tl.cast(N, tl.int64)\n" in text and "M = tl.cast" not in text
-    small = generate(tile, "triton", assume=["M*N < 2**31"]).source
+    assert "    N = tl.cast(N, tl.int64)\n" in text and "    M = tl.cast" not in text
+    small = generate(tile, "triton", index_type="int32").source
     assert "tl.cast" not in small, "32 bits are Triton's own"
 
 
@@ -131,24 +133,21 @@ def test_a_block_that_is_no_power_of_two_is_refused(triton):
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_the_text_is_said(triton):
-    unit = generate(edge, "triton", name="edge")
-    for text, said in [("def edge_apply(", "does not load"), ("return edge_nope(", "fails")]:
-        old = text.replace("def edge_apply(", "def edge_apply)") if "def" in text else "return "
-        source = (
-            unit.source.replace(text, old)
-            if "def" in text
-            else unit.source.replace("return ", text.removesuffix("(") + " + ", 1)
-        )
-        broken = replace_source(unit, source)
-        with pytest.raises(ToolchainError, match=said):
-            broken.compile()["edge_apply"](0, 0, 0, 0)
+@pytest.mark.parametrize("text", ["({0} / {1})", "({0} // 0)", "{0} +", "nothing"])
+def test_what_is_wrong_with_the_text_is_said(triton, text):
+    ops = {**TritonPrinter.ops, "add": Op(text, 100, (0, 0))}
+    printer = type("Broken", (TritonPrinter,), {"ops": ops})()
+    a, b = programs.var("a", -50, 50), programs.var("b", -50, 50)
+    result = programs.node("add", a, b)
+    program = Program("unit", (programs.function("f", {"result": result}),), "")
+    with pytest.raises(ToolchainError, match=r"unit does not load|f fails"):
+        Emitted(printer.emit(program), program, printer).compile()["f"](3, 4)
 
 
 # -- the compiler --------------------------------------------------------------------------------
 
-# Triton's own passes, without a GPU: to PTX, one function after the other.
-COMPILE = '''
+# Triton's own passes and assembler, without a GPU: a kernel that calls all functions of a file.
+COMPILE = """
 import importlib.util, pathlib, sys
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
@@ -157,13 +156,38 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("unit_*.py")):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for name, kernel in vars(module).items():
-        if name.startswith("run_"):
-            *pointers, last, BLOCK = kernel.arg_names
-            kinds = {p: "*i32" if p.startswith("in") else "*i64" for p in pointers}
-            signature = {**kinds, last: "i32", BLOCK: "constexpr"}
-            source = ASTSource(kernel, signature, constexprs={BLOCK: 32})
-            made = compile(source, target=GPUTarget("cuda", 80, 32))
-            assert ".visible .entry" in made.asm["ptx"], name
-            print(name)
-'''
+    kernel = module.everything
+    signature = {name: "*i64" if name == "out" else "i32" for name in kernel.arg_names}
+    compile(ASTSource(kernel, signature), target=GPUTarget("cuda", 80, 32))
+    print(path.stem)
+"""
+
+
+def everything(program):
+    """A kernel that calls all functions of a program with blocks."""
+    lines = ["", "", "@triton.jit", "def everything(out, one, two):"]
+    lines += ["    place = tl.arange(0, 32)"]
+    for f in program.functions:
+        given = ", ".join(f"place + {('one', 'two')[k % 2]}" for k, _ in enumerate(f.params))
+        results = [f"result_{k}" for k, _ in enumerate(f.outputs)]
+        lines.append(f"    {', '.join(results)} = {f.name}({given})")
+        lines += [f"    tl.store(out + place, {r})" for r in results]
+    return "\n".join([*lines, ""])
+
+
+@pytest.mark.slow
+def test_the_compiler_takes_every_construct(triton, tmp_path):
+    units = [case.emit("triton") for case in golden_cases()[::25]]
+    units += [
+        emit_program(programs.every_operation(index_type), "triton")
+        for index_type in ("int32", "int64")
+    ]
+    for k, unit in enumerate(units):
+        text = unit.source + everything(unit.program)
+        (tmp_path / f"unit_{k:02}.py").write_text(text)
+    (tmp_path / "compile.py").write_text(COMPILE)
+    done = subprocess.run(
+        [sys.executable, "compile.py", "."], cwd=tmp_path, capture_output=True, text=True,
+        env={**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")},
+    )  # fmt: skip
+    assert done.stdout.split() == [f"unit_{k:02}" for k, _ in enumerate(units)], done.stderr
