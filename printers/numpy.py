@@ -54,7 +54,6 @@ class NumpyPrinter(PythonPrinter):
     bit_operations = True
     kernel_types = ("int64",)
     lazy_select = False
-    arange = "np.arange({0})"
     broadcast = "np.broadcast_to"
 
     def unit_name(self, name: str) -> str:
@@ -107,7 +106,7 @@ class NumpyPrinter(PythonPrinter):
         """The lines of the function that gives a function's results over its ':' axes."""
         lines = self.array_docs(f, ", ")
         for k, (name, extent) in enumerate(f.axes):
-            text = self.arange.format(self.between(f, extent)) + self.place(k, len(f.axes))
+            text = self.block(self.between(f, extent), k, len(f.axes))
             lines.append(self.line(f"{name} = {text}", 4))
         call = f"{f.name}({f',{BREAK}'.join(p.name for p in f.params)})"
         shape = "".join(f"{self.expression(extent, f)},{BREAK}" for _, extent in f.axes)
@@ -127,10 +126,10 @@ class NumpyPrinter(PythonPrinter):
         scalars = f",{BREAK}".join(self.array_parameters(f))
         return [self._head(f"{f.name}_array", scalars, ""), *(f"    {x}" for x in lines)]
 
-    def place(self, axis: int, axes: int) -> str:
-        """The brackets that make an array an axis among others."""
+    def block(self, size: str, axis: int, axes: int) -> str:
+        """A range with an axis for each that comes after; size: where it ends, or begins and ends."""
         after = axes - axis - 1
-        return f"[:{', None' * after}]" if after else ""
+        return f"np.arange({size})" + f"[:{', None' * after}]" * bool(after)
 
     def array_parameters(self, f: FunctionView) -> list[str]:
         """The parameters of the array form."""

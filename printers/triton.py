@@ -90,8 +90,8 @@ class TritonPrinter(NumpyPrinter):
     }
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT, "entry": ENTRY}
     reserved = KEYWORDS | {"tl", "triton"}
-    arange = "tl.arange({0})"
     broadcast = "tl.broadcast_to"
+    kernel_types = ()
     cast = "tl.cast({0}, {T})"
     declaration = "{name} = {expr}"
     widens = True
@@ -102,24 +102,24 @@ class TritonPrinter(NumpyPrinter):
 
     # -- what the language can compute -------------------------------------------------------
 
-    def fitted(self, function: Function) -> Function:
-        """As in every printer; ':' axes are refused that no tl.arange can have."""
-        for name, extent in function.axes:
-            if extent.op == "const" and number(extent).bit_count() != 1:
-                raise TargetError(
-                    f"the axis {name} of {function.name} has {number(extent)} elements, and Triton's "
-                    "blocks a power of two; give the axis an index, or a size that is a parameter"
-                )
-            computed = {n.op for n in extent.walk() if n.args}
-            if others := computed - STATIC - {"floordiv", "floormod"}:
-                raise TargetError(
-                    f"the size of the axis {name} of {function.name} is computed with "
-                    f"{min(others)!r}, which Triton does not know when it compiles; give the axis an "
-                    "index, or a size that is a parameter"
-                )
-        static = {name: _static(extent) for name, extent in function.axes}
-        axes = tuple((name, static[name]) for name, _ in function.axes)
-        return super().fitted(replace(function, axes=axes))
+    def extent(self, size: Node, axis: str) -> Node:
+        """A size that the compiler knows, a power of two; quotients are Python's there."""
+        if size.op == "const" and number(size).bit_count() != 1:
+            raise TargetError(
+                f"the axis {axis} has {number(size)} elements, and Triton's blocks a power of two; "
+                "give the axis an index, or a size that is a parameter"
+            )
+        size = replace(
+            size,
+            op=size.op.removeprefix("floor"),
+            args=tuple(self.extent(a, axis) if a.args else a for a in size.args),
+        )
+        if size.args and size.op not in STATIC:
+            raise TargetError(
+                f"the size of the axis {axis} is computed with {size.op!r}, which Triton does not "
+                "know when it compiles; give the axis an index, or a size that is a parameter"
+            )
+        return size
 
     def fit(self, node: Node, function: Function) -> Node:
         """A choice of numbers is an int32 unless it is cast; given tables are pointers."""
@@ -179,19 +179,8 @@ class TritonPrinter(NumpyPrinter):
         sizes = {n.value for _, extent in f.axes for n in extent.walk() if n.op == "var"}
         return [f"{name}: tl.constexpr" if name in sizes else name for name in self.scalars(f)]
 
-    def between(self, f: FunctionView, extent: Node) -> str:
-        """Where a range begins and ends."""
-        found = super().between(f, extent)
-        return found if f.base else f"0,{BREAK}{found}"
-
-    def place(self, axis: int, axes: int) -> str:
-        """The brackets that make a block an axis among others."""
+    def block(self, size: str, axis: int, axes: int) -> str:
+        """A range among axes of one element."""
         places = ("None",) * axis + (":",) + ("None",) * (axes - axis - 1)
-        return f"[{', '.join(places)}]" if axes > 1 else ""
-
-
-def _static(node: Node) -> Node:
-    """A size as the compiler computes it, whose quotients are rounded down."""
-    return replace(
-        node, op=node.op.removeprefix("floor"), args=tuple(_static(a) for a in node.args)
-    )
+        text = f"tl.arange({size})" if "," in size else f"tl.arange(0, {size})"
+        return text + f"[{', '.join(places)}]" * (axes > 1)

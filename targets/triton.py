@@ -60,7 +60,7 @@ class _TritonLibrary:
             path = folder / f"unit_{k}.py"
             path.write_text(unit.source + "".join(map(_kernels, unit.program.functions)))
             with reported(f"target 'triton': {unit.program.name} does not load"), interpreted():
-                self._modules.append(_loaded(path))
+                self._modules.append(loaded(path))
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """All indices in as few blocks as hold them; as narrow as its values is each input."""
@@ -152,7 +152,7 @@ def interpreted() -> Iterator[None]:
         yield
 
 
-def _loaded(path: Path) -> ModuleType:
+def loaded(path: Path) -> ModuleType:
     """The module in a file, where the interpreter reads its functions' text."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec and spec.loader
