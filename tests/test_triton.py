@@ -17,7 +17,6 @@ from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import TargetError, ToolchainError
 from lego_emit.ir.program import Program
 from lego_emit.printers.triton import TritonPrinter
-from lego_emit.run import registry
 
 edge = ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 
