@@ -38,7 +38,7 @@ def test_blocks_are_made_by_arange():
 
 
 def test_an_axis_is_a_power_of_two():
-    with pytest.raises(TargetError, match="the axis k of rows has 3 elements, and Triton's blocks"):
+    with pytest.raises(TargetError, match="the axis k has 3 elements, and Triton's blocks"):
         generate(lambda i: GroupBy([4, 8, 3])[i, :, :], "triton", name="rows")
     assert "tl.arange(0, 8)" in generate(lambda i: GroupBy([4, 8])[i, :], "triton", name="f").source
 
