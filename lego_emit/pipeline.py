@@ -52,8 +52,8 @@ def generate(
         adds one more. A layout gives NAME_apply and, where it exists, NAME_inv. A list of
         functions and layouts, or a dict that names them, makes one file of all of them: what
         sizes, assume and ranges say holds for those that have the parameters.
-        target: cuda, cpp, c, rust, fortran, julia, glsl, wgsl, javascript, python, numpy, mlir, or
-        an installed plug-in's name.
+        target: cuda, cpp, c, rust, fortran, julia, glsl, wgsl, javascript, python, numpy, mlir, triton,
+        or an installed plug-in's name.
     name: of the unit and its functions; default: the function's name, "layout" for a layout,
         "index" for an expression; of several the unit's alone, by default the first one's.
     sizes: parameters that are fixed to numbers, as {"BM": 32}.

@@ -54,6 +54,7 @@ class NumpyPrinter(PythonPrinter):
     bit_operations = True
     kernel_types = ("int64",)
     lazy_select = False
+    broadcast = "np.broadcast_to"
 
     def unit_name(self, name: str) -> str:
         """The module's name, another one than the plain Python module's."""
@@ -105,15 +106,14 @@ class NumpyPrinter(PythonPrinter):
         """The lines of the function that gives a function's results over its ':' axes."""
         lines = self.array_docs(f, ", ")
         for k, (name, extent) in enumerate(f.axes):
-            after = len(f.axes) - k - 1
-            places = f"[:{', None' * after}]" if after else ""
-            lines.append(self.line(f"{name} = np.arange({self.between(f, extent)}){places}", 4))
+            text = self.block(self.between(f, extent), k, len(f.axes))
+            lines.append(self.line(f"{name} = {text}", 4))
         call = f"{f.name}({f',{BREAK}'.join(p.name for p in f.params)})"
         shape = "".join(f"{self.expression(extent, f)},{BREAK}" for _, extent in f.axes)
         shape = f"({shape.removesuffix(BREAK) if len(f.axes) == 1 else shape[:-2]})"
         axes = {name for name, _ in f.axes}
         short = [not axes <= _read(f, node) for _, node in f.outputs]
-        forms = [f"np.broadcast_to({{}},{BREAK}{shape})" if s else "{}" for s in short]
+        forms = [f"{self.broadcast}({{}},{BREAK}{shape})" if s else "{}" for s in short]
         values = [f"_{name}" for name, _ in f.outputs]  # a user's names start otherwise
         if len(forms) == 1:
             values = [call]
@@ -123,8 +123,17 @@ class NumpyPrinter(PythonPrinter):
             forms, values = ["{}"], [call]
         results = (form.format(value) for form, value in zip(forms, values, strict=True))
         lines.append(self.line(f"return {f',{BREAK}'.join(results)}", 4))
-        scalars = f",{BREAK}".join(self.scalars(f))
+        scalars = f",{BREAK}".join(self.array_parameters(f))
         return [self._head(f"{f.name}_array", scalars, ""), *(f"    {x}" for x in lines)]
+
+    def block(self, size: str, axis: int, axes: int) -> str:
+        """A range with an axis for each that comes after; size: where it ends, or begins and ends."""
+        after = axes - axis - 1
+        return f"np.arange({size})" + f"[:{', None' * after}]" * bool(after)
+
+    def array_parameters(self, f: FunctionView) -> list[str]:
+        """The parameters of the array form."""
+        return self.scalars(f)
 
 
 def _read(f: FunctionView, node: Node) -> set[object]:

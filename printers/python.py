@@ -125,6 +125,10 @@ class PythonPrinter(Printer):
     def _head(self, name: str, parameters: str, result: str) -> str:
         return self.line(f"def {name}({parameters}) -> {result}:", 0)
 
+    def statements(self, f: FunctionView) -> list[str]:
+        """The lines before the results."""
+        return f.statements("{name} = {expr}")
+
     def returned(self, f: FunctionView) -> str:
         """The statement that gives the results."""
         return self.line(f"return {f',{BREAK}'.join(self.values(f))}", 4)

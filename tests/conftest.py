@@ -44,8 +44,18 @@ def target(request):
 def toolchain(request):
     """Each target whose toolchain this machine has; the others are skipped with the reason, and
     fail under CI."""
+    return _found(request.param)
+
+
+@pytest.fixture
+def triton():
+    """Triton's toolchain; where it is missing the test is skipped, and fails under CI."""
+    return _found("triton")
+
+
+def _found(target):
+    found = registry.toolchain(target)
     try:
-        found = registry.toolchain(request.param)
         found.find()
     except ToolchainError as error:
         if os.environ.get("CI"):

@@ -106,7 +106,7 @@ def test_a_fitted_function_has_the_language_s_operations_alone(target):
             assert found <= printer.ops.keys()
             own |= found - OPS.keys()
     assert all(kind(op) in OPS for op in own - {"power", "plus_zero"})
-    own_ones = ("c", "javascript", "fortran", "metal", "mlir", "opencl")
+    own_ones = ("c", "javascript", "fortran", "metal", "mlir", "opencl", "triton")
     assert bool(own) is (target in own_ones)
 
 

@@ -245,9 +245,19 @@ class Printer:
             function,
             body=tuple((name, whole(node)) for name, node in function.body),
             outputs=tuple((name, whole(node)) for name, node in function.outputs),
-            axes=tuple((name, whole(extent)) for name, extent in function.axes),
+            axes=tuple((name, whole(self.extent(n, name))) for name, n in function.axes),
             view=function.view and function.view.map(whole),
         )
+
+    def extent(self, size: Node, axis: str) -> Node:
+        """The size of a ':' axis as the language computes it; override where that is otherwise than
+        what functions compute, and to raise TargetError for a size that no axis can have."""
+        return size
+
+    def block(self, size: str, axis: int, axes: int) -> str:
+        """The text of the numbers below a size, as one of so many axes of an array, to compute with;
+        "" where the language has no such expressions."""
+        return ""
 
     def fit(self, node: Node, function: Function) -> Node:
         """A node of the lowered function as the language computes it, its operands as they were;

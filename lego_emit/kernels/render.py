@@ -16,9 +16,10 @@ from ..arith.assume import as_list
 from ..emit import registry
 from ..errors import LegoError, TemplateError, shown
 from ..files import note
+from .placed import placed, sizes_of
 from .spelling import CLOSED, END, START, Kernel
 from .tags import KERNEL, KernelTags
-from .values import Value, placed, sizes_of
+from .values import Value
 
 INLINE = "<template>"  # what a template that is no file is called
 MARKED = re.compile(f"{START}({CLOSED}?)([^{START}{END}]*){END}")

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..arith.assume import parse
 from ..arith.expr import Expr
+from ..arith.facts import current
 from ..arith.terms import Atom
 from ..emit.emit import emit
 from ..emit.printer import ATOM, FunctionView, Printer
@@ -29,6 +30,7 @@ START, END, CLOSED = "\ue000", "\ue001", "\ue002"  # around an expression, until
 LARGEST = 2000  # operations of one expression
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
 NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
+BLOCK = re.compile(r"\bblock_\d+\b")  # and for the numbers below a size
 CLOSING = {")": "(", "]": "[", "}": "{"}
 EXTREMES = {"min": "lt", "max": "gt"}
 ALWAYS = Node("eq", (Node("const", (), 0, 0, 0),) * 2)
@@ -57,6 +59,7 @@ class Kernel:
         self._promises: dict[str, str] = {}  # the ranges of names that were written as statements
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
         self._made: dict[str, set[str]] = {}  # what the names that were written are made of
+        self._blocks: dict[str, str] = {}  # the names of the numbers below a size, and their texts
         self._bindings: dict[str, Any] = {}
         self._programs: dict[Any, Program] = {}
         if not printer.declaration:
@@ -177,6 +180,57 @@ class Kernel:
             self.ranges[name] = self.where[text]
         return Value(self, lambda: self._bound(name), text)
 
+    def block(self, size: Value, axis: int, axes: int, whole: bool) -> Value:
+        """The numbers below a size, as one of so many axes. whole: nothing but these is meant; else
+        they may go beyond what they index."""
+        text = self.printer.block(self._extent(size), axis, axes)
+        if not text:
+            raise TemplateError(
+                f"{self.printer.title} computes with one index at a time: write a loop over a name of "
+                "the kernel's own in place of ':'"
+            )
+        known = {t: n for n, t in self._blocks.items()}
+        name = known.get(text) or fresh(f"block_{len(self._blocks) + 1}", self.types)
+        self._blocks[name] = text
+        self.types.setdefault(name, self._usual)
+
+        def make() -> Expr:
+            last = Expr.of(size.make()) - 1
+            current().learn_range(name, Expr.of(0), last if whole else None)
+            return self._bound(name)
+
+        return Value(self, make, text)
+
+    def _extent(self, size: Value) -> str:
+        """The size of a block as text, as wide as it is."""
+        program = self._program({"size": size})
+        (function,) = program.functions
+        (node,) = _inlined(function, size.said)
+        made = replace(function, body=(), outputs=(("size", self.printer.extent(node, size.said)),))
+        (view,) = self._views(replace(program, functions=(made,)))
+        texts = {n: t if t.isidentifier() else f"({t})" for n, t in self._texts.items()}
+        return unbracketed(
+            self.printer.inline(self.printer.expression(renamed(view.outputs[0][1], texts), view))
+        )
+
+    def unknown(self, name: str, size: Any) -> Value:
+        """An index below a size that is in no kernel's text: what is proven holds for all of them."""
+        size, name = self.value(size), f"any_{name}"
+
+        def make() -> Expr:
+            current().learn_range(name, Expr.of(0), Expr.of(size.make()) - 1)
+            return Expr.atom(Atom("sym", name))
+
+        return Value(self, make, name)
+
+    def is_zero(self, value: Value) -> bool:
+        """Whether a value is proven to be 0 wherever what is known holds."""
+        types, assumptions = {**self.types}, {**self.assumptions}
+        (function,) = self._program({"value": value}).functions
+        self.types, self.assumptions = types, assumptions
+        node = function.outputs[0][1]
+        return node.op == "const" and node.value == 0
+
     # -- text ---------------------------------------------------------------------------------
 
     def expression(self, value: Value) -> str:
@@ -217,7 +271,8 @@ class Kernel:
 
     def _names_in(self, name: str) -> set[str]:
         """A name, and those that it is made of."""
-        words = {*NAMES.findall(self._texts.get(name, name))}
+        text = self._texts.get(name) or self._blocks.get(name, name)
+        words = {*NAMES.findall(text)}
         return words.union(*(self._made.get(word, ()) for word in words))
 
     def statements(self, names: Sequence[str], found: Any, indent: str) -> str:
@@ -244,7 +299,7 @@ class Kernel:
         for _, node in (*view.body, *view.outputs):
             self._check_helpers(node, view, ", ".join(v.said for v in values))
         types = {**self.types, **dict.fromkeys(own.values(), function.index_type)}
-        widths = Widths(self.printer, view, types, self._texts)
+        widths = Widths(self.printer, view, types, self._texts, self._blocks)
         lines, form = [], self.printer.declaration
         for name, node in (*view.body, *view.outputs):
             root = widths.declared(renamed(node, own))
@@ -311,6 +366,7 @@ class Kernel:
                 self.assumptions[param.range_text.replace(param.name, f"({text})")] = None
         for said in function.assumptions:
             said = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", said)
+            said = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), said)
             self.assumptions[said] = None
         if len(values) == 1:
             ((name, value),) = values.items()
@@ -347,7 +403,8 @@ class Kernel:
         ((_, root),) = view.outputs
         if said:
             self._check_helpers(root, view, said)
-        root = Widths(self.printer, view, self.types, self._texts).whole(root, self.typed)
+        widths = Widths(self.printer, view, self.types, self._texts, self._blocks)
+        root = widths.whole(root, self.typed)
         text = self.printer.inline(self.printer.expression(root, view, ATOM))
         return (text, True) if (bare := unbracketed(text)) == text else (bare, False)
 

@@ -6,16 +6,13 @@ a trace runs, so that what its layouts say of its names is known when it is simp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from ..algebra.bijection import symbols_in
 from ..algebra.block import Block
-from ..arith.expr import Expr, select
-from ..errors import LegoError, TemplateError, nearest, shown
-from ..kinds import is_symbolic
-from ..trace.learn import learn_layout, product_of
+from ..arith.expr import Expr
+from ..errors import LegoError, TemplateError, shown
 
 
 class Kernel(Protocol):
@@ -39,6 +36,18 @@ class Kernel(Protocol):
 
     def functions(self, layout: Block, name: str) -> str:
         """A layout's functions."""
+        ...
+
+    def block(self, size: Value, axis: int, axes: int, whole: bool) -> Value:
+        """The numbers below a size, as one of so many axes."""
+        ...
+
+    def unknown(self, name: str, size: Any) -> Value:
+        """Any index below a size, for proofs."""
+        ...
+
+    def is_zero(self, value: Value) -> bool:
+        """Whether a value is proven to be 0."""
         ...
 
 
@@ -150,156 +159,6 @@ class Several(tuple[Value, ...]):
 
     def __str__(self) -> str:
         raise TemplateError(f"{self.said} has {len(self)} values: write {self.said}[0]")
-
-
-class Placed:
-    """A layout as a template sees it: A[i, j], A.apply(..), A.inv(..), A.size and so on."""
-
-    def __init__(self, kernel: Kernel, layout: Block, name: str):
-        self._kernel, self._layout, self._name = kernel, layout, name
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.apply(*(key if isinstance(key, tuple) else (key,)))
-
-    def apply(self, *indices: Any) -> Any:
-        """The position of an index: names, numbers, expressions of them, or text of the kernel's own
-        language. A tuple where the layout has several results."""
-        given = [self._kernel.value(i) for i in indices]
-        wanted = len(self._layout.dims)
-        if len(given) != wanted:
-            raise TemplateError(
-                f"{self._name} takes {wanted} {'index' if wanted == 1 else 'indices'}, {len(given)} "
-                "given"
-            )
-        said = f"{self._name}[{', '.join(v.said for v in given)}]"
-
-        def make() -> Any:
-            return self._layout.apply(*(Expr.of(v.make()) for v in given))
-
-        results = self._layout.results
-        if results is None:
-            return Value(self._kernel, make, said)
-        return self._several(make, said, len(results))
-
-    def inv(self, *position: Any) -> Several:
-        """The index of a position, a value for each of the layout's dims."""
-        given = [self._kernel.value(p) for p in position]
-        wanted = len(self._layout.results or ("flat",))
-        if len(given) != wanted:
-            raise TemplateError(f"{self._name}.inv takes {wanted}, {len(given)} given")
-        said = f"{self._name}.inv({', '.join(v.said for v in given)})"
-
-        def make() -> Any:
-            return self._layout.inv(*(Expr.of(v.make()) for v in given))
-
-        return self._several(make, said, len(self._layout.dims))
-
-    def in_bounds(self, *indices: Any) -> Value:
-        """Whether each index lies in 0..n - 1: a condition."""
-        given = [self._kernel.value(i) for i in indices]
-        if len(given) != len(self._layout.dims):
-            raise TemplateError(
-                f"{self._name}.in_bounds takes {len(self._layout.dims)} indices, {len(given)} given"
-            )
-
-        def make() -> Any:
-            found: Any = True
-            for value, n in zip(given, self._layout.dims, strict=True):
-                i = Expr.of(value.make())
-                found = found & (i >= 0) & (i < n) if found is not True else (i >= 0) & (i < n)
-            return select(found, 1, 0)
-
-        said = f"{self._name}.in_bounds({', '.join(v.said for v in given)})"
-        return Test(self._kernel, make, said)
-
-    def mask(self, *indices: Any) -> Value:
-        """Whether an index has a position, of a layout that masks: a condition."""
-        if not self._layout.masks:
-            raise TemplateError(f"{self._name}.mask(): {self._layout!r} masks nothing")
-        position = self.apply(*indices)
-        return Test(
-            self._kernel, lambda: select(position.make() >= 0, 1, 0), f"{position.said} is there"
-        )
-
-    @property
-    def size(self) -> Value:
-        """How many indices there are."""
-        return self._number(self._layout.dims, "size")
-
-    @property
-    def physical_size(self) -> Value:
-        """How many positions there are."""
-        return self._number(self._layout.physical_dims, "physical_size")
-
-    @property
-    def dims(self) -> Several:
-        """The sizes of the index."""
-        found = (self._number((n,), f"dims[{k}]") for k, n in enumerate(self._layout.dims))
-        return Several(found, f"{self._name}.dims")
-
-    def _number(self, sizes: Sequence[Any], said: str) -> Value:
-        def make() -> Any:
-            learn_layout(self._layout)
-            return product_of(sizes)
-
-        return Value(self._kernel, make, f"{self._name}.{said}")
-
-    @property
-    def functions(self) -> str:
-        """The whole functions, NAME_apply and NAME_inv, as a file of the language has them."""
-        return self._kernel.functions(self._layout, self._name)
-
-    def _several(self, make: Callable[[], Any], said: str, count: int) -> Several:
-        def one(k: int) -> Callable[[], Any]:
-            return lambda: make()[k]
-
-        found = (Value(self._kernel, one(k), f"{said}[{k}]") for k in range(count))
-        return Several(found, said)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise TemplateError(f"{self._name} has no {name!r}.{nearest(name, PLACED)}")
-
-    def __repr__(self) -> str:
-        return f"{self._name} = {self._layout!r}"
-
-    def __str__(self) -> str:
-        raise TemplateError(
-            f"{self._name} is a layout, and no index; write {self._name}[..], or "
-            f"{self._name}.functions for whole functions"
-        )
-
-
-PLACED = [name for name in vars(Placed) if not name.startswith("_")]
-
-
-def placed(kernel: Kernel, name: str, value: Any) -> Any:
-    """What a template sees of a value of its context: layouts and functions of indices give values;
-    symbols are names; all others stay."""
-    if isinstance(value, Block):
-        return Placed(kernel, value, name)
-    if is_symbolic(value):
-        return Value(kernel, lambda: Expr.of(value), repr(value))
-    if callable(value) and not isinstance(value, type):
-
-        def called(*arguments: Any) -> Value:
-            given = [kernel.value(a) for a in arguments]
-            said = f"{name}({', '.join(v.said for v in given)})"
-            return Value(kernel, lambda: value(*(Expr.of(v.make()) for v in given)), said)
-
-        return called
-    return value
-
-
-def sizes_of(value: Any) -> list[str]:
-    """The names of the symbols that a layout or a function of indices holds."""
-    held: Sequence[Any] = ()
-    if isinstance(value, Block):
-        held = (*value.sizes(), *value.offsets())
-    elif callable(value) or is_symbolic(value):
-        held = symbols_in(value)
-    return [name for n in held for name in Expr.of(n).symbols()]
 
 
 def values_of(found: Any) -> Iterator[Value]:

@@ -17,7 +17,8 @@ SHIFTS = ("shl", "shr")
 class Widths:
     """A lowered function's expressions with the kernel's names in place of its own.
 
-    types: of the kernel's names; texts: of the names that stand for text of the kernel's own.
+    types: of the kernel's names; texts: of the names that stand for text of the kernel's own;
+    blocks: of those that stand for the numbers below a size.
     """
 
     def __init__(
@@ -26,8 +27,9 @@ class Widths:
         view: FunctionView,
         types: Mapping[str, str],
         texts: Mapping[str, str],
+        blocks: Mapping[str, str],
     ):
-        self.printer, self.view, self.texts = printer, view, texts
+        self.printer, self.view, self.texts, self.blocks = printer, view, texts, blocks
         self.types = types if printer.cast else {}  # else narrower names do as they are
         self.wide = view.index_type
         one = printer.literal(1, self.wide)
@@ -107,7 +109,7 @@ class Widths:
         name = str(node.value)
         if name in self.texts:
             return self._opaque(node, self.texts[name]), self.wide
-        return node, self.types.get(name, self.wide)
+        return replace(node, value=self.blocks.get(name, name)), self.types.get(name, self.wide)
 
     def _opaque(self, node: Node, text: str) -> Node:
         """A text of a type that nobody knows, as a value of the index type."""

@@ -16,6 +16,7 @@ TYPES = {
     "python": ("int", "int32", "int64", "uint32", "uint64"),
     "numpy": ("int32", "int64"),
     "mlir": ("int32", "int64", "uint32", "uint64"),
+    "triton": ("int32", "int64"),
 }
 
 
@@ -24,7 +25,7 @@ def settings(c):
     target = c.weighted(
         (6, "cuda"), (3, "fortran"), (2, "javascript"), (1, "rust"), (1, "cpp"), (1, "glsl"), (1, "julia"),
         (1, "python"), (1, "numpy"), (1, "c"), (1, "mlir"), (1, "wgsl"),
-        (1, "hip"), (1, "opencl"), (1, "metal"),
+        (1, "hip"), (1, "opencl"), (1, "metal"), (1, "triton"),
     )  # fmt: skip
     return {
         "target": target,

@@ -1,0 +1,197 @@
+"""Layouts and functions of indices as a template sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import and_
+from typing import Any
+
+from ..algebra.bijection import symbols_in
+from ..algebra.block import Block
+from ..arith.expr import Expr, select
+from ..arith.facts import current
+from ..errors import TemplateError, nearest
+from ..kinds import is_symbolic
+from ..trace.learn import learn_layout, product_of
+from .slices import Hints, parts_of, values_of_parts
+from .values import Kernel, Several, Test, Value
+
+
+class Placed:
+    """A layout as a template sees it: A[i, j], A.apply(..), A.inv(..), A.size and so on."""
+
+    def __init__(self, kernel: Kernel, layout: Block, name: str):
+        self._kernel, self._layout, self._name = kernel, layout, name
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.apply(*(key if isinstance(key, tuple) else (key,)))
+
+    def apply(self, *indices: Any) -> Any:
+        """The position of an index: names, numbers, expressions of them, or text of the kernel's own
+        language. A tuple where the layout has several results. ':' stands for all of an axis and
+        ':8' for 8 of it, as in "i, :": the positions as an array of an axis for each of them."""
+        given = self._given(indices, "")
+        said = f"{self._name}[{', '.join(v.said for v in given)}]"
+
+        def make() -> Any:
+            return self._layout.apply(*(Expr.of(v.make()) for v in given))
+
+        results = self._layout.results
+        if results is None:
+            return Value(self._kernel, make, said)
+        return self._several(make, said, len(results))
+
+    at = apply
+
+    def alignment(self, *indices: Any) -> Any:
+        """The greatest power of two that is proven to divide the position of an index; of a slice, for
+        each ':' where its contiguous runs begin (Triton's tl.multiple_of)."""
+        return self._hints(indices, "alignment").alignment()
+
+    def contiguity(self, *indices: Any) -> Any:
+        """How many positions are proven to follow one another along each ':' of a slice: its size or a
+        power of two (Triton's tl.max_contiguous)."""
+        return self._hints(indices, "contiguity").contiguity()
+
+    def _hints(self, indices: Sequence[Any], user: str) -> Hints:
+        if self._layout.results is not None:
+            raise TemplateError(f"{self._name}.{user}(): its positions are {self._layout.results}")
+        return Hints(self._kernel, self.apply, self._parts(indices, f".{user}"), self.dims)
+
+    def _given(self, indices: Sequence[Any], user: str) -> list[Value]:
+        return values_of_parts(self._kernel, self._parts(indices, user), self.dims)
+
+    def _parts(self, indices: Sequence[Any], user: str) -> list[Any]:
+        parts, wanted = parts_of(indices), len(self._layout.dims)
+        if len(parts) != wanted:
+            raise TemplateError(
+                f"{self._name}{user} takes {wanted} {'index' if wanted == 1 else 'indices'}, "
+                f"{len(parts)} given"
+            )
+        return parts
+
+    def inv(self, *position: Any) -> Several:
+        """The index of a position, a value for each of the layout's dims."""
+        given = [self._kernel.value(p) for p in position]
+        wanted = len(self._layout.results or ("flat",))
+        if len(given) != wanted:
+            raise TemplateError(f"{self._name}.inv takes {wanted}, {len(given)} given")
+        said = f"{self._name}.inv({', '.join(v.said for v in given)})"
+
+        def make() -> Any:
+            return self._layout.inv(*(Expr.of(v.make()) for v in given))
+
+        return self._several(make, said, len(self._layout.dims))
+
+    def in_bounds(self, *indices: Any) -> Value:
+        """Whether each index lies in 0..n - 1: a condition."""
+        given = self._given(indices, ".in_bounds")
+
+        def make() -> Any:
+            learn_layout(self._layout)
+            open_ones: list[Any] = []
+            for value, n in zip(given, self._layout.dims, strict=True):
+                i = Expr.of(value.make())
+                open_ones += [c for c in (i >= 0, i < n) if current().decide(c) is not True]
+            return select(reduce(and_, open_ones), 1, 0) if open_ones else 1
+
+        said = f"{self._name}.in_bounds({', '.join(v.said for v in given)})"
+        return Test(self._kernel, make, said)
+
+    def mask(self, *indices: Any) -> Value:
+        """Whether an index has a position, of a layout that masks: a condition."""
+        if not self._layout.masks:
+            raise TemplateError(f"{self._name}.mask(): {self._layout!r} masks nothing")
+        position = self.apply(*indices)
+
+        def make() -> Any:
+            found = Expr.of(position.make())
+            choice = found.single
+            if choice is not None and choice.kind == "select" and current().nonneg(choice.args[1]):
+                condition, _, masked = choice.args
+                if masked.constant == -1:
+                    return select(condition, 1, 0)
+            return select(found >= 0, 1, 0)
+
+        return Test(self._kernel, make, f"{position.said} is there")
+
+    @property
+    def size(self) -> Value:
+        """How many indices there are."""
+        return self._number(self._layout.dims, "size")
+
+    @property
+    def physical_size(self) -> Value:
+        """How many positions there are."""
+        return self._number(self._layout.physical_dims, "physical_size")
+
+    @property
+    def dims(self) -> Several:
+        """The sizes of the index."""
+        found = (self._number((n,), f"dims[{k}]") for k, n in enumerate(self._layout.dims))
+        return Several(found, f"{self._name}.dims")
+
+    def _number(self, sizes: Sequence[Any], said: str) -> Value:
+        def make() -> Any:
+            learn_layout(self._layout)
+            return product_of(sizes)
+
+        return Value(self._kernel, make, f"{self._name}.{said}")
+
+    @property
+    def functions(self) -> str:
+        """The whole functions, NAME_apply and NAME_inv, as a file of the language has them."""
+        return self._kernel.functions(self._layout, self._name)
+
+    def _several(self, make: Callable[[], Any], said: str, count: int) -> Several:
+        def one(k: int) -> Callable[[], Any]:
+            return lambda: make()[k]
+
+        found = (Value(self._kernel, one(k), f"{said}[{k}]") for k in range(count))
+        return Several(found, said)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise TemplateError(f"{self._name} has no {name!r}.{nearest(name, PLACED)}")
+
+    def __repr__(self) -> str:
+        return f"{self._name} = {self._layout!r}"
+
+    def __str__(self) -> str:
+        raise TemplateError(
+            f"{self._name} is a layout, and no index; write {self._name}[..], or "
+            f"{self._name}.functions for whole functions"
+        )
+
+
+PLACED = [name for name in vars(Placed) if not name.startswith("_")]
+
+
+def placed(kernel: Kernel, name: str, value: Any) -> Any:
+    """What a template sees of a value of its context: layouts and functions of indices give values;
+    symbols are names; all others stay."""
+    if isinstance(value, Block):
+        return Placed(kernel, value, name)
+    if is_symbolic(value):
+        return Value(kernel, lambda: Expr.of(value), repr(value))
+    if callable(value) and not isinstance(value, type):
+
+        def called(*arguments: Any) -> Value:
+            given = [kernel.value(a) for a in arguments]
+            said = f"{name}({', '.join(v.said for v in given)})"
+            return Value(kernel, lambda: value(*(Expr.of(v.make()) for v in given)), said)
+
+        return called
+    return value
+
+
+def sizes_of(value: Any) -> list[str]:
+    """The names of the symbols that a layout or a function of indices holds."""
+    held: Sequence[Any] = ()
+    if isinstance(value, Block):
+        held = (*value.sizes(), *value.offsets())
+    elif callable(value) or is_symbolic(value):
+        held = symbols_in(value)
+    return [name for n in held for name in Expr.of(n).symbols()]

@@ -1,0 +1,201 @@
+"""Triton: the emitted modules in its interpreter, on the CPU, in blocks of all indices."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from lego_emit.emit.unit import Unit
+from lego_emit.errors import ToolchainError
+from lego_emit.ir.program import Function
+from lego_emit.run.target import Library, Target, Toolchain
+from lego_emit.targets.python import reported
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BLOCK = 2**20  # the most elements of a block
+
+# Nothing is masked: what is beyond the last index computes it again.
+CALL = """
+@triton.jit
+def run_{name}({pointers}, last, BLOCK: tl.constexpr):
+    place = tl.minimum(tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), last)
+    {results} = {name}({arguments})
+"""
+ARRAY_CALL = """
+@triton.jit
+def array_{name}({parameters}):
+    {results} = {name}_array({arguments})
+"""
+
+
+class TritonTarget(Target):
+    """Triton's interpreter, which needs neither a GPU nor PyTorch."""
+
+    name = "triton"
+
+    def find(self) -> Toolchain:
+        """The Triton that this interpreter imports."""
+        found = importlib.util.find_spec("triton")
+        if found is None:
+            raise ToolchainError("target 'triton' needs Triton: pip install triton")
+        return Toolchain(str(found.origin), f"Triton {version('triton')}, interpreted")
+
+    def build(self, units: Sequence[Unit], folder: Path) -> Library:
+        """The units' modules, each with kernels that call its functions."""
+        self.find()
+        return _TritonLibrary(units, folder)
+
+
+class _TritonLibrary:
+    def __init__(self, units: Sequence[Unit], folder: Path):
+        self._modules: list[ModuleType] = []
+        for k, unit in enumerate(units):
+            path = folder / f"unit_{k}.py"
+            path.write_text(unit.source + "".join(map(_kernels, unit.program.functions)))
+            with reported(f"target 'triton': {unit.program.name} does not load"), interpreted():
+                self._modules.append(loaded(path))
+
+    def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        """All indices in as few blocks as hold them; as narrow as its values is each input."""
+        count = len(inputs[0])
+        block = min(1 << max(count - 1, 0).bit_length(), BLOCK)
+        given = [Tensor(_narrowed(a)) for a in inputs[: len(function.params)]]
+        blocks = -(-count // block)
+        return self._run(unit, "run", function, count, blocks, given, [count - 1, block])
+
+    def call_array(
+        self, unit: int, function: Function, scalars: list[int], count: int
+    ) -> list[np.ndarray]:
+        """The array form's block."""
+        if count.bit_count() != 1:
+            raise ToolchainError(
+                f"{function.name}_array would be a block of {count} elements; "
+                "in Triton each axis has a power of two"
+            )
+        return self._run(unit, "array", function, count, 1, [], scalars)
+
+    def _run(
+        self,
+        unit: int,
+        kind: str,
+        function: Function,
+        count: int,
+        blocks: int,
+        given: list[Tensor],
+        scalars: list[int],
+    ) -> list[np.ndarray]:
+        import numpy as np
+
+        least = np.iinfo(np.int64).min
+        outputs = [Tensor(np.full(count, least, np.int64)) for _ in function.outputs]
+        kernel = getattr(self._modules[unit], f"{kind}_{function.name}")
+        with reported(f"{function.name} fails"), interpreted():
+            kernel[(blocks,)](*given, *outputs, *scalars)
+        return [output.array for output in outputs]
+
+
+class Tensor:
+    """What the interpreter asks of PyTorch's tensors, of an array, and of its storage."""
+
+    def __init__(self, array: np.ndarray):
+        self.array, self.dtype = array, array.dtype
+
+    def data_ptr(self) -> int:
+        """Where the elements lie."""
+        return self.array.ctypes.data
+
+    def untyped_storage(self) -> Tensor:
+        """The storage, which is the array's."""
+        return self
+
+    def cpu(self) -> Tensor:
+        """The storage in the CPU's memory: itself."""
+        return self
+
+    def new_empty(self, *_: Any, **__: Any) -> Tensor:
+        """A tensor for set_() to fill."""
+        return Tensor(self.array)
+
+    def set_(self, *_: Any) -> None:
+        """Nothing: the storage is the same."""
+
+    def copy_(self, _: Tensor) -> None:
+        """Nothing: the interpreter wrote to the array itself."""
+
+    def storage_offset(self) -> int:
+        """Where in its storage it begins."""
+        return 0
+
+    def size(self) -> tuple[int, ...]:
+        """Its shape."""
+        return self.array.shape
+
+    def stride(self) -> tuple[int, ...]:
+        """The strides, in elements."""
+        return tuple(s // self.array.itemsize for s in self.array.strides)
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """While the block runs, @triton.jit makes functions for the interpreter."""
+    from triton import knobs  # pyright: ignore[reportMissingImports]
+
+    with knobs.runtime.scope():
+        knobs.runtime.interpret = True
+        yield
+
+
+def loaded(path: Path) -> ModuleType:
+    """The module in a file, where the interpreter reads its functions' text."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _kernels(function: Function) -> str:
+    """The kernels that call a function and its array form."""
+    names = [p.name for p in function.params]
+    results = [f"result_{k}" for k, _ in enumerate(function.outputs)]
+    outputs = [f"out_{k}" for k, _ in enumerate(function.outputs)]
+    parts = {"name": function.name, "results": ", ".join(results)}
+    pairs = [*zip(outputs, results, strict=True)]
+    text = CALL.format(
+        pointers=", ".join([*(f"in_{k}" for k, _ in enumerate(names)), *outputs]),
+        arguments=", ".join(f"tl.load(in_{k} + place)" for k, _ in enumerate(names)),
+        **parts,
+    )
+    for output, result in pairs:
+        text += f"    tl.static_assert((place + {result}).dtype.is_int())\n"
+        text += f"    tl.store({output} + place, {result})\n"
+    if not function.axes:
+        return text
+    axes = {name for name, _ in function.axes}
+    given = {f"given_{k}": name for k, name in enumerate(names) if name not in axes}
+    sizes = {n.value for _, extent in function.axes for n in extent.walk() if n.op == "var"}
+    parameters = [f"{g}: tl.constexpr" if name in sizes else g for g, name in given.items()]
+    array = ARRAY_CALL.format(
+        parameters=", ".join([*outputs, *parameters]), arguments=", ".join(given), **parts
+    )
+    for output, result in pairs:
+        array += (
+            f"    place = tl.reshape(tl.arange(0, {result}.numel), {result}.shape)\n"
+            f"    tl.store({output} + place, {result})\n"
+        )
+    return text + array
+
+
+def _narrowed(array: np.ndarray) -> np.ndarray:
+    """As 32 bits where all values fit, which is how Triton takes numbers."""
+    import numpy as np
+
+    narrow = array.astype(np.int32)
+    return narrow if np.array_equal(narrow, array) else array
