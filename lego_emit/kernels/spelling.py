@@ -22,7 +22,6 @@ from ..ir.program import INDEX_TYPES, Function, Program
 from ..ir.relations import renamed, replaced
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program
-from ..trace.subject import followed
 from .values import Test, Value, values_of
 from .widths import Widths
 
@@ -199,7 +198,7 @@ class Kernel:
             current().learn_range(name, Expr.of(0), last if whole else None)
             return self._bound(name)
 
-        return Value(self, make, text)
+        return Value(self, make, text if whole else f"{text} of {size.said}")
 
     def _extent(self, size: Value) -> str:
         """The size of a block as text, as wide as it is."""
@@ -221,7 +220,7 @@ class Kernel:
             current().learn_range(name, Expr.of(0), Expr.of(size.make()) - 1)
             return Expr.atom(Atom("sym", name))
 
-        return Value(self, make, name)
+        return Value(self, make, f"{name} < {size.said}")
 
     def is_zero(self, value: Value) -> bool:
         """Whether a value is proven to be 0 wherever what is known holds."""
