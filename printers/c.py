@@ -85,9 +85,9 @@ class CPrinter(HeaderPrinter):
         """A pointer to constants."""
         return f"const {T} *{{name}}"
 
-    def head(self, start, parameters, end=None):
+    def head(self, start, parameters, end=None, indent=0):
         """A function's head; one without parameters says so."""
-        return super().head(start, parameters or "void", end)
+        return super().head(start, parameters or "void", end, indent)
 
     def unread(self, function):
         """A cast to void for each."""

@@ -207,7 +207,7 @@ class JavaScriptPrinter(Printer):
 
     def table(self, entries: Entries, index_type: str) -> str:
         """A typed array: as narrow as its Numbers, or of BigInts."""
-        narrow = index_type == "int53" and entries.most < 2**31
+        narrow = index_type == "int53" and max(entries.values) < 2**31
         array = ARRAYS["int32" if narrow else index_type]
         lines = self.entry_lines(entries, index_type, 2)
         return f"const {entries.name} = {array}.of(\n{lines},\n);"

@@ -24,6 +24,9 @@ from .steps import WARP, Barrier, Load, Pack, Shuffle, Step, Store, Swap, Take, 
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
 VECTORS = {**WORDS, 8: "uint2", 16: "uint4"}
 
+REGISTERS = 2**16  # of a multiprocessor, for all threads of a block
+SPARE = 16  # of a thread's, for addresses and one vector
+
 S = TypeVar("S", bound=Step)
 
 
@@ -102,6 +105,15 @@ class Text:
     def packs(self) -> bool:
         """Whether elements become words or vectors."""
         return bool(self._all(Pack) or self._all(Vectors))
+
+    @property
+    def unpacks_values(self) -> bool:
+        """Whether a vector is unpacked from a copy of its own, whose bytes are quicker to get at; not
+        where a thread has no registers left for it."""
+        pair = self.conversion.pair
+        threads = 32 << len(pair.start.warps)
+        held = pair.elements * self.conversion.element_bytes // 4
+        return held + SPARE <= min(255, REGISTERS // threads)
 
     @property
     def swaps_pairs(self) -> bool:
