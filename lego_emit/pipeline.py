@@ -22,7 +22,7 @@ from .lower.problem import Problem
 from .lower.propose import is_aligned
 from .lower.relations import condition
 from .trace.formulas import are_formulas, reference
-from .trace.subject import Traced, followed, several
+from .trace.subject import Subject, Traced, followed, several
 from .trace.trace import Trace
 
 Rewrite = Callable[[str, dict[str, Any]], Any]
@@ -144,7 +144,9 @@ def build_program(
     assume = as_list(assume)
     types, model = _candidates(index_type, printer), cost_model(cost, printer.cost)
     spelled = model, printer.bit_operations, printer.lazy_select
-    subject = followed(fn_or_layout, name, sizes, assume, base, ranges, view)
+    subject = fn_or_layout
+    if not isinstance(subject, Subject):
+        subject = followed(subject, name, sizes, assume, base, ranges, view)
     try:
         functions = [
             lowered(_rewritten(_problem(f, assume), rewrite), types, *spelled)

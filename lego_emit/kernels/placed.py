@@ -39,8 +39,8 @@ class Placed:
 
         results = self._layout.results
         if results is None:
-            return Value(self._kernel, make, said)
-        return self._several(make, said, len(results))
+            return Value(self._kernel, make, said, given, (self._layout,))
+        return self._several(make, said, len(results), given)
 
     at = apply
 
@@ -82,7 +82,7 @@ class Placed:
         def make() -> Any:
             return self._layout.inv(*(Expr.of(v.make()) for v in given))
 
-        return self._several(make, said, len(self._layout.dims))
+        return self._several(make, said, len(self._layout.dims), given)
 
     def in_bounds(self, *indices: Any) -> Value:
         """Whether each index lies in 0..n - 1: a condition."""
@@ -97,7 +97,7 @@ class Placed:
             return select(reduce(and_, open_ones), 1, 0) if open_ones else 1
 
         said = f"{self._name}.in_bounds({', '.join(v.said for v in given)})"
-        return Test(self._kernel, make, said)
+        return Test(self._kernel, make, said, given, (self._layout,))
 
     def mask(self, *indices: Any) -> Value:
         """Whether an index has a position, of a layout that masks: a condition."""
@@ -114,7 +114,7 @@ class Placed:
                     return select(condition, 1, 0)
             return select(found >= 0, 1, 0)
 
-        return Test(self._kernel, make, f"{position.said} is there")
+        return Test(self._kernel, make, f"{position.said} is there", [position])
 
     @property
     def size(self) -> Value:
@@ -137,19 +137,20 @@ class Placed:
             learn_layout(self._layout)
             return product_of(sizes)
 
-        return Value(self._kernel, make, f"{self._name}.{said}")
+        return Value(self._kernel, make, f"{self._name}.{said}", (), (self._layout,))
 
     @property
     def functions(self) -> str:
         """The whole functions, NAME_apply and NAME_inv, as a file of the language has them."""
         return self._kernel.functions(self._layout, self._name)
 
-    def _several(self, make: Callable[[], Any], said: str, count: int) -> Several:
-        def one(k: int) -> Callable[[], Any]:
-            return lambda: make()[k]
+    def _several(
+        self, make: Callable[[], Any], said: str, count: int, given: Sequence[Value]
+    ) -> Several:
+        def one(k: int) -> Value:
+            return Value(self._kernel, lambda: make()[k], f"{said}[{k}]", given, (self._layout,))
 
-        found = (Value(self._kernel, one(k), f"{said}[{k}]") for k in range(count))
-        return Several(found, said)
+        return Several(map(one, range(count)), said)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -181,7 +182,7 @@ def placed(kernel: Kernel, name: str, value: Any) -> Any:
         def called(*arguments: Any) -> Value:
             given = [kernel.value(a) for a in arguments]
             said = f"{name}({', '.join(v.said for v in given)})"
-            return Value(kernel, lambda: value(*(Expr.of(v.make()) for v in given)), said)
+            return Value(kernel, lambda: value(*(Expr.of(v.make()) for v in given)), said, given)
 
         return called
     return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,18 +9,24 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from ..algebra.block import Block
 from ..arith.assume import parse
 from ..arith.expr import Expr
 from ..arith.facts import current
+from ..arith.given_ranges import parse_ranges
 from ..arith.terms import Atom
 from ..emit.emit import emit
 from ..emit.printer import ATOM, FunctionView, Printer
 from ..errors import TemplateError, nearest, shown
 from ..ir.nodes import Node
 from ..ir.program import INDEX_TYPES, Function, Program
-from ..ir.relations import renamed, replaced
+from ..ir.relations import Range, renamed, replaced
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program
+from ..trace.follow import follow, go_on
+from ..trace.learn import learn_layout
+from ..trace.subject import index_of
+from ..trace.trace import Trace
 from .values import Test, Value, values_of
 from .widths import Widths
 
@@ -61,6 +66,7 @@ class Kernel:
         self._blocks: dict[str, str] = {}  # the names of the numbers below a size, and their texts
         self._bindings: dict[str, Any] = {}
         self._programs: dict[Any, Program] = {}
+        self._traces: dict[Any, Trace] = {}
         if not printer.declaration:
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
         if index_type not in ("auto", self.index_type):
@@ -198,7 +204,7 @@ class Kernel:
             current().learn_range(name, Expr.of(0), last if whole else None)
             return self._bound(name)
 
-        return Value(self, make, text if whole else f"{text} of {size.said}")
+        return Value(self, make, text if whole else f"{text} of {size.said}", [size])
 
     def _extent(self, size: Value) -> str:
         """The size of a block as text, as wide as it is."""
@@ -220,7 +226,7 @@ class Kernel:
             current().learn_range(name, Expr.of(0), Expr.of(size.make()) - 1)
             return Expr.atom(Atom("sym", name))
 
-        return Value(self, make, f"{name} < {size.said}")
+        return Value(self, make, f"{name} < {size.said}", [size])
 
     def is_zero(self, value: Value) -> bool:
         """Whether a value is proven to be 0 wherever what is known holds."""
@@ -310,9 +316,16 @@ class Kernel:
             self.declare(name, self._declared_type(name, function))
             self._made[name] = made_of
         for name, promise in zip(names, function.promises, strict=False):
-            if (said := promise.says(name)) and not names_of(said) - {name} & {*names}:
+            bounds = (
+                b if b and self._is_of_sizes(b) else None for b in (promise.least, promise.end)
+            )
+            if said := Range(*bounds).says(name):
                 self._promises[name] = said
         return "".join(f"{indent}{line}\n" for line in lines)
+
+    def _is_of_sizes(self, bound: Node) -> bool:
+        """Whether a bound is one in layouts' sizes alone; another hides the range that an index has."""
+        return all(node.op != "var" or node.value in self.sizes for node in bound.walk())
 
     def _declared_type(self, name: str, function: Function) -> str:
         """The type of a name that a statement gives a value."""
@@ -337,26 +350,43 @@ class Kernel:
     def _program(self, values: Mapping[str, Value]) -> Program:
         """Values as a lowered function of all names, of which params are those that it uses."""
         what = tuple((name, type(value), value.said) for name, value in values.items())
-        known = [*self.types.items(), *self._promises.items(), *self.assume, *self.ranges.items()]
-        key = what, tuple(map(str, known))
+        key = what, self._state()
         if key not in self._programs:
             self._programs[key] = self._made_program(values)
         return self._programs[key]
 
+    def _state(self) -> tuple[str, ...]:
+        """All that is known of the names."""
+        known = [*self.types.items(), *self._promises.items(), *self.assume, *self.ranges.items()]
+        return tuple(map(str, known))
+
+    def _known(self, layouts: tuple[Block, ...]) -> tuple[Trace, list[Any]]:
+        """(what is known of the names and of these layouts' sizes; the assumptions)."""
+        said = [*self.assume, *self._promises.values()]
+        assume = [a for a in said if names_of(a) <= self.types.keys()]
+        key = tuple(map(id, layouts)), self._state()
+        if key not in self._traces:
+
+            def learn(trace: Trace) -> None:
+                trace.signature = [*self.types]
+                for layout in layouts:
+                    learn_layout(layout)
+
+            ranges = {n: r for n, r in self.ranges.items() if n in self.types}
+            self._traces[key] = follow(learn, None, assume, 0, parse_ranges(ranges or None))[0]
+        return self._traces[key], assume
+
     def _made_program(self, values: Mapping[str, Value]) -> Program:
-        def outputs(*_: Any) -> Any:
+        def outputs(_: Trace) -> Any:
             found = {name: value.make() for name, value in values.items()}
             return found if len(found) > 1 else next(iter(found.values()))
 
-        kind = inspect.Parameter.POSITIONAL_ONLY
-        taken = [inspect.Parameter(n, kind) for n in self.types]
-        outputs.__signature__ = inspect.Signature(taken)  # pyright: ignore
-        said = [*self.assume, *self._promises.values()]
-        assume = [a for a in said if names_of(a) <= self.types.keys()]
-        ranges = {n: r for n, r in self.ranges.items() if n in self.types}
+        layouts = dict.fromkeys(x for value in values.values() for x in value.layouts)
+        known, assume = self._known(tuple(layouts))
         program = build_program(
-            outputs, self.printer, "index", None, assume, self.index_type, ranges=ranges or None
-        )
+            index_of(*go_on(known, lambda _: None, outputs)),
+            self.printer, "index", None, assume, self.index_type,
+        )  # fmt: skip
         (function,) = program.functions
         for param in function.params:
             self.types.setdefault(param.name, self._usual)  # a layout's own size

@@ -58,8 +58,18 @@ class Value:
         Step, ...
     ] = ()  # what it is made of that must be the same for all values of a name
 
-    def __init__(self, kernel: Kernel, make: Callable[[], Any], said: str):
+    def __init__(
+        self,
+        kernel: Kernel,
+        make: Callable[[], Any],
+        said: str,
+        of: Iterable[Value] = (),
+        layouts: tuple[Block, ...] = (),
+    ):
+        """of: the values that it is made of, by which layouts."""
         self.kernel, self.make, self.said = kernel, make, said
+        self.layouts = dict.fromkeys(x for value in of for x in value.layouts)
+        self.layouts |= dict.fromkeys(layouts)
 
     def __str__(self) -> str:
         return self.kernel.expression(self)
@@ -95,7 +105,8 @@ class Value:
     def _with(self, other: Any, text: str, compute: Callable[[Any, Any], Any]) -> Value:
         other = self.kernel.value(other)
         said = text.format(self.said, other.said)
-        made = Value(self.kernel, lambda: compute(self.make(), other.make()), f"({said})")
+        both = (self, other)
+        made = Value(self.kernel, lambda: compute(self.make(), other.make()), f"({said})", both)
         made.steps = self.steps + other.steps
         return made
 
@@ -138,7 +149,7 @@ class Step(Value):
 
     def __init__(self, of: Value, make: Callable[[], Any], said: str, names: tuple[str, ...]):
         """of: what moves."""
-        super().__init__(of.kernel, make, said)
+        super().__init__(of.kernel, make, said, [of])
         self.of, self.names, self.steps = of, names, (self,)
 
 

@@ -97,6 +97,13 @@ class Subject:
     parts: tuple[int, ...] = ()  # how many functions each of several subjects has
 
 
+def index_of(trace: Trace, result: Any) -> Subject:
+    """What a trace gives as one function, index()."""
+    return Subject(
+        "index", "index", [Traced("index", "", trace, result, partial(_outputs, unit="index"))]
+    )
+
+
 def followed(
     subject: Any,
     name: str | None,
