@@ -3,12 +3,14 @@
 Counted are + - * / // % ** << >> & | ^ ~ and a minus before a value, wherever they stand: anywhere in
 layouts.py and in a template's placeholders and tags; in CUDA C in subscripts, loop heads, declarations
 of integers and pointers, and in what is added to a pointer; in Python in what an address, a mask or a
-range is made of. Sums and products of the kernel's values do not count, nor do comparisons.
+range is made of. Sums and products of the kernel's values do not count, nor do comparisons, nor in
+Python what adds an offset to a pointer: the paper's softmax, which cannot do without, counts 0.
 """
 
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,8 +54,17 @@ def in_template(template: Path) -> int:
     for node in parsed.find_all(nodes.Const):
         if isinstance(node.value, str) and re.search(r"\w\s*[-+*/%]", node.value):
             count += sum(1 for _ in _operations(node.value, everywhere=True))
-    rest = re.sub(r"\{#.*?#\}|\{%.*?%\}", " ", text, flags=re.S)
+    rest = re.sub(r"\{%-? index (.*?)=(.*?)%\}", r"\1= {{\2}}", text, flags=re.S)
+    rest = re.sub(r"\{#.*?#\}|\{%.*?%\}", " ", rest, flags=re.S)
+    if ".py." in template.name:
+        rest = re.sub(r"(?<!\w)\{\{.*?\}\}", _placeholder, rest, flags=re.S)
     return count + in_kernel(re.sub(r"\{\{.*?\}\}", "placeholder", rest, flags=re.S), template.name)
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    """A value of the names that a placeholder speaks of."""
+    names = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", found[0]))
+    return f"placeholder({', '.join(n for n in names if not keyword.iskeyword(n))})"
 
 
 def in_kernel(text: str, name: str) -> int:
@@ -117,14 +128,17 @@ def _in_python(text: str) -> int:
 
 
 def _leading(function: ast.FunctionDef) -> set[ast.AST]:
-    """The nodes of a function that addresses, masks and ranges are made of."""
+    """The nodes of a function that addresses, masks and ranges are made of, but for the sums of a
+    pointer and an offset."""
     wanted: list[ast.AST] = []
+    addresses: list[ast.AST] = []
     made: dict[str, list[ast.AST]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
             places = ADDRESSED.get(called, ())
             wanted += [a for k, a in enumerate(node.args) if k in places]
+            addresses += node.args[:1] if called in ("load", "store") else []
             wanted += [a.value for a in node.keywords if a.arg in places]
         if isinstance(node, ast.Assign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -136,4 +150,22 @@ def _leading(function: ast.FunctionDef) -> set[ast.AST]:
             if node not in seen and isinstance(node, ast.Name):
                 wanted += [n for n in made.get(node.id, ()) if n not in seen]
             seen.add(node)
-    return seen
+    return seen - _pointers(addresses, made)
+
+
+def _pointers(addresses: list[ast.AST], made: dict[str, list[ast.AST]]) -> set[ast.AST]:
+    """The sums that are addresses themselves, through any number of assignments."""
+    found: set[ast.AST] = set()
+    while addresses:
+        node = addresses.pop()
+        if node in found:
+            continue
+        if isinstance(node, ast.AugAssign) or (
+            isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+        ):
+            found.add(node)
+        elif isinstance(node, ast.Assign):
+            addresses.append(node.value)
+        elif isinstance(node, ast.Name):
+            addresses += made.get(node.id, ())
+    return found
