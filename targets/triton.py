@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -55,18 +61,18 @@ class TritonTarget(Target):
 
 class _TritonLibrary:
     def __init__(self, units: Sequence[Unit], folder: Path):
-        self._modules: list[ModuleType] = []
+        self._interpreter = Interpreter()
         for k, unit in enumerate(units):
             path = folder / f"unit_{k}.py"
             path.write_text(unit.source + "".join(map(_kernels, unit.program.functions)))
-            with reported(f"target 'triton': {unit.program.name} does not load"), interpreted():
-                self._modules.append(loaded(path))
+            with reported(f"target 'triton': {unit.program.name} does not load"):
+                self._interpreter.load(path)
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """All indices in as few blocks as hold them; as narrow as its values is each input."""
         count = len(inputs[0])
         block = min(1 << max(count - 1, 0).bit_length(), BLOCK)
-        given = [Tensor(_narrowed(a)) for a in inputs[: len(function.params)]]
+        given = [_narrowed(a) for a in inputs[: len(function.params)]]
         blocks = -(-count // block)
         return self._run(unit, "run", function, count, blocks, given, [count - 1, block])
 
@@ -88,17 +94,101 @@ class _TritonLibrary:
         function: Function,
         count: int,
         blocks: int,
-        given: list[Tensor],
+        given: list[np.ndarray],
         scalars: list[int],
     ) -> list[np.ndarray]:
         import numpy as np
 
         least = np.iinfo(np.int64).min
-        outputs = [Tensor(np.full(count, least, np.int64)) for _ in function.outputs]
-        kernel = getattr(self._modules[unit], f"{kind}_{function.name}")
-        with reported(f"{function.name} fails"), interpreted():
-            kernel[(blocks,)](*given, *outputs, *scalars)
-        return [output.array for output in outputs]
+        outputs = [np.full(count, least, np.int64) for _ in function.outputs]
+        with reported(f"{function.name} fails"):
+            arrays = self._interpreter.launch(
+                unit, f"{kind}_{function.name}", blocks, [*given, *outputs], scalars
+            )
+        return arrays[len(given) :]
+
+
+class Interpreter:
+    """Triton's interpreter in a process of its own: Triton brings an LLVM, and crashes beside the one
+    of OpenGL, Vulkan or OpenCL on a CPU."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+        path = os.pathsep.join(filter(None, sys.path))
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        weakref.finalize(self, _end, self._process)
+
+    def load(self, path: Path) -> None:
+        """Load a module of kernels, the next one by number."""
+        self._ask("load", str(path))
+
+    def launch(
+        self, module: int, name: str, blocks: int, arrays: list[np.ndarray], scalars: list[int]
+    ) -> list[np.ndarray]:
+        """Run a kernel on arrays; what it has made of them."""
+        return self._ask("launch", module, name, blocks, arrays, scalars)
+
+    def _ask(self, *question: Any) -> Any:
+        asked, answered = self._process.stdin, self._process.stdout
+        assert asked and answered
+        try:
+            pickle.dump(question, asked)
+            asked.flush()
+            error, answer = pickle.load(answered)
+        except (OSError, EOFError):
+            status = self._process.wait()
+            raise ToolchainError(f"Triton's interpreter ended with status {status}") from None
+        if error:
+            raise error
+        return answer
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            with suppress(OSError):
+                pipe.close()
+    process.wait()
+
+
+def serve() -> None:
+    """The other end of an Interpreter."""
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # what a kernel prints is no answer
+    modules: list[ModuleType] = []
+    while True:
+        try:
+            kind, *given = pickle.load(questions)
+        except EOFError:
+            return
+        try:
+            with interpreted(), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                if kind == "load":
+                    made = modules.append(loaded(Path(given[0])))
+                else:
+                    module, name, blocks, arrays, scalars = given
+                    kernel = getattr(modules[module], name)
+                    kernel[(blocks,)](*map(Tensor, arrays), *scalars)
+                    made = arrays
+            answer = None, made
+        except Exception as error:
+            answer = _portable(error), None
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+def _portable(error: Exception) -> Exception:
+    """An error that goes from process to process."""
+    try:
+        return pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 class Tensor:

@@ -158,7 +158,9 @@ def kernel(x, n):
     value = tl.load(x + at, mask=at < n - 1) * 2.0 + 1.0
     tl.store(x + at, value - 3)
 """
-    assert operations.in_kernel(text, "kernel.py.j2") == 3, "of addresses x + at the sums do not count"
+    assert operations.in_kernel(text, "kernel.py.j2") == 3, (
+        "of addresses x + at the sums do not count"
+    )
 
 
 def test_operations_of_a_template(operations, tmp_path):

@@ -132,6 +132,14 @@ def test_entries_of_a_table_are_cast():
     assert line("[{{ R[i] }}]", "rust", **given) == "[(owner[i as usize]) as i32]"
 
 
+def test_sizes_that_are_numbers_are_numbers_for_jinja():
+    text = "{% for k in range(S.dims[0]) %}{{ S[k, 0] }};{% endfor %}"
+    assert line(text) == "0;1;2;3;"
+    text = "{% if S.size == 32 and 8 < S.size != 31 %}{{ S.size * 2 - 1 }}{% endif %}"
+    assert line(text) == "63"
+    assert line("{% names i %}[{{ S[i, S.size // 5] }}]") == "[i + 24]"
+
+
 def test_whole_functions():
     assert "S_apply(int i, int j)" in line("{{ S.functions }}")
 
@@ -270,8 +278,8 @@ def test_other_languages(target, wanted):
         ),
         ("{% names j %}{{ S['j + 0', 1].step(j=1) }}", r"j \+ 0 is made of j; write it by"),
         ("{% names i %}{{ S[i, 0].step(k=1) }}", "k is no declared name"),
-        ("{{ S.size | int }}", "S.size is known when the kernel runs"),
-        ("{% if S.size == 32 %}{% endif %}", "S.size is known when the kernel runs"),
+        ("{{ A.size | int }}", "A.size is known when the kernel runs"),
+        ("{% if A.size == 32 %}{% endif %}", "A.size is known when the kernel runs"),
         ("{% names i %}{{ S[i, 1] | string | first }}", "a filter has cut an index"),
         ("{% names i %}{{ both(i) }}", r"both\(i\) has 2 values"),
         ("{% names p %}{% index (a, b), c = S.inv(p) %}", "index takes names, each once"),

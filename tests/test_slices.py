@@ -135,7 +135,7 @@ def test_numpy_s_positions_are_the_layout_s():
 
 @pytest.mark.slow
 def test_triton_s_positions_are_the_layout_s(tmp_path, triton):
-    from lego_emit.targets.triton import Tensor, interpreted, loaded
+    from lego_emit.targets.triton import Interpreter
 
     lines = ["import triton", "import triton.language as tl", ""]
     wanted = []
@@ -148,12 +148,12 @@ def test_triton_s_positions_are_the_layout_s(tmp_path, triton):
             lines += ["    tl.store(out + place, x)", ""]
             wanted.append(layout[key])
     (tmp_path / "kernels.py").write_text("\n".join(lines))
-    with interpreted():
-        module = loaded(tmp_path / "kernels.py")
-        for k, positions in enumerate(wanted):
-            out = Tensor(np.full(positions.shape, -9, np.int32))
-            getattr(module, f"kernel_{k}")[(1,)](out)
-            assert np.array_equal(out.array, positions)
+    interpreter = Interpreter()
+    interpreter.load(tmp_path / "kernels.py")
+    for k, positions in enumerate(wanted):
+        out = np.full(positions.shape, -9, np.int32)
+        (found,) = interpreter.launch(0, f"kernel_{k}", 1, [out], [])
+        assert np.array_equal(found, positions)
 
 
 # -- alignment and contiguity --------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from math import prod
 from operator import and_
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..errors import TemplateError, nearest
 from ..kinds import is_symbolic
 from ..trace.learn import learn_layout, product_of
 from .slices import Hints, parts_of, values_of_parts
-from .values import Kernel, Several, Test, Value
+from .values import Kernel, Number, Several, Test, Value
 
 
 class Placed:
@@ -133,6 +134,9 @@ class Placed:
         return Several(found, f"{self._name}.dims")
 
     def _number(self, sizes: Sequence[Any], said: str) -> Value:
+        if self._layout.is_concrete:
+            return Number(self._kernel, prod(sizes), f"{self._name}.{said}")
+
         def make() -> Any:
             learn_layout(self._layout)
             return product_of(sizes)

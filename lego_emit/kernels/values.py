@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Protocol
 
 from ..algebra.block import Block
 from ..arith.expr import Expr
 from ..errors import LegoError, TemplateError, shown
+from ..kinds import is_integer
 
 
 class Kernel(Protocol):
@@ -155,6 +157,47 @@ class Step(Value):
 
 class Test(Value):
     """A condition: 1 where it holds, else 0, and printed as the condition."""
+
+
+def _compared(compare: Callable[[Any, Any], bool]) -> Any:
+    """A comparison of numbers."""
+
+    def method(self: Number, other: Any) -> Any:
+        if isinstance(other, Number):
+            other = int(other)
+        return NotImplemented if isinstance(other, Value) else compare(int(self), other)
+
+    return method
+
+
+class Number(Value):
+    """A value that is known when the kernel is rendered: Jinja can count with it."""
+
+    def __init__(self, kernel: Kernel, number: int, said: str):
+        super().__init__(kernel, lambda: number, said)
+        self._number = number
+
+    def __index__(self) -> int:
+        return self._number
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self._number)
+
+    def __bool__(self) -> bool:
+        return bool(self._number)
+
+    def __hash__(self) -> int:
+        return hash(self._number)
+
+    __eq__, __ne__, __lt__, __le__, __gt__, __ge__ = map(_compared, (eq, ne, lt, le, gt, ge))
+
+    def _with(self, other: Any, text: str, compute: Callable[[Any, Any], Any]) -> Value:
+        if not is_integer(other) and not isinstance(other, Number):
+            return super()._with(other, text, compute)
+        found = Expr.of(compute(self._number, int(other))).constant
+        return Number(self.kernel, int(found or 0), f"({text.format(self.said, other)})")
 
 
 class Several(tuple[Value, ...]):
