@@ -57,7 +57,7 @@ def stores(function: Function, value: str) -> str:
 
 
 class CTarget(NativeTarget):
-    """C as a shared library."""
+    """C as a shared library, by gcc or clang."""
 
     name = "c"
     program = "gcc"

@@ -75,7 +75,7 @@ def grouped(units: Sequence[Unit]) -> list[list[int]]:
 
 
 class CppTarget(NativeTarget):
-    """C++ as a shared library with a C interface."""
+    """C++ as a shared library with a C interface, by g++ or clang++."""
 
     name = "cpp"
     program = "g++"

@@ -87,7 +87,7 @@ class _RowMajor:
 
 
 class FortranTarget(NativeTarget):
-    """Fortran as a shared library; array forms' elements come in row-major order."""
+    """Fortran as a shared library, by gfortran; array forms' elements come in row-major order."""
 
     name = "fortran"
     program = "gfortran"

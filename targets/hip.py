@@ -22,7 +22,7 @@ HIP = ("-x", "hip", "-nogpuinc", "-nogpulib", "-include", "runtime.h")
 
 
 class HipTarget(HostTarget):
-    """HIP: clang's host half of it, as a shared library."""
+    """HIP: the host's half as a shared library, by clang; device code is compiled, and not run."""
 
     name = "hip"
     program = "clang++"

@@ -27,7 +27,8 @@ LEGO_EXTREMES(ulong)
 
 
 class MetalTarget(HostTarget):
-    """Metal Shading Language, which is C++14, through clang."""
+    """Metal as host code, which is C++14, by clang++ with a header that stands in for its own: no Metal
+    compiler has seen it."""
 
     name = "metal"
     program = "clang++"

@@ -102,7 +102,7 @@ class _Filled:
 
 
 class MlirTarget(NativeTarget):
-    """MLIR as a shared library, through LLVM's dialect."""
+    """MLIR as a shared library, by mlir-opt, through LLVM's dialect."""
 
     name = "mlir"
     program = "mlir-opt"

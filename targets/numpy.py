@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NumpyTarget(Target):
-    """Functions on arrays, called once for all indices."""
+    """NumPy functions on arrays, called once for all indices; Numba and JAX run the same text."""
 
     name = "numpy"
 

@@ -152,7 +152,7 @@ class _Programs(Library):
 
 
 class OpenClTarget(Target):
-    """OpenCL C, on any device with a driver."""
+    """OpenCL C, on any device with a driver; pocl is one for the CPU."""
 
     name = "opencl"
     install = "apt-get install pocl-opencl-icd"

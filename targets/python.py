@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PythonTarget(Target):
-    """Functions on integers, called for one index after the other."""
+    """Python functions on integers, called for one index after the other."""
 
     name = "python"
 

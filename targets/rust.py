@@ -64,7 +64,7 @@ def _results(function: Function) -> str:
 
 
 class RustTarget(NativeTarget):
-    """Rust as a shared library with a C interface."""
+    """Rust as a shared library with a C interface, by rustc."""
 
     name = "rust"
     program = "rustc"

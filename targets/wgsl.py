@@ -74,7 +74,7 @@ def open_device() -> Vulkan:
 
 
 class WgslTarget(Target):
-    """WGSL through Vulkan, without a window."""
+    """WGSL through wgpu and Vulkan, without a window; Chrome's compiler checks each text, too."""
 
     name = "wgsl"
     drivers = "apt-get install mesa-vulkan-drivers"

@@ -249,6 +249,40 @@ def test_every_language_has_its_page():
     assert [t for t in TARGETS if f'"{t}"' not in pages and f"-t {t}" not in pages] == []
 
 
+LANGUAGES = """# Languages
+
+What each target has, and what runs its emitted functions here: all golden cases, every index, against a
+table of the layout that an independent evaluator made. `lego-emit targets` says what this machine has.
+
+| target | file | index types | templates | views | run by |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def languages():
+    """docs/languages/index.md, of what the plug-ins say of themselves."""
+    from conftest import TARGETS
+
+    from lego_emit.emit import registry
+    from lego_emit.run.registry import toolchain
+
+    text = LANGUAGES
+    for name in TARGETS:
+        printer = registry.printer(name)
+        said = " ".join((type(toolchain(name)).__doc__ or "").split("\n\n")[0].split())
+        flags = ("yes" if flag else "" for flag in (printer.declaration, printer.has_views))
+        cells = (f"{printer.title}, `{name}`", f"`{printer.extension}`", ", ".join(printer.types))
+        text += f"| {' | '.join((*cells, *flags, said))} |\n"
+    return text
+
+
+def test_the_page_of_languages():
+    page = DOCS / "languages" / "index.md"
+    if os.environ.get("LEGO_UPDATE_DOCS"):
+        page.write_text(languages())
+    assert page.read_text() == languages(), "LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py writes it"
+
+
 def test_every_build_system_has_its_section():
     text = (DOCS / "build-systems.md").read_text()
     for folder in sorted((ROOT / "examples" / "embed").iterdir()):
