@@ -36,7 +36,7 @@ from .check.called import called, missing
 from .check.tables import SOURCE, arguments_of, mismatch, wanted_of
 from .emit import registry
 from .emitted import Emitted, emit_program
-from .errors import GoldenError, LegoError, shown
+from .errors import GoldenError, LegoError, TargetError, shown
 from .files import write_if_changed
 from .ir.program import Program
 from .pipeline import build_program
@@ -147,8 +147,10 @@ class Case:
             )
         return path
 
-    def texts(self, targets: Sequence[str]) -> Iterator[tuple[Path, str]]:
-        """Every file that the case should have beside its layout.py, with its text."""
+    def texts(self, targets: Sequence[str], every: bool) -> Iterator[tuple[Path, str]]:
+        """Every file that the case should have beside its layout.py, with its text. every: it is an
+        error where one of the languages has no form of it; else that one is left out, unless its file
+        is there."""
         what = "the results of the index function"
         if self.layout is not None and self.layout.results is None:
             what = "the physical position of each logical index; -1 is masked"
@@ -156,7 +158,14 @@ class Case:
             what = "the results of the layout"
         yield self.folder / TABLE, self.made.text(f"{self.name}: {what}")
         for target in targets:
-            yield self.text_path(target), self.emit(target).source
+            path = self.text_path(target)
+            try:
+                text = self.emit(target).source
+            except GoldenError as error:
+                if every or path.is_file() or not isinstance(error.__cause__, TargetError):
+                    raise
+            else:
+                yield path, text
 
     @property
     def _numbers(self) -> dict[str, int]:
@@ -300,7 +309,8 @@ class Difference:
 def check(root: str | Path, targets: Iterable[str] | None = None) -> list[Difference]:
     """Compare every case's table and texts with what is made now; the differences.
 
-    targets: the languages whose texts are compared; default: those that come with lego_emit. Missing, orphaned and
+    targets: the languages whose texts are compared; default: those that come with
+    lego_emit, as far as they have a form of the case. Missing, orphaned and
     differing files are differences. Raises LegoError where a layout.py or a target is wrong.
     """
     names = _targets(targets)
@@ -308,7 +318,7 @@ def check(root: str | Path, targets: Iterable[str] | None = None) -> list[Differ
     loaded = cases(root)
     for case in loaded:
         try:
-            for path, text in case.texts(names):
+            for path, text in case.texts(names, targets is not None):
                 found += _compare(path, text)
         except GoldenError as error:
             found.append(Difference(case.folder, str(error), remedy="mend the case"))
@@ -329,7 +339,7 @@ def update(root: str | Path, targets: Iterable[str] | None = None) -> list[Path]
         raise GoldenError("golden files are not written under CI; update them on your machine")
     names = _targets(targets)
     loaded = cases(root)
-    made = [pair for case in loaded for pair in case.texts(names)]
+    made = [pair for case in loaded for pair in case.texts(names, targets is not None)]
     changed = [path for path, text in made if write_if_changed(path, text)]
     for path in _orphans(root, loaded):
         if _is_emitted(path):

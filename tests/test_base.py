@@ -80,6 +80,8 @@ def test_compiled(toolchain):
 
 @pytest.mark.slow
 def test_every_array_form_counts_its_axes_from_the_base(toolchain):
+    if toolchain.name == "triton":
+        pytest.skip("blocks of Triton have a power of two of elements; test_triton.py has its own")
     index_functions.assert_arrays(
         toolchain, index_functions.array_units(toolchain.name, ("int32",))
     )

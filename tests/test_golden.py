@@ -67,8 +67,15 @@ def test_every_case_over_every_index(toolchain, all_cases):
     assert not result.mismatches, "\n".join(result.mismatches)
 
 
+def ranged(case):
+    """The extents of a case's ':' axes."""
+    return [n for name, n in case.table.axes if name == ":"]
+
+
 @pytest.mark.slow
 def test_every_case_with_its_numbers_put_in(toolchain, all_cases):
+    if toolchain.name == "triton":  # whose blocks have a power of two of elements
+        all_cases = [c for c in all_cases if all(n & (n - 1) == 0 for n in ranged(c))]
     result = golden.verify(all_cases, toolchain.name, numbers=True)
     assert result.functions > 20
     assert not result.mismatches, "\n".join(result.mismatches)

@@ -301,7 +301,7 @@ def _title(fn: Any, unit: str) -> str:
     try:
         if not _is_object(fn):
             return f"{unit}{inspect.signature(fn)}"
-        kind = "" if hasattr(fn, "__name__") else f", a {type(fn).__name__}"
+        kind = "" if hasattr(type(fn), "__signature__") else f", a {type(fn).__name__}"
         return f"{unit}({', '.join(inspect.signature(fn).parameters)}){kind}"
     except (TypeError, ValueError):
         return unit
