@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import traceback
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
@@ -144,7 +145,7 @@ class Interpreter:
             status = self._process.wait()
             raise ToolchainError(f"Triton's interpreter ended with status {status}") from None
         if error:
-            raise error
+            raise ToolchainError(error)
         return answer
 
 
@@ -177,18 +178,10 @@ def serve() -> None:
                     kernel[(blocks,)](*map(Tensor, arrays), *scalars)
                     made = arrays
             answer = None, made
-        except Exception as error:
-            answer = _portable(error), None
+        except Exception:  # as text: its class is Triton's, which the other end must not load
+            answer = traceback.format_exc(limit=-2).rstrip(), None
         pickle.dump(answer, answers)
         answers.flush()
-
-
-def _portable(error: Exception) -> Exception:
-    """An error that goes from process to process."""
-    try:
-        return pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 class Tensor:
