@@ -55,12 +55,15 @@ class Facts(Division):
             if hi is not None and not self.nonneg(hi - value):
                 self.learn_nonneg(hi - value)
             return
-        known = self.ranges.setdefault(name, Range())
-        if lo is not None and (known.lo is None or not self.nonneg(known.lo - lo)):
-            known.lo = lo
-        if hi is not None and (known.hi is None or not self.nonneg(hi - known.hi)):
-            known.hi = hi
-        self.forget()
+        known = self.ranges.get(name)
+        least, most = (None, None) if known is None else (known.lo, known.hi)
+        if lo is not None and (least is None or not self.nonneg(least - lo)):
+            least = lo
+        if hi is not None and (most is None or not self.nonneg(hi - most)):
+            most = hi
+        if known is None or least is not known.lo or most is not known.hi:
+            self.ranges[name] = Range(least, most)
+            self.forget()
 
     def learn_size(self, name: str) -> None:
         """name >= 1, in whatever branch that was learned."""
@@ -282,7 +285,7 @@ class Facts(Division):
             name in ranges and ranges[name][0] is r.lo and ranges[name][1] is r.hi
             for name, r in self.ranges.items()
         ):  # they would be drawn again
-            kept = [sample for sample in samples.found if self._satisfied(sample.values)]
+            kept = [sample for sample in samples.found if self._satisfied(sample)]
             self._samples.start(kept, samples)
 
     def _assume(self, condition: Cond) -> None:

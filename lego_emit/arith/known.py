@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from zlib import crc32
 
-from .evaluate import Evaluation, Undefined, evaluate
+from .evaluate import Evaluation, Undefined
 from .expr import Cond, Expr
 from .intervals import Interval
 from .rebuild import rebuild
@@ -19,7 +20,7 @@ from .terms import Atom, Identity
 SAMPLES = 24
 CACHES = (
     "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
-    "_tops", "_columns", "_symbols",
+    "_tops", "_symbols",
 )  # fmt: skip
 
 
@@ -37,20 +38,23 @@ class Samples:
 
     found: list[Evaluation] = field(default_factory=list)
     attempts: int = 0
-    state: int = 20260
-
-    def number(self) -> int:
-        """The next of a fixed sequence of numbers that look random."""
-        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
-        return self.state >> 33
+    plan: list[tuple[str, Expr | None, Expr | None]] | None = None  # name, least, most
 
     def copy(self) -> Samples:
         """The same values, to be added to without telling these."""
-        return Samples([*self.found], self.attempts, self.state)
+        return Samples([*self.found], self.attempts, self.plan)
 
     def start(self, found: list[Evaluation], other: Samples) -> None:
         """Go on with those found after as many attempts as another has made."""
-        self.found, self.attempts, self.state = found, other.attempts, other.state
+        self.found, self.attempts = found, other.attempts
+
+
+def number(name: str, attempt: int) -> int:
+    """A number that looks random, always the same, whatever other symbols there are."""
+    mixed = (crc32(name.encode()) + (attempt + 1) * 0x9E3779B97F4A7C15) % 2**64
+    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
+        mixed = (mixed ^ mixed >> 30) * factor % 2**64
+    return mixed >> 33
 
 
 @dataclass(eq=False)
@@ -93,7 +97,6 @@ class Known:
         self._samples = Samples()
         self._rebuilt: dict[Identity, Expr] = {}
         self._tops: dict[Atom, Expr | None] = {}
-        self._columns: dict[Identity, list[int | None]] = {}
         self._symbols: dict[Identity, set[str]] = {}
         self._open: set[Atom] = set()  # symbols whose bounds are being looked at
 
@@ -150,76 +153,77 @@ class Known:
                 sample = self._sample(known)
                 if sample is None:
                     continue
-                known.found.append(Evaluation(sample))
+                known.found.append(sample)
             yield known.found[k]
             k += 1
 
     def more_samples(self, count: int) -> Iterator[Evaluation]:
         """Values as samples() gives them, after those, from so many attempts."""
-        drawn = Samples(attempts=self._samples.attempts, state=self._samples.state)
+        drawn = Samples(attempts=self._samples.attempts)
         for _ in range(count):
-            values = self._sample(drawn)
-            if values is not None:
-                yield Evaluation(values)
+            sample = self._sample(drawn)
+            if sample is not None:
+                yield sample
 
-    def _sample(self, samples: Samples) -> dict[str, int] | None:
+    def _sample(self, samples: Samples) -> Evaluation | None:
+        """Values of all symbols by one more attempt; None where they do not satisfy what is known."""
         attempt = samples.attempts
         samples.attempts += 1
+        if samples.plan is None:
+            samples.plan = self._plan()
         values: dict[str, int] = {}
-        pending = sorted(self.ranges)
+        point = Evaluation(values)
         top = (1, 2, 3, 5, 9, 33)[attempt % 6]
-        while pending:
-            progress = []
-            for name in pending:
-                bounds = self.ranges[name]
-                try:
-                    lo = evaluate(bounds.lo, values) if bounds.lo is not None else -top
-                    hi = evaluate(bounds.hi, values) if bounds.hi is not None else max(lo, 0) + top
-                except (KeyError, Undefined):
-                    continue
+        try:
+            for name, least, most in samples.plan:
+                lo = (1 if attempt % 3 else -top) if least is None else point.expr(least)
+                hi = max(lo, 0) + top if most is None else point.expr(most)
                 if hi < lo:
                     return None
-                if bounds.hi is not None and attempt % 3 < 2:
+                if most is not None and attempt % 3 < 2:
                     values[name] = (lo, hi)[attempt % 3]
                 else:
-                    values[name] = lo + samples.number() % (hi - lo + 1)
-                progress.append(name)
-            if not progress:
-                return None
-            pending = [n for n in pending if n not in values]
-        try:
-            if not self._satisfied(values):
+                    values[name] = lo + number(name, attempt) % (hi - lo + 1)
+            if not self._satisfied(point):
                 return None
             for atom, (dividend, divisor) in self.exact.items():
-                if evaluate(dividend, values) != values[atom.args[0]] * evaluate(divisor, values):
+                if point.expr(dividend) != point.atom(atom) * point.expr(divisor):
                     return None
         except (KeyError, Undefined):
             return None
-        for name, value in self.substitutions.items():
-            try:
-                values[name] = evaluate(value, values)
-            except (KeyError, Undefined):
-                return None
-        return values
+        return point
+
+    def _plan(self) -> list[tuple[str, Expr | None, Expr | None]]:
+        """The symbols with their bounds, each after those that its bounds are made of; first those
+        that nothing bounds. What the bounds make a circle of is left out."""
+        pending = {name: (known.lo, known.hi) for name, known in sorted(self.ranges.items())}
+        pending |= {name: (value, value) for name, value in self.substitutions.items()}
+        said = [
+            e for pair in (*pending.values(), *self.exact.values()) for e in pair if e is not None
+        ]
+        said += [*self.constraints, *self.unequal]
+        free = sorted(set[str]().union(*(e.symbols() for e in said)) - pending.keys())
+        plan = dict.fromkeys(free, (None, None))
+        while ready := {
+            name: bounds
+            for name, bounds in pending.items()
+            if all(e is None or e.symbols() <= plan.keys() for e in bounds)
+        }:
+            plan |= ready
+            pending = {name: bounds for name, bounds in pending.items() if name not in ready}
+        return [(name, *bounds) for name, bounds in plan.items()]
 
     def satisfied(self, values: Mapping[str, int]) -> bool:
         """Whether values of all symbols satisfy the constraints."""
-        return self._satisfied(values)
+        return self._satisfied(Evaluation(values))
 
-    def _satisfied(self, values: Mapping[str, int]) -> bool:
+    def _satisfied(self, point: Evaluation) -> bool:
         try:
-            return all(evaluate(c, values) >= 0 for c in self.constraints) and all(
-                evaluate(gap, values) for gap in self.unequal
+            return all(point.expr(c) >= 0 for c in self.constraints) and all(
+                map(point.expr, self.unequal)
             )
         except (KeyError, Undefined):
             return False
-
-    def _sampled(self, e: Expr) -> list[int | None]:
-        """e at the samples; None where it has no value."""
-        key = e.identity
-        if key not in self._columns:
-            self._columns[key] = [value_at(e, sample) for sample in self.samples()]
-        return self._columns[key]
 
 
 def value_at(e: Expr, sample: Evaluation) -> int | None:

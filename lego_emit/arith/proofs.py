@@ -7,6 +7,8 @@ depend on the machine).
 
 from __future__ import annotations
 
+from itertools import islice
+
 from .expr import Cond, Expr, distribute, divide_terms
 from .known import SAMPLES, Range, value_at
 from .ranges import Ranges
@@ -14,6 +16,7 @@ from .terms import Atom, Terms, times, without
 
 PROVERS = ("intervals", "mixed-radix bounds", "bounds put in one by one", "a known bound", "Z3")
 SHIFTED_DEGREE = 6
+REFUTING = 8  # of the samples, before a proof is tried
 Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
 Z3_UNKNOWN = 3  # queries that one counts for to which Z3 knows no answer
 TRIES = 1000  # of proofs by a constraint, for one trace
@@ -159,7 +162,7 @@ class Proofs(Ranges):
         """Whether e is negative somewhere: most questions that have no proof end here."""
         if self._sinks(e):
             return True
-        for sample in self.samples():
+        for sample in islice(self.samples(), REFUTING):
             value = value_at(e, sample)
             if value is None:
                 return False
@@ -364,19 +367,12 @@ class Proofs(Ranges):
         """e >= k for some known k >= 0."""
         if not self.constraints:
             return False
-        found, names = self._sampled(e), self._concerned(e)
-        if any(v is not None and v < 0 for v in found):
+        names = self._concerned(e)
+        near = [k for k in self.constraints if not names.isdisjoint(self._concerned(k))]
+        if not near or self._refuted(e):
             return False
-        return any(
-            not names.isdisjoint(self._concerned(k))
-            and all(
-                v is None or w is None or v >= w
-                for v, w in zip(found, self._sampled(k), strict=True)
-            )
-            and self._tried()
-            and self._prove(e - k, 6)
-            for k in self.constraints
-        )
+        beyond = (e - k for k in near)
+        return any(not self._refuted(d) and self._tried() and self._prove(d, 6) for d in beyond)
 
     def _tried(self) -> bool:
         """Whether one more proof by a constraint may be tried: a long path has many."""

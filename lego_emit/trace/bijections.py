@@ -31,7 +31,7 @@ def call(block: GenP | Part, method: str, *values: Expr) -> Any:
     return called(getattr(block, f"{method}_function"), f"{method} of {block!r}", *values)
 
 
-_checked: set[tuple[str, ...]] = set()  # what passed: apply, inv and sizes
+_checked: set[tuple[str, ...]] = set()  # what passed: apply, inv, sizes, numbers for all symbols
 _parts: set[Part] = set()  # and these
 
 
@@ -55,7 +55,10 @@ def check_small(block: GenP, sizes: Sequence[Expr]) -> None:
     if key in _checked:
         return
     for values, dims in _sampled(facts, sizes, names, others) if others else _small(sizes, names):
-        _check_table(block, dims, values, forward, back)
+        at = *key, *(f"{name}={value}" for name, value in values.items())
+        if at not in _checked:
+            _check_table(block, dims, values, forward, back)
+            _checked.add(at)
     if not others:
         _checked.add(key)
 
