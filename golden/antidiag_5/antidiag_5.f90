@@ -26,7 +26,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> Parameter flat: 0 <= flat < 25
   !> Result: 0 <= i < 5, 0 <= j < 5
-  !> int32 is enough: every value lies in -29..48.
+  !> int32 is enough: every value lies in -28..48.
   pure elemental subroutine antidiag_5_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j

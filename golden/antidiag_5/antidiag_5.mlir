@@ -54,7 +54,7 @@ func.func @antidiag_5_apply(%i: i32, %j: i32) -> i32 {
 // Logical index (i, j) of a physical position.
 // Parameter flat: 0 <= flat < 25
 // Result: 0 <= i < 5, 0 <= j < 5
-// int32 is enough: every value lies in -29..48.
+// int32 is enough: every value lies in -28..48.
 func.func @antidiag_5_inv(%flat: i32) -> (i32, i32) {
   %c14_i32 = arith.constant 14 : i32
   %c24_i32 = arith.constant 24 : i32

@@ -47,7 +47,7 @@ def antidiag_5_inv(flat):
     Returns:
         0 <= i < 5, 0 <= j < 5
 
-    int32 is enough: every value lies in -29..48.
+    int32 is enough: every value lies in -28..48.
     """
     choice = np.where(flat <= 14, flat, 24 - flat)
     root = _isqrt(2 * choice)

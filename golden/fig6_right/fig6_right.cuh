@@ -41,11 +41,10 @@ LEGO_HOST_DEVICE constexpr int fig6_right_isqrt(int n) noexcept {
 /// @return 0 <= the result < 36
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int fig6_right_apply(int i, int j) noexcept {
-  const int i_mod_3 = i % 3;
-  const int total = i_mod_3 + j % 3;
+  const int total = i % 3 + j % 3;
   const int choice = total <= 2 ? total : 4 - total;
   const int quotient = choice * (choice + 1) >> 1;
-  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /// The result of fig6_right_inv.

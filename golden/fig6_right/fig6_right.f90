@@ -14,16 +14,15 @@ contains
   !> Parameter i: 0 <= i < 6
   !> Parameter j: 0 <= j < 6
   !> Result: 0 <= the result < 36
-  !> int32 is enough: every value lies in -4..35.
+  !> int32 is enough: every value lies in -4..39.
   pure elemental integer(int32) function fig6_right_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: i_mod_3, total, choice, quotient
-    i_mod_3 = mod(i, 3_int32)
-    total = i_mod_3 + mod(j, 3_int32)
+    integer(int32) :: total, choice, quotient
+    total = mod(i, 3_int32) + mod(j, 3_int32)
     choice = merge(total, 4_int32 - total, total <= 2_int32)
     quotient = shifta(choice * (choice + 1_int32), 1)
-    fig6_right_apply = i_mod_3 + merge(quotient, 6_int32 - quotient, total <= 2_int32) &
-        + merge(0_int32, 18_int32, j < 3_int32) + merge(0_int32, 9_int32, i < 3_int32)
+    fig6_right_apply = merge(0_int32, 18_int32, j < 3_int32) + merge(i, i + 6_int32, i < 3_int32) &
+        + merge(quotient, 6_int32 - quotient, total <= 2_int32)
   end function fig6_right_apply
 
   !> Logical index (i, j) of a physical position.

@@ -29,11 +29,10 @@ int fig6_right_isqrt(int n) {
 // Result: 0 <= the result < 36
 // int32 is enough: every value lies in 0..35.
 int fig6_right_apply(int i, int j) {
-  int i_mod_3 = i % 3;
-  int total = i_mod_3 + j % 3;
+  int total = i % 3 + j % 3;
   int choice = total <= 2 ? total : 4 - total;
   int quotient = choice * (choice + 1) >> 1;
-  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
 }
 
 // Logical index (i, j) of a physical position.

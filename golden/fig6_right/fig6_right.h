@@ -28,11 +28,10 @@ static inline int32_t fig6_right_isqrt_i32(int32_t n) {
 /// @return 0 <= the result < 36
 /// @note int32 is enough: every value lies in 0..35.
 static inline int32_t fig6_right_apply(int32_t i, int32_t j) {
-  const int32_t i_mod_3 = i % 3;
-  const int32_t total = i_mod_3 + j % 3;
+  const int32_t total = i % 3 + j % 3;
   const int32_t choice = total <= 2 ? total : 4 - total;
   const int32_t quotient = choice * (choice + 1) >> 1;
-  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /// The result of fig6_right_inv.

@@ -41,11 +41,10 @@ constexpr std::int32_t isqrt(std::int32_t n) noexcept {
 /// @return 0 <= the result < 36
 /// @note int32 is enough: every value lies in 0..35.
 [[nodiscard]] constexpr std::int32_t fig6_right_apply(std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t i_mod_3 = i % 3;
-  const std::int32_t total = i_mod_3 + j % 3;
+  const std::int32_t total = i % 3 + j % 3;
   const std::int32_t choice = total <= 2 ? total : 4 - total;
   const std::int32_t quotient = choice * (choice + 1) >> 1;
-  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /// The result of fig6_right_inv.

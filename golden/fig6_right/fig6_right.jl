@@ -17,12 +17,11 @@ Physical position of the logical index (i, j).
 - int32 is enough: every value lies in 0..35.
 """
 @inline function fig6_right_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    i_mod_3 = i % Ti(3)
-    total = i_mod_3 + j % Ti(3)
+    total = i % Ti(3) + j % Ti(3)
     choice = total <= 2 ? total : Ti(4) - total
     quotient = (choice * (choice + Ti(1))) >> 1
-    return i_mod_3 + (total <= 2 ? quotient : Ti(6) - quotient) + (j < 3 ? Ti(0) : Ti(18)) +
-        (i < 3 ? Ti(0) : Ti(9))
+    return (j < 3 ? Ti(0) : Ti(18)) + (i < 3 ? i : i + Ti(6)) +
+        (total <= 2 ? quotient : Ti(6) - quotient)
 end
 
 """

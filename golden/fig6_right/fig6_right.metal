@@ -28,11 +28,10 @@ static inline int fig6_right_isqrt_i32(int n) {
 /// @return 0 <= the result < 36
 /// @note int32 is enough: every value lies in 0..35.
 static inline int fig6_right_apply(int i, int j) {
-  const int i_mod_3 = i % 3;
-  const int total = i_mod_3 + j % 3;
+  const int total = i % 3 + j % 3;
   const int choice = total <= 2 ? total : 4 - total;
   const int quotient = choice * (choice + 1) >> 1;
-  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /// The result of fig6_right_inv.

@@ -15,11 +15,10 @@
  * @returns {number} 0 <= the result < 36
  */
 export function fig6_right_apply(i, j) {
-  const i_mod_3 = i % 3;
-  const total = i_mod_3 + j % 3;
+  const total = i % 3 + j % 3;
   const choice = total <= 2 ? total : 4 - total;
   const quotient = choice * (choice + 1) >> 1;
-  return i_mod_3 + (total <= 2 ? quotient : 6 - quotient) + (j < 3 ? 0 : 18) + (i < 3 ? 0 : 9);
+  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /**

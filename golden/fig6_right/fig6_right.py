@@ -19,15 +19,11 @@ def fig6_right_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 36
     """
-    i_mod_3 = i % 3
-    total = i_mod_3 + j % 3
+    total = i % 3 + j % 3
     choice = total if total <= 2 else 4 - total
     quotient = choice * (choice + 1) // 2
     return (
-        i_mod_3
-        + (quotient if total <= 2 else 6 - quotient)
-        + (0 if j < 3 else 18)
-        + (0 if i < 3 else 9)
+        (0 if j < 3 else 18) + (i if i < 3 else i + 6) + (quotient if total <= 2 else 6 - quotient)
     )
 
 

@@ -30,14 +30,12 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
-    let i_mod_3 = i % 3;
-    let total = i_mod_3 + j % 3;
+    let total = i % 3 + j % 3;
     let choice = if total <= 2 { total } else { 4 - total };
     let quotient = (choice * (choice + 1)) >> 1;
-    i_mod_3
+    (if j < 3 { 0 } else { 18 })
+        + (if i < 3 { i } else { i + 6 })
         + (if total <= 2 { quotient } else { 6 - quotient })
-        + (if j < 3 { 0 } else { 18 })
-        + (if i < 3 { 0 } else { 9 })
 }
 
 /// Logical index `(i, j)` of a physical position.

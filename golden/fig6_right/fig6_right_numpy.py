@@ -31,17 +31,15 @@ def fig6_right_apply(i, j):
     Returns:
         0 <= the result < 36
 
-    int32 is enough: every value lies in -4..35.
+    int32 is enough: every value lies in -4..39.
     """
-    i_mod_3 = i % 3
-    total = i_mod_3 + j % 3
+    total = i % 3 + j % 3
     choice = np.where(total <= 2, total, 4 - total)
     quotient = (choice * (choice + 1)) >> 1
     return (
-        i_mod_3
+        np.where(j < 3, 0, 18)
+        + np.where(i < 3, i, i + 6)
         + np.where(total <= 2, quotient, 6 - quotient)
-        + np.where(j < 3, 0, 18)
-        + np.where(i < 3, 0, 9)
     )
 
 

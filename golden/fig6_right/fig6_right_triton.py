@@ -33,17 +33,15 @@ def fig6_right_apply(i, j):
     Returns:
         0 <= the result < 36
 
-    int32 is enough: every value lies in -4..35.
+    int32 is enough: every value lies in -4..39.
     """
-    i_mod_3 = i % 3
-    total = i_mod_3 + j % 3
+    total = i % 3 + j % 3
     choice = tl.where(total <= 2, total, 4 - total)
     quotient = (choice * (choice + 1)) >> 1
     return (
-        i_mod_3
+        tl.where(j < 3, 0, 18)
+        + tl.where(i < 3, i, i + 6)
         + tl.where(total <= 2, quotient, 6 - quotient)
-        + tl.where(j < 3, 0, 18)
-        + tl.where(i < 3, 0, 9)
     )
 
 

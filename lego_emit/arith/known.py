@@ -13,6 +13,7 @@ from zlib import crc32
 from .evaluate import Evaluation, Undefined
 from .expr import Cond, Expr
 from .intervals import Interval
+from .points import Points
 from .rebuild import rebuild
 from .steps import Divided, Log
 from .terms import Atom, Identity
@@ -20,7 +21,7 @@ from .terms import Atom, Identity
 SAMPLES = 24
 CACHES = (
     "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
-    "_tops", "_symbols",
+    "_tops", "_symbols", "_points",
 )  # fmt: skip
 
 
@@ -98,6 +99,7 @@ class Known:
         self._rebuilt: dict[Identity, Expr] = {}
         self._tops: dict[Atom, Expr | None] = {}
         self._symbols: dict[Identity, set[str]] = {}
+        self._points: dict[tuple[tuple[str, range], ...], Points] = {}
         self._open: set[Atom] = set()  # symbols whose bounds are being looked at
 
     @contextmanager

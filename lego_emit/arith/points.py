@@ -11,7 +11,8 @@ from typing import Any
 from .expr import Cond, Expr
 from .terms import Atom
 
-MOST = 1024  # points that are looked at
+MOST = 1024  # points that are looked at where a path parts
+MOST_PROVING = 4096  # and in place of a question to Z3
 Column = list[int | None]  # None where there is no value, as after a division by zero
 
 _COMPARE = {"lt": operator.lt, "le": operator.le, "eq": operator.eq, "ne": operator.ne}
@@ -54,6 +55,10 @@ class Points:
             left &= self._where(other)[not value]
         places = self._where(condition)
         return [value for value in (True, False) if left & places[not value]]
+
+    def nonneg(self, e: Expr) -> bool:
+        """Whether an expression has a value that is not negative everywhere."""
+        return all(value is not None and value >= 0 for value in self._expr(e))
 
     def _where(self, condition: Cond) -> tuple[int, int]:
         """The points where it holds, or has no value, and those where it does not, as bits."""

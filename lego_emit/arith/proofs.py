@@ -1,20 +1,24 @@
 """Proofs that an expression is not negative, in the order of their cost.
 
 Constant intervals; substitution of bounds, which telescopes over mixed-radix sums; a constraint;
-then, where samples do not refute it, Z3 with a resource limit (a limit in time would make the output
+then, where samples do not refute it, all values where these are few, and Z3 with a resource limit (a limit in time would make the output
 depend on the machine).
 """
 
 from __future__ import annotations
 
 from itertools import islice
+from math import prod
 
 from .expr import Cond, Expr, distribute, divide_terms
 from .known import SAMPLES, Range, value_at
+from .points import MOST_PROVING, Points
 from .ranges import Ranges
 from .terms import Atom, Terms, times, without
 
-PROVERS = ("intervals", "mixed-radix bounds", "bounds put in one by one", "a known bound", "Z3")
+PROVERS = (
+    "intervals", "mixed-radix bounds", "bounds put in one by one", "a known bound", "all values", "Z3",
+)  # fmt: skip
 SHIFTED_DEGREE = 6
 REFUTING = 8  # of the samples, before a proof is tried
 Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
@@ -42,7 +46,7 @@ class Proofs(Ranges):
             known = self._proofs[key] = (
                 (not numeric and (self._telescopes(e) or self._prove(e, 12)))
                 or self._by_constraint(e)
-                or (not numeric and self._by_z3(e))
+                or (not numeric and self.use_z3 and (self._by_points(e) or self._by_z3(e)))
             )
             self.log = log
         return known
@@ -87,7 +91,7 @@ class Proofs(Ranges):
         for k in self.constraints:
             if self._prove(e - k, 6):
                 return PROVERS[3], k
-        return PROVERS[4], None
+        return PROVERS[4 if self._by_points(e) else 5], None
 
     def _telescopes(self, e: Expr) -> bool:
         """e >= 0 by putting every index's worst bound in at once: enough for mixed-radix sums,
@@ -393,9 +397,27 @@ class Proofs(Ranges):
             self._symbols[key] = found
         return self._symbols[key]
 
+    def _by_points(self, e: Expr) -> bool:
+        """e >= 0 at all values of its symbols, where these are few."""
+        ranges = {}
+        for name in sorted(e.symbols()):
+            known = self.ranges.get(name, Range())
+            if known.lo is None or known.hi is None:
+                return False
+            lo, hi = known.lo.constant, known.hi.constant
+            if lo is None or hi is None:
+                return False
+            ranges[name] = range(lo, hi + 1)
+        if not 0 < prod(map(len, ranges.values())) <= MOST_PROVING or self._refuted(e):
+            return False
+        key = tuple(ranges.items())
+        if key not in self._points:
+            self._points[key] = Points(ranges)
+        return self._points[key].nonneg(e)
+
     def _by_z3(self, e: Expr) -> bool:
         """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""
-        if not self.use_z3 or not e.atoms() or self.z3_queries >= Z3_QUERIES:
+        if not e.atoms() or self.z3_queries >= Z3_QUERIES:
             return False
         if any(map(_beyond_z3, e.deep_atoms())):
             return False
