@@ -25,7 +25,7 @@ from ..trace.learn import learn_layout
 from ..trace.subject import index_of
 from ..trace.trace import Trace
 from .texts import START, balanced
-from .values import Kernel, Value
+from .values import Kernel, Name, Value
 
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
 NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
@@ -50,12 +50,16 @@ class Names(Kernel):
         self.printer, self.index_type = printer, own[0] if len(own) == 1 else index_type
         self.assume, self.ranges, self.where = [*assume], dict(ranges), dict(where)
         self.types: dict[str, str] = {}
+        self.names: dict[str, Name] = {}
+        self.typed_names: set[str] = set()  # those whose type the template says
         self.sizes: set[str] = set()
         self.assumptions: dict[str, None] = {}
         self._promises: dict[str, str] = {}  # the ranges of names that were written as statements
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
         self._made: dict[str, set[str]] = {}  # what the names that were written are made of
         self._blocks: dict[str, str] = {}  # the names of the numbers below a size, and their texts
+        self._scopes: list[tuple[dict[str, Name], list[Any]]] = []
+        self._ended: set[str] = set()  # names of inner scopes
         self._bindings: dict[str, Any] = {}
         self._programs: dict[Any, Program] = {}
         self._traces: dict[Any, Trace] = {}
@@ -66,8 +70,9 @@ class Names(Kernel):
         self._usual = own[0]  # the language's int
         self.typed = index_type != "auto"
 
-    def declare(self, name: str, type_name: str | None = None) -> Value:
-        """A name of the kernel's own, of an index type; the language's usual int unless said."""
+    def declare(self, name: str, type_name: str | None = None, typed: bool = True) -> Value:
+        """A name of the kernel's own, of an index type; the language's usual int unless said. typed:
+        it is the template that says it."""
         if type_name is not None and type_name not in self.printer.types:
             known = [t for t in INDEX_TYPES if t in self.printer.types]
             raise TemplateError(
@@ -82,13 +87,31 @@ class Names(Kernel):
         if name in self.types and name not in self.sizes:
             self._forget(name)
         self.types[name] = type_name or self._usual
-        return Value(self, lambda: self._bound(name), name)
+        if type_name and typed:
+            self.typed_names.add(name)
+        if name not in self.sizes:
+            self.names[name] = Name(self, lambda: self._bound(name), name)
+        return self.names[name]
 
     def size(self, name: str) -> Value:
         """A layout's own size, which is a name of the kernel's too."""
         self.types.setdefault(name, self._usual)
         self.sizes.add(name)
-        return Value(self, lambda: self._bound(name), name)
+        return self.names.setdefault(name, Name(self, lambda: self._bound(name), name))
+
+    def enter(self) -> None:
+        """A scope of the template begins: a loop's, a macro's, a block's."""
+        self._scopes.append((dict(self.names), [*self.assume]))
+
+    def leave(self) -> None:
+        """The scope ends, and with it what was assumed there. What it declared is of no use from now
+        on, for the kernel's language may have other scopes."""
+        names, assume = self._scopes.pop()
+        for name in [n for n, value in self.names.items() if names.get(n) is not value]:
+            self._forget(name)
+            del self.names[name], self.types[name]
+            self._ended.add(name)
+        self.assume = [a for a in self.assume if any(a is said for said in assume)]
 
     def suppose(self, said: Any) -> None:
         """One more assumption, of names that are declared."""
@@ -118,12 +141,23 @@ class Names(Kernel):
         self.assume = [a for a in self.assume if name not in names_of(a)]
         self.ranges.pop(name, None)
         self._made = {n: of - {name} for n, of in self._made.items() if n != name}
+        self.typed_names.discard(name)
 
     def declared(self, name: str, user: str) -> None:
         """Raises TemplateError unless the name is one."""
+        self._check_scope(name, user)
         if name not in self.types:
             raise TemplateError(
                 f"{user}: {name} is no declared name.{nearest(name, list(self.types))}"
+            )
+
+    def _check_scope(self, name: str, user: str, meant: Name | None = None) -> None:
+        """Raises TemplateError where a name is no longer the one that was meant, or none."""
+        now = self.names.get(name)
+        if now is not meant if meant is not None else now is None and name in self._ended:
+            raise TemplateError(
+                f"{user}: {name} was declared again, or in a loop, macro or block that has ended; write "
+                f"{{% names {name} %}} before, or take names of their own"
             )
 
     def _bound(self, name: str) -> Expr:
@@ -163,8 +197,9 @@ class Names(Kernel):
     def _text(self, text: str) -> Value:
         """A name, or any other expression of the language, which is taken as it stands."""
         text = text.strip()
+        self._check_scope(text, f"the text {shown(text)}")
         if text in self.types:
-            return Value(self, lambda: self._bound(text), text)
+            return self.names.get(text, Value(self, lambda: self._bound(text), text))
         if not text or START in text or not balanced(text):
             raise TemplateError(f"{shown(text)} is no expression of the kernel's language")
         known = {t: n for n, t in self._texts.items()}
@@ -201,6 +236,9 @@ class Names(Kernel):
 
     def _program(self, values: Mapping[str, Value]) -> Program:
         """Values as a lowered function of all names, of which params are those that it uses."""
+        for value in values.values():
+            for name in value.made_of:
+                self._check_scope(name.said, value.said, name)
         what = tuple((name, type(value), value.said) for name, value in values.items())
         key = what, self._state()
         if key not in self._programs:

@@ -18,7 +18,7 @@ from ..errors import LegoError, TemplateError, shown
 from ..files import note
 from .placed import placed, sizes_of
 from .spelling import Kernel
-from .tags import KERNEL, KernelTags
+from .tags import KERNEL, KernelTags, Scoped
 from .texts import CLOSED, END, MARKED, START, bracketed
 from .values import Value
 
@@ -106,7 +106,7 @@ def _read(file: Path) -> str:
 
 
 def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
-    kind = _Sandbox if sandboxed else jinja2.Environment
+    kind = _Sandbox if sandboxed else Scoped
     return kind(
         trim_blocks=True,
         lstrip_blocks=True,
@@ -118,7 +118,7 @@ def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
     )
 
 
-class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
+class _Sandbox(Scoped, jinja2.sandbox.ImmutableSandboxedEnvironment):
     """Jinja's sandbox, in which values tell nothing of how they are made."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:

@@ -18,7 +18,7 @@ from ..pipeline import build_program
 from .names import Names, fresh
 from .texts import CLOSED, END, START, unbracketed
 from .values import Test, Value, values_of
-from .widths import Widths
+from .widths import Widths, fits
 
 LARGEST = 2000  # operations of one expression
 EXTREMES = {"min": "lt", "max": "gt"}
@@ -120,17 +120,19 @@ class Kernel(Names):
             own[name] = fresh(f"{names[0]}_{name}", {*self.types, *names, *own.values()})
         for _, node in (*view.body, *view.outputs):
             self._check_helpers(node, view, ", ".join(v.said for v in values))
-        types = {**self.types, **dict.fromkeys(own.values(), function.index_type)}
+        index_type = function.index_type
+        kinds = {n: self._declared_type(n, node, index_type) for n, node in view.outputs}
+        types = {**self.types, **dict.fromkeys(own.values(), index_type)}
         widths = Widths(self.printer, view, types, self._texts, self._blocks)
         lines, form = [], self.printer.declaration
         for name, node in (*view.body, *view.outputs):
-            root = widths.declared(renamed(node, own))
+            kind = kinds.get(name, index_type)
+            root = widths.declared(renamed(node, own), kind)
             text = unbracketed(self.printer.inline(self.printer.expression(root, view)))
-            lines.append(form.format(name=own.get(name, name), expr=text, T=view.T))
+            lines.append(form.format(name=own.get(name, name), expr=text, T=self.printer.types[kind]))
         made_of = set[str]().union(*(self._names_in(param.name) for param in function.params))
         for name in names:
-            self._forget(name)
-            self.declare(name, self._declared_type(name, function))
+            self.declare(name, kinds[name], name in self.typed_names)
             self._made[name] = made_of
         for name, promise in zip(names, function.promises, strict=False):
             bounds = (
@@ -144,13 +146,14 @@ class Kernel(Names):
         """Whether a bound is one in layouts' sizes alone; another hides the range that an index has."""
         return all(node.op != "var" or node.value in self.sizes for node in bound.walk())
 
-    def _declared_type(self, name: str, function: Function) -> str:
-        """The type of a name that a statement gives a value."""
-        before, made = self.types.get(name), function.index_type
-        if "{T}" in self.printer.declaration or before in (None, made):
+    def _declared_type(self, name: str, node: Node, made: str) -> str:
+        """The type of a name that a statement gives a value: of a statement that says none, or where
+        the template says one, the type that it was declared."""
+        before = self.types.get(name)
+        if before is None or ("{T}" in self.printer.declaration and name not in self.typed_names):
             return made
         (least, most), (lo, hi) = INDEX_TYPES[before], INDEX_TYPES[made]
-        if not least <= lo <= hi <= most:
+        if not least <= lo <= hi <= most and not fits(node, before):
             raise TemplateError(
                 f"{name} is declared {before}, and its value may need {made}: write "
                 f"{{% names {name}: {made} %}}, and say so in the kernel"
