@@ -94,7 +94,7 @@ class TritonPrinter(NumpyPrinter):
     kernel_types = ()
     cast = "tl.cast({0}, {T})"
     declaration = "{name} = {expr}"
-    widens = True
+    infers = widens = True
 
     def unit_name(self, name: str) -> str:
         """The module's name, another one than the plain Python module's."""

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +28,7 @@ HOST_FLAGS += ["-Wno-unknown-pragmas", "-Wno-unused-parameter", "-Werror"]
 NVCC_FLAGS = ["-std=c++17", "-O3", "-Werror", "all-warnings"]
 
 Sizes = tuple[int, ...]
+Check = Callable[[Any], Iterator["Found"]]  # of a machine
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,11 @@ class Found:
 
 
 @cache
-def kernel_text(folder: Path) -> str:
-    """kernel.cu.j2 with the layouts of layouts.py, as the README's command makes it."""
-    given = [folder / "kernel.cu.j2", "--layouts", folder / "layouts.py"]
+def kernel_text(folder: Path, template: str = "kernel.cu.j2", *options: str) -> str:
+    """A folder's template with the layouts of its layouts.py, as the README's command makes it."""
+    given = [folder / template, "--layouts", folder / "layouts.py"]
     with redirect_stdout(StringIO()) as made:
-        lego_emit(["render", *map(str, given)], standalone_mode=False)
+        lego_emit(["render", *map(str, given), *options], standalone_mode=False)
     return made.getvalue()
 
 
@@ -122,9 +123,7 @@ def compiled(text: str, example: Path, folder: Path, arch: str = "sm_90") -> Pat
     return folder / "kernel.cubin"
 
 
-def checked(
-    folder: Path, check: Callable[[Machine], Iterator[Found]], on_gpu: bool
-) -> Iterator[tuple[Found, str]]:
+def checked(folder: Path, check: Check, on_gpu: bool) -> Iterator[tuple[Found, str]]:
     """What an example's check finds, and the device."""
     with tempfile.TemporaryDirectory() as name:
         machine = (Gpu if on_gpu else Host)(kernel_text(folder), folder, Path(name))
@@ -137,16 +136,14 @@ def row(*cells: Any) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def main(
-    check: Callable[[Machine], Iterator[Found]], file: str, arguments: Sequence[str] | None = None
-) -> None:
+def main(check: Check, file: str, checked: Callable[..., Any] = checked) -> None:
     """An example's check.py: a row for each kernel; exits with 1 where one is wrong.
 
     usage: check.py [--gpu]
     """
     parser = argparse.ArgumentParser()
-    parser.add_argument("--gpu", action="store_true", help="on a GPU, not as host C++")
-    on_gpu, wrong = parser.parse_args(arguments).gpu, False
+    parser.add_argument("--gpu", action="store_true", help="on a GPU, not on the host")
+    on_gpu, wrong = parser.parse_args().gpu, False
     try:
         for found, device in checked(Path(file).resolve().parent, check, on_gpu):
             sound = "" if found.is_right else f" (allowed: {found.allowed:.1e})"

@@ -162,6 +162,7 @@ class Printer:
     widens = False  # whether an operand of the index type makes a narrower one as wide
     kernel_types: tuple[str, ...] = ()  # default_index of kernels, where it is another
     declaration = ""  # a statement that declares {name} of the type {T} with the value {expr}
+    infers = False  # whether a name that a statement declares has the type of its value, not {T}
     bit_operations = True
     lazy_select = True
     hexadecimal = False

@@ -17,14 +17,12 @@ from ..emit import registry
 from ..errors import LegoError, TemplateError, shown
 from ..files import note
 from .placed import placed, sizes_of
-from .spelling import CLOSED, END, START, Kernel
-from .tags import KERNEL, KernelTags
+from .spelling import Kernel
+from .tags import KERNEL, KernelTags, Scoped
+from .texts import CLOSED, END, MARKED, START, bracketed
 from .values import Value
 
 INLINE = "<template>"  # what a template that is no file is called
-MARKED = re.compile(f"{START}({CLOSED}?)([^{START}{END}]*){END}")
-COMMENTED = re.compile(r"(//|#|!).*\Z")  # a last line that may end in a comment
-CARRIED_ON = re.compile(r"\s*([-+*/%<>=!&|^@.?]|(and|or)\b)")
 
 
 class Rendered(str):
@@ -89,7 +87,7 @@ def render(
         found = template.render()
         kernel.finished()
     lines_end = not kernel.printer.declaration.endswith(";")
-    made = Rendered(MARKED.sub(_bracketed(found, lines_end), found))
+    made = Rendered(MARKED.sub(bracketed(found, lines_end), found))
     if any(mark in made for mark in (START, END, CLOSED)):
         raise TemplateError(
             f"{file or INLINE}: a filter has cut an index expression, or the text has the "
@@ -108,7 +106,7 @@ def _read(file: Path) -> str:
 
 
 def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
-    kind = _Sandbox if sandboxed else jinja2.Environment
+    kind = _Sandbox if sandboxed else Scoped
     return kind(
         trim_blocks=True,
         lstrip_blocks=True,
@@ -120,7 +118,7 @@ def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
     )
 
 
-class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
+class _Sandbox(Scoped, jinja2.sandbox.ImmutableSandboxedEnvironment):
     """Jinja's sandbox, in which values tell nothing of how they are made."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
@@ -140,29 +138,6 @@ class _Beside(jinja2.FileSystemLoader):
             raise TemplateError(f"{template} cannot be read: {error}") from None
         note(Path(found[1]))
         return found
-
-
-def _bracketed(whole: str, lines_end: bool) -> Any:
-    """Puts an expression into brackets unless those around it, or its place, do. lines_end: a line's
-    end is a statement's."""
-
-    def text(match: re.Match[str]) -> str:
-        closed, inner = match.groups()
-        head, rest = whole[: match.start()], whole[match.end() :]
-        before, after = head.rstrip(), rest.lstrip(" \t")[:1]
-        if "\n" in head[len(before) :] and COMMENTED.search(before):
-            return inner if closed else f"({inner})"
-        assigned = re.search(r"(^|[^=<>!:/~])=$|\breturn$", before) is not None
-        if lines_end and after in ("", "\n"):
-            ends = assigned and not CARRIED_ON.match(rest)
-        else:
-            after = rest.lstrip()[:1]
-            opens = assigned or before[-1:] in ("(", "[", "{", ",", ";")
-            ends = opens and after in (")", "]", "}", ",", ";")
-            ends = ends or (after == "{" and re.search(r"\b(if|while)$", before) is not None)
-        return inner if closed or ends else f"({inner})"
-
-    return text
 
 
 @contextmanager

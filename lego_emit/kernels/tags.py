@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import jinja2
 from jinja2 import nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 
 KERNEL = "_kernel"  # the rendering, in a template's globals
+SCOPED = (
+    nodes.For, nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.With, nodes.AssignBlock,
+    nodes.Block, nodes.Scope,
+)  # fmt: skip
 
 
 class KernelTags(Extension):
@@ -66,6 +71,18 @@ class KernelTags(Extension):
             stored.append(nodes.Assign(nodes.Name(name, "store"), made))
         return stored
 
+    def scoped(self, template: nodes.Template) -> None:
+        """Tells the rendering where the template's inner scopes begin and end."""
+        for node in [*template.find_all(SCOPED)]:
+            for part in ("body", "else_"):
+                if body := getattr(node, part, None):
+                    enter, leave = (
+                        nodes.ExprStmt(self._kernel_call(method, [])).set_lineno(node.lineno)
+                        for method in ("enter", "leave")
+                    )
+                    setattr(node, part, [enter, *body, leave])
+        template.set_environment(self.environment)
+
     def _kernel_call(self, method: str, arguments: list[Any]) -> nodes.Expr:
         return self._call("called", [nodes.Name(KERNEL, "load"), nodes.Const(method), *arguments])
 
@@ -75,3 +92,13 @@ class KernelTags(Extension):
     def called(self, kernel: Any, method: str, *arguments: Any) -> Any:
         """A method of the rendering."""
         return getattr(kernel, method)(*arguments)
+
+
+class Scoped(jinja2.Environment):
+    """Jinja's environment, whose templates tell their scopes."""
+
+    def _generate(self, source: nodes.Template, *given: Any, **named: Any) -> str:
+        for extension in self.extensions.values():
+            if isinstance(extension, KernelTags):
+                extension.scoped(source)
+        return super()._generate(source, *given, **named)

@@ -70,11 +70,19 @@ class Value:
     ):
         """of: the values that it is made of, by which layouts."""
         self.kernel, self.make, self.said = kernel, make, said
+        of = [*of]
+        self.made_of = dict.fromkeys(x for value in of for x in value.made_of)
         self.layouts = dict.fromkeys(x for value in of for x in value.layouts)
         self.layouts |= dict.fromkeys(layouts)
 
+    made_of: dict[Name, None]  # the declared names in it
+
     def __str__(self) -> str:
         return self.kernel.expression(self)
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Raises TemplateError."""
+        raise TemplateError(f"{self.said} is an index expression, and no function")
 
     def __repr__(self) -> str:
         return self.said
@@ -144,6 +152,14 @@ class Value:
 
     def __neg__(self) -> Value:
         return 0 - self
+
+
+class Name(Value):
+    """A name of the kernel's own, as it was declared once."""
+
+    def __init__(self, kernel: Kernel, make: Callable[[], Any], said: str):
+        super().__init__(kernel, make, said)
+        self.made_of = {self: None}
 
 
 class Step(Value):

@@ -40,17 +40,13 @@ class Widths:
         made, own = self._typed(node)
         return self._cast(made, own) if typed and not node.is_bool else made
 
-    def declared(self, node: Node) -> Node:
-        """A fitted node as the value of a variable of the index type."""
+    def declared(self, node: Node, to: str) -> Node:
+        """A fitted node as the value of a variable of a type."""
         made, own = self._typed(node)
-        becomes = self.printer.widens and (own is None or self._widens(own))
-        return made if becomes or node.is_bool else self._cast(made, own)
-
-    def _widens(self, own: str) -> bool:
-        """Whether what meets the index type is made as wide, with its value."""
-        least, most = INDEX_TYPES[self.wide]
-        lo, hi = INDEX_TYPES[own]
-        return own == self.wide or least <= lo < 0 < hi <= most  # C's unsigned ones warn
+        if self.printer.infers:
+            return self._cast(made, own or self.printer.default_index[0], to)
+        becomes = self.printer.widens and (own is None or _widens(own, to))
+        return made if becomes or node.is_bool else self._cast(made, own, to)
 
     def _typed(self, node: Node) -> tuple[Node, str | None]:
         """(a node of the kernel's own names, its type; None where any type will do)."""
@@ -88,12 +84,12 @@ class Widths:
         """Whether a node of operands of one type can be computed in it."""
         if own == self.wide:
             return True
-        if "{T}" in op.text or not (node.is_bool or node.op in SHRINKING or _fits(node, own)):
+        if "{T}" in op.text or not (node.is_bool or node.op in SHRINKING or fits(node, own)):
             return False
         if node.op in SHIFTS:
             count = node.args[1]
             return count.hi is not None and count.hi < int(re.sub(r"\D", "", own) or 0)
-        return all(_fits(a, own) for a in node.args if a.op == "const")
+        return all(fits(a, own) for a in node.args if a.op == "const")
 
     def _literal(self, node: Node, own: str) -> Node:
         """A number as a literal of a type."""
@@ -122,19 +118,28 @@ class Widths:
         """Whether what is cast stands in brackets of the cast's own."""
         return re.search(r"\(\{0\}[),]", self.printer.cast) is not None
 
-    def _cast(self, node: Node, own: str | None) -> Node:
+    def _cast(self, node: Node, own: str | None, to: str | None = None) -> Node:
+        """A node of one type as one of another, which is the index type unless said."""
         types = self.printer.types
-        if own is None or not self.printer.cast or types[own] == types[self.wide]:
+        T = types[to or self.wide]
+        if own is None or not self.printer.cast or types[own] == T:
             return node
         need = 0 if self._encloses() else ATOM
         inner = self.printer.inline(self.printer.expression(node, self.view, need))
-        text = self.printer.cast.format(inner, T=self.view.T)
+        text = self.printer.cast.format(inner, T=T)
         return replace(node, op="var", args=(), value=text)
 
 
-def _fits(node: Node, index_type: str) -> bool:
+def fits(node: Node, index_type: str) -> bool:
+    """Whether a value is proven to be one of the type."""
     least, most = INDEX_TYPES[index_type]
     return node.lo is not None and node.hi is not None and least <= node.lo <= node.hi <= most
+
+
+def _widens(own: str, to: str) -> bool:
+    """Whether a value of one type becomes the same of another, without a warning."""
+    (least, most), (lo, hi) = INDEX_TYPES[to], INDEX_TYPES[own]
+    return own == to or least <= lo < 0 < hi <= most  # C's unsigned ones warn
 
 
 def _signed(index_type: str) -> bool:

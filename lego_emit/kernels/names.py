@@ -1,0 +1,307 @@
+"""What a rendering knows of its names: their types and ranges, what is assumed, what a value comes to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from ..algebra.block import Block
+from ..arith.assume import parse
+from ..arith.expr import Expr
+from ..arith.facts import current
+from ..arith.given_ranges import parse_ranges
+from ..arith.terms import Atom
+from ..emit.printer import Printer
+from ..errors import TemplateError, nearest, shown
+from ..ir.program import INDEX_TYPES, Program
+from ..kinds import is_integer, is_symbolic
+from ..pipeline import build_program
+from ..trace.follow import follow, go_on
+from ..trace.learn import learn_layout
+from ..trace.subject import index_of
+from ..trace.trace import Trace
+from .texts import START, balanced
+from .values import Kernel, Name, Value
+
+OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
+NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
+BLOCK = re.compile(r"\bblock_\d+\b")  # and for the numbers below a size
+
+
+class Names(Kernel):
+    """The printer, the names and their types, what is assumed of them.
+
+    assumptions: what the expressions that were printed rest on, as a header says it.
+    """
+
+    def __init__(
+        self,
+        printer: Printer,
+        index_type: str,
+        assume: Sequence[Any],
+        ranges: Mapping[str, Any],
+        where: Mapping[str, Any],
+    ):
+        own = printer.kernel_types or printer.default_index
+        self.printer, self.index_type = printer, own[0] if len(own) == 1 else index_type
+        self.assume, self.ranges, self.where = [*assume], dict(ranges), dict(where)
+        self.types: dict[str, str] = {}
+        self.names: dict[str, Name] = {}
+        self.typed_names: set[str] = set()  # those whose type the template says
+        self.sizes: set[str] = set()
+        self.assumptions: dict[str, None] = {}
+        self._promises: dict[str, str] = {}  # the ranges of names that were written as statements
+        self._texts: dict[str, str] = {}  # the names of opaque texts, and they
+        self._made: dict[str, set[str]] = {}  # what the names that were written are made of
+        self._blocks: dict[str, str] = {}  # the names of the numbers below a size, and their texts
+        self._scopes: list[tuple[dict[str, Name], list[Any]]] = []
+        self._ended: set[str] = set()  # names of inner scopes
+        self._bindings: dict[str, Any] = {}
+        self._programs: dict[Any, Program] = {}
+        self._traces: dict[Any, Trace] = {}
+        if not printer.declaration:
+            raise TemplateError(f"kernels are not rendered in {printer.title} yet")
+        if index_type not in ("auto", self.index_type):
+            raise TemplateError(f"kernels in {printer.title} compute in {own[0]}, not {index_type}")
+        self._usual = own[0]  # the language's int
+        self.typed = index_type != "auto"
+
+    def declare(self, name: str, type_name: str | None = None, typed: bool = True) -> Value:
+        """A name of the kernel's own, of an index type; the language's usual int unless said. typed:
+        it is the template that says it."""
+        if type_name is not None and type_name not in self.printer.types:
+            known = [t for t in INDEX_TYPES if t in self.printer.types]
+            raise TemplateError(
+                f"{name}: no type {shown(type_name)}; {self.printer.title} has {', '.join(known)}."
+                f"{nearest(type_name, known)}"
+            )
+        if not name.isidentifier() or name in self.printer.reserved:
+            raise TemplateError(
+                f"{shown(name)} is no name in {self.printer.title}; write identifiers, as in "
+                "pm, pn: int32, i"
+            )
+        if name in self.types and name not in self.sizes:
+            self._forget(name)
+        self.types[name] = type_name or self._usual
+        if type_name and typed:
+            self.typed_names.add(name)
+        if name not in self.sizes:
+            self.names[name] = Name(self, lambda: self._bound(name), name)
+        return self.names[name]
+
+    def size(self, name: str) -> Value:
+        """A layout's own size, which is a name of the kernel's too."""
+        self.types.setdefault(name, self._usual)
+        self.sizes.add(name)
+        return self.names.setdefault(name, Name(self, lambda: self._bound(name), name))
+
+    def enter(self) -> None:
+        """A scope of the template begins: a loop's, a macro's, a block's."""
+        self._scopes.append((dict(self.names), [*self.assume]))
+
+    def leave(self) -> None:
+        """The scope ends, and with it what was assumed there. What it declared is of no use from now
+        on, for the kernel's language may have other scopes."""
+        names, assume = self._scopes.pop()
+        for name in [n for n, value in self.names.items() if names.get(n) is not value]:
+            self._forget(name)
+            del self.names[name], self.types[name]
+            self._ended.add(name)
+        self.assume = [a for a in self.assume if any(a is said for said in assume)]
+
+    def suppose(self, said: Any) -> None:
+        """One more assumption, of names that are declared."""
+        for name in sorted(names_of(said)):
+            self.declared(name, f"assume {shown(said)}")
+        self.assume.append(said)
+
+    def finished(self) -> None:
+        """Raises TemplateError where something was said of what the template has not."""
+        for text in self.where:
+            if text not in self._texts.values():
+                raise TemplateError(
+                    f"where: the template gives no layout the text {shown(text)}."
+                    f"{nearest(text, list(self._texts.values()))}"
+                )
+        for said in self.assume:
+            for name in sorted(names_of(said)):
+                self.declared(name, f"assume {shown(said)}")
+        for name in self.ranges:
+            if name not in self._texts:
+                self.declared(name, "ranges")
+
+    def _forget(self, name: str) -> None:
+        """The name stands for another value from now on."""
+        stale = {n for n, said in self._promises.items() if n == name or name in names_of(said)}
+        self._promises = {n: p for n, p in self._promises.items() if n not in stale}
+        self.assume = [a for a in self.assume if name not in names_of(a)]
+        self.ranges.pop(name, None)
+        self._made = {n: of - {name} for n, of in self._made.items() if n != name}
+        self.typed_names.discard(name)
+
+    def declared(self, name: str, user: str) -> None:
+        """Raises TemplateError unless the name is one."""
+        self._check_scope(name, user)
+        if name not in self.types:
+            raise TemplateError(
+                f"{user}: {name} is no declared name.{nearest(name, list(self.types))}"
+            )
+
+    def _check_scope(self, name: str, user: str, meant: Name | None = None) -> None:
+        """Raises TemplateError where a name is no longer the one that was meant, or none."""
+        now = self.names.get(name)
+        if now is not meant if meant is not None else now is None and name in self._ended:
+            raise TemplateError(
+                f"{user}: {name} was declared again, or in a loop, macro or block that has ended; write "
+                f"{{% names {name} %}} before, or take names of their own"
+            )
+
+    def _bound(self, name: str) -> Expr:
+        symbol = Expr.atom(Atom("sym", name))
+        return symbol + self._bindings[name] if name in self._bindings else symbol
+
+    @contextmanager
+    def moved(self, deltas: Mapping[str, Any]) -> Iterator[None]:
+        """While the block runs, names are advanced by so much."""
+        before = self._bindings
+        self._bindings = {**before, **deltas}
+        try:
+            yield
+        finally:
+            self._bindings = before
+
+    def value(self, given: Any) -> Value:
+        """A value of a value, a number, a symbol, or text of the kernel's own language."""
+        if isinstance(given, Value):
+            return given
+        if isinstance(given, str):
+            return self._text(given)
+        if is_integer(given):
+            return Value(self, lambda: int(given), str(given))
+        if is_symbolic(given):
+            return Value(self, lambda: Expr.of(given), repr(given))
+        if (name := getattr(given, "_undefined_name", None)) is not None:
+            raise TemplateError(
+                f"{name} is no declared name and nothing that was given."
+                f"{nearest(name, [*self.types])}"
+            )
+        raise TemplateError(
+            f"{shown(given)} is no index: give a declared name, an integer, an expression of them, "
+            "or text of the kernel's language"
+        )
+
+    def _text(self, text: str) -> Value:
+        """A name, or any other expression of the language, which is taken as it stands."""
+        text = text.strip()
+        self._check_scope(text, f"the text {shown(text)}")
+        if text in self.types:
+            return self.names.get(text, Value(self, lambda: self._bound(text), text))
+        if not text or START in text or not balanced(text):
+            raise TemplateError(f"{shown(text)} is no expression of the kernel's language")
+        known = {t: n for n, t in self._texts.items()}
+        name = known.get(text) or fresh(f"expression_{len(self._texts) + 1}", self.types)
+        self._texts[name] = text
+        self.types.setdefault(name, self._usual)
+        if text in self.where:
+            self.ranges[name] = self.where[text]
+        return Value(self, lambda: self._bound(name), text)
+
+    def unknown(self, name: str, size: Any) -> Value:
+        """An index below a size that is in no kernel's text: what is proven holds for all of them."""
+        size, name = self.value(size), f"any_{name}"
+
+        def make() -> Expr:
+            current().learn_range(name, Expr.of(0), Expr.of(size.make()) - 1)
+            return Expr.atom(Atom("sym", name))
+
+        return Value(self, make, f"{name} < {size.said}", [size])
+
+    def is_zero(self, value: Value) -> bool:
+        """Whether a value is proven to be 0 wherever what is known holds."""
+        types, assumptions = {**self.types}, {**self.assumptions}
+        (function,) = self._program({"value": value}).functions
+        self.types, self.assumptions = types, assumptions
+        node = function.outputs[0][1]
+        return node.op == "const" and node.value == 0
+
+    def _names_in(self, name: str) -> set[str]:
+        """A name, and those that it is made of."""
+        text = self._texts.get(name) or self._blocks.get(name, name)
+        words = {*NAMES.findall(text)}
+        return words.union(*(self._made.get(word, ()) for word in words))
+
+    def _program(self, values: Mapping[str, Value]) -> Program:
+        """Values as a lowered function of all names, of which params are those that it uses."""
+        for value in values.values():
+            for name in value.made_of:
+                self._check_scope(name.said, value.said, name)
+        what = tuple((name, type(value), value.said) for name, value in values.items())
+        key = what, self._state()
+        if key not in self._programs:
+            self._programs[key] = self._made_program(values)
+        return self._programs[key]
+
+    def _state(self) -> tuple[str, ...]:
+        """All that is known of the names."""
+        known = [*self.types.items(), *self._promises.items(), *self.assume, *self.ranges.items()]
+        return tuple(map(str, known))
+
+    def _known(self, layouts: tuple[Block, ...]) -> tuple[Trace, list[Any]]:
+        """(what is known of the names and of these layouts' sizes; the assumptions)."""
+        said = [*self.assume, *self._promises.values()]
+        assume = [a for a in said if names_of(a) <= self.types.keys()]
+        key = tuple(map(id, layouts)), self._state()
+        if key not in self._traces:
+
+            def learn(trace: Trace) -> None:
+                trace.signature = [*self.types]
+                for layout in layouts:
+                    learn_layout(layout)
+
+            ranges = {n: r for n, r in self.ranges.items() if n in self.types}
+            self._traces[key] = follow(learn, None, assume, 0, parse_ranges(ranges or None))[0]
+        return self._traces[key], assume
+
+    def _made_program(self, values: Mapping[str, Value]) -> Program:
+        def outputs(_: Trace) -> Any:
+            found = {name: value.make() for name, value in values.items()}
+            return found if len(found) > 1 else next(iter(found.values()))
+
+        layouts = dict.fromkeys(x for value in values.values() for x in value.layouts)
+        known, assume = self._known(tuple(layouts))
+        program = build_program(
+            index_of(*go_on(known, lambda _: None, outputs)),
+            self.printer, "index", None, assume, self.index_type,
+        )  # fmt: skip
+        (function,) = program.functions
+        for param in function.params:
+            self.types.setdefault(param.name, self._usual)  # a layout's own size
+            if param.name in self._texts and param.name not in self.ranges and param.range_text:
+                text = self._texts[param.name]
+                self.assumptions[param.range_text.replace(param.name, f"({text})")] = None
+        for said in function.assumptions:
+            said = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", said)
+            said = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), said)
+            self.assumptions[said] = None
+        if len(values) == 1:
+            ((name, value),) = values.items()
+            if function.outputs[1:]:
+                raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")
+            function = replace(function, outputs=((name, function.outputs[0][1]),))
+        used = {str(node.value) for node in function.nodes() if node.op == "var"}
+        function = replace(function, params=tuple(p for p in function.params if p.name in used))
+        return replace(program, functions=(function,))
+
+
+def fresh(name: str, taken: Container[str]) -> str:
+    """The name, or with a number behind it where it is taken."""
+    return next(n for k in count(1) if (n := f"{name}_{k}" if k > 1 else name) not in taken)
+
+
+def names_of(assumption: Any) -> set[str]:
+    """The names that an assumption speaks of."""
+    return {name for c in parse(assumption) for e in c.exprs() for name in e.symbols()}
