@@ -40,7 +40,7 @@ class Atom:
     """An indivisible factor; equal atoms are one object. key orders atoms the same everywhere, and
     their hashes are the same everywhere, too."""
 
-    __slots__ = ("__weakref__", "_hash", "args", "depth", "key", "kind")
+    __slots__ = ("__weakref__", "_hash", "args", "depth", "key", "kind", "symbols")
     _known: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
     _lock = Lock()
 
@@ -48,6 +48,7 @@ class Atom:
     args: tuple
     key: str
     depth: int  # how many atoms stand inside one another
+    symbols: frozenset[str]  # the names of all symbols in it
     _hash: int
 
     def __new__(cls, kind: str, *args: Any) -> Atom:
@@ -62,6 +63,7 @@ class Atom:
                 raise TraceError(TOO_DEEP)
             keys = ",".join(a.key if hasattr(a, "key") else str(a) for a in args)
             made.key = bounded_key(f"{kind}({keys})")
+            made.symbols = frozenset(args) if kind == "sym" else _symbols_in(args)
             code = blake2b(made.key.encode(), digest_size=8).digest()
             made._hash = int.from_bytes(code, "little", signed=True)
             with cls._lock:  # two threads may be here with the same atom
@@ -142,7 +144,7 @@ class Sum:
 
     def symbols(self) -> set[str]:
         """The names of all symbols, inside atoms too."""
-        return {a.args[0] for a in self.deep_atoms() if a.kind == "sym"}
+        return set[str]().union(*(a.symbols for mono in self.terms for a in mono))
 
     def deep_atoms(self) -> set[Atom]:
         """All atoms, inside atoms too."""
@@ -161,6 +163,16 @@ class Sum:
     def same(self, other: Sum) -> bool:
         """Structural equality (== makes no condition here)."""
         return self.terms == other.terms
+
+
+def _symbols_in(args: Iterable[Any]) -> frozenset[str]:
+    """The names of all symbols in sums and conditions."""
+    inner = (
+        _symbols_in(a.args) if isinstance(a, Condition) else a.symbols()
+        for a in args
+        if isinstance(a, Sum | Condition)
+    )
+    return frozenset[str]().union(*inner)
 
 
 class Condition:

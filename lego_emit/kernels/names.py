@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..trace.follow import follow, go_on
 from ..trace.learn import learn_layout
 from ..trace.subject import index_of
 from ..trace.trace import Trace
+from .placed import sizes_of
 from .texts import START, balanced
 from .values import Kernel, Name, Value
 
@@ -61,7 +63,7 @@ class Names(Kernel):
         self._scopes: list[tuple[dict[str, Name], list[Any]]] = []
         self._ended: set[str] = set()  # names of inner scopes
         self._bindings: dict[str, Any] = {}
-        self._programs: dict[Any, Program] = {}
+        self._programs: dict[Any, tuple[Program, set[str]]] = {}
         self._traces: dict[Any, Trace] = {}
         if not printer.declaration:
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
@@ -183,7 +185,7 @@ class Names(Kernel):
         if is_integer(given):
             return Value(self, lambda: int(given), str(given))
         if is_symbolic(given):
-            return Value(self, lambda: Expr.of(given), repr(given))
+            return Value(self, lambda: Expr.of(given), repr(given), names=Expr.of(given).symbols())
         if (name := getattr(given, "_undefined_name", None)) is not None:
             raise TemplateError(
                 f"{name} is no declared name and nothing that was given."
@@ -199,7 +201,7 @@ class Names(Kernel):
         text = text.strip()
         self._check_scope(text, f"the text {shown(text)}")
         if text in self.types:
-            return self.names.get(text, Value(self, lambda: self._bound(text), text))
+            return self.names.get(text, Value(self, lambda: self._bound(text), text, names=[text]))
         if not text or START in text or not balanced(text):
             raise TemplateError(f"{shown(text)} is no expression of the kernel's language")
         known = {t: n for n, t in self._texts.items()}
@@ -208,7 +210,7 @@ class Names(Kernel):
         self.types.setdefault(name, self._usual)
         if text in self.where:
             self.ranges[name] = self.where[text]
-        return Value(self, lambda: self._bound(name), text)
+        return Value(self, lambda: self._bound(name), text, names=[name])
 
     def unknown(self, name: str, size: Any) -> Value:
         """An index below a size that is in no kernel's text: what is proven holds for all of them."""
@@ -240,43 +242,64 @@ class Names(Kernel):
             for name in value.made_of:
                 self._check_scope(name.said, value.said, name)
         what = tuple((name, type(value), value.said) for name, value in values.items())
-        key = what, self._state()
-        if key not in self._programs:
-            self._programs[key] = self._made_program(values)
-        return self._programs[key]
+        layouts = tuple(dict.fromkeys(x for value in values.values() for x in value.layouts))
+        names = set[str]().union(*(value.names for value in values.values()))
+        names.update(name for layout in layouts for name in sizes_of(layout))
+        while True:
+            said = self._said(names)
+            key = what, said.key
+            if key not in self._programs:
+                self._programs[key] = self._made_program(values, layouts, said)
+            program, more = self._programs[key]
+            if more <= names:
+                return program
+            names |= more  # of a function that brings names of its own
 
-    def _state(self) -> tuple[str, ...]:
-        """All that is known of the names."""
-        known = [*self.types.items(), *self._promises.items(), *self.assume, *self.ranges.items()]
-        return tuple(map(str, known))
+    def _said(self, names: set[str]) -> Said:
+        """All that is said of these names, which those that are named with them are added to."""
+        assume = [(a, names_of(a)) for a in (*self.assume, *self._promises.values())]
+        assume = [(a, of) for a, of in assume if of <= self.types.keys()]
+        ranges = {n: r for n, r in self.ranges.items() if n in self.types}
+        given = parse_ranges(ranges or None)
+        spoken = [of for _, of in assume]
+        spoken += [{r.name}.union(*(e.symbols() for e in r.bounds)) for r in given]
+        while more := [of for of in spoken if not of.isdisjoint(names) and not of <= names]:
+            names.update(*more)
+        return Said(
+            [name for name in self.types if name in names],
+            [a for a, of in assume if of <= names],
+            {n: r for n, r in ranges.items() if n in names},
+            set[str]().union(*spoken),
+        )
 
-    def _known(self, layouts: tuple[Block, ...]) -> tuple[Trace, list[Any]]:
-        """(what is known of the names and of these layouts' sizes; the assumptions)."""
-        said = [*self.assume, *self._promises.values()]
-        assume = [a for a in said if names_of(a) <= self.types.keys()]
-        key = tuple(map(id, layouts)), self._state()
+    def _known(self, layouts: tuple[Block, ...], said: Said) -> Trace:
+        """What is known of names and of these layouts' sizes."""
+        key = tuple(map(id, layouts)), said.key
         if key not in self._traces:
 
             def learn(trace: Trace) -> None:
-                trace.signature = [*self.types]
+                trace.signature = [*said.names]
                 for layout in layouts:
                     learn_layout(layout)
 
-            ranges = {n: r for n, r in self.ranges.items() if n in self.types}
-            self._traces[key] = follow(learn, None, assume, 0, parse_ranges(ranges or None))[0]
-        return self._traces[key], assume
+            given = parse_ranges(said.ranges or None)
+            self._traces[key] = follow(learn, None, said.assume, 0, given)[0]
+        return self._traces[key]
 
-    def _made_program(self, values: Mapping[str, Value]) -> Program:
+    def _made_program(
+        self, values: Mapping[str, Value], layouts: tuple[Block, ...], said: Said
+    ) -> tuple[Program, set[str]]:
+        """(the program, its names of which anything is said)."""
+
         def outputs(_: Trace) -> Any:
             found = {name: value.make() for name, value in values.items()}
             return found if len(found) > 1 else next(iter(found.values()))
 
-        layouts = dict.fromkeys(x for value in values.values() for x in value.layouts)
-        known, assume = self._known(tuple(layouts))
+        trace, result = go_on(self._known(layouts, said), lambda _: None, outputs)
+        more = said.spoken.intersection(trace.params())
         program = build_program(
-            index_of(*go_on(known, lambda _: None, outputs)),
-            self.printer, "index", None, assume, self.index_type,
-        )  # fmt: skip
+            index_of(trace, result), self.printer, "index", None, said.assume, self.index_type
+        )
         (function,) = program.functions
         for param in function.params:
             self.types.setdefault(param.name, self._usual)  # a layout's own size
@@ -294,7 +317,22 @@ class Names(Kernel):
             function = replace(function, outputs=((name, function.outputs[0][1]),))
         used = {str(node.value) for node in function.nodes() if node.op == "var"}
         function = replace(function, params=tuple(p for p in function.params if p.name in used))
-        return replace(program, functions=(function,))
+        return replace(program, functions=(function,)), more
+
+
+@dataclass
+class Said:
+    """What is said of some names: assumptions, ranges; the names that anything at all is said of."""
+
+    names: list[str]
+    assume: list[Any]
+    ranges: dict[str, Any]
+    spoken: set[str]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same where the same is said."""
+        return (*self.names,), (*map(str, self.assume),), (*map(str, self.ranges.items()),)
 
 
 def fresh(name: str, taken: Container[str]) -> str:
@@ -302,6 +340,13 @@ def fresh(name: str, taken: Container[str]) -> str:
     return next(n for k in count(1) if (n := f"{name}_{k}" if k > 1 else name) not in taken)
 
 
-def names_of(assumption: Any) -> set[str]:
+def names_of(assumption: Any) -> frozenset[str]:
     """The names that an assumption speaks of."""
-    return {name for c in parse(assumption) for e in c.exprs() for name in e.symbols()}
+    return _names_in_text(assumption) if isinstance(assumption, str) else _names_in(assumption)
+
+
+def _names_in(assumption: Any) -> frozenset[str]:
+    return frozenset(name for c in parse(assumption) for e in c.exprs() for name in e.symbols())
+
+
+_names_in_text = lru_cache(maxsize=1024)(_names_in)

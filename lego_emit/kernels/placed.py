@@ -180,13 +180,17 @@ def placed(kernel: Kernel, name: str, value: Any) -> Any:
     if isinstance(value, Block):
         return Placed(kernel, value, name)
     if is_symbolic(value):
-        return Value(kernel, lambda: Expr.of(value), repr(value))
+        return Value(kernel, lambda: Expr.of(value), repr(value), names=sizes_of(value))
     if callable(value) and not isinstance(value, type):
 
         def called(*arguments: Any) -> Value:
             given = [kernel.value(a) for a in arguments]
             said = f"{name}({', '.join(v.said for v in given)})"
-            return Value(kernel, lambda: value(*(Expr.of(v.make()) for v in given)), said, given)
+
+            def make() -> Any:
+                return value(*(Expr.of(v.make()) for v in given))
+
+            return Value(kernel, make, said, given, names=sizes_of(value))
 
         return called
     return value

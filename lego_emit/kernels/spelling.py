@@ -47,7 +47,8 @@ class Kernel(Names):
             current().learn_range(name, Expr.of(0), last if whole else None)
             return self._bound(name)
 
-        return Value(self, make, text if whole else f"{text} of {size.said}", [size])
+        said = text if whole else f"{text} of {size.said}"
+        return Value(self, make, said, [size], names=[name])
 
     def _extent(self, size: Value) -> str:
         """The size of a block as text, as wide as it is."""
@@ -129,7 +130,9 @@ class Kernel(Names):
             kind = kinds.get(name, index_type)
             root = widths.declared(renamed(node, own), kind)
             text = unbracketed(self.printer.inline(self.printer.expression(root, view)))
-            lines.append(form.format(name=own.get(name, name), expr=text, T=self.printer.types[kind]))
+            lines.append(
+                form.format(name=own.get(name, name), expr=text, T=self.printer.types[kind])
+            )
         made_of = set[str]().union(*(self._names_in(param.name) for param in function.params))
         for name in names:
             self.declare(name, kinds[name], name in self.typed_names)

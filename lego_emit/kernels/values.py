@@ -67,11 +67,13 @@ class Value:
         said: str,
         of: Iterable[Value] = (),
         layouts: tuple[Block, ...] = (),
+        names: Iterable[str] = (),
     ):
-        """of: the values that it is made of, by which layouts."""
+        """of: the values that it is made of, by which layouts. names: the symbols that it brings in."""
         self.kernel, self.make, self.said = kernel, make, said
         of = [*of]
         self.made_of = dict.fromkeys(x for value in of for x in value.made_of)
+        self.names = {*names}.union(*(value.names for value in of))
         self.layouts = dict.fromkeys(x for value in of for x in value.layouts)
         self.layouts |= dict.fromkeys(layouts)
 
@@ -158,7 +160,7 @@ class Name(Value):
     """A name of the kernel's own, as it was declared once."""
 
     def __init__(self, kernel: Kernel, make: Callable[[], Any], said: str):
-        super().__init__(kernel, make, said)
+        super().__init__(kernel, make, said, names=[said])
         self.made_of = {self: None}
 
 
