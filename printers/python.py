@@ -77,6 +77,7 @@ class PythonPrinter(Printer):
     bit_operations = False
     hexadecimal = True
     declaration = "{name} = {expr}"
+    comments = ("#",)
 
     def companions(self, name: str) -> set[str]:
         """The array form's name."""

@@ -129,7 +129,9 @@ class Kernel(Names):
             kind = kinds.get(name, index_type)
             root = widths.declared(renamed(node, own), kind)
             text = unbracketed(self.printer.inline(self.printer.expression(root, view)))
-            lines.append(form.format(name=own.get(name, name), expr=text, T=self.printer.types[kind]))
+            lines.append(
+                form.format(name=own.get(name, name), expr=text, T=self.printer.types[kind])
+            )
         made_of = set[str]().union(*(self._names_in(param.name) for param in function.params))
         for name in names:
             self.declare(name, kinds[name], name in self.typed_names)
