@@ -102,6 +102,7 @@ class FortranPrinter(Printer):
     widens = True
     declaration = "{name} = {expr}"
     comments = ("!",)
+    truths = (".false.", ".true.")
     types = {"int32": "int32", "int64": "int64"}
     ops = {
         "mul": infix("*", 13),

@@ -78,6 +78,7 @@ class PythonPrinter(Printer):
     hexadecimal = True
     declaration = "{name} = {expr}"
     comments = ("#",)
+    truths = ("False", "True")
 
     def companions(self, name: str) -> set[str]:
         """The array form's name."""

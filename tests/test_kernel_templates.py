@@ -154,6 +154,14 @@ def test_texts_that_are_one(target, text, wanted):
     assert line(f'[{{{{ S["{text}", 0] }}}}]', target) == f"[{wanted}]"
 
 
+@pytest.mark.parametrize(
+    ("target", "wanted"),
+    [("rust", "true false"), ("c", "1 0"), ("fortran", ".true. .false."), ("triton", "True False")],
+)
+def test_conditions_that_are_known(target, wanted):
+    assert line("{{ S.in_bounds(0, 7) }} {{ S.in_bounds(0, 8) }}", target) == wanted
+
+
 # -- layouts of one result ---------------------------------------------------------------------
 
 
