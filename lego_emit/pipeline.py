@@ -142,7 +142,7 @@ def build_program(
     if not is_integer(base) or base not in (0, 1):
         raise TargetError(f"base is {shown(base)}; indices count from 0 or from 1")
     assume = as_list(assume)
-    types, model = _candidates(index_type, printer), cost_model(cost, printer.cost)
+    types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
     spelled = model, printer.bit_operations, printer.lazy_select
     subject = fn_or_layout
     if not isinstance(subject, Subject):
@@ -210,7 +210,9 @@ def _stated(assumption: Any, trace: Trace) -> list[Node]:
     return [with_numbers(c, trace.sizes) for c in found]
 
 
-def _candidates(index_type: str, printer: Printer) -> tuple[str, ...]:
+def candidates(index_type: str, printer: Printer) -> tuple[str, ...]:
+    """The types that an index type may come to, narrowest first. Raises TargetError where the language
+    has none."""
     if isinstance(index_type, str) and index_type == "auto":
         return printer.default_index
     if not isinstance(index_type, str) or index_type not in INDEX_TYPES:

@@ -51,6 +51,7 @@ class CPrinter(HeaderPrinter):
         for mark in MARKS.values()
     }
     cast = "({T}){0}"
+    truths = ("0", "1")
     template = "c.jinja"
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)

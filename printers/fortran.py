@@ -101,6 +101,8 @@ class FortranPrinter(Printer):
     cast = "int({0}, {T})"
     widens = True
     declaration = "{name} = {expr}"
+    comments = ("!",)
+    truths = (".false.", ".true.")
     types = {"int32": "int32", "int64": "int64"}
     ops = {
         "mul": infix("*", 13),

@@ -100,6 +100,7 @@ class JuliaPrinter(Printer):
     typed_ops = {t: {"lookup": Op("{0}[{1} + 1]", ATOM, (0, 12))} for t in ("int64", "uint64")}
     kernel_types = ("int64",)  # narrower ones are made as wide by whatever they meet
     declaration = "{name} = {expr}"
+    comments = ("#",)
     template = "julia.jinja"
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS

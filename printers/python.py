@@ -77,6 +77,8 @@ class PythonPrinter(Printer):
     bit_operations = False
     hexadecimal = True
     declaration = "{name} = {expr}"
+    comments = ("#",)
+    truths = ("False", "True")
 
     def companions(self, name: str) -> set[str]:
         """The array form's name."""

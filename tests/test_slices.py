@@ -53,7 +53,7 @@ def line(text, target="triton", **given):
         ('{{ S[":", i + 1] }};', "64 * tl.arange(0, 16) + i + 1;"),
         ('{{ X["row, :BLOCK"] }};', "N * row + tl.arange(0, BLOCK);"),
         ('{{ EDGE.mask("row, :") }};', "tl.arange(0, BLOCK) < N;"),
-        ('{{ S.in_bounds(":, 70") }};', "0 != 0;"),
+        ('{{ S.in_bounds(":, 70") }};', "False;"),
         ('{% index x = A["p, k, :, :"] %}', "x = K * (BM * p + tl.arange(0, BM)[:, None]) + "
          "BK * k + tl.arange(0, BK)[None, :]\n"),
         ('{{ A["p, k, :, :"].step(k=1) }};', "BK;"),

@@ -163,6 +163,8 @@ class Printer:
     kernel_types: tuple[str, ...] = ()  # default_index of kernels, where it is another
     declaration = ""  # a statement that declares {name} of the type {T} with the value {expr}
     infers = False  # whether a name that a statement declares has the type of its value, not {T}
+    truths = ("false", "true")
+    comments: tuple[str, ...] = ("//", "/*")  # what begins one
     bit_operations = True
     lazy_select = True
     hexadecimal = False

@@ -20,13 +20,13 @@ from ..emit.printer import Printer
 from ..errors import TemplateError, nearest, shown
 from ..ir.program import INDEX_TYPES, Program
 from ..kinds import is_integer, is_symbolic
-from ..pipeline import build_program
+from ..pipeline import build_program, candidates
 from ..trace.follow import follow, go_on
 from ..trace.learn import learn_layout
 from ..trace.subject import index_of
 from ..trace.trace import Trace
 from .placed import sizes_of
-from .texts import START, balanced
+from .texts import fault
 from .values import Kernel, Name, Value
 
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
@@ -69,6 +69,7 @@ class Names(Kernel):
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
         if index_type not in ("auto", self.index_type):
             raise TemplateError(f"kernels in {printer.title} compute in {own[0]}, not {index_type}")
+        candidates(index_type, printer)
         self._usual = own[0]  # the language's int
         self.typed = index_type != "auto"
 
@@ -202,8 +203,10 @@ class Names(Kernel):
         self._check_scope(text, f"the text {shown(text)}")
         if text in self.types:
             return self.names.get(text, Value(self, lambda: self._bound(text), text, names=[text]))
-        if not text or START in text or not balanced(text):
-            raise TemplateError(f"{shown(text)} is no expression of the kernel's language")
+        if why := fault(text, self.printer.comments):
+            raise TemplateError(
+                f"{shown(text)} {why}: give each index one expression in {self.printer.title}"
+            )
         known = {t: n for n, t in self._texts.items()}
         name = known.get(text) or fresh(f"expression_{len(self._texts) + 1}", self.types)
         self._texts[name] = text

@@ -35,11 +35,12 @@ class Placed:
         given = self._given(indices, "")
         said = f"{self._name}[{', '.join(v.said for v in given)}]"
 
+        results = self._layout.results
+
         def make() -> Any:
             return self._layout.apply(*(Expr.of(v.make()) for v in given))
 
-        results = self._layout.results
-        if results is None:
+        if results is None or len(results) == 1:
             return Value(self._kernel, make, said, given, (self._layout,))
         return self._several(make, said, len(results), given)
 
@@ -56,7 +57,7 @@ class Placed:
         return self._hints(indices, "contiguity").contiguity()
 
     def _hints(self, indices: Sequence[Any], user: str) -> Hints:
-        if self._layout.results is not None:
+        if len(self._layout.results or ()) > 1:
             raise TemplateError(f"{self._name}.{user}(): its positions are {self._layout.results}")
         return Hints(self._kernel, self.apply, self._parts(indices, f".{user}"), self.dims)
 
@@ -156,8 +157,12 @@ class Placed:
 
         return Several(map(one, range(count)), said)
 
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Raises TemplateError."""
+        raise TemplateError(f"{self._name} is a layout, and no function; write {self._name}[..]")
+
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith(("_", "jinja_")):  # Jinja asks what it calls
             raise AttributeError(name)
         raise TemplateError(f"{self._name} has no {name!r}.{nearest(name, PLACED)}")
 

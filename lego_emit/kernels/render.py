@@ -11,10 +11,13 @@ from typing import Any
 
 import jinja2
 import jinja2.sandbox
+from jinja2.nodes import Node
+from jinja2.parser import Parser
 
 from ..arith.assume import as_list
+from ..arith.given_ranges import parse_ranges
 from ..emit import registry
-from ..errors import LegoError, TemplateError, shown
+from ..errors import AssumptionError, LegoError, TemplateError, shown
 from ..files import note
 from .placed import placed, sizes_of
 from .spelling import Kernel
@@ -62,6 +65,17 @@ def render(
     Raises TemplateError with the template's file and line on a name that nobody declared, a wrong
     number of indices, an index out of range, and what Jinja refuses.
     """
+    if not isinstance(text, str | Path):
+        raise TemplateError(f"{shown(text)} is no template; give its text, or the Path of one")
+    if isinstance(names, str):
+        names = names.replace(",", " ").split()
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise TemplateError(f"names is {shown(names)}; write text such as 'pm pn: int64 i'")
+    parse_ranges(ranges)
+    if not isinstance(where, Mapping | None) or not all(isinstance(t, str) for t in where or ()):
+        raise AssumptionError(
+            f"where is {shown(where)}; write a dict such as {{'tid / 4': (0, 8)}}"
+        )
     kernel = Kernel(
         registry.printer(target), index_type, as_list(assume), ranges or {}, where or {}
     )
@@ -69,9 +83,9 @@ def render(
     environment = _environment(file, sandboxed)
     environment.globals[KERNEL] = kernel
     with _placed(file):
-        source = _read(file) if file else text
-        for name in names.replace(",", " ").split() if isinstance(names, str) else names:
-            name, _, of = str(name).partition(":")
+        source = _read(file) if file else str(text)
+        for name in names:
+            name, _, of = name.partition(":")
             environment.globals[name] = kernel.declare(name, of or None)
         for name, value in context.items():
             if name in kernel.types:
@@ -80,14 +94,14 @@ def render(
         for name in (name for value in context.values() for name in sizes_of(value)):
             environment.globals.setdefault(name, kernel.size(name))
         template = (
-            environment.from_string(str(source))
-            if not file
-            else environment.get_template(file.name)
+            environment.from_string(source) if not file else environment.get_template(file.name)
         )
         found = template.render()
         kernel.finished()
     lines_end = not kernel.printer.declaration.endswith(";")
-    made = Rendered(MARKED.sub(bracketed(found, lines_end), found))
+    found = MARKED.sub(bracketed(found, lines_end), found)
+    ends_in_crlf = source.partition("\n")[0].endswith("\r")  # which Jinja makes \n of
+    made = Rendered(re.sub("\r?\n", "\r\n", found) if ends_in_crlf else found)
     if any(mark in made for mark in (START, END, CLOSED)):
         raise TemplateError(
             f"{file or INLINE}: a filter has cut an index expression, or the text has the "
@@ -99,7 +113,7 @@ def render(
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise TemplateError(f"cannot be read: {reason}") from None
@@ -160,12 +174,12 @@ def _placed(file: Path | None) -> Iterator[None]:
         if isinstance(error, TemplateError) and str(error).startswith(str(file or INLINE)):
             raise
         raise TemplateError(f"{_place(file, error)}: {error}") from error
-    except SyntaxError:
-        raise TemplateError(
-            f"{file or INLINE}: Jinja takes no slice beside another index: write A.at('i, :')"
-        ) from None
-    except RecursionError:
-        raise TemplateError(f"{file or INLINE}: it nests too deep") from None
+    except SyntaxError as error:  # of the Python that Jinja makes of it
+        deep = str(error.msg).startswith("too many")
+        said = "Jinja takes no slice beside another index: write A.at('i, :')"
+        raise TemplateError(f"{file or INLINE}: {'it nests too deep' if deep else said}") from None
+    except RecursionError as error:
+        raise TemplateError(f"{_place(file, error)}: it nests too deep") from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise TemplateError(f"{_place(file, error)}: {type(error).__name__}: {error}") from error
 
@@ -179,6 +193,13 @@ def _place(file: Path | None, error: BaseException) -> str:
         own = folder and at.is_file() and str(at.resolve()).startswith(folder)
         if frame.filename == INLINE or (own and not frame.filename.endswith(".py")):
             place = f"{frame.filename}, line {frame.lineno}"
+    if place is None and isinstance(error, RecursionError):  # while it was read
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            at = frame.f_locals.get("self"), frame.f_locals.get("node")
+            if isinstance(at[0], Parser):
+                place = f"{file or INLINE}, line {at[0].stream.current.lineno}"
+            elif isinstance(at[1], Node):
+                place = f"{file or INLINE}, line {at[1].lineno}"
     return place or str(file or INLINE)
 
 

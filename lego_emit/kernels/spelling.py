@@ -22,7 +22,6 @@ from .widths import Widths, fits
 
 LARGEST = 2000  # operations of one expression
 EXTREMES = {"min": "lt", "max": "gt"}
-ALWAYS = Node("eq", (Node("const", (), 0, 0, 0),) * 2)
 
 
 class Kernel(Names):
@@ -69,7 +68,7 @@ class Kernel(Names):
         if isinstance(value, Test):
             node = node.args[0] if node.op == "int" else node
             if node.op == "const":
-                node = ALWAYS if node.value else Node("ne", ALWAYS.args)
+                return f"{START}{CLOSED}{self.printer.truths[bool(node.value)]}{END}"
         text, closed = self._spelled(node, program, value.said)
         return f"{START}{CLOSED * closed}{text}{END}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jinja2
@@ -24,7 +25,7 @@ class KernelTags(Extension):
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         """Remembers the lines, for how far a tag stands to the right."""
-        self._lines = source.splitlines()
+        self._lines = re.split(r"\r\n|\r|\n", source)  # as Jinja counts them
         return source
 
     def parse(self, parser: Parser) -> Any:

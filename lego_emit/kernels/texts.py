@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 START, END, CLOSED = "\ue000", "\ue001", "\ue002"  # around an expression, until all text is there
 MARKED = re.compile(f"{START}({CLOSED}?)([^{START}{END}]*){END}")
 COMMENTED = re.compile(r"(//|#|!).*\Z")  # a last line that may end in a comment
 CARRIED_ON = re.compile(r"\s*([-+*/%<>=!&|^@.?]|(and|or)\b)")
+ANGLE = re.compile(r"\w<([^<>;{}]|<[^<>;{}]*>)*\Z")  # within a template's arguments
+QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
+INNER = re.compile(r"\([^][(){}]*\)|\[[^][(){}]*\]|\{[^][(){}]*\}|(?<=\w)<[^<>;]*>")
 CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -30,12 +34,27 @@ def bracketed(whole: str, lines_end: bool) -> Any:
             opens = assigned or before[-1:] in ("(", "[", "{", ",", ";")
             ends = opens and after in (")", "]", "}", ",", ";")
             ends = ends or (after == "{" and re.search(r"\b(if|while)$", before) is not None)
+        if ends and re.search("[<>]", inner):
+            ends = ANGLE.search(re.split("[;{}]", before)[-1]) is None
         return inner if closed or ends else f"({inner})"
 
     return text
 
 
-def balanced(text: str) -> bool:
+def fault(text: str, comments: Sequence[str]) -> str:
+    """Why a text can be no expression, as the end of a sentence; the empty string where it may be one.
+    comments: what begins one in its language."""
+    bare = outside = QUOTED.sub("0", text)
+    if not bare.strip() or START in text or not _balanced(bare):
+        return "is no expression"
+    if marks := [mark for mark in comments if mark in bare]:
+        return f"has a comment, {marks[0]}"
+    while (less := INNER.sub("", outside)) != outside:
+        outside = less
+    return "is more than one expression" if re.search("[,;]", outside) else ""
+
+
+def _balanced(text: str) -> bool:
     """Whether each bracket has its other half."""
     open_ones: list[str] = []
     for char in text:
