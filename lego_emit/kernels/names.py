@@ -60,7 +60,7 @@ class Names(Kernel):
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
         self._made: dict[str, set[str]] = {}  # what the names that were written are made of
         self._blocks: dict[str, str] = {}  # the names of the numbers below a size, and their texts
-        self._scopes: list[tuple[dict[str, Name], list[Any]]] = []
+        self._scopes: list[tuple[set[Name], dict[str, tuple[Name, str]], list[Any]]] = []
         self._ended: set[str] = set()  # names of inner scopes
         self._bindings: dict[str, Any] = {}
         self._programs: dict[Any, tuple[Program, set[str]]] = {}
@@ -104,16 +104,21 @@ class Names(Kernel):
 
     def enter(self) -> None:
         """A scope of the template begins: a loop's, a macro's, a block's."""
-        self._scopes.append((dict(self.names), [*self.assume]))
+        plain = {n: (v, self.types[n]) for n, v in self.names.items() if n not in self._made}
+        self._scopes.append(({*self.names.values()}, plain, [*self.assume]))
 
     def leave(self) -> None:
-        """The scope ends, and with it what was assumed there. What it declared is of no use from now
-        on, for the kernel's language may have other scopes."""
-        names, assume = self._scopes.pop()
-        for name in [n for n, value in self.names.items() if names.get(n) is not value]:
+        """The scope ends, and with it what was assumed there. Of a name that it declared nothing is
+        known from now on, for the kernel's language may have other scopes; a name that was a
+        statement's value before is none."""
+        names, plain, assume = self._scopes.pop()
+        for name in [n for n, value in self.names.items() if value not in names]:
             self._forget(name)
             del self.names[name], self.types[name]
-            self._ended.add(name)
+            if name in plain:
+                self.names[name], self.types[name] = plain[name]
+            else:
+                self._ended.add(name)
         self.assume = [a for a in self.assume if any(a is said for said in assume)]
 
     def suppose(self, said: Any) -> None:
