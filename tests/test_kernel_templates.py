@@ -52,10 +52,29 @@ def test_each_turn_of_a_loop_declares_its_own():
     assert found == "const int i = p & 3;\ni;0\nconst int i = p & 3;\ni + 4;0\n"
 
 
-def test_a_value_of_a_name_that_was_declared_again_is_refused():
-    text = "{% names i, p %}{% set old = i // 4 %}" + INNER + "\n{{ old }}"
-    with pytest.raises(TemplateError, match=r"line 2: \(i // 4\): i was declared again"):
-        line(text)
+@pytest.mark.parametrize("made", ["i // 4", "S[i, 0]", "S['i + 1', 0]", "S[0, i].step(i=1)"])
+def test_a_value_of_a_name_that_was_declared_again_is_refused(made):
+    for use in ("{{ old }}", "{% index a = old - 1 %}"):
+        text = f"{{% names i, p %}}{{% set old = {made} %}}{INNER}{use}"
+        with pytest.raises(TemplateError, match="i was declared again"):
+            line(text)
+
+
+@pytest.mark.parametrize("sandboxed", [False, True])
+def test_scopes_in_other_templates(tmp_path, sandboxed):
+    (tmp_path / "base.j2").write_text("{% names i %}{% block one %}{% endblock %}{{ i // 4 }};")
+    (tmp_path / "part.j2").write_text(
+        "{% macro at(x) %}{% index i = x % 4 %}{{ i // 4 }};{% endmacro %}"
+    )
+    text = (
+        "{% extends 'base.j2' %}{% import 'part.j2' as part with context %}"
+        "{% block one %}{% names p %}{% names i %}{{ part.at(p) }}{% endblock %}"
+    )
+    (tmp_path / "k.cu.j2").write_text(text)
+    with pytest.raises(TemplateError, match=r"base.j2, line 1: .*i was declared again"):
+        render(tmp_path / "k.cu.j2", sandboxed=sandboxed)
+    (tmp_path / "base.j2").write_text("{% block one %}{% endblock %}{% names i %}{{ i // 4 }};")
+    assert render(tmp_path / "k.cu.j2", sandboxed=sandboxed).endswith(" = p & 3;\n0;i >> 2;")
 
 
 def test_a_condition_is_no_scope():

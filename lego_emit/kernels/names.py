@@ -218,7 +218,8 @@ class Names(Kernel):
         self.types.setdefault(name, self._usual)
         if text in self.where:
             self.ranges[name] = self.where[text]
-        return Value(self, lambda: self._bound(name), text, names=[name])
+        of = [self.names[word] for word in NAMES.findall(text) if word in self.names]
+        return Value(self, lambda: self._bound(name), text, of, names=[name])
 
     def unknown(self, name: str, size: Any) -> Value:
         """An index below a size that is in no kernel's text: what is proven holds for all of them."""
