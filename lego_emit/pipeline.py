@@ -149,7 +149,7 @@ def build_program(
         subject = followed(subject, name, sizes, assume, base, ranges, view)
     try:
         functions = [
-            lowered(_rewritten(_problem(f, assume), rewrite), types, *spelled)
+            lowered(_rewritten(_problem(f, assume, types), rewrite), types, *spelled)
             for f in subject.functions
         ]
     except RecursionError:
@@ -161,9 +161,11 @@ def build_program(
     return program
 
 
-def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
+def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
     its flat positions kept whole."""
+    if all(INDEX_TYPES[t][0] == 0 for t in types):
+        traced.trace.narrow_to_unsigned()
     trace, (outputs, log) = traced.trace, traced.outputs()
     params = {*trace.params()}
 
@@ -171,6 +173,8 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         return params.issuperset(names_in(c))
 
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.facts)
+    kept = None if looked_into else traced.kept()
+    trace.constrain()
     return Problem(
         traced.name,
         traced.doc,
@@ -188,7 +192,7 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         trace.preconditions,
         trace.stand_ins,
         log,
-        None if looked_into else traced.kept(),
+        kept,
         traced.form,
     )
 

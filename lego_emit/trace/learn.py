@@ -141,6 +141,8 @@ def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None
     note(_within(value, size))
     if (trace := running()) is not None:
         trace.stand_ins[stand_in(value, size)] = value
+        if not in_a_branch():
+            trace.bounded.append((value, size))
     facts.learn_range(stand_in(value, size).args[0], Expr.of(0), size - 1)
 
 
@@ -185,7 +187,8 @@ def parameter_of(value: Expr) -> tuple[str, int] | None:
 def _within(value: Expr, size: Expr) -> Cond:
     """0 <= value < size in the user's own symbols."""
     value, size = own(value), own(size)
-    return Cond("and", Cond("le", Expr.of(0), value), Cond("lt", value, size))
+    below = Cond("lt", value, size)
+    return below if value.constant else Cond("and", Cond("le", Expr.of(0), value), below)
 
 
 def own(value: Expr) -> Expr:
