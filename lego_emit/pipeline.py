@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .arith.assume import as_list, parse
+from .arith.knowledge import using
 from .arith.terms import TOO_DEEP
 from .emit import registry
 from .emit.printer import Printer
@@ -22,6 +23,7 @@ from .lower.problem import Problem
 from .lower.propose import is_aligned
 from .lower.relations import condition
 from .trace.formulas import are_formulas, reference
+from .trace.learn import learn_assumed
 from .trace.subject import Subject, Traced, followed, several
 from .trace.trace import Trace
 
@@ -164,8 +166,6 @@ def build_program(
 def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
     its flat positions kept whole."""
-    if all(INDEX_TYPES[t][0] == 0 for t in types):
-        traced.trace.narrow_to_unsigned()
     trace, (outputs, log) = traced.trace, traced.outputs()
     params = {*trace.params()}
 
@@ -174,7 +174,8 @@ def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Pro
 
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.facts)
     kept = None if looked_into else traced.kept()
-    trace.constrain()
+    with using(trace.facts):
+        learn_assumed(trace, all(INDEX_TYPES[t][0] == 0 for t in types))
     return Problem(
         traced.name,
         traced.doc,

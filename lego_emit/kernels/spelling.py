@@ -383,13 +383,15 @@ class Kernel:
 
         layouts = dict.fromkeys(x for value in values.values() for x in value.layouts)
         known, assume = self._known(tuple(layouts))
+        trace, result = go_on(known, lambda _: None, outputs)
         program = build_program(
-            index_of(*go_on(known, lambda _: None, outputs)),
-            self.printer, "index", None, assume, self.index_type,
-        )  # fmt: skip
+            index_of(trace, result), self.printer, "index", None, assume, self.index_type
+        )
         (function,) = program.functions
         for param in function.params:
             self.types.setdefault(param.name, self._usual)  # a layout's own size
+            if param.name in trace.narrowed and param.name not in self._texts:
+                self.assumptions[param.range_text] = None
             if param.name in self._texts and param.name not in self.ranges and param.range_text:
                 text = self._texts[param.name]
                 self.assumptions[param.range_text.replace(param.name, f"({text})")] = None

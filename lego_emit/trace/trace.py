@@ -14,7 +14,6 @@ from ..algebra.slices import place_of
 from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
 from ..arith.knowledge import PATH, using
-from ..arith.known import Range
 from ..arith.rebuild import put_back
 from ..arith.steps import Log
 from ..arith.terms import Atom
@@ -51,8 +50,8 @@ class Trace:
     _axis: int = 0
     layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
-    bounded: list[tuple[Expr, Expr]] = field(default_factory=list)  # what this run wants in 0..n-1
-    narrowed: frozenset[str] = frozenset()  # parameters whose range follows from that
+    outside: list[tuple[Expr, Expr, Cond]] = field(default_factory=list)  # indices, see learn_assumed
+    narrowed: set[str] = field(default_factory=set)  # parameters whose range follows from these
     keeps: bool = False  # flat positions are kept as one value, not looked into
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
 
@@ -68,65 +67,14 @@ class Trace:
     def run(self) -> Any:
         """Follow the function once, all its paths."""
         self.facts.log = Log()
-        self.bounded = []
+        self.outside = []
 
         def start() -> Any:
             self._axis = 0
             return self.function(self)
 
         with within(self):
-            result = explore(start, self.asked)
-            if not self.keeps:
-                self._narrow()
-            return result
-
-    def _narrow(self) -> None:
-        """A parameter without an upper bound lies where i + 1, n - i or d - i does, which must lie
-        in a layout, as far as the others' bounds say."""
-        facts = self.facts
-        for one, n in self.bounded:
-            value, end = facts.rebuilt(one), facts.upper(facts.rebuilt(n))
-            for mono, sign in value.terms.items():
-                name = mono[0].args[0] if len(mono) == 1 and mono[0].kind == "sym" else ""
-                if end is None or abs(sign) != 1 or not self._is_open(name):
-                    continue
-                rest = value - Expr({mono: sign})
-                least, most = facts.lower(rest), facts.upper(rest)
-                if least is None or most is None or name in rest.symbols():
-                    continue
-                lo, hi = (-most, end - 1 - least) if sign > 0 else (least + 1 - end, most)
-                if facts.reaches(lo - hi, name):
-                    continue
-                known = facts.ranges.get(name, Range())
-                tighter = known.lo is None or facts.nonneg(lo - known.lo)
-                lower = known.hi is None or facts.nonneg(known.hi - hi)
-                facts.learn_range(name, lo if tighter else None, hi if lower else None)
-                self.narrowed |= {name}
-
-    def constrain(self) -> None:
-        """Learn what the header assumes of the indices that no range says: from here on, so that no
-        condition of the function's own was decided by it."""
-        for value, n in self.bounded:
-            value = self.facts.rebuilt(value)
-            self.facts.constrain(value)
-            self.facts.constrain(self.facts.rebuilt(n) - 1 - value)
-
-    def narrow_to_unsigned(self) -> None:
-        """What was narrowed is of an unsigned type, too: of -1 <= i < 17 0 <= i < 17 is left."""
-        for name in sorted(self.narrowed):
-            known = self.facts.ranges[name]
-            if None not in (known.lo, known.hi) and all(map(self.facts.nonneg, (-known.lo, known.hi))):
-                self.facts.learn_range(name, Expr.of(0), None)
-
-    def _is_open(self, name: str) -> bool:
-        """Whether a symbol is a parameter of which no upper bound was said before."""
-        facts, known = self.facts, self.facts.ranges.get(name)
-        if not name or name.startswith("?") or name in self.axes or name in facts.quotients:
-            return False
-        if self.base and (name not in self.indices or name in self.turned):
-            return False  # it may turn out to count from there
-        free = known is None or known.hi is None or name in self.narrowed
-        return free and not facts.is_size(name)
+            return explore(start, self.asked)
 
     def kept(self) -> tuple[Any, list[Atom], Log]:
         """(the result with all flat positions kept as one value, those values, the steps)."""
@@ -138,8 +86,7 @@ class Trace:
 
     def state(self) -> tuple:
         """What shows whether a run learned something."""
-        learned = len(self.indices), len(self.narrowed)
-        return self.facts.state(), tuple(self.free), tuple(self.axes), learned
+        return self.facts.state(), tuple(self.free), tuple(self.axes), len(self.indices)
 
     def symbol(self, name: str) -> Expr:
         """A parameter, or the number that sizes= fixes it to."""
