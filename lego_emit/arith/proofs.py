@@ -286,7 +286,7 @@ class Proofs(Ranges):
                 continue
             below = self._prove(-rest - 1, 4)
             if below or self._prove(lo - rest - 1, 4):
-                found = quotient - below
+                found = quotient - int(below)
                 if least is None or ((least - found).constant or 0) > 0:
                     least = found
         return least

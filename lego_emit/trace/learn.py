@@ -155,12 +155,9 @@ def learn_assumed(trace: Trace, unsigned: bool) -> None:
     as much. unsigned: parameters are not negative."""
     facts = trace.facts
     found = [(facts.rebuilt(v), facts.rebuilt(n), within) for v, n, within in trace.outside]
-    for value, size, _ in found:
+    for value, size, _ in (*found, *found):  # d of d - i may come before i
         _narrow(trace, value, size, unsigned)
-    said = set()
-    for value, size, within in found:
-        if is_inside(value, size):
-            said.add(within.identity)
+    said = {within.identity for value, size, within in found if is_inside(value, size)}
     trace.preconditions = [c for c in trace.preconditions if c.identity not in said]
     for value, size, _ in found:
         facts.constrain(value)
@@ -180,7 +177,7 @@ def _narrow(trace: Trace, value: Expr, size: Expr, unsigned: bool) -> None:
         if least is None or most is None or name in rest.symbols():
             continue
         lo, hi = (-most, end - 1 - least) if sign > 0 else (least + 1 - end, most)
-        if facts.reaches(lo + hi, name) or facts.reaches(lo - hi, name):
+        if facts.reaches(lo, name) or facts.reaches(hi, name):
             continue
         if unsigned and facts.nonneg(-lo) and not facts.nonneg(-hi - 1):
             lo = Expr.of(0)
