@@ -103,8 +103,9 @@ def test_indices_count_from_1():
 
 
 def test_a_kernel_says_the_range_that_it_rests_on():
-    made = render("{% names i, j %}a[{{ A[i + 1, j] }}]", "cuda", A=GroupBy([18, 18]))
-    assert made == "a[18 * i + j + 18]" and made.assumptions == ("-1 <= i < 17",)
+    text = "{% names i, j %}a[{{ A[i + 1, j] }}] a[{{ A[i, j] }}]"
+    made = render(text, "cuda", A=GroupBy([18, 18]))
+    assert made == "a[18 * i + j + 18] a[18 * i + j]" and made.assumptions == ("-1 <= i < 17",)
 
 
 @pytest.mark.parametrize("known", ["", "pn < 3", "pm < N, pn < 3", "pm < 64, pn < 64"])

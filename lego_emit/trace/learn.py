@@ -153,7 +153,7 @@ def learn_assumed(trace: Trace, unsigned: bool) -> None:
     here on, for signs and widths: no condition of the function's own is decided by it. A parameter
     i of i + 1, n - i or d - i has the range that follows, in place of the precondition where it says
     as much. unsigned: parameters are not negative."""
-    facts = trace.facts
+    facts, trace.narrowed = trace.facts, set()
     found = [(facts.rebuilt(v), facts.rebuilt(n), within) for v, n, within in trace.outside]
     for value, size, _ in (*found, *found):  # d of d - i may come before i
         _narrow(trace, value, size, unsigned)
