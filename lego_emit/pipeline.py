@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .arith.assume import as_list, parse
+from .arith.knowledge import using
 from .arith.terms import TOO_DEEP
 from .emit import registry
 from .emit.printer import Printer
@@ -22,6 +23,7 @@ from .lower.problem import Problem
 from .lower.propose import is_aligned
 from .lower.relations import condition
 from .trace.formulas import are_formulas, reference
+from .trace.learn import learn_assumed
 from .trace.subject import Subject, Traced, followed, several
 from .trace.trace import Trace
 
@@ -149,7 +151,7 @@ def build_program(
         subject = followed(subject, name, sizes, assume, base, ranges, view)
     try:
         functions = [
-            lowered(_rewritten(_problem(f, assume), rewrite), types, *spelled)
+            lowered(_rewritten(_problem(f, assume, types), rewrite), types, *spelled)
             for f in subject.functions
         ]
     except RecursionError:
@@ -161,7 +163,7 @@ def build_program(
     return program
 
 
-def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
+def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
     its flat positions kept whole."""
     trace, (outputs, log) = traced.trace, traced.outputs()
@@ -171,6 +173,9 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         return params.issuperset(names_in(c))
 
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.facts)
+    kept = None if looked_into else traced.kept()
+    with using(trace.facts):
+        learn_assumed(trace, all(INDEX_TYPES[t][0] == 0 for t in types))
     return Problem(
         traced.name,
         traced.doc,
@@ -188,7 +193,7 @@ def _problem(traced: Traced, assume: Iterable[Any]) -> Problem:
         trace.preconditions,
         trace.stand_ins,
         log,
-        None if looked_into else traced.kept(),
+        kept,
         traced.form,
     )
 

@@ -37,7 +37,7 @@ def line(text, target="cuda", **given):
         ("x = 2 * {{ S[i, j] }};", "x = 2 * (4 * j + i);"),
         (
             "f({{ S[i, j] }}, {{ S[i + 1, j] }})",
-            "f(4 * j + i, static_cast<long long>(4 * j) + i + 1)",
+            "f(4 * j + i, 4 * j + i + 1)",
         ),
         ("if (x == {{ S[i, j] }})", "if (x == (4 * j + i))"),
         ("{{ S.size }} {{ S.dims[1] }}", "32 8"),

@@ -121,6 +121,14 @@ class Facts(Division):
         self.forget()
         self._learn_sign(e)
 
+    def constrain(self, e: Expr) -> None:
+        """e >= 0, which narrows no symbol's range."""
+        if e.constant is None and not self.nonneg(e):
+            for name in e.symbols():
+                self.ranges.setdefault(name, Range())
+            self.constraints.append(e)
+            self.forget()
+
     def _learn_sign(self, e: Expr) -> None:
         """e >= 0: what that says of a quotient, where e is a multiple of one and a number."""
         (mono, c), *more = [*((m, c) for m, c in e.terms.items() if m), ((), 0)]

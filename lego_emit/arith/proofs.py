@@ -286,15 +286,17 @@ class Proofs(Ranges):
         bounds = [] if highest is None else [highest]
         # a constraint k >= 0 bounds base by base + k: of use where that leaves the base out
         bounds += [b for b in (base + k for k in self.constraints) if len(b.terms) <= 2]
+        least = None
         for bound in bounds:
             quotient, rest = divide_terms(bound, lo)
             if not quotient.terms:
                 continue
-            if self._prove(-rest - 1, 4):
-                return quotient - 1
-            if self._prove(lo - rest - 1, 4):
-                return quotient
-        return None
+            below = self._prove(-rest - 1, 4)
+            if below or self._prove(lo - rest - 1, 4):
+                found = quotient - int(below)
+                if least is None or ((least - found).constant or 0) > 0:
+                    least = found
+        return least
 
     def upper(self, e: Expr) -> Expr | None:
         """An upper bound in sizes (what no number bounds from above), None where there is none."""

@@ -312,6 +312,8 @@ class Names(Kernel):
         (function,) = program.functions
         for param in function.params:
             self.types.setdefault(param.name, self._usual)  # a layout's own size
+            if param.name in trace.narrowed and param.name not in self._texts:
+                self.assumptions[param.range_text] = None
             if param.name in self._texts and param.name not in self.ranges and param.range_text:
                 text = self._texts[param.name]
                 self.assumptions[param.range_text.replace(param.name, f"({text})")] = None

@@ -14,11 +14,12 @@ from ..algebra.block import Block
 from ..algebra.slices import place_of
 from ..arith.expr import Cond, Expr, group
 from ..arith.facts import current
+from ..arith.known import Range
 from ..arith.rebuild import expand_groups, rebuild, unsubstitute
 from ..arith.terms import Atom
 from ..errors import IndexRangeError, LayoutError
 from .paths import in_a_branch
-from .trace import running
+from .trace import Trace, running
 
 
 def size_of(n: Any) -> Expr:
@@ -138,10 +139,61 @@ def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None
                 note(_within(value, size))
             facts.learn_range(name, Expr.of(shift), size - 1 + shift)
             return
-    note(_within(value, size))
+    within = _within(value, size)
+    note(within)
     if (trace := running()) is not None:
         trace.stand_ins[stand_in(value, size)] = value
+        if not in_a_branch():
+            trace.outside.append((value, size, within))
     facts.learn_range(stand_in(value, size).args[0], Expr.of(0), size - 1)
+
+
+def learn_assumed(trace: Trace, unsigned: bool) -> None:
+    """What the header assumes of indices that were not known to lie in their layout is known from
+    here on, for signs and widths: no condition of the function's own is decided by it. A parameter
+    i of i + 1, n - i or d - i has the range that follows, in place of the precondition where it says
+    as much. unsigned: parameters are not negative."""
+    facts, trace.narrowed = trace.facts, set()
+    found = [(facts.rebuilt(v), facts.rebuilt(n), within) for v, n, within in trace.outside]
+    for value, size, _ in (*found, *found):  # d of d - i may come before i
+        _narrow(trace, value, size, unsigned)
+    said = {within.identity for value, size, within in found if is_inside(value, size)}
+    trace.preconditions = [c for c in trace.preconditions if c.identity not in said]
+    for value, size, _ in found:
+        facts.constrain(value)
+        facts.constrain(size - 1 - value)
+
+
+def _narrow(trace: Trace, value: Expr, size: Expr, unsigned: bool) -> None:
+    """0 <= value < size: parameters without an upper bound lie where the others' bounds leave it."""
+    facts = trace.facts
+    end = facts.upper(size)
+    for mono, sign in value.terms.items():
+        name = mono[0].args[0] if len(mono) == 1 and mono[0].kind == "sym" else ""
+        if end is None or abs(sign) != 1 or not _is_open(trace, name):
+            continue
+        rest = value - Expr({mono: sign})
+        least, most = facts.lower(rest), facts.upper(rest)
+        if least is None or most is None or name in rest.symbols():
+            continue
+        lo, hi = (-most, end - 1 - least) if sign > 0 else (least + 1 - end, most)
+        if facts.reaches(lo, name) or facts.reaches(hi, name):
+            continue
+        if unsigned and facts.nonneg(-lo) and not facts.nonneg(-hi - 1):
+            lo = Expr.of(0)
+        known = facts.ranges.get(name, Range())
+        higher = known.lo is None or facts.nonneg(lo - known.lo)
+        lower = known.hi is None or facts.nonneg(known.hi - hi)
+        facts.learn_range(name, lo if higher else None, hi if lower else None)
+        trace.narrowed.add(name)
+
+
+def _is_open(trace: Trace, name: str) -> bool:
+    """Whether a symbol is a parameter of which no upper bound was said before."""
+    if name not in trace.params() or name in trace.axes or current().is_size(name):
+        return False
+    known = current().ranges.get(name)
+    return known is None or known.hi is None or name in trace.narrowed
 
 
 def is_inside(value: Expr, size: Expr) -> bool:
@@ -185,7 +237,8 @@ def parameter_of(value: Expr) -> tuple[str, int] | None:
 def _within(value: Expr, size: Expr) -> Cond:
     """0 <= value < size in the user's own symbols."""
     value, size = own(value), own(size)
-    return Cond("and", Cond("le", Expr.of(0), value), Cond("lt", value, size))
+    below = Cond("lt", value, size)
+    return below if value.constant else Cond("and", Cond("le", Expr.of(0), value), below)
 
 
 def own(value: Expr) -> Expr:

@@ -50,6 +50,8 @@ class Trace:
     _axis: int = 0
     layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
+    outside: list[tuple[Expr, Expr, Cond]] = field(default_factory=list)  # see learn_assumed
+    narrowed: set[str] = field(default_factory=set)  # parameters whose range follows from these
     keeps: bool = False  # flat positions are kept as one value, not looked into
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
 
@@ -65,6 +67,7 @@ class Trace:
     def run(self) -> Any:
         """Follow the function once, all its paths."""
         self.facts.log = Log()
+        self.outside = []
 
         def start() -> Any:
             self._axis = 0
