@@ -293,3 +293,19 @@ def test_what_is_known_in_a_branch_is_not_known_outside(monkeypatch):
         monkeypatch.setattr(z3_prover, "STEPS", 3_000_000)
         assert prove_nonneg(facts, e) is False
         assert prove_nonneg(facts, select(gap >= 1, maximum(quotient, 3), 5)) is True
+
+
+def test_all_values_are_looked_at_where_they_are_few(monkeypatch):
+    """Without Z3: products of a choice by itself, where they are at least 0 and where one is not."""
+    monkeypatch.setattr(z3_prover, "prove_nonneg", None)
+    facts = Facts()
+    for name in "ij":
+        facts.learn_range(name, Expr.of(0), Expr.of(32))
+    i, j = symbols("i j")
+    with using(facts):
+        d = select(i + j < 33, i + j, 64 - i - j)
+        assert facts.nonneg(d * (d + 1)) and facts.nonneg(i + d * d)
+        e = select(i + 2 * j - 3 * i * j < -2975, d - 1, d * (d + 1))
+        below = [(a, b) for a in range(33) for b in range(33) if evaluate(e, {"i": a, "j": b}) < 0]
+        assert below == [(32, 32)] and not facts.nonneg(e)
+        assert facts.nonneg(e + 1)
