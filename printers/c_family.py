@@ -59,7 +59,7 @@ C_KEYWORDS = frozenset(
 CPP_KEYWORDS = C_KEYWORDS | frozenset(
     """alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept bitand bitor bool
     catch char8_t char16_t char32_t class compl concept consteval constexpr constinit const_cast
-    co_await co_return co_yield decltype delete dynamic_cast explicit export false friend mutable
+    co_await co_return co_yield contract_assert decltype delete dynamic_cast explicit export false friend mutable
     namespace new noexcept not not_eq nullptr operator or or_eq private protected public reflexpr
     reinterpret_cast requires static_assert static_cast synchronized template this thread_local
     throw true try typeid typename using virtual wchar_t xor xor_eq std lego main NULL""".split()

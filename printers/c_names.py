@@ -15,9 +15,9 @@ STDINT = {f"{sign}int{w}_t" for sign in ("", "u") for w in (*WIDTHS, "ptr", "max
 
 # Macros that other headers and compilers define, as far as an index might have their name.
 MACROS = set(
-    """BUFSIZ CHAR_BIT EOF FILENAME_MAX FOPEN_MAX HUGE_VAL INFINITY INT_MAX INT_MIN LLONG_MAX
-    LLONG_MIN LONG_MAX LONG_MIN NAN NULL RAND_MAX SIZE_MAX UINT_MAX ULLONG_MAX ULONG_MAX errno
-    linux stderr stdin stdout unix""".split()
+    """BUFSIZ CHAR_BIT E2BIG EDOM EILSEQ EOF ERANGE FILENAME_MAX FOPEN_MAX HUGE_VAL INFINITY INT_MAX
+    INT_MIN LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN L_tmpnam NAN NULL RAND_MAX SIZE_MAX TMP_MAX
+    UINT_MAX ULLONG_MAX ULONG_MAX WEOF errno linux stderr stdin stdout unix""".split()
 )
 
 TYPES = set("clock_t div_t ldiv_t lldiv_t ptrdiff_t size_t time_t wchar_t".split())

@@ -10,6 +10,7 @@ from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, CxxPrinter
+from lego_emit.printers.c_names import MACROS, STDINT
 
 VIEWS = "#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)"
 
@@ -59,7 +60,8 @@ class CppPrinter(CxxPrinter):
     helpers = HELPERS
     template = "cpp.jinja"
     views = VIEWS
-    reserved = CPP_KEYWORDS
+    reserved = CPP_KEYWORDS | MACROS | STDINT | {"typeof"}
+    reserved_functions = frozenset({"assert", "offsetof"})
     qualifiers = "constexpr"
 
     def prefix(self, unit):

@@ -8,6 +8,7 @@ and helpers of its own for min and max, which the host does not have.
 from lego_emit.emit.printer import call
 from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, EXTREMES, HELPERS, CxxPrinter
 from lego_emit.printers.c_fill import FillPrinter
+from lego_emit.printers.c_names import MACROS
 
 OPENING = """#ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,10 +19,9 @@ OPENING = """#ifndef LEGO_HOST_DEVICE
 #endif"""
 
 # The built-in variables, and macros and types of headers that nvcc always includes.
-CUDA_WORDS = frozenset(
-    """blockDim blockIdx gridDim threadIdx warpSize BUFSIZ CHAR_BIT EOF INFINITY INT_MAX INT_MIN
-    LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN NAN NULL NZERO RAND_MAX UINT_MAX ULLONG_MAX ULONG_MAX
-    errno linux math_errhandling ptrdiff_t size_t stderr stdin stdout uint ulong unix ushort""".split()
+CUDA_WORDS = MACROS.union(
+    """blockDim blockIdx gridDim threadIdx warpSize NZERO math_errhandling ptrdiff_t size_t typeof uint
+    ulong ushort""".split()
 )
 
 # Functions, macros with arguments and types of those headers that no int function may be named.

@@ -13,21 +13,31 @@ from lego_emit.printers.c_array import free
 
 COMMA = f",{BREAK}"
 
+# What the text names, and a parameter of that name would hide.
+OWN = frozenset(
+    """Extents data_ element_type extents_ extents_type index_type layout_type mapping rank_type
+    size_type""".split()
+)
+
 
 class CxxView:
-    """What a template sees of a view. sizes, indices: the parameters of the layout's apply; element,
-    data, view: names that the text wants for itself, none of a parameter; members: size -> member."""
+    """What a template sees of a view. sizes, indices: the parameters of the layout's apply, those of the
+    text's own names with a number; element, data, view: names that the text wants for itself, none of
+    a parameter; members: size -> member."""
 
     def __init__(self, printer: Any, apply: FunctionView):
         self._printer, self._apply, self._view = printer, apply, apply.view
         self.T, self.masks = apply.T, apply.view.masks
         self.unique, self.exhaustive = apply.view.unique, apply.view.exhaustive
-        self.sizes = [p.name for p in apply.params if not p.axis]
-        self.indices = [p.name for p in apply.params if p.axis]
-        taken = {p.name for p in apply.params}
+        taken = {*OWN, *(p.name for p in apply.params)}
+        self._names = {p.name: p.name for p in apply.params}
+        for name in OWN & self._names.keys():
+            self._names[name] = free(name.rstrip("_"), taken)
+        self.sizes = [self._names[p.name] for p in apply.params if not p.axis]
+        self.indices = [self._names[p.name] for p in apply.params if p.axis]
+        taken = {*OWN, *self._names.values()}
         self.element, self.data, self.view = (free(n, taken) for n in ("Element", "data", "view"))
         self.slices = [free(f"slice_{k}", taken) for k in range(1, len(self.indices))]
-        taken |= {"data_", "extents_"}
         self.members = {}
         for name in self.sizes:
             self.members[name] = free(f"{name.rstrip('_')}_", taken)
@@ -146,5 +156,6 @@ class CxxView:
         return text.replace(BREAK, " ")
 
     def _text(self, node: Node, members: bool) -> str:
+        node = renamed(node, self._names)
         node = renamed(node, self.members) if members else node
         return self._printer.expression(node, self._apply)

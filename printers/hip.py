@@ -4,7 +4,7 @@ Reference: https://rocm.docs.amd.com/projects/HIP (C++ language extensions). The
 nothing, so that hipRTC takes it too, and has no __forceinline__, which <hip/hip_runtime.h> defines.
 """
 
-from lego_emit.printers.c_names import MACROS, STDINT, TYPES
+from lego_emit.printers.c_names import STDINT, TYPES
 from lego_emit.printers.cuda import CudaPrinter
 
 OPENING = """#ifndef LEGO_HOST_DEVICE
@@ -30,7 +30,7 @@ class HipPrinter(CudaPrinter):
     title = "HIP"
     extension = ".hip.h"
     macros = OPENING
-    reserved = CudaPrinter.reserved.union(MACROS, HIP_WORDS)
+    reserved = CudaPrinter.reserved.union(HIP_WORDS)
     reserved_functions = CudaPrinter.reserved_functions.union(
         VECTORS, STDINT, TYPES, ("texture", "uchar", "ullong")
     )

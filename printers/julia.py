@@ -16,7 +16,7 @@ from lego_emit.printers.julia_view import JuliaView
 UNARY = 15
 
 KEYWORDS = frozenset(
-    """baremodule begin break catch const continue do else elseif end export false finally for
+    """baremodule begin break catch ccall const continue do else elseif end export false finally for
     function global if import in isa let local macro module quote return struct true try using
     where while""".split()
 )

@@ -27,7 +27,11 @@ class JuliaView:
         self.element, self.vector, self.data, self.view, self.value = (
             free(n, taken) for n in wanted
         )
-        self.inbounds = "" if apply.view.masks else "@inbounds "  # no position of a masked one
+        # What is masked has no position: the vector is asked for it even where a caller, as fill! is one,
+        # has switched the checks of the index off.
+        masks = apply.view.masks
+        self.method = "@inline function" if masks else "Base.@propagate_inbounds function"
+        self.inbounds = "" if masks else "@inbounds "
 
     @property
     def docstring(self) -> list[str]:
@@ -58,6 +62,12 @@ class JuliaView:
     def checked(self) -> str:
         """The view and an index."""
         return COMMA.join([self.view, *self.indices])
+
+    @property
+    def copied(self) -> str:
+        """The view of a copy of its vector."""
+        sizes = [f"{self.view}.{name}" for name in self.sizes]
+        return f"{self.name}({COMMA.join([f'Base.unaliascopy({self.view}.{self.data})', *sizes])})"
 
     @property
     def position(self) -> str:

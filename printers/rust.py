@@ -34,7 +34,7 @@ def helper_call(name: str, arity: int) -> Op:
 
 # The prelude's constructors are patterns: a parameter of such a name is no binding.
 RESERVED = frozenset(
-    """as async await become box break const continue crate do dyn else enum extern false final fn
+    """abstract as async await become box break const continue crate do dyn else enum extern false final fn
     for gen if impl in let loop macro match mod move mut override priv pub ref return self Self
     static struct super trait true try type typeof unsafe unsized use virtual where while yield
     Some None Ok Err""".split()

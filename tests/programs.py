@@ -177,6 +177,7 @@ def several_outputs(index_type="int32"):
 
 
 NASTY = ["end", "sample", "and", "N", "n", "mod", "gen", "await", "__x", "lambda", "long_" * 16]
+NASTY += ["abstract", "ccall", "EOF"]
 
 
 def nasty_names(index_type="int32"):

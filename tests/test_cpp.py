@@ -314,6 +314,21 @@ def test_names_that_a_header_keeps_for_itself():
     assert compiled["f_result_2"](1, 2, 3, 4, 5) == 15
 
 
+def test_names_that_headers_and_compilers_define(gxx, tmp_path):
+    """With headers before the file; in g++'s own dialect, typeof is a keyword."""
+    names = ["EOF", "errno", "NAN", "linux", "typeof", "INT32_MAX", "EDOM", "contract_assert"]
+    total = programs.var(names[0])
+    for name in names[1:]:
+        total = programs.node("add", total, programs.var(name))
+    made = [programs.function(name, {"r": total}, "int64", names) for name in ("assert", "EOF")]
+    unit = emit_program(Program("unit", tuple(made), "names"), "cpp")
+    assert [p.name for p in unit.functions[0].params] == [f"{name}_v" for name in names]
+    text = "".join(f"#include <{name}>\n" for name in ("cassert", "cerrno", "cmath", "cstdio"))
+    (tmp_path / "main.cpp").write_text(f"{text}\n{unit.source}")
+    for standard in ("gnu++17", "gnu++20"):
+        run([gxx, f"-std={standard}", *STRICT, "-fsyntax-only", "main.cpp"], tmp_path)
+
+
 # -- include guards ------------------------------------------------------------------------------
 
 

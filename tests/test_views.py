@@ -11,7 +11,7 @@ import index_functions
 import numpy as np
 import pytest
 
-from lego_emit import GroupBy, Linear, Lookup, Row, Strided, generate, golden
+from lego_emit import GroupBy, Linear, Lookup, Row, Strided, TileBy, generate, golden
 from lego_emit.algebra.block import Block
 from lego_emit.algebra.reference import table
 from lego_emit.emit import registry
@@ -65,6 +65,11 @@ def awkward(T, Element, data, view, length, N, N_):
     )
 
 
+def hiding(Extents, data_, mapping, index_type, extents_, size_type):
+    """Names of members and types, which a parameter would hide."""
+    return TileBy([Extents, data_, mapping], [index_type, extents_, size_type])
+
+
 def of(name):
     """A golden case."""
     case = golden.load(index_functions.ROOT / name)
@@ -85,6 +90,9 @@ CASES = [
     Case("broadcast", Strided((4, 6), (0, 1))),
     Case("linear", LINEAR),
     Case("awkward", awkward, dict(T=6, Element=4, data=2, view=3, length=2, N=3, N_=2)),
+    Case(
+        "hiding", hiding, dict(Extents=2, data_=3, mapping=2, index_type=2, extents_=1, size_type=2)
+    ),
 ]
 FEW = [case for case in CASES if case.name in ("nw", "fig2", "lud_int32_1", "line", "masked")]
 
@@ -450,6 +458,52 @@ def test_the_view_in_julia(toolchain, tmp_path):
     row = CASES[0].expected[3 + 7 : 3 + 14]
     printed = run([toolchain.find().path, "--compile=min", "wrong.jl"], tmp_path).splitlines()
     assert printed == ["DimensionMismatch", "BoundsError", "BoundsError", f"1176 true {sum(row)}"]
+
+
+SHARED_IN_JULIA = """
+include("nw.jl")
+using .Nw
+for change! in (
+    (view, data) -> view .= reshape(data, 3, 3),
+    (view, data) -> copyto!(view, reshape(data, 3, 3)),
+    (view, data) -> view .= NwView(data, 2)',
+    (view, data) -> view .= Base.view(view, 3:-1:1, :),
+    (view, data) -> view .+= Base.view(view, :, 3:-1:1),
+)
+    data = collect(1:9)
+    view = NwView(data, 2)
+    wanted = change!(copy(view), copy(data))
+    println(change!(view, data) == wanted)
+end
+"""
+
+MASKED_IN_JULIA = """
+include("masked.jl")
+fill!(Masked.MaskedView(collect(1:35)), 0)  # without a check of the index
+println("filled")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("toolchain", ["julia"], indirect=True)
+def test_views_of_one_vector_in_julia(toolchain, tmp_path):
+    """What is read while it is overwritten is copied before, as of Julia's own arrays."""
+    CASES[0].unit("julia").save(tmp_path / "nw.jl")
+    (tmp_path / "main.jl").write_text(SHARED_IN_JULIA)
+    printed = run([toolchain.find().path, "--compile=min", "main.jl"], tmp_path)
+    assert printed.split() == ["true"] * 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("toolchain", ["julia"], indirect=True)
+def test_what_is_masked_is_never_written_in_julia(toolchain, tmp_path):
+    generate(of("expandby_packed_5x7").subject, "julia", name="masked", view=True).save(
+        tmp_path / "masked.jl"
+    )
+    (tmp_path / "main.jl").write_text(MASKED_IN_JULIA)
+    command = [toolchain.find().path, "-O1", "main.jl"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "filled" not in done.stdout
 
 
 def test_clang_format_and_rustfmt_leave_the_text_alone(need, tmp_path):

@@ -45,14 +45,17 @@ end
 
 Base.size(view::Expandby5x7View) = (3, 4, 2, 2)
 
-Base.@propagate_inbounds function Base.getindex(view::Expandby5x7View, i::Int, j::Int,
-    k::Int, l::Int)
+# Views of one vector share its memory.
+Base.dataids(view::Expandby5x7View) = Base.dataids(view.data)
+Base.unaliascopy(view::Expandby5x7View) = Expandby5x7View(Base.unaliascopy(view.data))
+
+@inline function Base.getindex(view::Expandby5x7View, i::Int, j::Int, k::Int, l::Int)
     @boundscheck checkbounds(view, i, j, k, l)
     return view.data[expandby_5x7_apply(i - 1, j - 1, k - 1, l - 1) + 1]
 end
 
-Base.@propagate_inbounds function Base.setindex!(view::Expandby5x7View, value, i::Int,
-    j::Int, k::Int, l::Int)
+@inline function Base.setindex!(view::Expandby5x7View, value, i::Int, j::Int, k::Int,
+    l::Int)
     @boundscheck checkbounds(view, i, j, k, l)
     view.data[expandby_5x7_apply(i - 1, j - 1, k - 1, l - 1) + 1] = value
     return view

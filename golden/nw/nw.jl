@@ -47,6 +47,10 @@ end
 
 Base.size(view::NwView) = (view.b + 1, view.b + 1)
 
+# Views of one vector share its memory.
+Base.dataids(view::NwView) = Base.dataids(view.data)
+Base.unaliascopy(view::NwView) = NwView(Base.unaliascopy(view.data), view.b)
+
 Base.@propagate_inbounds function Base.getindex(view::NwView, i::Int, j::Int)
     @boundscheck checkbounds(view, i, j)
     return @inbounds view.data[nw_apply(view.b, i - 1, j - 1) + 1]

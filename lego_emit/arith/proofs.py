@@ -8,7 +8,6 @@ depend on the machine).
 from __future__ import annotations
 
 from itertools import islice
-from math import prod
 
 from .expr import Cond, Expr, distribute, divide_terms
 from .known import SAMPLES, Range, value_at
@@ -401,16 +400,16 @@ class Proofs(Ranges):
 
     def _by_points(self, e: Expr) -> bool:
         """e >= 0 at all values of its symbols, where these are few."""
-        ranges = {}
+        ranges, count = {}, 1
         for name in sorted(e.symbols()):
             known = self.ranges.get(name, Range())
             if known.lo is None or known.hi is None:
                 return False
             lo, hi = known.lo.constant, known.hi.constant
-            if lo is None or hi is None:
+            if lo is None or hi is None or not 0 < (count := count * (hi - lo + 1)) <= MOST_PROVING:
                 return False
             ranges[name] = range(lo, hi + 1)
-        if not 0 < prod(map(len, ranges.values())) <= MOST_PROVING or self._refuted(e):
+        if self._refuted(e):
             return False
         key = tuple(ranges.items())
         if key not in self._points:
