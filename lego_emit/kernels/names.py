@@ -58,7 +58,7 @@ class Names(Kernel):
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
         self._made: dict[str, set[str]] = {}  # what the names that were written are made of
         self._blocks: dict[str, str] = {}  # the names of the numbers below a size, and their texts
-        self._scopes: list[tuple[dict[str, Name], list[Any]]] = []
+        self._scopes: list[Any] = []
         self._ended: set[str] = set()  # names of inner scopes
         self._bindings: dict[str, Any] = {}
         self._programs: dict[Any, Program] = {}
@@ -102,16 +102,25 @@ class Names(Kernel):
 
     def enter(self) -> None:
         """A scope of the template begins: a loop's, a macro's, a block's."""
-        self._scopes.append((dict(self.names), [*self.assume]))
+        known = {**self.names}, {**self.types}, {**self._made}, {*self.typed_names}, [*self.assume]
+        self._scopes.append(known)
 
     def leave(self) -> None:
-        """The scope ends, and with it what was assumed there. What it declared is of no use from now
-        on, for the kernel's language may have other scopes."""
-        names, assume = self._scopes.pop()
+        """The scope ends, and with it what was assumed and declared there. Of a name that was declared
+        before, too, nothing is known then, for the kernel's language may have other scopes."""
+        names, types, made, typed, assume = self._scopes.pop()
         for name in [n for n, value in self.names.items() if names.get(n) is not value]:
+            inner, of = self.types.pop(name), self._made.get(name, set())
             self._forget(name)
-            del self.names[name], self.types[name]
-            self._ended.add(name)
+            del self.names[name]
+            if name in names and (narrower := _narrower(types[name], inner)):
+                self.names[name], self.types[name] = names[name], narrower
+                self._made[name] = of
+                self.typed_names |= typed & {name}
+            else:
+                self._ended.add(name)
+        for name in made.keys() & self.names.keys():
+            self._made[name] = self._made.get(name, set()) | made[name]
         self.assume = [a for a in self.assume if any(a is said for said in assume)]
 
     def suppose(self, said: Any) -> None:
@@ -158,7 +167,7 @@ class Names(Kernel):
         if now is not meant if meant is not None else now is None and name in self._ended:
             raise TemplateError(
                 f"{user}: {name} was declared again, or in a loop, macro or block that has ended; write "
-                f"{{% names {name} %}} before, or take names of their own"
+                f"{{% names {name} %}} where it is meant, or take another name"
             )
 
     def _bound(self, name: str) -> Expr:
@@ -299,6 +308,15 @@ class Names(Kernel):
         used = {str(node.value) for node in function.nodes() if node.op == "var"}
         function = replace(function, params=tuple(p for p in function.params if p.name in used))
         return replace(program, functions=(function,))
+
+
+def _narrower(one: str, other: str) -> str | None:
+    """Of two index types the one whose values the other has, too; None where neither is."""
+    for narrow, wide in ((one, other), (other, one)):
+        (lo, hi), (least, most) = INDEX_TYPES[narrow], INDEX_TYPES[wide]
+        if least <= lo <= hi <= most:
+            return narrow
+    return None
 
 
 def fresh(name: str, taken: Container[str]) -> str:
