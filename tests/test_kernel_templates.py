@@ -241,6 +241,7 @@ DEEP = "(" * 400 + "1" + ")" * 400
         ("", {"ranges": [1]}, r"ranges is \[1\]; write a dict"),
         ("", {"where": [1]}, r"where is \[1\]; write a dict"),
         ("", {"where": {1: (0, 2)}}, "where is {1: .*; write a dict"),
+        ("{{ S['t', 0] }}", {"where": {"t": 5}}, r"where: the range of \(t\) is 5; write two bounds"),
         ("", {"names": 5}, "names is 5; write text"),
         ("", {"names": ["i", 3]}, r"names is \['i', 3\]; write text"),
         ("", {"assume": 5}, "5 is no assumption"),

@@ -16,7 +16,7 @@ from ..arith.facts import current
 from ..arith.given_ranges import parse_ranges
 from ..arith.terms import Atom
 from ..emit.printer import Printer
-from ..errors import TemplateError, nearest, shown
+from ..errors import AssumptionError, TemplateError, nearest, shown
 from ..ir.program import INDEX_TYPES, Program
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program, candidates
@@ -220,6 +220,10 @@ class Names(Kernel):
         self.types.setdefault(name, self._usual)
         if text in self.where:
             self.ranges[name] = self.where[text]
+            try:
+                parse_ranges({name: self.where[text]})
+            except AssumptionError as error:
+                raise AssumptionError(f"where: {str(error).replace(name, f'({text})')}") from None
         of = [self.names[word] for word in NAMES.findall(text) if word in self.names]
         return Value(self, lambda: self._bound(name), text, of)
 
