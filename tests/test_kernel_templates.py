@@ -30,12 +30,44 @@ def line(text, target="cuda", **given):
         "{% for k in [] %}{% else %}{}{% endfor %}",
     ],
 )
-@pytest.mark.parametrize("outer", ["i, p", "p"])
-def test_what_an_inner_scope_declares_ends_with_it(scope, use, outer):
-    text = f"{{% names {outer} %}}{scope.replace('{}', INNER)}\n"
+def test_what_an_inner_scope_declares_ends_with_it(scope, use):
+    text = f"{scope.replace('{}', INNER)}\n"
     with pytest.raises(TemplateError, match=r"line 2: .*(i was declared again, or|i is no decl)"):
-        line(text + use)
-    assert line(text + "{% names i %}[{{ i // 4 }}]").endswith("[i >> 2]")
+        line("{% names p %}" + text + use)
+    assert line("{% names p %}" + text + "{% names i %}[{{ i // 4 }}]").endswith("[i >> 2]")
+    assert line("{% names i, p %}" + text + "[{{ i // 4 }}]").endswith("[i >> 2]"), "no i < 4"
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "wanted"),
+    [
+        ("i", "i: int64", "static_cast<long long>(i) + 8"),
+        ("i: int64", "i", "static_cast<long long>(i) + 8"),
+        ("i: int64", "i: int64", "i + 8"),
+    ],
+)
+def test_after_an_inner_scope_a_name_is_of_the_narrower_type(outer, inner, wanted):
+    text = f"{{% names {outer} %}}{{% with %}}{{% names {inner} %}}{{% endwith %}}[{{{{ i + 8 }}}}]"
+    assert line(text) == f"[{wanted}]"
+
+
+def test_after_an_inner_scope_a_name_of_two_signs_is_refused():
+    with pytest.raises(TemplateError, match="i was declared again"):
+        line("{% names i %}{% with %}{% names i: uint32 %}{% endwith %}{{ i }}")
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "name"),
+    [
+        ("{% index i = 2 * q %}", "i", "q"),
+        ("{% index i = 2 * q %}", "i", "p"),
+        ("{% names i %}{% index j = 2 * i %}", "j", "i"),
+    ],
+)
+def test_what_a_name_is_made_of_is_known_after_an_inner_scope(before, value, name):
+    text = f"{{% names p, q %}}{before}{{% with %}}{{% index i = p %}}{{% endwith %}}"
+    with pytest.raises(TemplateError, match=f"{value} is made of {name}"):
+        line(f"{text}{{{{ ({value} + q).step({name}=1) }}}}")
 
 
 @pytest.mark.parametrize("scope", ["for k in [1]", "with", "block one"])
@@ -71,10 +103,8 @@ def test_scopes_in_other_templates(tmp_path, sandboxed):
         "{% block one %}{% names p %}{% names i %}{{ part.at(p) }}{% endblock %}"
     )
     (tmp_path / "k.cu.j2").write_text(text)
-    with pytest.raises(TemplateError, match=r"base.j2, line 1: .*i was declared again"):
-        render(tmp_path / "k.cu.j2", sandboxed=sandboxed)
-    (tmp_path / "base.j2").write_text("{% block one %}{% endblock %}{% names i %}{{ i // 4 }};")
-    assert render(tmp_path / "k.cu.j2", sandboxed=sandboxed).endswith(" = p & 3;\n0;i >> 2;")
+    found = render(tmp_path / "k.cu.j2", sandboxed=sandboxed)
+    assert found.endswith(" = p & 3;\n0;i >> 2;")
 
 
 def test_a_condition_is_no_scope():
@@ -211,6 +241,7 @@ DEEP = "(" * 400 + "1" + ")" * 400
         ("", {"ranges": [1]}, r"ranges is \[1\]; write a dict"),
         ("", {"where": [1]}, r"where is \[1\]; write a dict"),
         ("", {"where": {1: (0, 2)}}, "where is {1: .*; write a dict"),
+        ("{{ S['t', 0] }}", {"where": {"t": 5}}, r"where: the range of \(t\) is 5; write two bounds"),
         ("", {"names": 5}, "names is 5; write text"),
         ("", {"names": ["i", 3]}, r"names is \['i', 3\]; write text"),
         ("", {"assume": 5}, "5 is no assumption"),

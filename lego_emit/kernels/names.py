@@ -17,7 +17,7 @@ from ..arith.facts import current
 from ..arith.given_ranges import parse_ranges
 from ..arith.terms import Atom
 from ..emit.printer import Printer
-from ..errors import TemplateError, nearest, shown
+from ..errors import AssumptionError, TemplateError, nearest, shown
 from ..ir.program import INDEX_TYPES, Program
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program, candidates
@@ -60,7 +60,7 @@ class Names(Kernel):
         self._texts: dict[str, str] = {}  # the names of opaque texts, and they
         self._made: dict[str, set[str]] = {}  # what the names that were written are made of
         self._blocks: dict[str, str] = {}  # the names of the numbers below a size, and their texts
-        self._scopes: list[tuple[set[Name], dict[str, tuple[Name, str]], list[Any]]] = []
+        self._scopes: list[Any] = []
         self._ended: set[str] = set()  # names of inner scopes
         self._bindings: dict[str, Any] = {}
         self._programs: dict[Any, tuple[Program, set[str]]] = {}
@@ -104,21 +104,25 @@ class Names(Kernel):
 
     def enter(self) -> None:
         """A scope of the template begins: a loop's, a macro's, a block's."""
-        plain = {n: (v, self.types[n]) for n, v in self.names.items() if n not in self._made}
-        self._scopes.append(({*self.names.values()}, plain, [*self.assume]))
+        known = {**self.names}, {**self.types}, {**self._made}, {*self.typed_names}, [*self.assume]
+        self._scopes.append(known)
 
     def leave(self) -> None:
-        """The scope ends, and with it what was assumed there. Of a name that it declared nothing is
-        known from now on, for the kernel's language may have other scopes; a name that was a
-        statement's value before is none."""
-        names, plain, assume = self._scopes.pop()
-        for name in [n for n, value in self.names.items() if value not in names]:
+        """The scope ends, and with it what was assumed and declared there. Of a name that was declared
+        before, too, nothing is known then, for the kernel's language may have other scopes."""
+        names, types, made, typed, assume = self._scopes.pop()
+        for name in [n for n, value in self.names.items() if names.get(n) is not value]:
+            inner, of = self.types.pop(name), self._made.get(name, set())
             self._forget(name)
-            del self.names[name], self.types[name]
-            if name in plain:
-                self.names[name], self.types[name] = plain[name]
+            del self.names[name]
+            if name in names and (narrower := _narrower(types[name], inner)):
+                self.names[name], self.types[name] = names[name], narrower
+                self._made[name] = of
+                self.typed_names |= typed & {name}
             else:
                 self._ended.add(name)
+        for name in made.keys() & self.names.keys():
+            self._made[name] = self._made.get(name, set()) | made[name]
         self.assume = [a for a in self.assume if any(a is said for said in assume)]
 
     def suppose(self, said: Any) -> None:
@@ -165,7 +169,7 @@ class Names(Kernel):
         if now is not meant if meant is not None else now is None and name in self._ended:
             raise TemplateError(
                 f"{user}: {name} was declared again, or in a loop, macro or block that has ended; write "
-                f"{{% names {name} %}} before, or take names of their own"
+                f"{{% names {name} %}} where it is meant, or take another name"
             )
 
     def _bound(self, name: str) -> Expr:
@@ -218,6 +222,10 @@ class Names(Kernel):
         self.types.setdefault(name, self._usual)
         if text in self.where:
             self.ranges[name] = self.where[text]
+            try:
+                parse_ranges({name: self.where[text]})
+            except AssumptionError as error:
+                raise AssumptionError(f"where: {str(error).replace(name, f'({text})')}") from None
         of = [self.names[word] for word in NAMES.findall(text) if word in self.names]
         return Value(self, lambda: self._bound(name), text, of, names=[name])
 
@@ -344,6 +352,15 @@ class Said:
     def key(self) -> tuple[Any, ...]:
         """The same where the same is said."""
         return (*self.names,), (*map(str, self.assume),), (*map(str, self.ranges.items()),)
+
+
+def _narrower(one: str, other: str) -> str | None:
+    """Of two index types the one whose values the other has, too; None where neither is."""
+    for narrow, wide in ((one, other), (other, one)):
+        (lo, hi), (least, most) = INDEX_TYPES[narrow], INDEX_TYPES[wide]
+        if least <= lo <= hi <= most:
+            return narrow
+    return None
 
 
 def fresh(name: str, taken: Container[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 from ..arith.expr import Cond, Expr, divide_terms, select
@@ -50,15 +49,17 @@ class _Shared:
     def over(self, names: frozenset[str]) -> Points | None:
         """All values of the symbols, None where there are too many."""
         if names not in self.points:
-            ranges = []
+            ranges, count = {}, 1
             for name in sorted(names):
                 lo, hi = self.bounds.get(name, ANY)
-                if lo is None or hi is None:
+                if (
+                    lo is None
+                    or hi is None
+                    or not 0 < (count := count * (hi - lo + 1)) <= MOST_POINTS
+                ):
                     return None
-                ranges.append(range(lo, hi + 1))
-            if not 0 < prod(map(len, ranges)) <= MOST_POINTS:
-                return None
-            self.points[names] = Points(dict(zip(sorted(names), ranges, strict=True)))
+                ranges[name] = range(lo, hi + 1)
+            self.points[names] = Points(ranges)
         return self.points[names]
 
 
