@@ -182,10 +182,11 @@ class Known:
                 hi = max(lo, 0) + top if most is None else point.expr(most)
                 if hi < lo:
                     return None
-                if most is not None and attempt % 3 < 2:
-                    values[name] = (lo, hi)[attempt % 3]
-                else:
-                    values[name] = lo + number(name, attempt) % (hi - lo + 1)
+                value, kind = divmod(number(name, attempt), 4)
+                if most is not None and attempt < 2:
+                    kind = attempt
+                span = min(hi - lo, top) if kind == 3 else hi - lo
+                values[name] = (lo, hi, lo + value % (span + 1))[min(kind, 2)]
             if not self._satisfied(point):
                 return None
             for atom, (dividend, divisor) in self.exact.items():
