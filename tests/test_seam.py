@@ -481,7 +481,7 @@ def test_a_rewrite_that_only_small_ranges_prove():
 
 WRONG = {
     "another value": (lambda n, o: {"result": o["result"] + Mod(i, 2)}, "at i = 1"),
-    "a constant off": (lambda n, o: {"result": o["result"] + 1}, "which is 1 at i = 0, j = 0, N = 1"),
+    "a constant off": (lambda n, o: {"result": o["result"] + 1}, "which is 2 at i = 1, j = 0, N = 1"),
     "another name": (lambda n, o: {"r": i}, "gives r for row_major"),
     "an unknown symbol": (lambda n, o: {"result": x}, "names x"),
     "an exception": (lambda n, o: 1 / 0, "ZeroDivisionError"),

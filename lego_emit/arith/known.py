@@ -214,7 +214,7 @@ class Known:
         }:
             plan |= ready
             pending = {name: bounds for name, bounds in pending.items() if name not in ready}
-        return [(name, *bounds) for name, bounds in plan.items()]
+        return [(name, least, most) for name, (least, most) in plan.items()]
 
     def satisfied(self, values: Mapping[str, int]) -> bool:
         """Whether values of all symbols satisfy the constraints."""

@@ -325,10 +325,10 @@ class Names(Kernel):
             if param.name in self._texts and param.name not in self.ranges and param.range_text:
                 text = self._texts[param.name]
                 self.assumptions[param.range_text.replace(param.name, f"({text})")] = None
-        for said in function.assumptions:
-            said = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", said)
-            said = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), said)
-            self.assumptions[said] = None
+        for stated in function.assumptions:
+            stated = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", stated)
+            stated = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), stated)
+            self.assumptions[stated] = None
         if len(values) == 1:
             ((name, value),) = values.items()
             if function.outputs[1:]:
