@@ -78,6 +78,15 @@ def parse(arguments):
         given.targets = named(given.targets)
     except ValueError as error:
         parser.error(str(error))
+    if given.targets:
+        from lego_emit.errors import ToolchainError
+        from lego_emit.run import registry
+
+        try:
+            for target in given.targets:
+                registry.toolchain(target).find()
+        except ToolchainError as error:
+            parser.error(str(error))
     return given
 
 
