@@ -253,6 +253,23 @@ def a_remainder_that_fits(draw, broken):
     return [low, high], *quotient_or_rest(draw, base, b, quotient, f"y - {k}*{b}")
 
 
+@rule("at least", "at most")
+def coefficients_hold_multiples_of_a_divisor(draw, broken):
+    """((n*b + c)*y + (m*b + d)*z) // b is n*y + m*z where 0 <= c*y + d*z < b."""
+    b, n, m = draw.choice([5, 8, 12]), draw.choice([-2, 1, 3]), draw.choice([-1, 0, 2])
+    c, d = draw.randint(1, 3), draw.randint(0, 2)
+    known = ["0 <= y", "0 <= z", f"{c}*y + {d}*z < {b}"]
+    if d == 0 or draw.random() < 0.5:
+        d, m = 0, 0
+        known = ["0 <= y", f"y <= {(b - 1) // c}"]
+    if broken == "at least":
+        known[0] = "-1 <= y"
+    if broken == "at most":
+        known[-1] = known[-1].replace("<", "<=") if d else f"y <= {(b - 1) // c + 1}"
+    base = f"{n * b + c}*y + {m * b + d}*z"
+    return known, *quotient_or_rest(draw, base, str(b), f"{n}*y + {m}*z", f"{c}*y + {d}*z")
+
+
 @rule("lowest digit", "middle digit", "divides")
 def digits_are_read_off(draw, broken):
     """((x*m + y)*l + z) of mixed radix, 0 <= y < m and 0 <= z < l, by l, l*m and parts of them."""

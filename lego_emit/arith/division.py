@@ -111,8 +111,13 @@ def exact(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
 
 
 def fits(known: Division, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
-    """rest lies in one multiple of b throughout: Table II, rules 4 and 5."""
+    """rest lies in one multiple of b throughout: Table II, rules 4 and 5; or does so without the
+    multiples of b that its coefficients hold, as 9*i by 8 does where i is less than 8."""
     fitted = known._fit(rest, b)
+    if fitted is None and b.constant is not None:
+        more = Expr({m: c // b.constant for m, c in rest.terms.items() if c // b.constant})
+        if more.terms:
+            fitted, whole = known._fit(rest - more * b, b), whole + more
     if fitted is None:
         return None
     k, left = fitted
