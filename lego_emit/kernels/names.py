@@ -247,10 +247,13 @@ class Names(Kernel):
         node = function.outputs[0][1]
         return node.op == "const" and node.value == 0
 
+    def _words(self, name: str) -> set[str]:
+        """A name, or those in the text that it stands for."""
+        return {*NAMES.findall(self._texts.get(name) or self._blocks.get(name, name))}
+
     def _names_in(self, name: str) -> set[str]:
         """A name, and those that it is made of."""
-        text = self._texts.get(name) or self._blocks.get(name, name)
-        words = {*NAMES.findall(text)}
+        words = self._words(name)
         return words.union(*(self._made.get(word, ()) for word in words))
 
     def _program(self, values: Mapping[str, Value]) -> Program:
