@@ -70,6 +70,24 @@ def test_in_a_branch_an_index_says_nothing_of_the_others():
     assert found.evaluate({"i": -77, "c": 0}) == {"result": -77}
 
 
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda d: GroupBy([4, 6]).OrderBy(Col(4, 6))[1 - d, 23 - d],
+        lambda N, i: GroupBy([N])[i + 1] + GroupBy([4])[-3 - i],
+    ],
+)  # fmt: skip
+def test_indices_of_one_parameter_that_exclude_each_other_are_an_error(fn):
+    with pytest.raises(IndexRangeError, match=r"is never in 0\.\."):
+        function(fn)
+
+
+def test_a_header_that_nothing_satisfies_breaks_no_search():
+    L = GroupBy([4, 6]).OrderBy(catalogue["triton.grouped"](4, 6, 2))
+    found = function(lambda i, d: L[i, 23 - d] + 5 * L[4 * (d // 4) + i, -i], base=1)
+    assert "d" in found.ranges and "0 <= -i + 1 < 6" in found.assumptions
+
+
 def test_an_unsigned_parameter_is_not_negative():
     found = function(lambda i: GroupBy([18])[i + 1], index_type="uint32")
     assert found.ranges == {"i": "0 <= i < 17"} and not found.assumptions

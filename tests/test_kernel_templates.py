@@ -2,7 +2,7 @@
 
 import pytest
 
-from lego_emit import Col, GroupBy, Linear, render
+from lego_emit import Col, GroupBy, Linear, render, symbols
 from lego_emit.errors import LegoError, TemplateError
 
 SMALL = GroupBy([4, 8]).OrderBy(Col(4, 8))
@@ -258,3 +258,11 @@ def test_what_is_wrong_is_one_line(text, given, said):
     with pytest.raises(LegoError, match=said) as caught:
         line(text, **given)
     assert "\n" not in str(caught.value)
+
+
+def test_what_is_said_later_of_a_name_that_a_function_brings_is_known():
+    def f(i):
+        return (i + symbols("Z Y")[0]) % 5
+
+    text = "{% names i %}[{{ f(i) }}]{% with %}{% assume 'Z == 5' %}[{{ f(i) }}]{% endwith %}[{{ f(i) }}]"
+    assert line(text, "python", f=f) == "[(Z + i) % 5][i % 5][(Z + i) % 5]"

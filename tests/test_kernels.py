@@ -294,6 +294,7 @@ def test_other_languages(target, wanted):
         ("{% names %}", "expected token 'name'"),
         ("{% index M = A.inv('p')[0] %}", "M is a size of a layout"),
         ("{% names p %}{% index p = p + 1 %}", "p is made of another p"),
+        ("{% names i %}{% index i, j = S.inv('i + 1') %}", "i is made of another i"),
         ("{{ S.dims }}", r"S.dims has 2 values: write S.dims\[0\]"),
         ("{{ S.inv('p') }}", r"S.inv\(p\) has 2 values"),
         ("{{ S[None, 0] }}", "line 1: None is no index"),

@@ -247,10 +247,13 @@ class Names(Kernel):
         node = function.outputs[0][1]
         return node.op == "const" and node.value == 0
 
+    def _words(self, name: str) -> set[str]:
+        """A name, or those in the text that it stands for."""
+        return {*NAMES.findall(self._texts.get(name) or self._blocks.get(name, name))}
+
     def _names_in(self, name: str) -> set[str]:
         """A name, and those that it is made of."""
-        text = self._texts.get(name) or self._blocks.get(name, name)
-        words = {*NAMES.findall(text)}
+        words = self._words(name)
         return words.union(*(self._made.get(word, ()) for word in words))
 
     def _program(self, values: Mapping[str, Value]) -> Program:
@@ -267,7 +270,8 @@ class Names(Kernel):
             key = what, said.key
             if key not in self._programs:
                 self._programs[key] = self._made_program(values, layouts, said)
-            program, more = self._programs[key]
+            program, params = self._programs[key]
+            more = params & said.spoken
             if more <= names:
                 return program
             names |= more  # of a function that brings names of its own
@@ -313,11 +317,11 @@ class Names(Kernel):
             return found if len(found) > 1 else next(iter(found.values()))
 
         trace, result = go_on(self._known(layouts, said), lambda _: None, outputs)
-        more = said.spoken.intersection(trace.params())
         program = build_program(
             index_of(trace, result), self.printer, "index", None, said.assume, self.index_type
         )
         (function,) = program.functions
+        names = {param.name for param in function.params}
         for param in function.params:
             self.types.setdefault(param.name, self._usual)  # a layout's own size
             if param.name in trace.narrowed and param.name not in self._texts:
@@ -336,7 +340,7 @@ class Names(Kernel):
             function = replace(function, outputs=((name, function.outputs[0][1]),))
         used = {str(node.value) for node in function.nodes() if node.op == "var"}
         function = replace(function, params=tuple(p for p in function.params if p.name in used))
-        return replace(program, functions=(function,)), more
+        return replace(program, functions=(function,)), names
 
 
 @dataclass

@@ -113,7 +113,7 @@ class Kernel(Names):
         program = self._program(dict(zip(names, values, strict=True)))
         (view,), (function,) = self._views(program), program.functions
         for name in names:
-            if any(name == param.name for param in function.params):
+            if any(name in self._words(param.name) for param in function.params):
                 raise TemplateError(f"{name} is made of another {name}; give it a name of its own")
         own: dict[str, str] = {}
         for name, _ in function.body:

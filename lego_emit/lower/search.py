@@ -197,7 +197,7 @@ def _support(bits: list[int] | None) -> int | None:
 
 def _domain(lowering: Lowering, base: Expr) -> range | None:
     lo, hi = lowering.facts.interval(base)
-    if lo is None or lo < 0 or hi is None or hi - lo >= SMALL or hi == lo:
+    if lo is None or lo < 0 or hi is None or hi - lo >= SMALL or hi <= lo:
         return None
     return range(lo, hi + 1)
 

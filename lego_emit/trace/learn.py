@@ -152,7 +152,8 @@ def learn_assumed(trace: Trace, unsigned: bool) -> None:
     """What the header assumes of indices that were not known to lie in their layout is known from
     here on, for signs and widths: no condition of the function's own is decided by it. A parameter
     i of i + 1, n - i or d - i has the range that follows, in place of the precondition where it says
-    as much. unsigned: parameters are not negative."""
+    as much. unsigned: parameters are not negative. Raises IndexRangeError where no value of a
+    parameter has all its indices in their layouts."""
     facts, trace.narrowed = trace.facts, set()
     found = [(facts.rebuilt(v), facts.rebuilt(n), within) for v, n, within in trace.outside]
     for value, size, _ in (*found, *found):  # d of d - i may come before i
@@ -182,6 +183,12 @@ def _narrow(trace: Trace, value: Expr, size: Expr, unsigned: bool) -> None:
         if unsigned and facts.nonneg(-lo) and not facts.nonneg(-hi - 1):
             lo = Expr.of(0)
         known = facts.ranges.get(name, Range())
+        for least, most in ((known.lo, hi), (lo, known.hi)):
+            if least is not None and most is not None and facts.nonneg(least - most - 1):
+                raise IndexRangeError(
+                    f"the index {own(value)!r} is never in 0..{own(size - 1)!r} where the others of "
+                    f"{name} are in their layouts"
+                )
         higher = known.lo is None or facts.nonneg(lo - known.lo)
         lower = known.hi is None or facts.nonneg(known.hi - hi)
         facts.learn_range(name, lo if higher else None, hi if lower else None)
