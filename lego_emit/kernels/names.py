@@ -310,7 +310,7 @@ class Names(Kernel):
     def _made_program(
         self, values: Mapping[str, Value], layouts: tuple[Block, ...], said: Said
     ) -> tuple[Program, set[str]]:
-        """(the program, its names of which anything is said)."""
+        """(the program, all of its names)."""
 
         def outputs(_: Trace) -> Any:
             found = {name: value.make() for name, value in values.items()}
