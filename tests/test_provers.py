@@ -309,3 +309,5 @@ def test_all_values_are_looked_at_where_they_are_few(monkeypatch):
         below = [(a, b) for a in range(33) for b in range(33) if evaluate(e, {"i": a, "j": b}) < 0]
         assert below == [(32, 32)] and not facts.nonneg(e)
         assert facts.nonneg(e + 1)
+        facts.constrain(63 - i - j)
+        assert facts.nonneg(e) and not facts.nonneg(e - 1)

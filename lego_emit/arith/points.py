@@ -56,9 +56,19 @@ class Points:
         places = self._where(condition)
         return [value for value in (True, False) if left & places[not value]]
 
-    def nonneg(self, e: Expr) -> bool:
-        """Whether an expression has a value that is not negative everywhere."""
-        return all(value is not None and value >= 0 for value in self._expr(e))
+    def nonneg(self, e: Expr, constraints: Iterable[Expr]) -> bool:
+        """Whether an expression has a value that is not negative everywhere but where a constraint
+        has a negative one."""
+        outside = [False] * self._count
+        for constraint in constraints:
+            values = self._expr(constraint)
+            outside = [
+                out or (v is not None and v < 0) for out, v in zip(outside, values, strict=True)
+            ]
+        return all(
+            out or (value is not None and value >= 0)
+            for out, value in zip(outside, self._expr(e), strict=True)
+        )
 
     def _where(self, condition: Cond) -> tuple[int, int]:
         """The points where it holds, or has no value, and those where it does not, as bits."""

@@ -414,7 +414,9 @@ class Proofs(Ranges):
         key = tuple(ranges.items())
         if key not in self._points:
             self._points[key] = Points(ranges)
-        return self._points[key].nonneg(e)
+        return self._points[key].nonneg(
+            e, (k for k in self.constraints if k.symbols() <= ranges.keys())
+        )
 
     def _by_z3(self, e: Expr) -> bool:
         """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""
