@@ -66,9 +66,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     aliases = ("cu",)
     title = "CUDA C"
     extension = ".cuh"
-    notation = replace(
-        C, most={31: "INT_MAX", 63: "LLONG_MAX", 32: "UINT_MAX", 64: "ULLONG_MAX"}
-    )
+    notation = replace(C, most={31: "INT_MAX", 63: "LLONG_MAX", 32: "UINT_MAX", 64: "ULLONG_MAX"})
     types = {
         "int32": "int",
         "int64": "long long",

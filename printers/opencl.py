@@ -6,8 +6,6 @@ shift to the left puts zeros in, one to the right extends the sign; 6.5 address 
 
 from dataclasses import replace
 
-from dataclasses import replace
-
 from lego_emit.emit.printer import call, infix
 from lego_emit.notation import C
 from lego_emit.printers.c import CPrinter

@@ -152,7 +152,10 @@ class PythonPrinter(Printer):
         arguments += [f"{name}: {said}" for name, said in header.tables.items()]
         notes = [f"Assumes {a}." for a in header.assumptions]
         notes += [f"Renamed: {old} is {new} here." for old, new in f.renamed]
-        sections = [("Args:", arguments), ("Returns:", [header.result()] if header.result() else [])]
+        sections = [
+            ("Args:", arguments),
+            ("Returns:", [header.result()] if header.result() else []),
+        ]
         summary = f.summary or f"The index function {f.name}."
         return self._docstring(summary, sections, notes)
 

@@ -485,8 +485,25 @@ class FunctionView:
         return self._printer.types[self._function.index_type]
 
     def statements(self, form: str, indent: int = 4) -> list[str]:
-        """The named statements; form has {name}, {expr} and {T}."""
-        return [self._format(form, n, e, indent) for n, e in self._function.body]
+        """The named statements; form has {name}, {expr} and {T}. Comments say what bit tricks do."""
+        lines, (told, results) = [], self._remarks
+        for name, expr in self._function.body:
+            lines += self._comment(told.get(name, ""), indent)
+            lines.append(self._format(form, name, expr, indent))
+        several = len(self._function.outputs) > 1
+        for name, said in results.items():
+            lines += self._comment(f"{name}: {said}" if several else said, indent)
+        return lines
+
+    @cached_property
+    def _remarks(self) -> tuple[dict[str, str], dict[str, str]]:
+        from .remarks import remarks
+
+        return remarks(self._function)
+
+    def _comment(self, said: str, indent: int) -> list[str]:
+        line = f"{self._printer.comments[0]} {said}"
+        return [line] if said and indent + len(line) <= self._printer.line_width else []
 
     def results(self, form: str, indent: int = 4) -> list[str]:
         """The outputs; form has {name}, {expr} and {T}."""

@@ -24,10 +24,10 @@ from ..errors import TraceError, shown
 from ..ir.program import Doc, View
 from ..kinds import is_sympy
 from .calls import call_user_function
+from .docs import doc_of
 from .doubts import doubts, unmet
 from .everywhere import called_everywhere
 from .follow import check_known, check_sizes, follow, go_on
-from .docs import doc_of
 from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
 from .learn import learn_layout, product_of
@@ -381,7 +381,17 @@ def _layout_functions(
         doc += f"; {trace.base - 1} where it is masked." if layout.masks else "."
     else:
         doc = f"({', '.join(results)}) of ({', '.join(coordinates)})."
-    functions = [Traced(f"{unit}_apply", replace(said, summary=doc, returns=""), forward, found, named(results), size, spans)]
+    functions = [
+        Traced(
+            f"{unit}_apply",
+            replace(said, summary=doc, returns=""),
+            forward,
+            found,
+            named(results),
+            size,
+            spans,
+        )
+    ]
     if view:
         functions[0].view = _view(unit, layout, forward)
     if layout.has_inverse:
@@ -397,7 +407,17 @@ def _layout_functions(
             size = product_of(layout.physical_dims) if whole else None
             least = -1 if layout.masks_inverse else 0
             spans = [(least, product_of([n])) for n in layout.dims]
-        functions.append(Traced(f"{unit}_inv", replace(said, summary=doc, returns=""), back, values, named(coordinates), size, spans))
+        functions.append(
+            Traced(
+                f"{unit}_inv",
+                replace(said, summary=doc, returns=""),
+                back,
+                values,
+                named(coordinates),
+                size,
+                spans,
+            )
+        )
     return functions
 
 
