@@ -136,6 +136,7 @@ class HeaderPrinter(Printer):
     """
 
     hexadecimal = True
+    remark = "//"
     notation = replace(
         C, most={31: "INT32_MAX", 63: "INT64_MAX", 32: "UINT32_MAX", 64: "UINT64_MAX"}
     )

@@ -103,6 +103,7 @@ class FortranPrinter(Printer):
     widens = True
     declaration = "{name} = {expr}"
     comments = ("!",)
+    remark = "!"
     notation = Notation(
         {"//": "/", "!=": "/=", "and": ".and.", "or": ".or.", "not": ".not. "},
         {

@@ -156,6 +156,7 @@ class JavaScriptPrinter(Printer):
     title = "JavaScript"
     extension = ".mjs"
     hexadecimal = True
+    remark = "//"
     notation = Notation(
         {"and": "&&", "or": "||", "not": "!"},
         {"if": "{0} ? {1} : {2}", "//": "Math.floor({0} / {1})"},

@@ -102,6 +102,7 @@ class JuliaPrinter(Printer):
     kernel_types = ("int64",)  # narrower ones are made as wide by whatever they meet
     declaration = "{name} = {expr}"
     comments = ("#",)
+    remark = "#"
     notation = Notation(
         {"**": "^", "and": "&&", "or": "||", "not": "!"},
         {"//": "div({0}, {1})", "^": "xor({0}, {1})", "if": "{0} ? {1} : {2}"},
@@ -214,7 +215,7 @@ class JuliaPrinter(Printer):
         """The call, the summary, and everything else as a list."""
         outputs = ", ".join(name for name, _ in f.outputs)
         results = f" -> ({outputs})" if len(f.outputs) > 1 else ""
-        lines = f.docs("`{}`")
+        lines = f.doc_lines("`{}`")
         summary = [lines.pop(0), ""] if f.summary else []
         text = [*summary, *(f"- {x}" for x in lines)]
         names = [p.name for p in f.params] + [t.name for t in f.tables]

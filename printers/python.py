@@ -14,7 +14,6 @@ from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Program
-from lego_emit.notation import PYTHON
 from lego_emit.printers.python_lines import statement
 
 UNARY = 12
@@ -79,7 +78,7 @@ class PythonPrinter(Printer):
     hexadecimal = True
     declaration = "{name} = {expr}"
     comments = ("#",)
-    notation = PYTHON
+    remark = "#"
     truths = ("False", "True")
 
     def companions(self, name: str) -> set[str]:

@@ -111,6 +111,7 @@ class RustPrinter(Printer):
     title = "Rust"
     extension = ".rs"
     hexadecimal = True
+    remark = "//"
     notation = Notation(
         {**C.signs, "~": "!"},
         {"if": "if {0} {{ {1} }} else {{ {2} }}"},

@@ -12,7 +12,6 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param
 from lego_emit.ir.relations import const
 
-
 EVERY = {"other": 2, "third": 3, "fourth": 4}
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..emitted import Emitted
+from ..errors import shown
 from ..files import write_all
 from ..project.loading import subject, telling, user_file
 
@@ -150,7 +151,7 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
             words.append(flag)
             continue
         if isinstance(value, dict):
-            value = [f"{k}={v}" for k, v in value.items()]
+            value = [f"{k}={shown(v)}" for k, v in value.items()]
         values = value if isinstance(value, (list, tuple)) else [value]
         words += [word for v in values for word in (flag, str(v))]
     return f"Source: {source}", f"To regenerate: {shlex.join(words)}"

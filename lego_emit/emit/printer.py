@@ -19,7 +19,7 @@ from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
 from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Header, Program
-from ..notation import C
+from ..notation import PYTHON, Notation
 from ..templates import ENDING, environment, named
 
 ATOM = 100  # binds tighter than any operator
@@ -140,6 +140,7 @@ class Printer:
         hexadecimal: True where masks are written as 0x33.
         cost: the cost model that chooses between equal forms where the caller names none.
         notation: how comments say conditions.
+        remark: what begins a comment among a function's statements; "" for none there.
         has_views: whether the template prints the view of a function that has one (f.view).
     """
 
@@ -172,7 +173,8 @@ class Printer:
     lazy_select = True
     hexadecimal = False
     cost: Cost = LATENCY
-    notation = C
+    notation: Notation = PYTHON
+    remark = ""
     has_views = False
 
     # -- names -----------------------------------------------------------------------------
@@ -502,8 +504,12 @@ class FunctionView:
         return remarks(self._function)
 
     def _comment(self, said: str, indent: int) -> list[str]:
-        line = f"{self._printer.comments[0]} {said}"
-        return [line] if said and indent + len(line) <= self._printer.line_width else []
+        line = f"{self._printer.remark} {said}"
+        return (
+            [line]
+            if said and self._printer.remark and indent + len(line) <= self._printer.line_width
+            else []
+        )
 
     def results(self, form: str, indent: int = 4) -> list[str]:
         """The outputs; form has {name}, {expr} and {T}."""
@@ -548,9 +554,13 @@ class FunctionView:
         """What the doc comment says of it, in the language's notation."""
         return Header(self._function, self._printer.notation)
 
-    def docs(self, code: str = "{}") -> list[str]:
-        """The lines of a plain doc comment: what it computes, ranges, assumptions; code: how code
-        is marked in it."""
+    @property
+    def docs(self) -> list[str]:
+        """The lines of a plain doc comment: what it computes, ranges, assumptions."""
+        return self.doc_lines("{}")
+
+    def doc_lines(self, code: str) -> list[str]:
+        """Those; code: how code is marked in them."""
         f, header, mark = self._function, self.header, code.format
         lines = [f.summary] if f.summary else []
         for p in f.params:

@@ -336,9 +336,9 @@ class Program:
     name: str
     functions: tuple[Function, ...]
     title: str = ""  # the layout or the user's function, as Python text
-    header: tuple[str, ...] = ()  # more lines for the head of the file
     doubts: tuple[str, ...] = field(default=(), compare=False)  # what may not be meant in it
     parts: tuple[int, ...] = ()  # how many functions each of several subjects has; () of one
+    header: tuple[str, ...] = ()  # more lines for the head of the file
 
     def check(self) -> None:
         """Check every function."""

@@ -101,7 +101,7 @@ class Subject:
 def index_of(trace: Trace, result: Any) -> Subject:
     """What a trace gives as one function, index()."""
     return Subject(
-        "index", "index", [Traced("index", "", trace, result, partial(_outputs, unit="index"))]
+        "index", "index", [Traced("index", Doc(), trace, result, partial(_outputs, unit="index"))]
     )
 
 
