@@ -41,7 +41,7 @@ class Said(NamedTuple):
         return f"({self.text})" if self.binding < need else self.text
 
 
-def infix(op: str, left: Said, right: Said, sign: str = "") -> Said:
+def infix(op: str, left: Said, right: Said, *, sign: str = "") -> Said:
     """left op right; sign: how the operator is spelled, where that is otherwise."""
     binding, sign = BINDING[op], sign or op
     if op == "*":

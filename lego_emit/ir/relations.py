@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 from ..entries import Entries
@@ -171,7 +171,7 @@ class _Speaker:
             if floored and node.op in ("floordiv", "floormod"):
                 if any(least(a, self.lows) is None for a in node.args):
                     return _form(floored, args)
-            return self._infix(sign, *args)
+            return self._infix(sign, args[0], args[1])
         if node.op == "int":
             return args[0]
         if node.op == "lookup":
@@ -189,7 +189,7 @@ class _Speaker:
         if op in BITS and self.notation.loose:
             sign = self.notation.signs.get(op, op)
             return Said(f"{left.within(ATOM)} {sign} {right.within(ATOM)}", "if")
-        return infix(op, left, right, self.notation.signs.get(op, ""))
+        return infix(op, left, right, sign=self.notation.signs.get(op, ""))
 
     def _divided(self, dividend: Said, divisor: Said) -> str:
         """What is known to be 0, where signs do not matter."""
@@ -233,17 +233,17 @@ def least(node: Node, lows: Mapping[str, int | None]) -> int | None:
     if node.op in ("const", "var"):
         low = node.value if node.op == "const" else lows.get(str(node.value))
         return low if low is not None and low >= 0 else None
-    lowest = [least(a, lows) for a in node.args]
-    if node.op == "sub" and lowest[0] is not None and node.args[1].op == "const":
-        low = lowest[0] - node.args[1].value
-        return low if low >= 0 else None
-    if any(low is None for low in lowest):
+    found = [low for a in node.args if (low := least(a, lows)) is not None]
+    if node.op == "sub" and node.args[1].op == "const":
+        low = least(node.args[0], lows)
+        return low - node.args[1].value if low is not None and low >= node.args[1].value else None
+    if len(found) < len(node.args):
         return None
     match node.op:
         case "add":
-            return lowest[0] + lowest[1]
+            return sum(found)
         case "mul":
-            return lowest[0] * lowest[1]
+            return prod(found)
         case "div" | "mod" | "floordiv" | "floormod" | "min" | "max" | "pow" | "and" | "or" | "xor":
             return 0
         case _:
