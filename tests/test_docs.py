@@ -239,27 +239,10 @@ def test_every_block_of_a_page_holds(name, page):
         pytest.skip(reason)
 
 
-def test_the_commands_of_the_readme_work_on_the_files_that_it_shows(page):
-    found = page("index.md")
-    readme = (ROOT / "README.md").read_text()
-    for block in re.findall(r"^```python\n(# \S+\.py\n.*?)^```$", readme, re.M | re.S):
-        name, _, body = block.partition("\n")
-        (found.folder / name.removeprefix("# ")).write_text(body)
-    (commands,) = re.findall(r"^## Command line\n.*?^```sh\n(.*?)^```$", readme, re.M | re.S)
-    printed = {}
-    for line in commands.splitlines():
-        kind = line.split()[1]
-        if kind in ("generate", "show", "compare", "conflicts"):
-            found.place = f"README.md: {line}"
-            found.shell(line + " || test $? = 1" * (kind == "compare"))
-            printed[line.partition(" #")[0].rstrip()] = found.printed
-    assert len(printed) == 7 and all(printed.values())
-    compared = printed[next(line for line in printed if " compare " in line)]
-    assert compared.startswith("24 of 36 indices differ\n")
-    # The example's functions are those of the file.
-    texts = [generated for line, generated in printed.items() if line.endswith("--target cuda")]
-    shown = readme.split("```cuda\n")[1].split("```")[0]
-    assert len(texts) == 1 and shown in texts[0]
+def test_the_links_and_the_picture_of_the_readme_lead_to_files():
+    links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / "README.md").read_text())
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert any(link.endswith(".svg") for link in links)
 
 
 def test_no_picture_is_left_over():
