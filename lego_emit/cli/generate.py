@@ -61,9 +61,9 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
     type=click.IntRange(0, 1),
     default=0,
     show_default=True,
-    help="What the first index is called.",
+    help="The number of the first index and position.",
 )
-@click.option("--name", help="Of the unit and its functions. Default: NAME.")
+@click.option("--name", help="Name of the unit and its functions. Default: NAME.")
 @click.option(
     "--cost",
     type=click.Choice(["ops", "latency"]),

@@ -31,10 +31,10 @@ from .root import FAILED, file_and_name, main, numbers_option, size_option
 @click.option(
     "--view",
     type=click.Choice(["tensor", "hardware"]),
-    help="Of threads and values: the tensor with its holders, or what each of them holds.",
+    help="For threads and values: the tensor with its holders, or what each of them holds.",
 )
 @click.option("--colour", metavar="NAME", help="Colour by this input, or by bank.")
-@click.option("--bits", default=32, show_default=True, help="Of an element, for its bank.")
+@click.option("--bits", default=32, show_default=True, help="Bits of an element, for its bank.")
 @click.option(
     "--tile",
     metavar="M,N",

@@ -108,7 +108,7 @@ def numbers_option(
 
 
 strict_option = click.option(
-    "--strict", is_flag=True, help="Refuse what is only warned of else: names that nobody defined."
+    "--strict", is_flag=True, help="Refuse undefined names, which otherwise only cause a warning."
 )
 
 
