@@ -67,7 +67,7 @@ def _check_arrays(layout: Any, given: Sequence[Any]) -> None:
             f"{layout!r}: arrays of shapes {shapes} and symbols do not mix; give numbers for the "
             "symbols"
         )
-    import numpy as np
+    from ..packages import numpy as np
 
     try:
         np.broadcast_shapes(*(c.shape for c in arrays))

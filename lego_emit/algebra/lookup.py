@@ -8,12 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..entries import Entries
 from ..errors import LayoutError, shown
 from ..files import integers
 from ..kinds import is_array, is_integer
+from ..packages import numpy as np
 from .block import Block, Change, Indexable, Numbers, outside
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten

@@ -12,10 +12,9 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
-
 from ..errors import IndexRangeError, LayoutError, WidthError, shown
 from ..kinds import is_array
+from ..packages import numpy as np
 from .figures import unflatten
 from .slices import place_of, run_of
 

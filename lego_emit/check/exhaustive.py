@@ -10,13 +10,12 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from ..algebra import reference
 from ..algebra.block import Block
 from ..arith.expr import Expr
 from ..errors import LONGEST, LayoutError, LegoError, line_in, nearest, shown
 from ..kinds import is_integer
+from ..packages import numpy as np
 from ..trace.numbered import Numbered
 
 CHUNK = 2**20  # indices at a time

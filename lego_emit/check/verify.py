@@ -19,13 +19,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..emit.unit import Unit
 from ..errors import VerifyError, shown
 from ..ir.program import Function
 from ..ir.relations import OPEN
+from ..packages import numpy as np
 from ..run import registry
 from ..run.devices import Checker, Progress, Tally, Targets, Trip
 from ..run.space import Space, check_names, spaces_of

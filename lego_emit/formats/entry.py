@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
 from ..errors import LayoutError, LegoError, nearest, shown
 from ..kinds import is_array, is_integer
+from ..packages import numpy as np
 
 Maker = Callable[..., Block]
 EMPTY = inspect.Parameter.empty

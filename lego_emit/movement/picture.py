@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..errors import shown
+from ..packages import numpy as np
 from ..show.cells import PLAIN, Sheet, by_bank
 from .access import called
 from .conflicts import touched

@@ -8,8 +8,6 @@ from itertools import product
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.figures import unflatten
@@ -17,6 +15,7 @@ from ..algebra.labels import index_names
 from ..algebra.sizes import check_sizes
 from ..errors import LayoutError, line_in, shown
 from ..kinds import is_integer
+from ..packages import numpy as np
 
 MOST_ENTRIES = 2**20
 LARGEST = 2**40

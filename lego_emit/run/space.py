@@ -70,7 +70,7 @@ class Space:
         """The indices of many numbers: an int64 array for each axis."""
         if not self.axes:
             return []
-        import numpy as np
+        from ..packages import numpy as np
 
         digits = np.unravel_index(numbers, [axis.count for axis in self.axes])
         return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
@@ -79,7 +79,7 @@ class Space:
         """Those numbers whose indices meet the conditions."""
         if not self.conditions:
             return numbers
-        import numpy as np
+        from ..packages import numpy as np
 
         points = [p.astype(object) for p in self.points(numbers)]  # of any size
         values = {**self.fixed, **self.named(points)}

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
+from ..packages import numpy as np
 
 MASKED, NONE = -1, -2  # positions: a masked index, no cell at all
 PLAIN = 8  # the colour of an element of no tile

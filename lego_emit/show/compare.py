@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..algebra.reference import table
 from ..errors import LayoutError
+from ..packages import numpy as np
 from ..tables import Table, differences
 
 

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..algebra.labels import listed
 from ..algebra.strided import Strided, Swizzled
 from ..errors import LayoutError, nearest, shown
 from ..kinds import is_integer
+from ..packages import numpy as np
 from .cells import MASKED, PLAIN, STRIP, Sheet, banks, folded, hues, labels
 
 VIEWS = ("tensor", "hardware")

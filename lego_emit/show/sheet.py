@@ -6,14 +6,13 @@ import os
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
 from ..algebra.padded import Padded
 from ..algebra.reference import table
 from ..errors import LayoutError
+from ..packages import numpy as np
 from .cells import MASKED, PALETTE, PLAIN, STRIP, Sheet, by_bank, folded, labels
 from .holders import holders, is_named
 
