@@ -116,6 +116,84 @@ def test_options_reach_the_generator():
     assert result.stdout == unit.source
 
 
+def test_sizes_in_one_option(folder):
+    both = run("generate", "k.py:index_kernel", "-t", "cpp", "-s", "BM=32,BN=16")
+    each = run("generate", "k.py:index_kernel", "-t", "cpp", "--size", "BM=32", "--size", "BN=16")
+    assert both.exit_code == 0 and both.stdout == each.stdout
+
+
+def test_a_layout_file_from_standard_input(folder):
+    (folder / "beside.py").write_text("value = 6\n")
+    text = KERNEL.replace("GroupBy([6", "import beside\n\n\nturned = GroupBy([beside.value")
+    text = text.replace("turned = import", "import")
+
+    def piped(*arguments):
+        return CliRunner().invoke(main, arguments, input=text)
+
+    given = piped("generate", "-:turned", "-t", "cpp")
+    assert given.exit_code == 0
+    assert given.stdout == run("generate", "k.py:turned", "-t", "cpp").stdout
+    assert piped("compare", "-:turned", "-:turned").stdout == "equal at all 24 indices\n"
+    (folder / "t.j2").write_text("{{ turned[1, 2] }}\n")
+    assert piped("render", "t.j2", "--layouts", "-:turned").stdout == "13\n"
+    failed = CliRunner().invoke(main, ["show", "-:f"], input="x = 1 / 0\n")
+    assert failed.stderr == "Error: <stdin>, line 1: ZeroDivisionError: division by zero\n"
+
+
+@pytest.mark.slow
+def test_text_and_pictures_in_a_locale_of_few_characters(folder, monkeypatch):
+    (folder / "u.py").write_text("def f(M):\n    'Größe …'\n    return M + 1\n", "utf-8")
+    (folder / "w.py").write_text("from lego_emit import GroupBy\nw = GroupBy([2, 99])\n")
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    assert python("generate", "u.py:f", "-t", "cpp", "-o", "f.hpp").returncode == 0
+    command = [sys.executable, "-m", "lego_emit"]
+    done = subprocess.run([*command, "generate", "u.py:f", "-t", "cpp"], capture_output=True)
+    assert done.stdout == (folder / "f.hpp").read_bytes() and not done.stderr
+    done = python("show", "w.py:w")
+    assert done.returncode == 0 and " ? " in done.stdout
+
+
+def test_what_is_piped_has_no_trailing_blanks(monkeypatch):
+    monkeypatch.setattr(registry, "targets", lambda: ["cpp", "python"])
+    for command in (["show", "k.py:turned"], ["targets"], ["catalogue", "onednn.nChw16c"]):
+        result = run(*command)
+        assert result.exit_code == 0 and len(result.stdout.splitlines()) > 2
+        assert not re.search(r"(?m)[ \t]$|\x1b", result.stdout)
+
+
+@pytest.mark.slow
+def test_a_table_on_a_terminal_fits_it(monkeypatch):
+    import os
+    import pty
+
+    main_end, terminal = pty.openpty()
+    rows = [("target", "toolchain"), ("cpp", "missing: [bold] " + "word " * 20)]
+    code = f"from lego_emit.cli.output import print_table; print_table({rows!r})"
+    environment = {**os.environ, "COLUMNS": "40", "TERM": "xterm", "NO_COLOR": "1"}
+    subprocess.run([sys.executable, "-c", code], stdout=terminal, env=environment, check=True)
+    lines = os.read(main_end, 1 << 16).decode().splitlines()
+    assert "[bold]" in "".join(lines) and len(lines) > 5
+    assert all(len(re.sub("\x1b[^m]*m", "", line)) <= 40 for line in lines)
+    os.close(terminal)
+    os.close(main_end)
+
+
+def test_a_shell_can_complete_options_targets_and_files(monkeypatch):
+    def completed(line):
+        words = line.split(" ")
+        environment = {
+            "_LEGO_EMIT_COMPLETE": "bash_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(words) - 1),
+        }
+        runner = CliRunner()
+        return runner.invoke(main, [], "lego-emit", env=environment, prog_name="lego-emit").stdout
+
+    assert completed("lego-emit generate k.py:f -t cu") == "plain,cuda\n"
+    assert "plain,--target\n" in completed("lego-emit generate k.py:f --t")
+    assert completed("lego-emit show k") == "file,k\n"
+
+
 def test_what_the_file_prints_stays_out_of_the_text():
     Path("p.py").write_text("print('loaded')\ndef f(M):\n    print('called')\n    return M + 1\n")
     result = run("generate", "p.py:f", "-t", "cpp")
@@ -227,6 +305,10 @@ BAD = [
     ("k.py:index_kernel -t cuda --assume Q<3", "Q"),
     ("k.py:turned -t cuda -t rust -o k.py", "several targets need a folder"),
     ("k.py:turned -t cuda -o k.py/x", "k.py"),
+    ("k.py:turned -t cuda -t rust -o made.hpp", "several targets need a folder", "made.hpp/"),
+    ("k.py:turned -t cuda -size M=3", "No such option '-size'", "Did you mean '--size'?"),
+    ("k.py:index_kernel -t cuda -s BM=3,BN", "'BN' is not of the form"),
+    ("-:turned -t cuda", "<stdin>: no 'turned'"),
     ("syntax.py:f -t cuda", "syntax.py, line 2: SyntaxError"),
     ("fails.py:f -t cuda", "fails.py, line 3: ZeroDivisionError: division by zero"),
     ("exits.py:f -t cuda", "exits.py, line 1", "SystemExit: 3"),
@@ -280,6 +362,7 @@ small_by_hand = (lambda i: sys.exit(0), None)
         ("compare o.py:leaves o.py:small --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
         ("verify o.py:leaves -t cpp", "leaves failed on symbols (line 5)"),
         ("bench o.py:small -t cpp", "<lambda> (line 8) cannot be spelled", "SystemExit: 0"),
+        ("show o.py:small -order", "No such option '-order'. Did you mean '--order'?"),
         ("show o.py:large", "a table of 1000000000000 positions is too large"),
         ("compare o.py:large o.py:large", "a table of 1000000000000 positions is too large"),
         ("golden update large", "a table of 1000000000000 positions is too large"),
@@ -353,6 +436,16 @@ def test_a_real_process(folder):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: k.py: no 'turnd'")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_verify_takes_the_domain_of_an_index(folder, need):
+    need("g++", "apt-get install g++")
+    (folder / "x.py").write_text("def f(x):\n    return x ^ (x >> 2)\n")
+    result = run("verify", "x.py:f", "--domain", "x=8", "--claim", "bijective")
+    assert result.exit_code == 0 and "(8 indices" in result.stdout
+    assert "--domain x=8" in run("verify", "x.py:f").stderr
+    assert "no parameter 'y'" in run("verify", "x.py:f", "--domain", "y=8").stderr
 
 
 # -- golden, targets, version --------------------------------------------------------------------

@@ -7,15 +7,17 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from ..algebra.block import Block
 from ..errors import LegoWarning, LoadError, nearest
 
 MODULE_NAME = "_lego_emit_user_file"
+STDIN = "<stdin>"  # the file that is read from standard input
 
 
 @contextmanager
@@ -30,7 +32,7 @@ def user_file(path: str | Path) -> Iterator[dict[str, Any]]:
     """
     file = Path(path)
     code = _compiled(file)
-    folder = file.resolve().parent
+    folder = file.resolve().parent  # of standard input the current folder
     module = ModuleType(MODULE_NAME)
     module.__file__ = str(file.resolve())
     before, search = dict(sys.modules), list(sys.path)
@@ -95,7 +97,7 @@ def subjects(names: Mapping[str, Any]) -> list[str]:
 
 def _compiled(file: Path) -> Any:
     try:
-        source = file.read_bytes()
+        source = _read(sys.stdin) if str(file) == STDIN else file.read_bytes()
     except FileNotFoundError:
         raise LoadError(f"{file}: no such file") from None
     except IsADirectoryError:
@@ -108,6 +110,12 @@ def _compiled(file: Path) -> Any:
         raise LoadError(_syntax(file, error)) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise LoadError(f"{file}: no Python file: {error or type(error).__name__}") from None
+
+
+@cache
+def _read(stream: TextIO) -> bytes:
+    """Standard input, which two layouts of one command may come from."""
+    return stream.buffer.read()
 
 
 def _syntax(file: Path, error: SyntaxError) -> str:

@@ -129,7 +129,10 @@ def space_of(
         first = next(p for p in function.params if p.name == missing[0])
         way = f"sizes=dict({first.name}=..), on the command line --size {first.name}=.."
         if not first.size and first.range.end is None and first.hi is None:
-            way = f"assume=['0 <= {first.name} < 8'] where it is made, or {way}"
+            way = (
+                f"domain=dict({first.name}=8), on the command line --domain {first.name}=8, for an "
+                f"index; {way} for a size"
+            )
         raise VerifyError(f"{function.name} needs a number for {', '.join(missing)}: {way}")
     fixed = {p.name: int(given[p.name]) for p in function.params if p.name in given}
     axes = []

@@ -1,0 +1,79 @@
+"""What the commands print beside plain lines: tables, pictures of layouts, progress.
+
+On a terminal through rich; elsewhere plain lines without trailing blanks.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ..show.sheet import Sheet
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Rows of text, the first one the columns' names."""
+    if not sys.stdout.isatty():
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            click.echo("  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip())
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*rows[0], box=SIMPLE_HEAD, pad_edge=False)
+    for row in rows[1:]:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def print_sheet(page: Sheet, order: bool = False) -> None:
+    """A layout's picture, as much of it as the terminal shows."""
+    from ..show.sheet import terminal, wants_colour
+
+    size = shutil.get_terminal_size()
+    text = terminal(page, size.columns, size.lines, order)
+    if not sys.stdout.isatty():
+        text = re.sub(r"[ \t]+$", "", click.unstyle(text), flags=re.MULTILINE)
+    click.echo(text, color=wants_colour())
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal once there is progress; a call without effect elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as bar:
+        task = bar.add_task(label, visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
