@@ -16,9 +16,17 @@ from ..errors import LoadError
 from ..project.loading import subject, telling, user_file
 from .output import progress_bar
 from .root import (
-    FAILED, file_and_name, main, numbers_by_name, sizes_option, source_argument, strict_option,
-    target_names, target_option, warn,
-)  # fmt: skip
+    FAILED,
+    file_and_name,
+    main,
+    numbers_by_name,
+    sizes_option,
+    source_argument,
+    strict_option,
+    target_names,
+    target_option,
+    warn,
+)
 
 
 def _on_device(command: Any) -> Any:

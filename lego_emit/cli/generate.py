@@ -24,7 +24,7 @@ from .root import (
     target_names,
     target_option,
     warn,
-)  # fmt: skip
+)
 
 
 @main.command()
