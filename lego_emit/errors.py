@@ -130,11 +130,17 @@ def shown(value: Any, levels: int = 8) -> str:
         text = repr(value)
     except Exception:
         if not isinstance(value, list | tuple):
-            return f"a {type(value).__name__}"
+            return a_type(value)
         text = ", ".join(shown(part, levels - 1) for part in value) if levels else "..."
         text = f"[{text}]" if isinstance(value, list) else f"({text})"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
+
+
+def a_type(value: Any) -> str:
+    """ "an int", "a str": what a message says a value is."""
+    name = type(value).__name__
+    return f"a{'n' * (name[0] in 'aeiou' or name == 'ndarray')} {name}"
 
 
 def line_in(function: Any, error: BaseException) -> str:

@@ -1,6 +1,7 @@
 """The command line: what it writes, and that every bad input is one message and exit code 2."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -299,7 +300,7 @@ BAD = [
     ("nope.py:f -t cuda", "nope.py: no such file"),
     (".:f -t cuda", "is a folder"),
     ("k.py:index_kernal -t cuda", "no 'index_kernal'", "Did you mean 'index_kernel'?"),
-    ("k.py:number -t cuda", "number is 7, a int", "index_kernel, turned"),
+    ("k.py:number -t cuda", "number is 7, an int", "index_kernel, turned"),
     ("k.py -t cuda", "not of the form FILE.py:NAME"),
     ("k.py: -t cuda", "not of the form FILE.py:NAME"),
     ("k.py:turned -t cudda", "no target 'cudda'", "Did you mean 'cuda'?"),
@@ -318,6 +319,7 @@ BAD = [
     ("k.py:turned -t cuda -o k.py/x", "k.py"),
     ("k.py:turned -t cuda -t rust -o made.hpp", "several targets need a folder", "made.hpp/"),
     ("k.py:turned -t cuda -size M=3", "No such option '-size'", "Did you mean '--size'?"),
+    ("k.py:turned -t cuda -o ''", "-o '' is no file"),
     ("k.py:index_kernel -t cuda -s BM=3,BN", "'BN' is not of the form"),
     ("-:turned -t cuda", "<stdin>: no 'turned'"),
     ("syntax.py:f -t cuda", "syntax.py, line 2: SyntaxError"),
@@ -343,7 +345,7 @@ def test_bad_input_is_one_message_and_no_file(folder, case):
         (folder / name).write_text(text)
     before = files(folder)
     output = [] if " -o " in arguments else ["-o", "made/"]
-    result = run("generate", *arguments.split(), *output)
+    result = run("generate", *shlex.split(arguments), *output)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert len(re.findall("(?m)^Error: ", result.stderr)) == 1
@@ -456,6 +458,23 @@ def test_verify_takes_the_domain_of_an_index(folder, need):
     assert result.exit_code == 0 and "(8 indices" in result.stdout
     assert "--domain x=8" in run("verify", "x.py:f").stderr
     assert "no parameter 'y'" in run("verify", "x.py:f", "--domain", "y=8").stderr
+    result = run("verify", "k.py:turned", "--domain", "i=4")
+    assert result.exit_code == 2 and "run over its sizes" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written_is_one_message():
+    command = [sys.executable, "-m", "lego_emit", "generate", "k.py:turned", "-t", "cpp"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, "Error: No space left on device\n")
+    closed = subprocess.run(["sh", "-c", f"{shlex.join(command)} | head -n 1"], capture_output=True)
+    assert closed.stdout.startswith(b"// Code generated") and not closed.stderr
+    for command in ("show -:x <&-", "build 2>&-"):
+        whole = f"{shlex.quote(sys.executable)} -m lego_emit {command}"
+        done = subprocess.run(whole, shell=True, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) <= 1
 
 
 # -- golden, targets, version --------------------------------------------------------------------

@@ -159,6 +159,8 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
 def _destination(output: str, targets: Sequence[str]) -> Path | None:
     if output == "-":
         return None
+    if not output:
+        raise click.UsageError("-o '' is no file and no folder; write `-o .` for the current one")
     path = Path(output)
     if len(targets) > 1 and not path.is_dir():
         if path.exists():

@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Rows of text, the first one the columns' names."""
-    if not sys.stdout.isatty():
+    if not _is_terminal(sys.stdout):
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             click.echo("  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip())
@@ -42,7 +42,7 @@ def print_sheet(page: Sheet, order: bool = False) -> None:
 
     size = shutil.get_terminal_size()
     text = terminal(page, size.columns, size.lines, order)
-    if not sys.stdout.isatty():
+    if not _is_terminal(sys.stdout):
         text = re.sub(r"[ \t]+$", "", click.unstyle(text), flags=re.MULTILINE)
     click.echo(text, color=wants_colour())
 
@@ -50,7 +50,7 @@ def print_sheet(page: Sheet, order: bool = False) -> None:
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal once there is progress; a call without effect elsewhere."""
-    if not sys.stderr.isatty():
+    if not _is_terminal(sys.stderr):
         yield lambda done, total: None
         return
     from rich.console import Console
@@ -77,3 +77,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     ) as bar:
         task = bar.add_task(label, visible=False)
         yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()  # None: it is closed

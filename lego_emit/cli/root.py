@@ -38,14 +38,17 @@ class _Group(click.Group):
     command_class = _Command
 
     def invoke(self, ctx: click.Context) -> Any:
-        for stream in (sys.stdout, sys.stderr):  # of a locale that lacks a character
-            stream.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # the locale may lack a character
+                stream.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except (LegoError, LegoWarning) as error:  # a warning where Python makes errors of them
             _stop(str(error))
+        except OSError as error:  # a full disk, a folder that is gone
+            _stop(f"{error.strerror or error}{f': {error.filename}' * bool(error.filename)}")
         except Exception as error:
             frame = traceback.extract_tb(error.__traceback__)[-1]
             _stop(

@@ -14,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any, TextIO
 
 from ..algebra.block import Block
-from ..errors import LegoWarning, LoadError, nearest
+from ..errors import LegoWarning, LoadError, a_type, nearest
 
 MODULE_NAME = "_lego_emit_user_file"
 STDIN = "<stdin>"  # the file that is read from standard input
@@ -79,7 +79,7 @@ def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         raise LoadError(
-            f"{place}: {name} is {shown}, a {type(value).__name__}, and so neither a function nor "
+            f"{place}: {name} is {shown}, {a_type(value)}, and so neither a function nor "
             f"a layout; {has}"
         )
     raise LoadError(f"{place}: no {name!r}; {has}.{nearest(name, own)}")
@@ -97,7 +97,7 @@ def subjects(names: Mapping[str, Any]) -> list[str]:
 
 def _compiled(file: Path) -> Any:
     try:
-        source = _read(sys.stdin) if str(file) == STDIN else file.read_bytes()
+        source = _stdin(sys.stdin) if str(file) == STDIN else file.read_bytes()
     except FileNotFoundError:
         raise LoadError(f"{file}: no such file") from None
     except IsADirectoryError:
@@ -113,8 +113,10 @@ def _compiled(file: Path) -> Any:
 
 
 @cache
-def _read(stream: TextIO) -> bytes:
-    """Standard input, which two layouts of one command may come from."""
+def _stdin(stream: TextIO | None) -> bytes:
+    """What standard input holds; two layouts of one command may come from it."""
+    if stream is None:  # closed
+        raise FileNotFoundError
     return stream.buffer.read()
 
 
