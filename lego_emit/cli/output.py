@@ -27,10 +27,12 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table(*rows[0], box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        *(Column(name, overflow="fold") for name in rows[0]), box=SIMPLE_HEAD, pad_edge=False
+    )
     for row in rows[1:]:
         table.add_row(*map(Text, row))
     Console().print(table)
@@ -42,7 +44,7 @@ def print_sheet(page: Sheet, order: bool = False) -> None:
 
     size = shutil.get_terminal_size()
     text = terminal(page, size.columns, size.lines, order)
-    if not _is_terminal(sys.stdout):
+    if wants_colour() is False or not _is_terminal(sys.stdout):
         text = re.sub(r"[ \t]+$", "", click.unstyle(text), flags=re.MULTILINE)
     click.echo(text, color=wants_colour())
 
