@@ -12,11 +12,18 @@ from .errors import MissingPackageError
 
 if TYPE_CHECKING:
     import cffi as cffi
+    import docstring_parser as docstring_parser
     import numpy as numpy
     import sympy as sympy
     import z3 as z3
 
-INSTALL = {"cffi": "cffi", "numpy": "numpy", "sympy": "sympy", "z3": "z3-solver"}
+INSTALL = {
+    "cffi": "cffi",
+    "docstring_parser": "docstring-parser",
+    "numpy": "numpy",
+    "sympy": "sympy",
+    "z3": "z3-solver",
+}
 
 
 def __getattr__(name: str) -> Any:
