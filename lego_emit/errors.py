@@ -54,7 +54,7 @@ class TraceError(FatalError):
     many_paths = False  # whether there were more paths than are followed
 
 
-class MissingPackageError(FatalError, ImportError):
+class MissingPackageError(FatalError, ModuleNotFoundError):
     """A Python package is needed that is not installed, or does not load; the message ends with the
     command that installs it."""
 
