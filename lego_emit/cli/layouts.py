@@ -12,7 +12,7 @@ import click
 from ..algebra.block import Block
 from ..files import write_all
 from ..project.loading import subject, user_file
-from .output import print_sheet
+from .output import print_drawn
 from .root import FAILED, file_and_name, main, numbers_option, sizes_option, source_argument
 
 
@@ -57,7 +57,7 @@ def show(
     The logical grid with the physical position of each index, coloured by tile; of a layout with
     named coordinates the tensor with all that hold an element.
     """
-    from ..show.sheet import sheet
+    from ..show.sheet import sheet, terminal
 
     page = sheet(_layout(source, sizes), inverse, view, colour, tile, bits)
     if output is not None:
@@ -66,7 +66,7 @@ def show(
         write_all({output: picture(page, output, order)})
         click.echo(f"wrote {output}", err=True)
         return
-    print_sheet(page, order)
+    print_drawn(lambda width, height: terminal(page, width, height, order))
 
 
 @main.command()
@@ -112,7 +112,7 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
     Of one it says what it is, its sizes and where it is defined, and draws an example.
     """
     from ..formats import catalogue as known
-    from ..show.sheet import sheet
+    from ..show.sheet import sheet, terminal
 
     listed = [e for e in known.by_family() if name is None or e.name.startswith(f"{name}.")]
     if listed:
@@ -132,4 +132,4 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
         click.echo(f"wrote {output}", err=True)
         return
     click.echo(str(entry))
-    print_sheet(page)
+    print_drawn(lambda width, height: terminal(page, width, height))

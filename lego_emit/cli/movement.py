@@ -13,7 +13,7 @@ import click
 from ..algebra.block import Block
 from ..files import write_all
 from ..project.loading import subject, user_file
-from .output import print_sheet
+from .output import print_drawn
 from .root import FAILED, file_and_name, main, source_argument
 
 
@@ -46,6 +46,7 @@ def conflicts(
     lane touches, coloured by bank.
     """
     from ..movement import bank_conflicts, conflict_sheet
+    from ..show.sheet import terminal
 
     stored, asked = _named(memory), _named(access)
     found = bank_conflicts(stored, asked, **options)
@@ -61,7 +62,7 @@ def conflicts(
         write_all({output: picture(page, output, False)})
         click.echo(f"wrote {output}", err=True)
     elif not as_json:
-        print_sheet(page)
+        print_drawn(lambda width, height: terminal(page, width, height))
     if check and not found.is_free:
         sys.exit(FAILED)
 

@@ -10,12 +10,9 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import click
-
-if TYPE_CHECKING:
-    from ..show.sheet import Sheet
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
@@ -38,12 +35,12 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
     Console().print(table)
 
 
-def print_sheet(page: Sheet, order: bool = False) -> None:
-    """A layout's picture, as much of it as the terminal shows."""
-    from ..show.sheet import terminal, wants_colour
+def print_drawn(text_of: Callable[[int, int], str]) -> None:
+    """A picture, drawn for the terminal's width and height."""
+    from ..show.sheet import wants_colour
 
     size = shutil.get_terminal_size()
-    text = terminal(page, size.columns, size.lines, order)
+    text = text_of(size.columns, size.lines)
     if wants_colour() is False or not _is_terminal(sys.stdout):
         text = re.sub(r"[ \t]+$", "", click.unstyle(text), flags=re.MULTILINE)
     click.echo(text, color=wants_colour())
