@@ -17,11 +17,10 @@ from math import prod
 from shutil import which
 from typing import Any
 
-import numpy as np
-
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, LegoError, TargetError
 from lego_emit.ir.program import Function
+from lego_emit.packages import numpy as np
 from lego_emit.run.target import Compiled
 from lego_emit.templates import environment, named
 

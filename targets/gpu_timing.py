@@ -18,8 +18,6 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-import numpy as np
-
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError
 from lego_emit.ir.program import Function
@@ -35,6 +33,7 @@ from lego_emit.measure.timing import (
     Timing,
     Traffic,
 )
+from lego_emit.packages import numpy as np
 from lego_emit.run.devices import Progress, Rivals
 from lego_emit.run.space import Space
 from lego_emit.targets.gpu import THREADS, Device, Kernels, Module, describe, ready

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -375,6 +376,67 @@ def test_a_progress_bar_on_a_terminal_only():
     first = shown()
     assert b"building" in first and b"100%" in first
     assert b"building" not in shown()
+
+
+# -- init, watch ---------------------------------------------------------------------------------
+
+
+def test_init_starts_a_project_and_overwrites_nothing(folder):
+    def init(*arguments):
+        return CliRunner().invoke(main, ["init", *arguments])
+
+    made = init("new/deep", "-t", "c++", "-t", "rust")
+    assert made.exit_code == 0 and files("new") == [
+        "new/deep/layouts.py",
+        "new/deep/lego-emit.toml",
+    ]
+    built("-c", "new/deep/lego-emit.toml")
+    assert Path("new/deep/generated/brick.rs").exists()
+    before = state()
+    for taken in (".", "new/deep"):
+        result = init(taken)
+        assert result.exit_code == 2 and "lego-emit.toml is there already" in result.stderr
+    Path("lego-emit.toml").unlink()
+    assert "layouts.py is there already" in init().stderr
+    Path("layouts.py").unlink()
+    Path("pyproject.toml").write_text("[tool.lego-emit]\n")
+    assert "pyproject.toml is there already" in init().stderr
+    assert init("-t", "cudda").exit_code == 2 and init("pyproject.toml/x").exit_code == 2
+    assert {path: state()[path] for path in state() if "new" in path.parts} == {
+        path: before[path] for path in before if "new" in path.parts
+    }
+    assert not Path("lego-emit.toml").exists()
+
+
+def test_watch_builds_when_an_input_changes(folder):
+    (folder / "sizes.py").write_text("rows = 6\n")
+    layouts = folder / "layouts.py"
+    layouts.write_text("from sizes import rows\n" + LAYOUTS.replace("6, 4", "rows, 4"))
+    code = "from lego_emit.cli import main; main()"
+    command = [sys.executable, "-c", code, "build", "--watch"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as watching:
+
+        def told():
+            lines = []
+            while "watching" not in (line := watching.stderr.readline()):
+                assert line, lines
+                lines.append(line)
+            return "".join(lines)
+
+        try:
+            assert told().endswith("wrote 4 files\n")
+            (folder / "sizes.py").write_text("rows = 12\n")
+            assert told().endswith("wrote 2 files\n")
+            layouts.write_text("x = (\n")
+            assert "layouts.py, line 1: SyntaxError" in told()
+            layouts.write_text(LAYOUTS)
+            assert told().endswith("wrote 2 files\n")
+            (folder / "lego-emit.toml").write_text("targets = 3\n")
+            assert told().startswith("Error: lego-emit.toml: targets is 3")
+            watching.send_signal(signal.SIGINT)
+            assert watching.wait(10) == 0
+        finally:
+            watching.kill()
 
 
 # -- check, diff, clean --------------------------------------------------------------------------

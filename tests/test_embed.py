@@ -146,6 +146,16 @@ def test_the_readme(system, embed):
     assert all(path.stat().st_mtime_ns != old for path, old in zip(paths, stamps, strict=True))
 
 
+@pytest.mark.parametrize(
+    "gone", ["lego-emit build --clean", "rm -r generated", "rm generated/*.hpp"]
+)
+def test_make_makes_what_is_gone(embed, gone):
+    example = embed("make")
+    example.run()
+    assert example.run(f"{gone} && make && ./app").split()[-1] == BEFORE
+    assert "std=c++17" not in example.run("make")  # nor is it compiled again
+
+
 @pytest.mark.parametrize("system", [s for s in NEEDS if s not in ("cmake", "cuda")])
 def test_check_notices_a_changed_layout(system, tmp_path, embed):
     example = embed(system)

@@ -7,25 +7,29 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from ..emitted import Emitted
 from ..errors import shown
 from ..files import write_all
-from ..project.loading import subject, telling, user_file
-
-if TYPE_CHECKING:
-    pass
-from .root import file_and_name, main, printable, size_option, strict_option, target_names, warn
+from ..project.loading import STDIN, subject, telling, user_file
+from .root import (
+    file_and_name,
+    main,
+    printable,
+    sizes_option,
+    source_argument,
+    strict_option,
+    target_names,
+    target_option,
+    warn,
+)
 
 
 @main.command()
-@click.argument("source", metavar="FILE.py:NAME")
-@click.option(
-    "--target",
-    "-t",
+@source_argument("source", "NAME")
+@target_option(
     "targets",
     multiple=True,
     required=True,
@@ -38,14 +42,7 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
     metavar="FILE-or-DIR",
     help="Where to write; a folder for several targets. Default: standard output.",
 )
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="Fix a size.",
-)
+@sizes_option()
 @click.option(
     "--assume", multiple=True, metavar="RELATION", help="What always holds, as 'M % BM == 0'."
 )
@@ -123,7 +120,7 @@ def generate(
         return
     if where is None:
         for unit in units:
-            click.echo(unit.source, nl=False)
+            click.echo(unit.source.encode(), nl=False)  # as in a file, whatever the locale
         return
     files = _files(units, where, is_folder=_is_folder(output, names))
     if own := [path for path in files if path.resolve() == Path(file).resolve()]:
@@ -136,6 +133,8 @@ def generate(
 
 def _provenance(source: str, target: str) -> tuple[str, ...]:
     """Where the layout is, and the command that makes the file; no path of this machine alone."""
+    if source.startswith(STDIN):
+        return ()
     context = click.get_current_context()
     if Path(source).is_absolute():
         source = Path(source).name
@@ -160,9 +159,17 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
 def _destination(output: str, targets: Sequence[str]) -> Path | None:
     if output == "-":
         return None
+    if not output:
+        raise click.UsageError("-o '' is no file and no folder; write `-o .` for the current one")
     path = Path(output)
-    if len(targets) > 1 and path.exists() and not path.is_dir():
-        raise click.UsageError(f"-o {output} is a file; several targets need a folder")
+    if len(targets) > 1 and not path.is_dir():
+        if path.exists():
+            raise click.UsageError(f"-o {output} is a file; several targets need a folder")
+        if path.suffix and not output.endswith(("/", "\\")):
+            raise click.UsageError(
+                f"-o {output} names one file, and several targets need a folder; if it is one, "
+                f"write {output}/"
+            )
     return path
 
 

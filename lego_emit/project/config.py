@@ -88,17 +88,24 @@ def find_config() -> Path:
     """The lego-emit.toml, or the pyproject.toml with a [tool.lego-emit], of the current folder or
     the nearest one above. Raises BuildError where there is none."""
     here = Path.cwd()
-    for folder in (here, *here.parents):
-        shown = Path() if folder == here else folder
-        if (folder / CONFIG).is_file():
-            return shown / CONFIG
-        pyproject = folder / PYPROJECT
-        if pyproject.is_file() and "lego-emit" in _table(_parsed(pyproject), "tool"):
-            return shown / PYPROJECT
+    for folder in (Path(), *here.parents):
+        if (found := config_in(folder)) is not None:
+            return found
     raise BuildError(
-        f"no {CONFIG} and no {PYPROJECT} with [tool.lego-emit] in {here} or above; make one with\n"
-        f'targets = ["cuda"]\nlayouts = ["layouts.py:index_kernel"]'
+        f"no {CONFIG} and no {PYPROJECT} with [tool.lego-emit] in {here} or above; "
+        f"`lego-emit init` makes one"
     )
+
+
+def config_in(folder: Path) -> Path | None:
+    """A folder's lego-emit.toml, or its pyproject.toml with a [tool.lego-emit]; None where it has
+    none. Raises BuildError where the latter cannot be read."""
+    if (folder / CONFIG).is_file():
+        return folder / CONFIG
+    pyproject = folder / PYPROJECT
+    if pyproject.is_file() and "lego-emit" in _table(_parsed(pyproject), "tool"):
+        return pyproject
+    return None
 
 
 def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Project:
