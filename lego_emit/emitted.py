@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arith.formulas import Formulas
 from .emit.emit import emit
+from .emit.naming import Naming
 from .emit.unit import Unit
 from .ir.program import Program
 
@@ -160,8 +161,10 @@ def emit_program(
     *,
     subject: Any = None,
     sizes: Mapping[str, int] | None = None,
+    naming: Naming = Naming(),
+    index_type: str = "auto",
 ) -> Emitted:
     """Print a lowered program for a target. subject: the function or layout that it is made of;
-    sizes: the parameters that are numbers in it."""
-    unit = emit(program, target, sizes)
+    sizes: the parameters that are numbers in it; naming, index_type: as emit() takes them."""
+    unit = emit(program, target, sizes, naming, index_type)
     return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject, program)

@@ -10,6 +10,7 @@ from .arith.assume import as_list, parse
 from .arith.knowledge import using
 from .arith.terms import TOO_DEEP
 from .emit import registry
+from .emit.naming import Naming
 from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import LegoWarning, TargetError, TraceError, nearest, shown
@@ -44,6 +45,9 @@ def generate(
     ranges: Mapping[Any, Any] | None = None,
     rewrite: Rewrite | None = None,
     view: bool = False,
+    namespace: str | None = None,
+    prefix: str | None = None,
+    names: str | None = None,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -63,7 +67,7 @@ def generate(
     ranges: of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M: numbers, text, SymPy
         expressions or our symbols, None for an open end. What ends a range from 0 on is a size:
         at least 1.
-    index_type: auto, int32, int64, uint32 or uint64. auto takes 32 bits where every intermediate
+    index_type: auto, int32, int64, uint32 or uint64; size_t in C, C++, CUDA C and HIP. auto takes 32 bits where every intermediate
         value provably fits, else 64; what a size without a bound leaves open becomes a
         precondition in `assumptions`. Python's integers have no bound: there auto is int.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
@@ -84,6 +88,13 @@ def generate(
         and writes the array by the layout's index: NAME_view in C++ and CUDA C, with NAME_layout, a
         layout policy of std::mdspan, and NameView in Rust and Julia.
 
+    namespace: what the functions are in: a namespace of C++ ("acme::tiles"; "lego" unless given), CUDA
+        C, HIP (global scope unless given) or Metal, the module of Fortran (NAME_mod) or Julia.
+    prefix: what every public name of the file begins with: functions, types, helpers, include guard.
+    names: the style of functions, types, parameters and results: "snake_case", "camelCase", or
+        "PascalCase", where parameters and results are in camelCase. The prefix is a word of them
+        then. Names without small letters stay; two that are one in the style are refused.
+
     A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what
     unit.sympy gives, {function: (replacements, expressions)}, several. Every symbol is an integer
     parameter, known by its name (and its sign, where SymPy was told: nonnegative=True): first those
@@ -98,7 +109,8 @@ def generate(
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.
     """
-    printer = registry.printer(target)
+    naming = Naming(*("" if x is None else x for x in (namespace, prefix, names)))
+    printer = registry.printer(target).spelling(naming, index_type)
     assume = as_list(assume)
     program = build_program(
         fn_or_layout,
@@ -120,7 +132,9 @@ def generate(
     formulas = are_formulas(fn_or_layout)
     subject = reference(fn_or_layout, program.functions) if formulas else fn_or_layout
     subject = [*several(subject).values()] if program.parts else subject
-    return emit_program(program, target, subject=subject, sizes=sizes)
+    return emit_program(
+        program, target, subject=subject, sizes=sizes, naming=naming, index_type=index_type
+    )
 
 
 def build_program(
@@ -220,8 +234,10 @@ def candidates(index_type: str, printer: Printer) -> tuple[str, ...]:
     has none."""
     if isinstance(index_type, str) and index_type == "auto":
         return printer.default_index
+    if isinstance(index_type, str) and index_type in printer.index_names:
+        return (printer.index_names[index_type][0],)
     if not isinstance(index_type, str) or index_type not in INDEX_TYPES:
-        known = [t for t in INDEX_TYPES if t in printer.types]
+        known = [*(t for t in INDEX_TYPES if t in printer.types), *printer.index_names]
         raise TargetError(
             f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
             f"{nearest(shown(index_type), known)}"

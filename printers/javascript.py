@@ -294,12 +294,12 @@ class JavaScriptPrinter(Printer):
 
     def companions(self, name: str) -> set[str]:
         """The array form's name."""
-        return {f"{name}_array"}
+        return {self.array_name(name)}
 
     def array_head(self, view: FunctionView, form: str, end: str) -> str:
         """As head()."""
         parameters = [form.format(name=name, T=view.T) for name in _scalars(view)]
-        return self._head(f"{view.name}_array", parameters, end)
+        return self._head(self.array_name(view.name), parameters, end)
 
     def array_type(self, view: FunctionView) -> str:
         """An array, or a labelled tuple of one for each output."""

@@ -22,6 +22,7 @@ class OpenClPrinter(FillPrinter, CPrinter):
     title = "OpenCL C"
     extension = ".cl"
     types = {"int32": "int", "int64": "long", "uint32": "uint", "uint64": "ulong"}
+    index_names = {}
     suffixes = {"int32": "", "int64": "L", "uint32": "u", "uint64": "ul"}
     ops = {
         **CPrinter.ops,

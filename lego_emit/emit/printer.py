@@ -10,16 +10,19 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from ..entries import Entries
-from ..errors import TargetError
+from ..errors import TargetError, shown
 from ..ir.cost import LATENCY, Cost
 from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Program
 from ..templates import ENDING, environment, named
+from .naming import Naming
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -127,6 +130,7 @@ class Printer:
             meet a function that the language or its headers already have).
         case_insensitive, max_name: the language's rules for names.
         line_width: longer lines are broken.
+        array_word: what the name of an array form ends in.
         default_index: what `index_type="auto"` may choose from, narrowest first.
         suffix: appended to a broken line (Fortran's " &").
         break_after: True where a line must be broken after an operator, not before.
@@ -137,6 +141,12 @@ class Printer:
         hexadecimal: True where masks are written as 0x33.
         cost: the cost model that chooses between equal forms where the caller names none.
         has_views: whether the template prints the view of a function that has one (f.view).
+        namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None
+            where the language has no namespaces and no modules with a name in the file.
+        index_names: what an index type is called beside its own name: name -> (index type, its
+            spelling), as {"size_t": ("uint64", "size_t")}.
+        default_namespace: what the functions are in unless the user names it.
+        naming: how names are spelled in the file at hand (spelling()).
     """
 
     format = 1  # of emitted files: another number where files of before do not fit any more
@@ -170,6 +180,50 @@ class Printer:
     hexadecimal = False
     cost: Cost = LATENCY
     has_views = False
+    namespaces: str | None = None
+    index_names: Mapping[str, tuple[str, str]] = {}
+    default_namespace = ""
+    array_word = "array"
+    naming = Naming()
+
+    @property
+    def namespace(self) -> str:
+        """What the functions are in, "" for nothing that has a name."""
+        return self.naming.namespace or self.default_namespace
+
+    def spelling(self, naming: Naming, index_type: str = "auto") -> Self:
+        """This printer for one file, whose names and index type are spelled as the user says. Raises
+        TargetError where the language has no such namespace."""
+        if naming.namespace:
+            self._check_namespace(naming.namespace)
+        if naming == self.naming and index_type not in self.index_names:
+            return self
+        made = copy(self)
+        made.naming = naming
+        if index_type in self.index_names:
+            own, spelled = self.index_names[index_type]
+            made.types = {**self.types, own: spelled}
+        return made
+
+    def array_name(self, name: str) -> str:
+        """The array form of the function of that name."""
+        return self.naming.after(name, self.array_word)
+
+    def result_name(self, name: str) -> str:
+        """The type of the several results of the function of that name, where it has one."""
+        return self.naming.type_after(name, "result")
+
+    def _check_namespace(self, namespace: str) -> None:
+        if self.namespaces is None:
+            raise TargetError(f"{self.title} has no namespaces; give the names a prefix")
+        parts = namespace.split(self.namespaces) if self.namespaces else [namespace]
+        for part in parts:
+            if not part or part not in (self.legal_name(part), self.default_namespace):
+                example = (self.namespaces or "_").join(("acme", "tiles"))
+                raise TargetError(
+                    f"namespace is {shown(namespace)}, no name for one in {self.title}; write one "
+                    f"as {example!r}"
+                )
 
     # -- names -----------------------------------------------------------------------------
 
