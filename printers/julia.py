@@ -126,6 +126,7 @@ class JuliaPrinter(Printer):
 
     has_views = True
     namespaces = ""
+    taken_namespaces = TAKEN_MODULES
 
     def view_name(self, name):
         """The type of a layout's view."""

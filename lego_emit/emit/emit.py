@@ -57,6 +57,11 @@ def _legalize(program: Program, printer: Printer) -> Program:
         naming.check_apart([p.name for p in function.params], naming.local)
         naming.check_apart([name for name, _ in function.outputs], naming.local)
         wanted = naming.public(function.name)
+        if naming.namespace and _keys(wanted, printer) & printer.unit_scope(unit):
+            raise TargetError(
+                f"{wanted} is {printer.unit_mark(unit)} and a function in it, which {printer.title} "
+                "takes for one; give another namespace or a prefix"
+            )
         wanted = f"{wanted}_v" if wanted in printer.reserved_functions else wanted
         beside = bool(function.axes) or len(function.outputs) > 1
         name = _fresh(wanted, printer, taken, printer.companions if beside else None)

@@ -146,6 +146,7 @@ class Printer:
         index_names: what an index type is called beside its own name: name -> (index type, its
             spelling), as {"size_t": ("uint64", "size_t")}.
         default_namespace: what the functions are in unless the user names it.
+        taken_namespaces: names that no file can have.
         naming: how names are spelled in the file at hand (spelling()).
     """
 
@@ -183,6 +184,7 @@ class Printer:
     namespaces: str | None = None
     index_names: Mapping[str, tuple[str, str]] = {}
     default_namespace = ""
+    taken_namespaces: frozenset[str] = frozenset()
     array_word = "array"
     naming = Naming()
 
@@ -194,8 +196,12 @@ class Printer:
     def spelling(self, naming: Naming, index_type: str = "auto") -> Self:
         """This printer for one file, whose names and index type are spelled as the user says. Raises
         TargetError where the language has no such namespace."""
+        if naming.namespace == self.default_namespace:
+            naming = replace(naming, namespace="")
         if naming.namespace:
             self._check_namespace(naming.namespace)
+        if not self.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
+            raise TargetError(f"prefix: no name begins with {naming.prefix} in {self.title}")
         if naming == self.naming and index_type not in self.index_names:
             return self
         made = copy(self)
@@ -215,10 +221,14 @@ class Printer:
 
     def _check_namespace(self, namespace: str) -> None:
         if self.namespaces is None:
-            raise TargetError(f"{self.title} has no namespaces; give the names a prefix")
+            raise TargetError(
+                f"namespace: a file has none in {self.title}; give its names a prefix, or the file "
+                "that name"
+            )
         parts = namespace.split(self.namespaces) if self.namespaces else [namespace]
         for part in parts:
-            if not part or part not in (self.legal_name(part), self.default_namespace):
+            legal = part and part in (self.legal_name(part), self.default_namespace)
+            if not legal or part in self.taken_namespaces:
                 example = (self.namespaces or "_").join(("acme", "tiles"))
                 raise TargetError(
                     f"namespace is {shown(namespace)}, no name for one in {self.title}; write one "
