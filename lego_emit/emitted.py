@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -162,9 +162,9 @@ def emit_program(
     subject: Any = None,
     sizes: Mapping[str, int] | None = None,
     naming: Naming = Naming(),
-    index_type: str = "auto",
+    index_types: Iterable[str] = (),
 ) -> Emitted:
     """Print a lowered program for a target. subject: the function or layout that it is made of;
-    sizes: the parameters that are numbers in it; naming, index_type: as emit() takes them."""
-    unit = emit(program, target, sizes, naming, index_type)
+    sizes: the parameters that are numbers in it; naming, index_types: as emit() takes them."""
+    unit = emit(program, target, sizes, naming, index_types)
     return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject, program)

@@ -53,7 +53,7 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
     default="auto",
     show_default=True,
     metavar="TYPE",
-    help="auto, int32, int64, uint32, uint64 or, in C's languages, size_t.",
+    help="auto, int32, int64, uint32, uint64 or, in C's languages, size_t; several as auto,int32.",
 )
 @click.option(
     "--base",
@@ -111,7 +111,7 @@ def generate(
                 name=name or wanted,
                 sizes=sizes or None,
                 assume=assume,
-                index_type=index_type,
+                index_type=index_type.split(","),
                 base=base,
                 cost=cost,
                 strict=strict,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -26,11 +26,11 @@ def emit(
     target: str,
     sizes: Mapping[str, int] | None = None,
     naming: Naming = Naming(),
-    index_type: str = "auto",
+    index_types: Iterable[str] = (),
 ) -> Unit:
     """Print a lowered program for a target. sizes: the parameters that are numbers in it; naming: how
-    names are spelled; index_type: what was asked for, which may have another spelling."""
-    printer = registry.printer(target).spelling(naming, index_type)
+    names are spelled; index_types: those that were asked for, which may have other spellings."""
+    printer = registry.printer(target).spelling(naming, index_types)
     for table, _ in program.tables:
         if len(table) > MOST_ENTRIES:
             raise TargetError(

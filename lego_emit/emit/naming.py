@@ -45,6 +45,11 @@ class Naming:
                 f"names is {shown(self.style)}; there are {', '.join(STYLES)}.{hint}"
             )
 
+    @classmethod
+    def given(cls, namespace: str | None, prefix: str | None, names: str | None) -> Naming:
+        """As options are given, None for those that are not."""
+        return cls(*("" if text is None else text for text in (namespace, prefix, names)))
+
     def public(self, name: str) -> str:
         """A function's or a layout's name, the prefix before it."""
         words = WORD.findall(f"{self.prefix}_{name}" if self.style else "")

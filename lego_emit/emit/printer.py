@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -193,22 +193,20 @@ class Printer:
         """What the functions are in, "" for nothing that has a name."""
         return self.naming.namespace or self.default_namespace
 
-    def spelling(self, naming: Naming, index_type: str = "auto") -> Self:
-        """This printer for one file, whose names and index type are spelled as the user says. Raises
-        TargetError where the language has no such namespace."""
+    def spelling(self, naming: Naming, index_types: Iterable[str] = ()) -> Self:
+        """This printer for one file, whose names and index types are spelled as the user says. Raises
+        TargetError where the language has no such namespace or prefix."""
         if naming.namespace == self.default_namespace:
             naming = replace(naming, namespace="")
         if naming.namespace:
             self._check_namespace(naming.namespace)
         if not self.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
             raise TargetError(f"prefix: no name begins with {naming.prefix} in {self.title}")
-        if naming == self.naming and index_type not in self.index_names:
+        spelled = dict(self.index_names[t] for t in index_types if t in self.index_names)
+        if naming == self.naming and not spelled:
             return self
         made = copy(self)
-        made.naming = naming
-        if index_type in self.index_names:
-            own, spelled = self.index_names[index_type]
-            made.types = {**self.types, own: spelled}
+        made.naming, made.types = naming, {**self.types, **spelled}
         return made
 
     def array_name(self, name: str) -> str:

@@ -220,6 +220,14 @@ def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
     return value
 
 
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) and value else [value]
+
+
+def _index_type(value: Any) -> str:
+    return _one_of(value, ("auto", *INDEX_TYPES, "size_t"))
+
+
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("give true or false")
@@ -265,7 +273,7 @@ SHARED: dict[str, _Check] = {
     "output": _output,
     "sizes": _sizes,
     "assume": partial(_texts, example="M % BM == 0"),
-    "index-type": partial(_one_of, choices=("auto", *INDEX_TYPES, "size_t")),
+    "index-type": lambda value: [_index_type(x) for x in _several(value)],
     "base": partial(_one_of, choices=(0, 1)),
     "cost": partial(_one_of, choices=tuple(COSTS)),
     "strict": _flag,
@@ -283,7 +291,8 @@ KERNEL: dict[str, _Check] = {
     "target": _target,
     "output": partial(_text, example="generated/transpose.cu"),
     "names": partial(_text, example="i j: int64"),
-    **{key: SHARED[key] for key in ("assume", "index-type", "depends")},
+    "index-type": _index_type,
+    **{key: SHARED[key] for key in ("assume", "depends")},
 }
 OPTIONS = {
     "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
@@ -377,7 +386,7 @@ def _kernel(entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, bas
     options = {
         "names": own.get("names", ""),
         "assume": own.get("assume", ()),
-        "index_type": values.get("index-type", "auto"),
+        "index_type": _several(values.get("index-type", "auto"))[0],
     }
     depends = tuple(dict.fromkeys([template, *values.get("depends", ())]))
     where, outputs = f"{place} ({template})", (_below(base, base / output),)
@@ -433,7 +442,7 @@ def _check_marks(project: Project) -> None:
     owners: dict[tuple[str, str], Unit] = {}
     for unit in (u for u in project.units if not u.template):
         name = unit.options["name"]
-        naming = Naming(*(unit.options[key] or "" for key in ("namespace", "prefix", "names")))
+        naming = Naming.given(*(unit.options[key] for key in ("namespace", "prefix", "names")))
         try:
             printer = registry.printer(unit.target).spelling(naming)
         except LegoError as error:
