@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arith.formulas import Formulas
 from .emit.emit import emit
-from .emit.naming import Naming
+from .emit.naming import AS_WRITTEN, Naming
 from .emit.unit import Unit
 from .ir.program import Program
 
@@ -161,7 +161,7 @@ def emit_program(
     *,
     subject: Any = None,
     sizes: Mapping[str, int] | None = None,
-    naming: Naming = Naming(),
+    naming: Naming = AS_WRITTEN,
     index_types: Iterable[str] = (),
 ) -> Emitted:
     """Print a lowered program for a target. subject: the function or layout that it is made of;

@@ -171,7 +171,9 @@ def _in_each(
     functions = [f for part in parts for f in part]
     for at, f in enumerate(functions):
         if any(f.name == other.name for other in functions[:at]):
-            raise TraceError(f"{f.name} is the name of a function and of another's form; rename one")
+            raise TraceError(
+                f"{f.name} is the name of a function and of another's form; rename one"
+            )
     counts = tuple(map(len, parts)) if len(parts) > 1 else program.parts
     return replace(program, functions=tuple(functions), parts=counts), subjects
 
@@ -180,9 +182,13 @@ def _index_types(given: Any) -> list[str]:
     """The index types that are asked for, each once."""
     names = as_list(given)
     if not names or not all(isinstance(name, str) for name in names):
-        raise TargetError(f"no index type {shown(given)}; give auto, a type such as int32, or a list")
+        raise TargetError(
+            f"no index type {shown(given)}; give auto, a type such as int32, or a list"
+        )
     if "auto" in names[1:]:
-        raise TargetError("of several index types auto is the first; the others name their functions")
+        raise TargetError(
+            "of several index types auto is the first; the others name their functions"
+        )
     return [*dict.fromkeys(names)]
 
 

@@ -360,7 +360,7 @@ class JavaScriptPrinter(Printer):
 
     def declarations(self, program: Program) -> str:
         """The module's TypeScript declarations."""
-        program = in_comments(program)
+        program = in_comments(program, self.naming)
         views = self.fitted_views(program)
         with templates.named(type(self), "TypeScript", DECLARATIONS):
             template = self._environment.get_template(DECLARATIONS)

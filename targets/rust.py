@@ -84,7 +84,9 @@ class RustTarget(NativeTarget):
                 type_name = unit.printer.types[f.index_type]
                 parts.append(rust_wrapper(u, p, f, type_name))
                 if f.axes:
-                    parts.append(rust_array_wrapper(u, p, f, type_name, unit.printer.array_name(f.name)))
+                    parts.append(
+                        rust_array_wrapper(u, p, f, type_name, unit.printer.array_name(f.name))
+                    )
         text = "\n".join(parts)
         if self.edition >= "2024":
             text = text.replace("#[no_mangle]", "#[unsafe(no_mangle)]")

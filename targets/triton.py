@@ -65,9 +65,7 @@ class _TritonLibrary:
         self._interpreter = Interpreter()
         for k, unit in enumerate(units):
             path = folder / f"unit_{k}.py"
-            kernels = (
-                _kernels(f, unit.printer.array_name(f.name)) for f in unit.program.functions
-            )
+            kernels = (_kernels(f, unit.printer.array_name(f.name)) for f in unit.program.functions)
             path.write_text(unit.source + "".join(kernels))
             with reported(f"target 'triton': {unit.program.name} does not load"):
                 self._interpreter.load(path)

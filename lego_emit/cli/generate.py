@@ -70,7 +70,9 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
 )
 @strict_option
 @click.option("--view", is_flag=True, help="With the view of a layout that holds an array.")
-@click.option("--namespace", metavar="NAME", help="Of the functions: acme::tiles, or a module's name.")
+@click.option(
+    "--namespace", metavar="NAME", help="Of the functions: acme::tiles, or a module's name."
+)
 @click.option("--prefix", metavar="TEXT", help="What all public names begin with.")
 @click.option("--names", metavar="STYLE", help=f"Style of names: {', '.join(STYLES)}.")
 @click.option(

@@ -12,7 +12,7 @@ from ..ir.nodes import Node
 from ..ir.program import Program
 from ..ir.relations import renamed, with_tables
 from . import registry
-from .naming import Naming
+from .naming import AS_WRITTEN, Naming
 from .printer import Printer
 from .unit import Unit
 
@@ -25,7 +25,7 @@ def emit(
     program: Program,
     target: str,
     sizes: Mapping[str, int] | None = None,
-    naming: Naming = Naming(),
+    naming: Naming = AS_WRITTEN,
     index_types: Iterable[str] = (),
 ) -> Unit:
     """Print a lowered program for a target. sizes: the parameters that are numbers in it; naming: how
@@ -67,7 +67,9 @@ def _legalize(program: Program, printer: Printer) -> Program:
         name = _fresh(wanted, printer, taken, printer.companions if beside else None)
         view = function.view
         if view is not None:
-            view = replace(view, name=_fresh(naming.public(view.name), printer, taken, printer.view_names))
+            view = replace(
+                view, name=_fresh(naming.public(view.name), printer, taken, printer.view_names)
+            )
         scope = set(taken)
         names: dict[str, str] = {}
         for param in function.params:
@@ -82,9 +84,11 @@ def _legalize(program: Program, printer: Printer) -> Program:
 
         own = {t: named for (t, index), named in tables.items() if index == function.index_type}
         legal = partial(_legal, names=names, tables=own | given)
-        spelled = [(p.name, naming.local(p.name), names[p.name]) for p in function.params]
-        spelled += [(old.name, naming.local(old.name), new.name) for old, new in given.items()]
-        spelled.append((function.name, naming.public(function.name), name))
+        user_names = {
+            **{p.name: names[p.name] for p in function.params},
+            **{old.name: new.name for old, new in given.items()},
+            function.name: name,
+        }
         functions.append(
             replace(
                 function.renamed_params(names),
@@ -94,7 +98,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 view=view and view.map(legal),
                 body=tuple((names[n], legal(e)) for n, e in function.body),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
-                renamed=tuple((old, new) for old, wanted, new in spelled if new != wanted),
+                renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
     return replace(program, name=unit, functions=tuple(functions))

@@ -41,9 +41,7 @@ class Naming:
             )
         if self.style and self.style not in STYLES:
             hint = nearest(self.style, STYLES) if isinstance(self.style, str) else ""
-            raise TargetError(
-                f"names is {shown(self.style)}; there are {', '.join(STYLES)}.{hint}"
-            )
+            raise TargetError(f"names is {shown(self.style)}; there are {', '.join(STYLES)}.{hint}")
 
     @classmethod
     def given(cls, namespace: str | None, prefix: str | None, names: str | None) -> Naming:
@@ -99,3 +97,6 @@ def _joined(words: Sequence[str], style: str) -> str:
         return "_".join(small)
     capitals = [word[:1].upper() + word[1:] for word in small]
     return "".join([small[0] if style == "camelCase" else capitals[0], *capitals[1:]])
+
+
+AS_WRITTEN = Naming()

@@ -22,7 +22,7 @@ from ..ir.cost import LATENCY, Cost
 from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Program
 from ..templates import ENDING, environment, named
-from .naming import Naming
+from .naming import AS_WRITTEN, Naming
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -86,14 +86,19 @@ def commented(text: str) -> str:
     return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
 
 
-def in_comments(program: Program) -> Program:
-    """The program with all that its file says in comments as commented() gives it."""
+def in_comments(program: Program, naming: Naming) -> Program:
+    """The program with all that its file says in comments as commented() gives it; names that are
+    spelled as the user wants them are not said to be renamed."""
     functions = tuple(
         replace(
             f,
             summary=commented(f.summary),
             width_note=commented(f.width_note),
-            renamed=tuple((commented(old), new) for old, new in f.renamed),
+            renamed=tuple(
+                (commented(old), new)
+                for old, new in f.renamed
+                if new not in (naming.local(old), naming.public(old))
+            ),
         )
         for f in program.functions
     )
@@ -186,7 +191,7 @@ class Printer:
     default_namespace = ""
     taken_namespaces: frozenset[str] = frozenset()
     array_word = "array"
-    naming = Naming()
+    naming = AS_WRITTEN
 
     @property
     def namespace(self) -> str:
@@ -468,7 +473,7 @@ class Printer:
     def emit(self, program: Program) -> str:
         """The complete file for a checked program whose names are legal here."""
         program.check()
-        program = in_comments(program)
+        program = in_comments(program, self.naming)
         for function in program.functions:
             if function.index_type not in self.types:
                 raise TargetError(

@@ -328,7 +328,7 @@ def _file(
     for number, layout in enumerate(own["layouts"], 1):
         checked = _checked(layout, OWN, f"{place}, layout {number}")
         if "source" not in checked:
-            raise BuildError(f'{place}, layout {number}: no source; give FILE.py:NAME')
+            raise BuildError(f"{place}, layout {number}: no source; give FILE.py:NAME")
         file, subject = checked["source"]
         name = checked.get("name", subject)
         if name in parts:
@@ -442,8 +442,9 @@ def _check_marks(project: Project) -> None:
     owners: dict[tuple[str, str], Unit] = {}
     for unit in (u for u in project.units if not u.template):
         name = unit.options["name"]
-        naming = Naming.given(*(unit.options[key] for key in ("namespace", "prefix", "names")))
+        given = (unit.options[key] for key in ("namespace", "prefix", "names"))
         try:
+            naming = Naming.given(*given)
             printer = registry.printer(unit.target).spelling(naming)
         except LegoError as error:
             raise BuildError(f"{unit.place}: {error}") from None
