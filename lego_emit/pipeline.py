@@ -47,6 +47,7 @@ def generate(
     ranges: Mapping[Any, Any] | None = None,
     rewrite: Rewrite | None = None,
     view: bool = False,
+    header: str | Sequence[str] = (),
     namespace: str | None = None,
     prefix: str | None = None,
     names: str | None = None,
@@ -69,11 +70,11 @@ def generate(
     ranges: of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M: numbers, text, SymPy
         expressions or our symbols, None for an open end. What ends a range from 0 on is a size:
         at least 1.
-    index_type: auto, int32, int64, uint32 or uint64; size_t in C, C++, CUDA C and HIP. auto takes 32 bits where every intermediate
-        value provably fits, else 64; what a size without a bound leaves open becomes a
-        precondition in `assumptions`. Python's integers have no bound: there auto is int. A list
-        such as ["auto", "int32"] gives each function in each type where they differ: NAME, and
-        NAME_i32 beside it, with 32 bits as a precondition, for kernels whose indices are ints.
+    index_type: auto, int32, int64, uint32 or uint64, in C, C++, CUDA C and HIP also size_t. auto takes
+        32 bits where every intermediate value provably fits, else 64; what a size without a bound
+        leaves open becomes a precondition in `assumptions`. Python's integers have no bound: there
+        auto is int. A list such as ["auto", "int32"] gives each function in each type where they
+        differ: NAME, and NAME_i32 beside it, with 32 bits as a precondition.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
         and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
@@ -91,7 +92,7 @@ def generate(
     view: put a type beside a layout's functions that holds an array and the layout's sizes, and reads
         and writes the array by the layout's index: NAME_view in C++ and CUDA C, with NAME_layout, a
         layout policy of std::mdspan, and NameView in Rust and Julia.
-
+    header: lines for the comment at the head of the file, such as a licence.
     namespace: what the functions are in: a namespace of C++ ("acme::tiles"; "lego" unless given), CUDA
         C, HIP (global scope unless given) or Metal, the module of Fortran (NAME_mod) or Julia.
     prefix: what every public name of the file begins with: functions, types, helpers, include guard.
@@ -134,6 +135,8 @@ def generate(
         )
 
     program, subjects = _in_each(fn_or_layout, name, index_types, build)
+    lines = header.splitlines() if isinstance(header, str) else header
+    program = replace(program, header=tuple(map(str, lines)))
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:
