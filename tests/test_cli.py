@@ -168,7 +168,7 @@ def test_what_may_not_be_meant_is_one_line_each():
     assert lines[2:] == ["wrote out/f.hpp", "wrote out/f.rs"]
     text = Path("out/f.hpp").read_text()
     Path("d.py").write_text(DOUBTFUL.replace("i = 2\n", "").replace("[i, j]", "[2, j]"))
-    done = python("generate", "d.py:f", "-t", "cpp", "--name", "f")
+    done = python("generate", "d.py:f", "-t", "cpp")
     assert done.stdout == text and done.stderr.count("warning: ") == 1
 
 
