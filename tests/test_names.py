@@ -1,7 +1,9 @@
 """How a file's names are spelled: namespaces, prefixes and styles; several index types in one file."""
 
 import re
+import shutil
 
+import fake_cuda
 import pytest
 
 from lego_emit import Col, GroupBy, LegoError, generate, isqrt, symbols
@@ -166,6 +168,21 @@ def tile_pos_at(i):
 
 
 @pytest.mark.slow
+def test_kernels_find_what_is_in_a_namespace(need, monkeypatch):
+    need("g++", "apt-get install g++")
+    fake_cuda.install(monkeypatch)
+    unit = emitted("cuda", namespace="acme::tiles", prefix="ac_")
+    assert unit.verify("gpu", sizes=SIZES)
+    run = unit.compile(device="gpu")
+    assert run["ac_turned_apply"](6, 5, 1, 2) == 13
+    found = run.array("ac_tile_pos")(6, 5, 2, 2, 3)
+    assert [*zip(*(a.tolist() for a in found), strict=True)] == [tile_pos_at(i) for i in range(5)]
+    alone = generate(LAYOUT, "cuda", namespace="acme", names="camelCase")
+    for on in ("cpu", "gpu"):
+        assert alone.time(on, sizes={"M": 32, "N": 32}, bytes=2**14, repeat=2)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_two_namespaces_in_one_program(need, tmp_path, compiler):
     """Units of one name, whose guards and functions do not meet."""
@@ -247,16 +264,33 @@ def blocks(M, N, pid_m, BM):
     return {"block": at // BM, "least": min(at, 3 * BM), "root": isqrt(at), "bits": (at ^ 5) << 2}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["c", "cpp", "cuda", "hip"])
-def test_size_t(target):
+def sized(target, **options):
     """Beside int32, so that the spelling is that of its own type alone."""
-    unit = generate(
+    return generate(
         {"blocks": blocks, "fixed": GroupBy([6, 4]).OrderBy(Col(6, 4)), "turned": LAYOUT},
         target,
         assume=["BM >= 1", *ASSUME[2:]],
         index_type=["size_t", "int32"],
+        **options,
     )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on PATH")
+def test_nvcc_takes_them(tmp_path):
+    units = [
+        emitted("cuda", index_type=["auto", "int32"], namespace="acme::tiles"),
+        emitted("cuda", prefix="ac", names="PascalCase"),
+        sized("cuda", namespace="acme", prefix="sized_"),
+        generate(LAYOUT, "cuda", view=True, names="camelCase", namespace="views"),
+    ]
+    assert toolchains.toolchain("cuda").cubin(units, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["c", "cpp", "cuda", "hip"])
+def test_size_t(target):
+    unit = sized(target)
     assert "size_t turned_apply(" in unit.source and "turned_i32_apply" in unit.source
     assert 'size_t must have 64 bits"' in unit.source
     assert unit.verify(sizes={"M": 6, "N": 5, "BM": 2})
