@@ -124,7 +124,7 @@ class NumpyPrinter(PythonPrinter):
         results = (form.format(value) for form, value in zip(forms, values, strict=True))
         lines.append(self.line(f"return {f',{BREAK}'.join(results)}", 4))
         scalars = f",{BREAK}".join(self.array_parameters(f))
-        return [self._head(f"{f.name}_array", scalars, ""), *(f"    {x}" for x in lines)]
+        return [self._head(self.array_name(f.name), scalars, ""), *(f"    {x}" for x in lines)]
 
     def block(self, size: str, axis: int, axes: int) -> str:
         """A range with an axis for each that comes after; size: where it ends, or begins and ends."""

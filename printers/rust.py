@@ -110,6 +110,7 @@ class RustPrinter(Printer):
     aliases = ("rs",)
     title = "Rust"
     extension = ".rs"
+    array_word = "iter"
     hexadecimal = True
     remark = "//"
     notation = Notation(
@@ -212,7 +213,7 @@ class RustPrinter(Printer):
 
     def companions(self, name: str) -> set[str]:
         """The iterator's name."""
-        return {f"{name}_iter"}
+        return {self.array_name(name)}
 
     def head(self, view: FunctionView) -> str:
         """The line or lines from `pub` to the brace."""
@@ -236,7 +237,7 @@ class RustPrinter(Printer):
         """The line or lines from `pub` to the brace."""
         parameters = [f"{name}: {view.T}" for name in _scalars(view)]
         result = f"impl DoubleEndedIterator<Item = {self.item(view)}> + Clone"
-        return _head(f"pub fn {view.name}_iter", parameters, result)
+        return _head(f"pub fn {self.array_name(view.name)}", parameters, result)
 
     def iterator_body(self, view: FunctionView) -> list[str]:
         """The extents that are more than a name or a number, then one range inside the other."""

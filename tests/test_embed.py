@@ -209,6 +209,25 @@ def test_cmake_with_ninja_and_fortran(embed):
     assert example.run("cmake --build build && build/app").split()[-1] == "141"
 
 
+def test_cmake_with_names_and_one_file_of_several(embed):
+    example = embed("cmake")
+    layouts, lists, main = (
+        example.folder / name for name in ("layouts.py", "CMakeLists.txt", "main.cpp")
+    )
+    layouts.write_text(f"{layouts.read_text()}\nrow = Row(12, 20)\n")
+    generated = (
+        "LAYOUTS layouts.py:tiled layouts.py:row LANGUAGE cpp FILE both NAMESPACE acme::tiles "
+        "PREFIX ac_ NAMES camelCase INDEX_TYPE size_t"
+    )
+    lists.write_text(lists.read_text().replace("LAYOUTS layouts.py:tiled LANGUAGE cpp", generated))
+    main.write_text(
+        main.read_text()
+        .replace("tiled.hpp", "both.hpp")
+        .replace("lego::tiled_apply(1, 2, 0, 3)", "acme::tiles::acRowApply(1, 2)")
+    )
+    assert example.run().split()[-1] == "22"
+
+
 def test_cmake_says_what_is_wrong(embed):
     example = embed("cmake")
     lists = example.folder / "CMakeLists.txt"

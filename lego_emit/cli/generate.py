@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from ..emit.naming import STYLES
 from ..emitted import Emitted
 from ..errors import shown
 from ..files import write_all
@@ -51,7 +52,7 @@ from .root import (
     default="auto",
     show_default=True,
     metavar="TYPE",
-    help="auto, int32, int64, uint32 or uint64.",
+    help="auto, int32, int64, uint32, uint64 or, in C's languages, size_t; several as auto,int32.",
 )
 @click.option(
     "--base",
@@ -69,6 +70,11 @@ from .root import (
 @strict_option
 @click.option("--view", is_flag=True, help="With the view of a layout that holds an array.")
 @click.option(
+    "--namespace", metavar="NAME", help="Of the functions: acme::tiles, or a module's name."
+)
+@click.option("--prefix", metavar="TEXT", help="What all public names begin with.")
+@click.option("--names", metavar="STYLE", help=f"Style of names: {', '.join(STYLES)}.")
+@click.option(
     "--explain",
     is_flag=True,
     help="Print the steps from the layout's own formulas to the emitted ones; with -o, write too.",
@@ -85,12 +91,15 @@ def generate(
     cost: str | None,
     strict: bool,
     view: bool,
+    namespace: str | None,
+    prefix: str | None,
+    names: str | None,
     explain: bool,
 ) -> None:
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
     file, wanted = file_and_name(source)
-    names = target_names(targets)
-    where = _destination(output, names)
+    languages = target_names(targets)
+    where = _destination(output, languages)
     from ..pipeline import generate as emit
 
     # What the user's file prints must not get into the emitted text.
@@ -103,14 +112,17 @@ def generate(
                 name=name or wanted,
                 sizes=sizes or None,
                 assume=assume,
-                index_type=index_type,
+                index_type=index_type.split(","),
                 base=base,
                 cost=cost,
                 strict=strict,
                 view=view,
+                namespace=namespace,
+                prefix=prefix,
+                names=names,
                 header=_provenance(source, target),
             )
-            for target in names
+            for target in languages
         ]
         explained = [unit.explain() for unit in units] if explain else []
     for unit, text in zip(units, explained, strict=False):
@@ -122,7 +134,7 @@ def generate(
         for unit in units:
             click.echo(unit.source.encode(), nl=False)  # as in a file, whatever the locale
         return
-    files = _files(units, where, is_folder=_is_folder(output, names))
+    files = _files(units, where, is_folder=_is_folder(output, languages))
     if own := [path for path in files if path.resolve() == Path(file).resolve()]:
         raise click.UsageError(
             f"{own[0]} is the layouts' own file; choose another folder or --name"

@@ -247,6 +247,7 @@ class _State:
         content = [
             _generator(unit.target),
             unit.subject,
+            [*unit.parts.items()],
             unit.template,
             unit.options,
             [(name, self._hash(name)) for name in inputs],
