@@ -189,6 +189,7 @@ def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Pro
         traced.size,
         traced.spans,
         traced.view,
+        traced.by_name,
         [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
         trace.preconditions,
         trace.stand_ins,

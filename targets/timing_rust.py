@@ -9,6 +9,7 @@ from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
 from lego_emit.run.target import Target
 from lego_emit.targets.cpu_timing import CpuProgram, Side
+from lego_emit.targets.rust import pattern
 
 RUST = Language(
     let="let {name}: {T} = {value};",
@@ -30,7 +31,7 @@ class RustProgram(CpuProgram):
     """The emitted functions are in the module unit."""
 
     language = RUST
-    types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
+    types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "usize": "usize"}
     template = "timing_rust.jinja"
     source = "program.rs"
 
@@ -44,7 +45,7 @@ class RustProgram(CpuProgram):
         if len(side.function.outputs) == 1:
             return [call]
         names = [f"r{k}" for k in range(len(side.function.outputs))]
-        return [f"let ({', '.join(names)}) = {call};", " ^ ".join(names)]
+        return [f"let {pattern(side.function, 'unit')} = {call};", " ^ ".join(names)]
 
     def command(self, target: Target, folder: Path) -> list[str]:
         """Compile it with rustc."""

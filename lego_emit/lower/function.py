@@ -74,6 +74,7 @@ def lowered(
             width_note=width.note,
             axes=tuple(found.extents),
             view=_view(problem, found),
+            named=problem.by_name and len(found.outputs) > 1,
             base=problem.base,
             cost=found.cost,
             record=record,

@@ -40,7 +40,8 @@ Outputs = list[tuple[str, Expr]]
 class Traced:
     """One function: its name, what it computes, what was learned of it, its result, and how that is
     named. size: how many positions there are; spans: (least, end) that are known to hold of each
-    output, counted from 0. view: of the layout, where one is wanted. stated: what the user said of it before; form: SymPy expressions that are
+    output, counted from 0. view: of the layout, where one is wanted. by_name: whether the result is a dict. stated: what
+    the user said of it before; form: SymPy expressions that are
     spelled as they stand."""
 
     name: str
@@ -53,6 +54,7 @@ class Traced:
     stated: Sequence[Any] = ()
     form: Any = None
     view: View[Expr] | None = None
+    by_name: bool = False
 
     def outputs(self) -> tuple[Outputs, Log]:
         """(the results by name, under all that was learned; the steps that led to them)."""
@@ -245,7 +247,9 @@ def _of_one_subject(
     elif view:
         raise _no_view(unit, "it gives no layout")
     else:
-        functions = [Traced(unit, _doc(subject, unit), trace, result, partial(_outputs, unit=unit))]
+        made = Traced(unit, _doc(subject, unit), trace, result, partial(_outputs, unit=unit))
+        made.by_name = isinstance(result, Mapping)
+        functions = [made]
     if sizes and alone:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
     return Subject(unit, " ".join(title.split()), functions, told)
@@ -285,12 +289,14 @@ def _of_one(found: Followed) -> Traced:
         return [(n, Expr.of(e) - trace.base) for n, e in found.outputs.items()]
 
     if problem is None:
-        return Traced(found.name, doc, trace, None, named, form=found.form)
+        by_name = any(n != f"out{k}" for k, n in enumerate(found.outputs))  # as a tuple's are called
+        return Traced(found.name, doc, trace, None, named, form=found.form, by_name=by_name)
     doc, size, spans = problem.doc if found.unchanged else doc, problem.size, problem.spans
     if not found.unchanged:
         size = spans = None
     stated, form = problem.stated, found.form
-    return Traced(found.name, doc, trace, None, named, size, spans, stated, form)
+    by_name = problem.by_name
+    return Traced(found.name, doc, trace, None, named, size, spans, stated, form, by_name=by_name)
 
 
 def _doubts(fn: Callable[..., Any], trace: Trace) -> tuple[str, ...]:
