@@ -23,6 +23,7 @@ INDEX_TYPES = {
     "uint32": (0, 2**32 - 1),
     "uint64": (0, 2**64 - 1),
     "usize": (0, 2**64 - 1),  # Rust's, on a machine of 64 bits
+    "integer": (-(2**31), 2**31 - 1),  # Fortran's default
     "int53": (-(2**53 - 1), 2**53 - 1),  # exact integers in a double (JavaScript's Number)
     "int": (cast(int, -inf), cast(int, inf)),  # Python's have no bounds
 }
