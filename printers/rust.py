@@ -15,6 +15,7 @@ from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsig
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES, Function, Program
+from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout
 from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
@@ -114,6 +115,13 @@ class RustPrinter(Printer):
     title = "Rust"
     extension = ".rs"
     hexadecimal = True
+    remark = "//"
+    notation = Notation(
+        {**C.signs, "~": "!"},
+        {"if": "if {0} {{ {1} }} else {{ {2} }}"},
+        {"//": "{0}.div_euclid({1})", "%": "{0}.rem_euclid({1})"},
+        most={31: "i32::MAX", 63: "i64::MAX", 32: "u32::MAX", 64: "u64::MAX"},
+    )
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "usize": "usize"}
@@ -301,7 +309,7 @@ class RustPrinter(Printer):
 
     def iterator_docs(self, view: FunctionView) -> list[str]:
         """The lines of the iterator's rustdoc comment."""
-        ranges = {p.name: f"`{p.range_text or p.name}`" for p in view.params}
+        ranges = {name: f"`{said or name}`" for name, said in view.header.ranges.items()}
         axes = [ranges[name] for name, _ in view.axes]
         over = " and ".join([", ".join(axes[:-1]), axes[-1]] if len(axes) > 1 else axes)
         order = f", in row-major order: `{view.axes[-1][0]}` runs fastest" if axes[1:] else ""
@@ -360,18 +368,23 @@ class RustPrinter(Printer):
         names = {p.name for p in view.params} - {"a"}  # more often the article
         mark = partial(_marked, names={n for n in names if len(n) == 1 or not n.islower()})
         paragraphs = [[mark(view.summary)]] if view.summary else []
-        ranges = [f"- `{p.name}`: `{p.range_text}`" for p in view.params if p.range_text]
-        tables = [(t.name, *said) for t, said in zip(view.tables, view.table_ranges, strict=True)]
+        header = view.header
+        ranges = []
+        for p in header.function.params:
+            told = [f"`{p.name}`: {mark(p.meaning)}"] if p.meaning else []
+            told += [f"`{said}`"] if (said := header.ranges[p.name]) else []
+            ranges += [f"- {'; '.join(told)}"] if told else []
+        tables = [(t.name, *said) for t, said in zip(view.tables, header.table_ranges, strict=True)]
         ranges += [f"- `{name}`: `{entries}` entries, `{each}`" for name, entries, each in tables]
-        result_range = view.result_text("result")
-        returned = [f"`{result_range}`"] if result_range else []
+        returned = [mark(view.returns)] if view.returns else []
+        returned += [f"`{promised}`"] if (promised := header.promised("result")) else []
         if len(view.outputs) > 1 and not view.named:
             returned.insert(0, f"`({', '.join(name for name, _ in view.outputs)})`")
         if returned:
-            ranges.append(f"- result: {', '.join(returned)}")
+            ranges.append(f"- result: {'; '.join(returned)}")
         paragraphs.append(ranges)
-        notes = [f"Assumes {mark(a)}." for a in view.assumptions]
-        notes += [mark(view.width_note)] if view.width_note else []
+        most = ("u64::MAX", "usize::MAX" if view.index_type == "usize" else "u64::MAX")
+        notes = [f"Assumes {mark(a.replace(*most))}." for a in header.assumptions]
         paragraphs.append(notes)
         paragraphs.append([f"Renamed: `{old}` is `{new}` here." for old, new in view.renamed])
         lines = [line for p in paragraphs if p for line in ("", *p)]

@@ -98,7 +98,9 @@ def test_default_integers(toolchain, tmp_path):
     code = [line for line in unit.source.splitlines() if not line.lstrip().startswith("!")]
     assert not any("int32" in line or "kind" in line for line in code)
     unit.save(tmp_path / "grid.f90")
-    main = "program main\n  use grid_mod, only: grid_apply\n  print *, grid_apply(5, 3)\nend program"
+    main = (
+        "program main\n  use grid_mod, only: grid_apply\n  print *, grid_apply(5, 3)\nend program"
+    )
     (tmp_path / "main.f90").write_text(main)
     command = [toolchain.find().path, *STRICT, "grid.f90", "main.f90", "-o", "main"]
     toolchain.execute(command, cwd=tmp_path)
@@ -111,9 +113,7 @@ def test_default_integers(toolchain, tmp_path):
 @gfortran
 def test_array_forms(toolchain):
     """One, two and three axes, one and two results, symbolic and fixed sizes, in every type."""
-    index_functions.assert_arrays(
-        toolchain, index_functions.array_units("fortran", TYPES)
-    )
+    index_functions.assert_arrays(toolchain, index_functions.array_units("fortran", TYPES))
 
 
 @gfortran

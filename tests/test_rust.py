@@ -71,7 +71,9 @@ def units(cases):
     nasty names."""
     found = [case.emit("rust") for case in cases]
     found += [case.emit("rust", numbers=True) for case in cases if case.sizes]
-    found += [unit for unit, _, _ in index_functions.array_units("rust", ("int64", "uint32", "usize"))]
+    found += [
+        unit for unit, _, _ in index_functions.array_units("rust", ("int64", "uint32", "usize"))
+    ]
     found += [emit_program(CASES[f"operations{bits}"], "rust") for bits in (32, 64)]
     return [*found, generate(nasty, "rust")]
 
