@@ -65,9 +65,9 @@ def generate(
     ranges: of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M: numbers, text, SymPy
         expressions or our symbols, None for an open end. What ends a range from 0 on is a size:
         at least 1.
-    index_type: auto, int32, int64, uint32 or uint64. auto takes 32 bits where every intermediate
-        value provably fits, else 64; what a size without a bound leaves open becomes a
-        precondition in `assumptions`. Python's integers have no bound: there auto is int.
+    index_type: auto, int32, int64, uint32 or uint64, usize for Rust, integer for Fortran's default
+        integers. auto takes 32 bits where every intermediate value provably fits, else 64; what a
+        size without a bound leaves open becomes a precondition in `assumptions`. Python's integers have no bound: there auto is int.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
         and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the

@@ -54,7 +54,7 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
     default="auto",
     show_default=True,
     metavar="TYPE",
-    help="auto, int32, int64, uint32 or uint64.",
+    help="auto, int32, int64, uint32 or uint64; usize (Rust), integer (Fortran).",
 )
 @click.option(
     "--base",
