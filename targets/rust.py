@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
-from lego_emit.printers.rust_view import type_name
+from lego_emit.printers.rust import pattern
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import (
     NativeTarget,
@@ -57,15 +57,6 @@ def rust_array_wrapper(unit: int, position: int, function: Function, type_name: 
         "        *out0 = i64::MIN;\n"
         "    }\n}\n"
     )
-
-
-def pattern(function: Function, module: str) -> str:
-    """What takes a function's results apart, as r0, r1 .."""
-    names = [f"r{k}" for k in range(len(function.outputs))]
-    if function.named:
-        fields = (f"{n}: {r}" for (n, _), r in zip(function.outputs, names, strict=True))
-        return f"{module}::{type_name(function.name, 'Result')} {{ {', '.join(fields)} }}"
-    return f"({', '.join(names)})" if names[1:] else names[0]
 
 
 class RustTarget(NativeTarget):

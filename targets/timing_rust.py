@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
+from lego_emit.printers.rust import pattern
 from lego_emit.run.target import Target
 from lego_emit.targets.cpu_timing import CpuProgram, Side
-from lego_emit.targets.rust import pattern
 
 RUST = Language(
     let="let {name}: {T} = {value};",
