@@ -400,15 +400,6 @@ class RustPrinter(Printer):
         return [*lines, reason, *(f"#[allow(clippy::{x})]" for x in lints)] if lints else lines
 
 
-def pattern(function: Function, module: str) -> str:
-    """What takes a function's results apart, as r0, r1 .."""
-    names = [f"r{k}" for k in range(len(function.outputs))]
-    if function.named:
-        fields = (f"{n}: {r}" for (n, _), r in zip(function.outputs, names, strict=True))
-        return f"{module}::{type_name(function.name, 'Result')} {{ {', '.join(fields)} }}"
-    return f"({', '.join(names)})" if names[1:] else names[0]
-
-
 def _head(start: str, parameters: list[str], result: str, indent: int = 0) -> str:
     text, pad = f"{start}({', '.join(parameters)}) -> {result} {{", " " * indent
     if indent + len(text) > rust_layout.WIDTH:

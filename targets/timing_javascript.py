@@ -40,13 +40,11 @@ class JavaScriptProgram(CpuProgram):
         return [f"return {' + '.join(values)};"]
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
-        """A call; several results are added up."""
+        """A call; of several results the array's elements, added up."""
         call = f"unit.{side.function.name}({', '.join(arguments)})"
         if len(side.function.outputs) == 1:
             return [f"return {call};"]
-        names = [name for name, _ in side.function.outputs]
-        keys = (f".{n}" if side.function.named else f"[{k}]" for k, n in enumerate(names))
-        parts = " + ".join(f"r{key}" for key in keys)
+        parts = " + ".join(f"r[{k}]" for k in range(len(side.function.outputs)))
         return [f"const r = {call};", f"return {parts};"]
 
     def command(self, target: Target, folder: Path) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
-from lego_emit.printers.rust import pattern
 from lego_emit.run.target import Target
 from lego_emit.targets.cpu_timing import CpuProgram, Side
 
@@ -45,7 +44,7 @@ class RustProgram(CpuProgram):
         if len(side.function.outputs) == 1:
             return [call]
         names = [f"r{k}" for k in range(len(side.function.outputs))]
-        return [f"let {pattern(side.function, 'unit')} = {call};", " ^ ".join(names)]
+        return [f"let ({', '.join(names)}) = {call};", " ^ ".join(names)]
 
     def command(self, target: Target, folder: Path) -> list[str]:
         """Compile it with rustc."""
