@@ -16,7 +16,7 @@ import pytest
 from index_functions import ROOT
 from test_programs import CASES
 
-from lego_emit import GroupBy, generate, golden
+from lego_emit import GroupBy, generate, golden, symbols
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.nodes import Node
@@ -75,7 +75,9 @@ def units(cases):
         unit for unit, _, _ in index_functions.array_units("rust", ("int64", "uint32", "usize"))
     ]
     found += [emit_program(CASES[f"operations{bits}"], "rust") for bits in (32, 64)]
-    return [*found, generate(nasty, "rust")]
+    found += [generate(f, "rust", index_type=t) for f in (moves, nasty) for t in ("auto", "usize")]
+    layouts = GroupBy([6, 4]), GroupBy(symbols("M N"))
+    return found + [generate(x, "rust", view=True, index_type="usize") for x in layouts]
 
 
 def nasty(N, n, mod, gen, Some, sample, long_long_long_name, long_long_long_fame):
