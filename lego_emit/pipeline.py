@@ -70,11 +70,12 @@ def generate(
     ranges: of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M: numbers, text, SymPy
         expressions or our symbols, None for an open end. What ends a range from 0 on is a size:
         at least 1.
-    index_type: auto, int32, int64, uint32 or uint64, in C, C++, CUDA C and HIP also size_t. auto takes
-        32 bits where every intermediate value provably fits, else 64; what a size without a bound
-        leaves open becomes a precondition in `assumptions`. Python's integers have no bound: there
-        auto is int. A list such as ["auto", "int32"] gives each function in each type where they
-        differ: NAME, and NAME_i32 beside it, with 32 bits as a precondition.
+    index_type: auto, int32, int64, uint32 or uint64; size_t in C, C++, CUDA C and HIP, usize in Rust,
+        integer, the default one, in Fortran. auto takes 32 bits where every intermediate value
+        provably fits, else 64; what a size without a bound leaves open becomes a precondition in
+        `assumptions`. Python's integers have no bound: there auto is int. A list such as
+        ["auto", "int32"] gives each function in each type where they differ: NAME, and NAME_i32
+        beside it, with 32 bits as a precondition.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
         and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
@@ -268,6 +269,7 @@ def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Pro
         traced.size,
         traced.spans,
         traced.view,
+        traced.by_name,
         [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
         trace.preconditions,
         trace.stand_ins,

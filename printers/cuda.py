@@ -97,8 +97,9 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     macros = OPENING
     device_macro = "__CUDA_ARCH__"
     sharing = (
-        "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x); on the "
-        "host {rank} is 0 and {size} is 1."
+        "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x), those of "
+        "a block with rows as {fill}(.., {out}, threadIdx.y * blockDim.x + threadIdx.x, "
+        "blockDim.x * blockDim.y); on the host {rank} is 0 and {size} is 1."
     )
 
     def table(self, entries, index_type):

@@ -37,7 +37,9 @@ class OpenClPrinter(FillPrinter, CPrinter):
     constant = "static constant"
     out = "global {T} *{name}"
     sharing = (
-        "The work items share the work as {fill}(.., {out}, get_global_id(0), get_global_size(0))."
+        "The work items share the work as {fill}(.., {out}, get_global_id(0), get_global_size(0)), in "
+        "two dimensions as {fill}(.., {out}, get_global_id(1) * get_global_size(0) + get_global_id(0), "
+        "get_global_size(0) * get_global_size(1))."
     )
 
     def op(self, node, view):

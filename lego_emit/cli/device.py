@@ -38,7 +38,7 @@ def _on_device(command: Any) -> Any:
             default="auto",
             show_default=True,
             metavar="TYPE",
-            help="auto, int32, int64, uint32 or uint64.",
+            help="auto, int32, int64, uint32 or uint64; usize (Rust), integer (Fortran).",
         ),
         strict_option,
         click.option("--assume", multiple=True, metavar="RELATION", help="What always holds."),

@@ -52,7 +52,8 @@ from .root import (
     default="auto",
     show_default=True,
     metavar="TYPE",
-    help="auto, int32, int64, uint32, uint64 or, in C's languages, size_t; several as auto,int32.",
+    help="auto, int32, int64, uint32 or uint64; size_t (C's languages), usize (Rust), integer "
+    "(Fortran); several as auto,int32.",
 )
 @click.option(
     "--base",

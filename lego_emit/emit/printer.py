@@ -61,7 +61,7 @@ def call(text: str, arity: int, helper: str | None = None) -> Op:
 
 def unsigned_fit(node: Node, function: Function) -> Node:
     """A flooring division of unsigned operands as a truncating one, which it is."""
-    if function.index_type.startswith("uint") and node.op in ("floordiv", "floormod"):
+    if INDEX_TYPES[function.index_type][0] == 0 and node.op in ("floordiv", "floormod"):
         return replace(node, op=node.op.removeprefix("floor"))
     return node
 

@@ -207,7 +207,7 @@ class Compiled(Mapping):
         outputs = tuple(o.reshape(shape) for o in flat_outputs)
         if all(not isinstance(a, np.ndarray) for a in arguments):
             if shape == ():
-                wide = 2**64 if function.index_type == "uint64" else 0
+                wide = 2**64 if function.index_type in ("uint64", "usize") else 0
                 outputs = tuple(int(o[()]) % wide if wide else int(o[()]) for o in outputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
