@@ -46,7 +46,8 @@ class Explanation(str):
         return re.split(r"\n(?=\S)", self)
 
     def __repr__(self) -> str:
-        return f"<explanation of {', '.join(p.partition(chr(10))[0] for p in self.parts)}>"
+        heads = [part.partition("\n")[0] for part in self.parts]
+        return f"<explanation of {', '.join(head for head in heads if head != RULES)}>"
 
     def _repr_html_(self) -> str:
         made = [part.partition("\n") for part in self.parts]

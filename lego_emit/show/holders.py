@@ -59,7 +59,9 @@ class Holders(Sheet):
     @property
     def stacked(self) -> bool:
         """Whether each cell has one holder, which is drawn as CuTe does: the thread above its value."""
-        return self.deep == 1 and any(" " in line for lines in self.texts.values() for line in lines)
+        return self.deep == 1 and any(
+            " " in line for lines in self.texts.values() for line in lines
+        )
 
     def text(self, row: int, column: int) -> str:
         """All lines of a cell in one."""

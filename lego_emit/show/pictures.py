@@ -217,7 +217,9 @@ def svg(page: Sheet, order: bool = False, walk: bool = False) -> str:
     anchor = "start" if order else "middle"
     out.append(f'<g font-size="{size}" fill="#111" text-anchor="{anchor}">')
     for (r, c), said in texts.items():
-        if page.cell(r, c).position not in ((NONE,) if isinstance(page, Holders) else (MASKED, NONE)):
+        if page.cell(r, c).position not in (
+            (NONE,) if isinstance(page, Holders) else (MASKED, NONE)
+        ):
             dx = 4 if order else width / 2
             first = 0 if order else (tall - HEIGHT - LINE * (len(said) - 1)) / 2
             for k, line in enumerate(said):

@@ -13,7 +13,7 @@ from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
 from ..algebra.padded import Padded
 from ..errors import LayoutError
-from .cells import MASKED, PALETTE, PLAIN, STRIP, Cell, Labels, Sheet, coloured, folded, shade
+from .cells import HUES, MASKED, PALETTE, PLAIN, STRIP, Cell, Labels, Sheet, coloured, folded, shade
 from .holders import holders, is_named
 
 COLOURS = ("tile", "bank", "position")
@@ -176,12 +176,14 @@ def _colouring(block: Block) -> Colouring:
 
 
 def _colours(tiles: Iterable[Sequence[int]]) -> list[int]:
-    """A colour for each tile: of those that share a hue each has a tint of its own, as long as there
-    are some."""
+    """A colour for each tile, of up to HUES of its own: those that share a hue differ in their tint."""
+    numbers = [_varied(tile) for tile in tiles]
+    tints = HUES // PLAIN
     seen = [0] * PLAIN
     found = []
-    for tile in tiles:
-        number = _varied(tile)
+    for number in numbers:
+        if seen[number] >= tints and len(numbers) <= HUES:
+            number = next(k for k in range(PLAIN) if seen[k] < tints)
         found.append(shade(number, seen[number]))
         seen[number] += 1
     return found
