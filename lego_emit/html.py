@@ -56,13 +56,16 @@ def _row(kind: str, cells: Sequence[str]) -> str:
 
 def _highlighted(text: str, file: str) -> str | None:
     try:
-        import pygments.lexers
+        from pygments import highlight
+        from pygments.lexers import get_lexer_for_filename
         from pygments.util import ClassNotFound
-
-        lexer: Any = pygments.lexers.get_lexer_for_filename(file, stripnl=False, ensurenl=False)
-    except (ImportError, ClassNotFound):
+    except ImportError:
         return None
-    return pygments.highlight(text, lexer, _formatter())
+    try:
+        lexer = get_lexer_for_filename(file, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+    return highlight(text, lexer, _formatter())
 
 
 @cache

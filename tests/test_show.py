@@ -293,7 +293,7 @@ def test_two_side_by_side_and_a_walk():
     made = COL.show(beside=GroupBy([4, 3]), walk=True)
     root = ElementTree.fromstring(made.svg())
     inner = [e for e in root if e.tag.endswith("svg")]
-    assert len(inner) == 2 and [float(e.get("x")) for e in inner][0] == 0
+    assert len(inner) == 2 and float(inner[0].get("x")) == 0
     assert float(root.get("width")) == sum(float(e.get("width")) for e in inner)
     moves = [e for e in root.iter() if e.tag.endswith("animate")]
     assert [len(e.get("values").split(";")) for e in moves] == [12] * 4

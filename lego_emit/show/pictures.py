@@ -73,9 +73,10 @@ class Picture:
         if suffix == ".png":
             return png(self.svg())
         if suffix in TABLES:
-            if len(self.pages) > 1:
+            page, *others = self.pages
+            if others:
                 raise LegoError(f"{path}: a table has one layout; leave the other one out")
-            return TABLES[suffix](self.pages[0])
+            return TABLES[suffix](page)
         raise LegoError(
             f"{path}: a picture is one of {', '.join(FORMATS)}, a table one of {', '.join(TABLES)}, "
             f"not {suffix or 'that'!r}"
