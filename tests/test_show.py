@@ -244,6 +244,8 @@ def test_banks_show_a_swizzle():
     tiles, banks = (colours_of(SWIZZLE.show(color=c).pages[0]) for c in ("tile", "bank"))
     assert (tiles == tiles[:, :1]).all()
     assert all(len({*column}) == 32 for column in banks.T.tolist())
+    assert (colours_of(sheet(SWIZZLE)) == banks).all()
+    assert sheet(SWIZZLE).legend.endswith("coloured by its place among 32 neighbours in memory")
     row = colours_of(GroupBy([4, 64]).show(color="position").pages[0]).ravel()
     assert (np.diff(row) >= 0).all() and len({*row.tolist()}) == 32
     lanes = MMA.show(color="position").pages[0]
