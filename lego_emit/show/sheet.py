@@ -60,12 +60,17 @@ def sheet(
         )
     if is_named(layout) or view or tile is not None or colour not in (None, *COLOURS):
         return holders(layout, view or ("tensor" if inverse else None), colour, tile, bits)
-    found = _positions(layout, inverse, colour == "tile")
+    found = _positions(layout, inverse, colour is not None)
     if colour in (None, "tile"):
         return found
     size = layout.physical_size
-    if not layout.is_bounded:  # a map that is only as large as its largest position
+    if not layout.is_bounded and colour == "position":  # only as large as its largest position
         height, width = found.shape
+        if height * width > GEOMETRY:
+            raise LayoutError(
+                f"{layout!r}: how far its positions go is not known, and it has more than {GEOMETRY} "
+                "indices; choose smaller sizes, or another colour"
+            )
         cells = (found.cell(r, c) for r in range(height) for c in range(width))
         size = max(cell.position for cell in cells) + 1
     return coloured(found, colour or "", bits, size)
