@@ -38,7 +38,7 @@ from lego_emit.algebra.block import Block
 from lego_emit.emit.registry import printer
 from lego_emit.errors import LegoError
 from lego_emit.show.cells import Sheet
-from lego_emit.show.pictures import svg
+from lego_emit.show.pictures import Picture, svg
 from lego_emit.show.sheet import sheet
 
 pytestmark = pytest.mark.slow
@@ -158,6 +158,8 @@ class Page:
     def image(self, mark, what, target):
         assert mark.startswith("picture"), f"{self.place}: which layout is {target}?"
         drawn = eval(what, self.namespace)
+        if isinstance(drawn, Picture):
+            return same(self.path.parent / target, drawn.svg())
         page = drawn if isinstance(drawn, Sheet) else sheet(drawn)
         made = svg(page, order=mark.endswith("order"))
         same(self.path.parent / target, made)

@@ -19,13 +19,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..emit.unit import Unit
 from ..errors import VerifyError, shown
+from ..html import line, table
 from ..ir.program import Function
 from ..ir.relations import OPEN
+from ..packages import numpy as np
 from ..run import registry
 from ..run.devices import Checker, Progress, Tally, Targets, Trip
 from ..run.space import Space, check_names, spaces_of
@@ -60,7 +60,7 @@ class Check:
         return "WRONG" if not self.ok else "note" if self.told else "ok"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """What verify() found; true where everything held.
 
@@ -83,8 +83,29 @@ class Verification:
     def __bool__(self) -> bool:
         return self.ok
 
+    def __repr__(self) -> str:
+        count = len(self.checks)
+        found = self.counterexample or "WRONG"
+        return (
+            f"<verification of {self.unit} ({self.target}) on {self.device}: {count} "
+            f"check{'s' * (count != 1)}, {'ok' if self.ok else found}>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (check.verdict, check.what, check.found, f"{check.indices:,}", f"{check.seconds:.2f} s")
+            for check in self.checks
+        ]
+        wrong = self.counterexample and line(f"first counterexample: {self.counterexample}")
+        heading = ("", "check", "found", "indices", "time")
+        return f"{line(self._about)}{table(heading, rows)}{wrong}"
+
+    @property
+    def _about(self) -> str:
+        return f"{self.unit} ({self.target}) on {self.device}"
+
     def __str__(self) -> str:
-        lines = [f"{self.unit} ({self.target}) on {self.device}"]
+        lines = [self._about]
         for check in self.checks:
             kernel = "" if check.kernel_ms is None else f", kernels {check.kernel_ms:.3f} ms"
             lines.append(
@@ -155,6 +176,11 @@ def verify(
     """Check a unit over its whole index space; see Emitted.verify. subject: what it was made of."""
     if claim not in CLAIMS:
         raise VerifyError(f"no claim {claim!r}; there are 'injective' and 'bijective'")
+    if domain and unit.is_pair:
+        raise VerifyError(
+            f"domain is {shown(domain)}: a layout's indices run over its sizes; domain is for index "
+            f"functions"
+        )
     begun = time.perf_counter()
     functions = unit.functions
     case = reference if hasattr(reference, "table") else None
@@ -217,8 +243,8 @@ def verify_each(
     for part, subject, reference in zip(parts, subjects, references, strict=True):
         known = {p.name for f in part.functions for p in f.params}
         known |= {old for f in part.functions for old, _ in f.renamed}
-        own = ({n: v for n, v in (given or {}).items() if n in known} for given in (sizes, domain))
-        given, runs = own
+        given = {n: v for n, v in (sizes or {}).items() if n in known}
+        runs = {n: v for n, v in (domain or {}).items() if n in known and not part.is_pair}
         found.append(
             verify(
                 part, on, sizes=given, domain=runs, reference=reference, subject=subject, **options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import prod
 
@@ -13,9 +13,23 @@ from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
 from ..algebra.padded import Padded
 from ..errors import LayoutError
-from .cells import MASKED, PALETTE, PLAIN, STRIP, Cell, Labels, Sheet, by_bank, folded
+from .cells import (
+    HUES,
+    MASKED,
+    PALETTE,
+    PLAIN,
+    STRIP,
+    Cell,
+    Labels,
+    Sheet,
+    coloured,
+    folded,
+    hue,
+    shade,
+)
 from .holders import holders, is_named
 
+COLOURS = ("tile", "bank", "position")
 GEOMETRY = 2**16  # elements up to which tiles are looked for
 
 
@@ -33,7 +47,8 @@ def sheet(
         logical grid, each cell with its physical position: tiles of a TileBy in their place in the
         untiled array, further dimensions side by side.
     view, colour, tile, bits: as in holders(), for layouts with named coordinates and for Strided
-        ones of threads and values (inverse is the view "tensor" there); colour="bank" for all.
+        ones of threads and values (inverse is the view "tensor" there). Of all others colour is
+        "tile", "bank" or "position"; without it the tile, or the place in rows that are permuted.
 
     Raises InverseError where inverse is asked of a layout that has none, LayoutError where it is
     asked of one with several results, and as holders() does.
@@ -43,19 +58,32 @@ def sheet(
             f"{layout!r}: it gives {', '.join(layout.results or ())}, so there is no memory to show; "
             'view="tensor" has for each element what holds it, without --inv'
         )
-    if is_named(layout) or view or tile is not None or colour not in (None, "bank"):
+    if is_named(layout) or view or tile is not None or colour not in (None, *COLOURS):
         return holders(layout, view or ("tensor" if inverse else None), colour, tile, bits)
-    found = _positions(layout, inverse)
-    return by_bank(found, bits) if colour else found
+    found = _positions(layout, inverse, colour is not None)
+    if colour in (None, "tile"):
+        return found
+    size = layout.physical_size
+    if not layout.is_bounded and colour == "position":  # only as large as its largest position
+        height, width = found.shape
+        if height * width > GEOMETRY:
+            raise LayoutError(
+                f"{layout!r}: how far its positions go is not known, and it has more than {GEOMETRY} "
+                "indices; choose smaller sizes, or another colour"
+            )
+        cells = (found.cell(r, c) for r in range(height) for c in range(width))
+        size = max(cell.position for cell in cells) + 1
+    return coloured(found, colour or "", bits, size)
 
 
-def _positions(layout: Block, inverse: bool) -> Sheet:
+def _positions(layout: Block, inverse: bool, by_tile: bool) -> Sheet:
     if not layout.is_concrete:
         raise LayoutError(f"{layout!r}: a picture needs integer sizes")
-    colour = _colouring(layout)
+    colour, said = _colouring(layout, by_tile)
+    said = f"; coloured by its {said}" if said else ""
     if inverse:
         layout.inv(0)  # raises where there is none
-        return _memory(layout, colour)
+        return _memory(layout, colour, said)
     tiled = _tiling(layout) or (layout.dims,)
     rank = len(tiled[0])
     shape = tuple(prod(tile[k] for tile in tiled) for k in range(rank))
@@ -83,11 +111,22 @@ def _positions(layout: Block, inverse: bool) -> Sheet:
         Labels(sizes[0]),
         Labels(sizes[1]),
         (shape[down[-1]] if down else 1, shape[-1]),
+        legend=f"{_axes(down, across, tiled)}; a cell says its position in memory{said}",
     )
     return folded(found) if rank == 1 and shape[0] > STRIP else found
 
 
-def _memory(layout: Block, colour: Colouring) -> Sheet:
+def _axes(down: Sequence[int], across: Sequence[int], tiled: Sequence[Sequence[int]]) -> str:
+    """What rows and columns count."""
+    said = []
+    for where, axes in (("down", down), ("across", across)):
+        what = "index" if len(axes) == 1 else "indices"
+        if axes:
+            said.append(f"{where}: {what} {', '.join(map(str, axes))}")
+    return ", ".join(said) + " of the untiled array" * (len(tiled) > 1)
+
+
+def _memory(layout: Block, colour: Colouring, said: str) -> Sheet:
     size = layout.physical_size
 
     def find(_: int, position: int) -> Cell:
@@ -106,6 +145,7 @@ def _memory(layout: Block, colour: Colouring) -> Sheet:
         Labels([size]),
         (1, size),
         inverse=True,
+        legend=f"across: the position in memory; a cell says its index{said}",
     )
     last = layout.dims[-1]
     return folded(strip, last if 4 <= last <= STRIP else 16)
@@ -124,35 +164,61 @@ def _tiling(block: Block) -> tuple[tuple[int, ...], ...] | None:
     return None
 
 
-def _colouring(block: Block) -> Colouring:
-    """Each logical index in its tile's colour: a tile of the logical view where it names tiles, else
-    one of memory."""
+def _colouring(block: Block, by_tile: bool) -> tuple[Colouring, str]:
+    """The colour of each logical index, and what a colour is where it is no tile: a tile of the logical
+    view where it names tiles, else one of memory. Of rows that are permuted each element has the
+    colour of its place in the row, unless by_tile."""
     if isinstance(block, Padded):
-        return _colouring(block.layout)
+        return _colouring(block.layout, by_tile)
     layout = block.layout if isinstance(block, ExpandBy) else block
     dims = layout.dims
     if isinstance(layout, Layout) and len(layout.tiles) > 1:
         outer = layout.tiles[0]
-        inner = layout.size // prod(outer)
-        return lambda index: _varied(taken_apart(outer, flattened(dims, index) // inner))
+        inner, count = layout.size // prod(outer), prod(outer)
+        if count > GEOMETRY:
+            return lambda index: _varied(taken_apart(outer, flattened(dims, index) // inner)), ""
+        colours = _colours(product(*map(range, outer)))
+        return lambda index: colours[flattened(dims, index) // inner], ""
     if not layout.has_inverse or layout.size > GEOMETRY:
-        return lambda _: PLAIN
+        return lambda _: PLAIN, ""
     # The logical indices in the order of memory, axis by axis.
     order = sorted(product(*map(range, dims)), key=layout.reference_apply)
     axes = list(zip(*order, strict=True))
-    length = _levels(layout) or _box(dims, axes)
+    length = _levels(layout)
     if not length:
-        return lambda _: PLAIN
+        length, whole = _box(dims, axes)
+        if not length:
+            return lambda _: PLAIN, ""
+        rows = [order[k : k + length] for k in range(0, len(order), length)]
+        if whole and not by_tile and any(row != sorted(row) for row in rows):
+            place = layout.reference_apply
+            step = max(length // HUES, 1)
+            said = f"place among {length} neighbours in memory"
+            return lambda index: hue(place(tuple(index)) % length // step), said
     starts = range(0, layout.size, length)
     corners = [[min(axis[k : k + length]) for k in starts] for axis in axes]
     ranks = [{n: k for k, n in enumerate(sorted(set(axis)))} for axis in corners]
     firsts = [[rank[n] for n in axis] for rank, axis in zip(ranks, corners, strict=True)]
-    colours = [_varied(tile) for tile in zip(*firsts, strict=True)]
-    return lambda index: colours[layout.reference_apply(tuple(index)) // length]
+    colours = _colours(zip(*firsts, strict=True))
+    return lambda index: colours[layout.reference_apply(tuple(index)) // length], ""
+
+
+def _colours(tiles: Iterable[Sequence[int]]) -> list[int]:
+    """A colour for each tile, of up to HUES of its own: those that share a hue differ in their tint."""
+    numbers = [_varied(tile) for tile in tiles]
+    tints = HUES // PLAIN
+    seen = [0] * PLAIN
+    found = []
+    for number in numbers:
+        if seen[number] >= tints and len(numbers) <= HUES:
+            number = next(k for k in range(PLAIN) if seen[k] < tints)
+        found.append(shade(number, seen[number]))
+        seen[number] += 1
+    return found
 
 
 def _varied(tile: Sequence[int]) -> int:
-    """A colour for a tile by its coordinates: neighbours along an axis or a diagonal differ."""
+    """A hue for a tile by its coordinates: neighbours along an axis or a diagonal differ."""
     weights = [1, 3, 5, 7]
     return sum(weights[k % 4] * i for k, i in enumerate(reversed(tile))) % PLAIN
 
@@ -163,15 +229,15 @@ def _levels(layout: Block) -> int:
     return prod(p.size for p in last.perms[1:]) if last and len(last.perms) > 1 else 0
 
 
-def _box(dims: tuple[int, ...], axes: Sequence[Sequence[int]]) -> int:
-    """How many neighbours in memory make a box in the logical view: the largest that is a part of
-    every axis, else the largest slab of whole axes; 0 where there is none.
+def _box(dims: tuple[int, ...], axes: Sequence[Sequence[int]]) -> tuple[int, bool]:
+    """How many neighbours in memory make a box in the logical view, and whether it has whole axes:
+    the largest that is a part of every axis, else the largest slab; 0 where there is none.
 
     axes: the coordinates of the indices in the order of memory.
     """
     size, slab = len(axes[0]), 0
     if sum(n > 1 for n in dims) < 2:
-        return 0
+        return 0, False
 
     def extent(start: int, length: int) -> list[int]:
         parts = [axis[start : start + length] for axis in axes]
@@ -185,9 +251,9 @@ def _box(dims: tuple[int, ...], axes: Sequence[Sequence[int]]) -> int:
             continue
         if all(extent(start, length) == first for start in range(length, size, length)):
             if part:
-                return length
+                return length, False
             slab = length
-    return slab
+    return slab, True
 
 
 # -- the terminal --------------------------------------------------------------------------------
@@ -224,7 +290,7 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
     import click
 
     shape = sheet.shape
-    rows = kept(shape[0], max((height - 4) // sheet.deep, 3))
+    rows = kept(shape[0], max((height - 5) // sheet.deep, 3))
     margin = max(len(sheet.rows[r]) for r in rows if r is not None) + 1
     columns = kept(shape[1], max(width // 3, 3))  # no cell is narrower
     texts = [
@@ -251,7 +317,7 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
     for c in columns:
         head += "  " * gap(c, sheet.blocks[1])
         head += ("…" if c is None else sheet.columns[c]).rjust(3 if c is None else wide) + " "
-    lines = [sheet.title, head.rstrip()]
+    lines = [sheet.title, *([sheet.legend] if sheet.legend else []), head.rstrip()]
     for r in rows:
         if gap(r, sheet.blocks[0]):
             lines.append("")
