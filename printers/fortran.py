@@ -164,10 +164,11 @@ class FortranPrinter(Printer):
     max_name = 63 - len("_array")
     suffix = " &"
     outputs_are_variables = True
+    namespaces = ""
 
     def module_name(self, unit):
         """The unit's module: a module may not share its name with one of its procedures."""
-        return f"{unit}_mod"
+        return self.namespace or f"{unit}_mod"
 
     def unit_mark(self, unit):
         """The module; Fortran ignores case."""
@@ -180,10 +181,6 @@ class FortranPrinter(Printer):
     def companions(self, name):
         """The array form's name."""
         return {self.array_name(name).lower()}
-
-    def array_name(self, name):
-        """The array form of the function of that name."""
-        return f"{name}_array"
 
     def public(self, functions):
         """The names that a user of the module sees."""

@@ -307,12 +307,12 @@ class JavaScriptPrinter(Printer):
 
     def companions(self, name: str) -> set[str]:
         """The array form's name."""
-        return {f"{name}_array"}
+        return {self.array_name(name)}
 
     def array_head(self, view: FunctionView, form: str, end: str) -> str:
         """As head()."""
         parameters = [form.format(name=name, T=view.T) for name in _scalars(view)]
-        return self._head(f"{view.name}_array", parameters, end)
+        return self._head(self.array_name(view.name), parameters, end)
 
     def array_type(self, view: FunctionView) -> str:
         """An array; of several outputs a labelled tuple or an object of them."""
@@ -382,7 +382,7 @@ class JavaScriptPrinter(Printer):
 
     def declarations(self, program: Program) -> str:
         """The module's TypeScript declarations."""
-        program = in_comments(program)
+        program = in_comments(program, self.naming)
         views = self.fitted_views(program)
         with templates.named(type(self), "TypeScript", DECLARATIONS):
             template = self._environment.get_template(DECLARATIONS)

@@ -117,7 +117,7 @@ class JuliaPrinter(Printer):
 
     def module_name(self, unit):
         """The unit's name in camel case: tile_inverse is TileInverse."""
-        name = _camel(unit)
+        name = self.namespace or _camel(unit)
         return f"{name}Unit" if name in TAKEN_MODULES else name
 
     def unit_mark(self, unit):
@@ -132,11 +132,9 @@ class JuliaPrinter(Printer):
         """The array form's name."""
         return {self.array_name(name)}
 
-    def array_name(self, name):
-        """The array form of the function of that name."""
-        return f"{name}_array"
-
     has_views = True
+    namespaces = ""
+    taken_namespaces = TAKEN_MODULES
 
     def view_name(self, name):
         """The type of a layout's view."""

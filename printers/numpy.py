@@ -133,7 +133,7 @@ class NumpyPrinter(PythonPrinter):
         text = self.together(f, [*results]) if together else f",{BREAK}".join(results)
         lines.append(self.line(f"return {text}", 4))
         scalars = f",{BREAK}".join(self.array_parameters(f))
-        return [self._head(f"{f.name}_array", scalars, ""), *(f"    {x}" for x in lines)]
+        return [self._head(self.array_name(f.name), scalars, ""), *(f"    {x}" for x in lines)]
 
     def block(self, size: str, axis: int, axes: int) -> str:
         """A range with an axis for each that comes after; size: where it ends, or begins and ends."""

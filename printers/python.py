@@ -85,7 +85,7 @@ class PythonPrinter(Printer):
 
     def companions(self, name: str) -> set[str]:
         """The array form's name, and that of several results by name."""
-        return {f"{name}_array", self.result_name(name)}
+        return {self.array_name(name), self.result_name(name)}
 
     def result_name(self, name: str) -> str:
         """The class of the results of the function of that name."""
@@ -227,7 +227,7 @@ class PythonPrinter(Printer):
         for name, extent in reversed(f.axes):
             text = f"[{text}{BREAK}for {name} in range({self.between(f, extent)})]"
         lines = [*self.array_docs(f, "]["), self.line(f"return {text}", 4)]
-        return [self._head(f"{f.name}_array", scalars, result), *(f"    {x}" for x in lines)]
+        return [self._head(self.array_name(f.name), scalars, result), *(f"    {x}" for x in lines)]
 
     def array_docs(self, f: FunctionView, joint: str) -> list[str]:
         """The lines of the array form's docstring; joint: what stands between two subscripts."""

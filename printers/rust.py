@@ -114,6 +114,7 @@ class RustPrinter(Printer):
     aliases = ("rs",)
     title = "Rust"
     extension = ".rs"
+    array_word = "iter"
     hexadecimal = True
     remark = "//"
     notation = Notation(
@@ -217,7 +218,7 @@ class RustPrinter(Printer):
 
     def companions(self, name: str) -> set[str]:
         """The iterator's name, and that of several results by name."""
-        return {f"{name}_iter", type_name(name, "Result")}
+        return {self.array_name(name), type_name(name, "Result")}
 
     def head(self, view: FunctionView) -> str:
         """The line or lines from `pub` to the brace."""
@@ -263,7 +264,7 @@ class RustPrinter(Printer):
         parameters = [f"{name}: {view.T}" for name in _scalars(view)]
         result = f"impl ExactSizeIterator<Item = {self.item(view)}> + DoubleEndedIterator"
         result += " + FusedIterator + Clone"
-        return _head(f"pub fn {view.name}_iter", parameters, result)
+        return _head(f"pub fn {self.array_name(view.name)}", parameters, result)
 
     def iterator_body(self, view: FunctionView) -> list[str]:
         """What is more than a name or a number, by names; a range, and the call for each number."""

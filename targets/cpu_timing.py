@@ -15,13 +15,12 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-import numpy as np
-
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, VerifyError
 from lego_emit.ir.program import INDEX_TYPES, Function
 from lego_emit.measure.nest import Language, body
 from lego_emit.measure.timing import LOOP, OURS, TABLE, IndexCost, Quartiles, Timing
+from lego_emit.packages import numpy as np
 from lego_emit.run.devices import Progress, Rivals
 from lego_emit.run.space import Axis, Space
 from lego_emit.run.target import Target

@@ -141,7 +141,7 @@ class JavaScriptTarget(Target):
 
 class _NodeLibrary:
     def __init__(self, command: list[str], folder: Path, units: Sequence[Unit]):
-        self._types = [unit.printer.types for unit in units]
+        self._printers = [unit.printer for unit in units]
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -158,7 +158,8 @@ class _NodeLibrary:
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int
     ) -> list[np.ndarray]:
-        request = {"name": f"{function.name}_array", "scalars": [str(s) for s in scalars]}
+        name = self._printers[unit].array_name(function.name)
+        request = {"name": name, "scalars": [str(s) for s in scalars]}
         return self._ask(unit, function, request, [], count)
 
     def _ask(
@@ -171,7 +172,7 @@ class _NodeLibrary:
     ) -> list[np.ndarray]:
         import numpy as np
 
-        is_number = self._types[unit][function.index_type] == "number"
+        is_number = self._printers[unit].types[function.index_type] == "number"
         dtype = np.dtype("<f8" if is_number else "<i8")
         kind = "number" if is_number else function.index_type
         names = [name for name, _ in function.outputs]

@@ -37,7 +37,9 @@ def rust_wrapper(unit: int, position: int, function: Function, type_name: str) -
     )
 
 
-def rust_array_wrapper(unit: int, position: int, function: Function, type_name: str) -> str:
+def rust_array_wrapper(
+    unit: int, position: int, function: Function, type_name: str, name: str
+) -> str:
     """The same around an iterator. Results beyond the n that are wanted spoil the first one."""
     scalars = range(len(function.params) - len(function.axes))
     outputs = range(len(function.outputs))
@@ -49,7 +51,7 @@ def rust_array_wrapper(unit: int, position: int, function: Function, type_name: 
         f"// {c_array_declaration(unit, position, function)}\n"
         "#[no_mangle]\n"
         f'pub unsafe extern "C" fn {array_symbol(unit, position)}({parameters}) {{\n'
-        f"    let mut results = unit_{unit}::{function.name}_iter({arguments});\n"
+        f"    let mut results = unit_{unit}::{name}({arguments});\n"
         f"    for (i, {_pattern(function, f'unit_{unit}')}) in results.by_ref().take(n as usize).enumerate() {{\n"
         f"        {stores}\n"
         "    }\n"
@@ -87,7 +89,9 @@ class RustTarget(NativeTarget):
                 type_name = unit.printer.types[f.index_type]
                 parts.append(rust_wrapper(u, p, f, type_name))
                 if f.axes:
-                    parts.append(rust_array_wrapper(u, p, f, type_name))
+                    parts.append(
+                        rust_array_wrapper(u, p, f, type_name, unit.printer.array_name(f.name))
+                    )
         text = "\n".join(parts)
         if self.edition >= "2024":
             text = text.replace("#[no_mangle]", "#[unsafe(no_mangle)]")

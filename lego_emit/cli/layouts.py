@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -13,19 +12,13 @@ import click
 from ..algebra.block import Block
 from ..files import write_all
 from ..project.loading import subject, user_file
-from .root import FAILED, file_and_name, main, numbers_option, size_option
+from .output import print_drawn
+from .root import FAILED, file_and_name, main, numbers_option, sizes_option, source_argument
 
 
 @main.command()
-@click.argument("source", metavar="FILE.py:NAME")
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="Fix a size.",
-)
+@source_argument("source", "NAME")
+@sizes_option()
 @click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
 @click.option("--order", is_flag=True, help="Arrows along the path through memory.")
 @click.option(
@@ -64,7 +57,7 @@ def show(
     The logical grid with the physical position of each index, coloured by tile; of a layout with
     named coordinates the tensor with all that hold an element.
     """
-    from ..show.sheet import sheet, terminal, wants_colour
+    from ..show.sheet import sheet, terminal
 
     page = sheet(_layout(source, sizes), inverse, view, colour, tile, bits)
     if output is not None:
@@ -73,21 +66,13 @@ def show(
         write_all({output: picture(page, output, order)})
         click.echo(f"wrote {output}", err=True)
         return
-    size = shutil.get_terminal_size()
-    click.echo(terminal(page, size.columns, size.lines, order), color=wants_colour())
+    print_drawn(lambda width, height: terminal(page, width, height, order))
 
 
 @main.command()
-@click.argument("one", metavar="FILE.py:A")
-@click.argument("other", metavar="FILE.py:B")
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="Fix a size.",
-)
+@source_argument("one", "A")
+@source_argument("other", "B")
+@sizes_option()
 def compare(one: str, other: str, sizes: dict[str, int]) -> None:
     """Say where two layouts differ, and how long the contiguous runs of a re-layout are.
 
@@ -112,14 +97,7 @@ def _layout(source: str, sizes: dict[str, int]) -> Block:
 
 @main.command()
 @click.argument("name", required=False)
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="A size, instead of the example's.",
-)
+@sizes_option("Sizes, instead of the example's.")
 @click.option(
     "-o",
     "--output",
@@ -134,7 +112,7 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
     Of one it says what it is, its sizes and where it is defined, and draws an example.
     """
     from ..formats import catalogue as known
-    from ..show.sheet import sheet, terminal, wants_colour
+    from ..show.sheet import sheet, terminal
 
     listed = [e for e in known.by_family() if name is None or e.name.startswith(f"{name}.")]
     if listed:
@@ -154,5 +132,4 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
         click.echo(f"wrote {output}", err=True)
         return
     click.echo(str(entry))
-    size = shutil.get_terminal_size()
-    click.echo(terminal(page, size.columns, size.lines), color=wants_colour())
+    print_drawn(lambda width, height: terminal(page, width, height))

@@ -42,7 +42,7 @@ def picture(page: Sheet, path: str | Path, order: bool = False) -> str | bytes:
         return TABLES[suffix](page)
     raise LegoError(
         f"{path}: a picture is one of {', '.join(FORMATS)}, a table one of {', '.join(TABLES)}, not "
-        f"{suffix or 'that'!r}"
+        f"{repr(suffix) if suffix else 'a name without one'}"
     )
 
 

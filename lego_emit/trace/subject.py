@@ -20,7 +20,7 @@ from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
-from ..errors import TraceError, shown
+from ..errors import TraceError, a_type, shown
 from ..ir.program import Doc, View
 from ..kinds import is_sympy
 from .calls import call_user_function
@@ -160,7 +160,7 @@ def _no_subject(subject: Any, *part: Any) -> TraceError:
     """part: of several the name or number of the one that is none, and that one."""
     text, wrong = shown(subject), part[-1] if part else subject
     if part:
-        text = text if len(text) <= 60 else f"a {type(subject).__name__}"
+        text = text if len(text) <= 60 else f"{a_type(subject)}"
         text += f", where {shown(part[0])} is {shown(wrong)}"
     if isinstance(wrong, str):
         text += "; cute.layout() reads CuTe's text, sympy.sympify() an expression's"
@@ -313,7 +313,7 @@ def _title(fn: Any, unit: str) -> str:
     try:
         if not _is_object(fn):
             return f"{unit}{inspect.signature(fn)}"
-        kind = "" if hasattr(type(fn), "__signature__") else f", a {type(fn).__name__}"
+        kind = "" if hasattr(type(fn), "__signature__") else f", {a_type(fn)}"
         return f"{unit}({', '.join(inspect.signature(fn).parameters)}){kind}"
     except (TypeError, ValueError):
         return unit
