@@ -1,0 +1,170 @@
+"""What the page's worker calls: a request and its answer are JSON texts.
+
+A request is {"do": the name of a function below, and its arguments}. An answer is what the function
+gives, or {"error": {"kind", "message", "line", "column", "end_line", "end_column"}}: lines count
+from 1, columns from 0, and they are missing where no place is known.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import traceback
+from contextlib import ExitStack, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from lego_emit import LegoError, generate
+from lego_emit.algebra.block import Block
+from lego_emit.check.explain import naive_operations
+from lego_emit.emit import registry
+from lego_emit.project.loading import subject, subjects, telling, user_file
+
+FILE = Path("layouts.py")  # what the text is called
+OPTIONS = ("assume", "index_type", "view")  # what it may say to generate(), as golden cases do
+
+opened = ExitStack()  # the text that was run last, and what it has defined
+defined: dict[str, Any] = {}
+places: dict[str, tuple[int, int]] = {}  # the lines of its definitions
+
+
+def answer(request: str) -> str:
+    """The answer to a request, both as JSON."""
+    given = json.loads(request)
+    printed, warned = io.StringIO(), []
+    try:
+        with redirect_stdout(printed), telling(warned.append):
+            found = ACTIONS[given.pop("do")](**given)
+    except (Exception, SystemExit) as error:
+        found = {"error": _told(error, given.get("name"))}
+    return json.dumps({**found, "printed": printed.getvalue(), "warnings": warned})
+
+
+def start() -> dict[str, Any]:
+    """The languages that there are."""
+    printers = [registry.printer(name) for name in registry.own_targets()]
+    return {"targets": {p.name: {"title": p.title, "extension": p.extension} for p in printers}}
+
+
+def run(text: str) -> dict[str, Any]:
+    """Run the text: what it defines that can be emitted, and the numbers that sliders move."""
+    opened.close()
+    defined.clear()
+    tree = ast.parse(text, str(FILE))
+    places.clear()
+    places.update(_places(tree))
+    FILE.write_text(text, encoding="utf-8")
+    defined.update(opened.enter_context(user_file(FILE)))
+    names = subjects(defined)
+    if not names:
+        raise LegoError("the text defines no layout and no function")
+    return {
+        "subjects": {n: {"pictured": _layout(n) is not None, "line": places[n][0]} for n in names},
+        "numbers": _numbers(tree),
+    }
+
+
+def code(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
+    """The emitted text, and each function's operations beside those of the nest of divisions.
+    numbers: put the sizes' numbers into the text."""
+    unit = _unit(name, target, numbers)
+    naive = naive_operations(unit)
+    return {
+        "files": {str(path): text for path, text in _files(unit).items()},
+        "functions": [
+            {"name": f.name, "operations": f.op_count, "naive": naive.get(f.name), "type": f.index_type}
+            for f in unit.functions
+        ],
+    }
+
+
+def explain(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
+    """The steps that led to the emitted text."""
+    return {"text": _unit(name, target, numbers).explain()}
+
+
+ACTIONS = {f.__name__: f for f in (start, run, code, explain)}
+
+
+def _unit(name: str, target: str, numbers: bool) -> Any:
+    options = {key: defined[key] for key in OPTIONS if key in defined}
+    if options.get("view") and not registry.printer(target).has_views:
+        del options["view"]
+    sizes = {**defined.get("fixed", {}), **(defined.get("sizes", {}) if numbers else {})}
+    return generate(subject(defined, name, FILE), target, name=name, sizes=sizes or None, **options)
+
+
+def _files(unit: Any) -> dict[Path, str]:
+    return unit.files(Path(unit.program.name + unit.printer.extension))
+
+
+def _layout(name: str) -> Block | None:
+    """A definition as a layout of numbers, where it is one, or a function of its sizes."""
+    found = defined[name]
+    if not isinstance(found, Block):
+        sizes = defined.get("sizes")
+        code = found.__code__
+        if not sizes or set(code.co_varnames[: code.co_argcount]) - set(sizes):
+            return None
+        found = found(**{n: sizes[n] for n in code.co_varnames[: code.co_argcount]})
+    return found if isinstance(found, Block) and found.is_concrete else None
+
+
+def _places(tree: ast.Module) -> dict[str, tuple[int, int]]:
+    """The first and last line of what the text defines."""
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found[node.name] = node.lineno, node.lineno
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for name in ast.walk(node):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    found[name.id] = node.lineno, node.end_lineno
+    return found
+
+
+def _numbers(tree: ast.Module) -> list[dict[str, Any]]:
+    """The integers that the text gives names to: `M = 6`, `M, N = 6, 8`, and those of `sizes`."""
+    found = []
+
+    def take(name: Any, value: ast.expr) -> None:
+        if isinstance(name, str) and isinstance(value, ast.Constant) and type(value.value) is int:
+            place = {"line": value.lineno, "column": value.col_offset, "end": value.end_col_offset}
+            found.append({"name": name, "value": value.value, **place})
+
+    for node in tree.body:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for name, part in zip(target.elts, value.elts, strict=False):
+                take(getattr(name, "id", None), part)
+        elif isinstance(value, ast.Dict) and getattr(target, "id", None) in ("sizes", "fixed"):
+            for key, part in zip(value.keys, value.values, strict=True):
+                take(getattr(key, "value", None), part)
+        else:
+            take(getattr(target, "id", None), value)
+    return found
+
+
+def _told(error: BaseException, name: str | None) -> dict[str, Any]:
+    """An error with its place in the text."""
+    cause = error.__cause__ if isinstance(error, LegoError) and error.__cause__ else error
+    if isinstance(cause, SyntaxError) and cause.lineno:
+        start, end = cause.offset or 1, cause.end_offset or 0
+        place = {
+            "line": cause.lineno,
+            "column": start - 1,
+            "end_line": cause.end_lineno or cause.lineno,
+            "end_column": max(end - 1, start),
+        }
+        return {"kind": type(cause).__name__, "message": cause.msg, **place}
+    found: dict[str, Any] = {"kind": type(cause).__name__, "message": str(cause)}
+    for frame in traceback.extract_tb(cause.__traceback__):
+        if Path(frame.filename).name == FILE.name and frame.lineno:
+            found |= {"line": frame.lineno, "end_line": frame.end_lineno or frame.lineno}
+            found |= {"column": frame.colno or 0, "end_column": frame.end_colno}
+    if "line" not in found and name in places:
+        found["line"], found["end_line"] = places[name]
+    return found
