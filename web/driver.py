@@ -59,8 +59,11 @@ def run(text: str) -> dict[str, Any]:
     names = subjects(defined)
     if not names:
         raise LegoError("the text defines no layout and no function")
+    shown = {
+        n: {"pictured": _layout(n) is not None, "symbolic": not isinstance(defined[n], Block)} for n in names
+    }
     return {
-        "subjects": {n: {"pictured": _layout(n) is not None, "line": places[n][0]} for n in names},
+        "subjects": shown,
         "numbers": _numbers(tree),
     }
 
@@ -84,7 +87,18 @@ def explain(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
     return {"text": _unit(name, target, numbers).explain()}
 
 
-ACTIONS = {f.__name__: f for f in (start, run, code, explain)}
+def picture(
+    name: str, colour: str = "", order: bool = False, inverse: bool = False
+) -> dict[str, Any]:
+    """The drawing, and for each cell of it [its flat logical index, its position]."""
+    from lego_emit.show.pictures import svg
+    from lego_emit.show.sheet import sheet
+
+    page = sheet(_layout(name), inverse=inverse, colour=colour or None)
+    return {"svg": svg(page, order), "cells": []}
+
+
+ACTIONS = {f.__name__: f for f in (start, run, code, picture, explain)}
 
 
 def _unit(name: str, target: str, numbers: bool) -> Any:

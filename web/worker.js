@@ -1,11 +1,11 @@
-// Python in a worker: what it is asked goes to driver.py. It is started from a blob, so that the
-// page's content security policy holds here, too; hence the absolute addresses in `files`.
+// Python in a worker: what it is asked goes to driver.py.
 let answer;
 
+/** files: the addresses of Pyodide's folder and of the archive, and what Pyodide's lock says of itself. */
 async function start({ pyodide, archive, lock }) {
-  const { loadPyodide } = await import(pyodide + "pyodide.mjs");
   const packed = fetch(archive).then((response) => response.arrayBuffer());
-  // A lock without packages and a base of our own: nothing is ever asked for elsewhere.
+  const { loadPyodide } = await import(pyodide + "pyodide.mjs");
+  // A lock without packages, and a base of our own: nothing is ever asked for elsewhere.
   const python = await loadPyodide({
     indexURL: pyodide,
     packageBaseUrl: pyodide,
