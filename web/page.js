@@ -115,15 +115,18 @@ function choices(subjects) {
   $("numbers-label").hidden = !subjects[state.subject].symbolic;
 }
 
+/** The pictures of what is chosen; what has none says why. */
 async function draw(ask, subjects) {
-  const names = [state.subject, state.beside].filter((name) => subjects[name]?.pictured);
   const drawn = [];
   const { colour, order } = state;
-  for (const name of names) {
-    drawn.push({ title: name, ...(await ask({ do: "picture", name, colour, order })) });
-    if (state.memory) {
-      const memory = await ask({ do: "picture", name, colour, order, inverse: true });
-      drawn.push({ title: `${name}: memory`, ...memory });
+  for (const name of [state.subject, state.beside].filter((name) => subjects[name]?.pictured)) {
+    for (const inverse of state.memory ? [false, true] : [false]) {
+      try {
+        drawn.push({ title: name, ...(await ask({ do: "picture", name, colour, order, inverse })) });
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        drawn.push({ title: name, note: error.message });
+      }
     }
   }
   pictures.show(drawn);

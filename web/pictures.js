@@ -9,14 +9,15 @@ export class Pictures {
     parent.addEventListener("pointerleave", () => this.point(null));
   }
 
-  /** Draw: each {title, svg, cells}, cells being [logical, position] in the order of the drawing. */
+  /** Draw: each {title, svg, cells}, cells being [logical, position] in the order of the drawing, or
+   * {title, note} where there is none. */
   show(pictures) {
     this.cells = [];
-    this.parent.replaceChildren(...pictures.map(({ title, svg, cells }) => {
+    this.parent.replaceChildren(...pictures.map(({ title, svg, cells, note }) => {
       const figure = document.createElement("figure");
-      figure.innerHTML = svg;
+      if (svg) figure.innerHTML = svg;
       const caption = document.createElement("figcaption");
-      caption.textContent = title;
+      caption.textContent = note ? `${title}: ${note}` : title;
       figure.prepend(caption);
       const drawn = figure.querySelectorAll("rect:has(> title)");
       drawn.forEach((rect, k) => {

@@ -1,0 +1,195 @@
+"""web/: the page in a real browser, built anew, served as any static server would."""
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from conftest import TARGETS
+from lego_emit import generate
+from lego_emit.project.loading import subject, subjects, user_file
+
+pytestmark = pytest.mark.slow
+
+WEB = Path(__file__).parent.parent / "web"
+EXAMPLES = sorted((WEB / "gallery").glob("*.py"))
+SHOWN = "body[data-state=shown]"
+
+
+class Server(SimpleHTTPRequestHandler):
+    extensions_map = {".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript",
+                      ".css": "text/css", ".wasm": "application/wasm", "": "application/octet-stream"}  # fmt: skip
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The address of the built page."""
+    for program, package in (("node", "nodejs"), ("npm", "npm"), ("chromium", "chromium")):
+        if shutil.which(program) is None:
+            reason = f"needs {program}, which is not on PATH; on Debian: apt-get install {package}"
+            if os.environ.get("CI"):
+                pytest.fail(reason)
+            pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("playground")
+    built = subprocess.run(
+        ["node", WEB / "build.mjs", folder], env={**os.environ, "PYTHON": sys.executable},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr[-2000:]
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Server, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def page(site, browser):
+    """The page, when it shows its first example; nothing was fetched from elsewhere, and nothing
+    was said on the console."""
+    page = browser.new_context().new_page()
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(site)
+    page.wait_for_selector(SHOWN)
+    yield page
+    assert not [url for url in asked if not url.startswith((site, f"blob:{site}", "data:"))]
+    assert not said
+
+
+def type_in(page, text):
+    page.locator("#editor .cm-content").fill(text)
+    page.wait_for_selector(SHOWN)
+
+
+def message(page):
+    return page.locator("#message").inner_text()
+
+
+def downloaded(page, count=1):
+    """The files that the button gives, by name."""
+    found = []
+
+    def take(download):
+        found.append(download)
+
+    page.on("download", take)
+    page.click("#download")
+    while len(found) < count:
+        page.wait_for_timeout(20)
+    page.remove_listener("download", take)
+    return {one.suggested_filename: Path(one.path()).read_text() for one in found}
+
+
+def expected(path, target):
+    with user_file(path) as names:
+        name = subjects(names)[-1]
+        unit = generate(subject(names, name, path), target, name=name)
+        return {str(p): t for p, t in unit.files(unit.program.name + unit.printer.extension).items()}
+
+
+def choose(page, example, target):
+    page.select_option("#gallery", example.stem.partition("_")[2])
+    page.wait_for_selector(SHOWN)
+    page.click(f"#tab-{target}")
+    page.wait_for_selector(SHOWN)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_gives_the_bytes_that_cpython_gives(page, example):
+    for target in (TARGETS if example == EXAMPLES[0] else ["cuda", "javascript"]):
+        choose(page, example, target)
+        assert message(page) == ""
+        wanted = expected(example, target)
+        assert downloaded(page, len(wanted)) == wanted
+
+
+def test_a_syntax_error_points_at_its_line(page):
+    type_in(page, "from lego_emit import Row\n\nlayout = Row(3,\n")
+    assert message(page) == "Line 3: '(' was never closed"
+    mark = page.locator("#editor .cm-line", has=page.locator(".cm-lintRange-error"))
+    assert mark.inner_text() == "layout = Row(3,"
+    assert "stale" in page.locator(".take").get_attribute("class")
+
+
+def test_an_error_of_a_layout_points_at_its_line(page):
+    type_in(page, "from lego_emit import Row\n\nname = 'é'; layout = Row(3, 'a')\n")
+    assert message(page).startswith("Line 3: Row(3, 'a'): size 1 is 'a', a str")
+    assert page.locator("#editor .cm-lintRange-error").inner_text() == "Row(3, 'a')"
+
+
+def test_an_endless_program_is_stopped_and_the_next_one_runs(page):
+    page.locator("#editor .cm-content").fill("while True:\n    pass\n")
+    page.click("#stop")  # it appears when something takes long
+    page.wait_for_selector(SHOWN)
+    assert message(page) == "stopped"
+    type_in(page, "from lego_emit import Row\n\nlayout = Row(3, 5)\n")
+    assert message(page) == ""
+    assert "5 * i + j" in page.locator("#code .cm-content").inner_text()
+
+
+def test_an_endless_program_is_stopped_by_itself(page):
+    type_in(page, "def layout(i):\n    while True:\n        pass\n")
+    assert message(page) == "stopped after 10 seconds"
+    choose(page, EXAMPLES[0], "cuda")
+    assert message(page) == ""
+
+
+def test_a_slider_rewrites_the_text(page):
+    choose(page, EXAMPLES[0], "cuda")
+    page.get_by_label("M", exact=True).first.fill("12")
+    page.wait_for_selector(SHOWN)
+    assert "M, N = 12, 8  # the matrix" in page.locator("#editor .cm-content").inner_text()
+    assert "Row(12, 8)" in page.locator("#code .cm-content").inner_text()
+
+
+def test_the_address_holds_the_state(page, browser):
+    choose(page, EXAMPLES[1], "rust")
+    copy = browser.new_context().new_page()
+    copy.goto(page.url)
+    copy.wait_for_selector(SHOWN)
+    assert copy.locator("#code .cm-content").inner_text().startswith("// Code generated")
+    assert downloaded(copy) == expected(EXAMPLES[1], "rust")
+    copy.close()
+
+
+def test_the_form_writes_a_layout(page):
+    page.click("#build")
+    page.select_option("#builder [name=order]", "tiles")
+    page.select_option("#builder [name=index]", "tile")
+    page.wait_for_selector(SHOWN)
+    text = page.locator("#editor .cm-content").inner_text()
+    assert "TileBy([M // BM, N // BN], [BM, BN]).OrderBy(" in text
+    assert message(page) == ""
+    page.fill("#builder [name=BM]", "4")
+    assert "do not divide" in page.locator("#builder p").inner_text()
+    page.click("#build")
+
+
+def test_what_is_explained(page):
+    choose(page, EXAMPLES[0], "cuda")
+    assert "tiles_apply 6 operations instead of 22" in page.locator("#counts").inner_text()
+    page.click("#explanation summary")
+    page.get_by_text("by Figs. 4 and 5 alone").wait_for()
+    page.click("#explanation summary")
