@@ -156,6 +156,22 @@ def test_an_endless_program_is_stopped_by_itself(page):
     assert message(page) == ""
 
 
+def test_what_needs_z3_loads_it(page):
+    path = WEB.parent / "golden" / "nw" / "layout.py"
+    type_in(page, path.read_text())
+    page.select_option("#subject", "nw")
+    page.wait_for_selector(SHOWN)
+    page.click("#tab-cuda")
+    page.wait_for_selector(SHOWN)
+    assert message(page) == ""
+    assert downloaded(page) == {"nw.cuh": (path.parent / "nw.cuh").read_text()}
+
+
+def test_a_package_that_is_not_there_is_named(page):
+    type_in(page, "import numpy\n")
+    assert message(page) == "Line 1: numpy is not in this page; in a Python of your own it works"
+
+
 def test_a_slider_rewrites_the_text(page):
     choose(page, EXAMPLES[0], "cuda")
     page.get_by_label("M", exact=True).first.fill("12")

@@ -18,8 +18,8 @@ const made = join(scratch, "made");
 try {
   fs.mkdirSync(made);
   await installPackages();
-  const files = { archive: hashed("package.zip", await archive(wheels())), ...(await pyodideFiles()) };
-  await bundle(files);
+  const { info: lock } = JSON.parse(read(here, "node_modules/pyodide/pyodide-lock.json"));
+  await bundle({ lock, pyodide: pyodideFiles((await import("pyodide")).version), ...(await archives(lock)) });
   publish();
 } finally {
   fs.rmSync(scratch, { recursive: true, force: true });
@@ -42,6 +42,13 @@ function installPackages() {
   fs.writeFileSync(stamp, lock);
 }
 
+/** Run pip with a command that puts wheels into a folder; their paths. */
+function pip(command, folder, args, env) {
+  const python = process.env.PYTHON ?? "python3";
+  run(python, ["-m", "pip", command, "--quiet", "--disable-pip-version-check", "--no-deps", ...args], env);
+  return fs.readdirSync(folder).sort().map((name) => join(folder, name));
+}
+
 /** The wheels of lego-emit as it stands here, and of what it needs in the browser. */
 function wheels() {
   const folder = join(scratch, "wheels");
@@ -49,22 +56,33 @@ function wheels() {
   const isSource = (path) => !/(__pycache__|\.egg-info)$/.test(path);
   for (const name of ["pyproject.toml", "README.md", "LICENSE", "lego_emit", "printers", "targets"])
     fs.cpSync(join(root, name), join(source, name), { recursive: true, filter: isSource, verbatimSymlinks: true });
-  const wheel = ["-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "-w", folder];
-  const python = process.env.PYTHON ?? "python3";
-  run(python, [...wheel, source]);
+  pip("wheel", folder, ["-w", folder, source]);
   // Without a compiler markupsafe is pure Python.
-  run(python, [...wheel, "--no-binary", "markupsafe", "-r", "requirements.txt"], { CC: "false" });
-  return fs.readdirSync(folder).sort().map((name) => join(folder, name));
+  return pip("wheel", folder, ["-w", folder, "--no-binary", "markupsafe", "-r", "requirements.txt"], { CC: "false" });
 }
 
-/** The wheels and the driver as one archive, compiled by the Python that will run them. */
-async function archive(wheels) {
+/** The wheels for the platform that Pyodide is. */
+function wheelsForWasm({ abi_version, arch, python }) {
+  const folder = join(scratch, "wasm");
+  const platform = ["--platform", `pyemscripten_${abi_version}_${arch}`, "--python-version", python];
+  return pip("download", folder, ["-d", folder, "--only-binary", ":all:", ...platform, "-r", "requirements-wasm.txt"]);
+}
+
+/** The archives of Python's modules: ours, with what it needs at once, and Z3. */
+async function archives(lock) {
   const { loadPyodide } = await import("pyodide");
-  const { FS, runPython } = await loadPyodide();
-  for (const path of [...wheels, join(here, "driver.py")])
-    FS.writeFile(`/tmp/${basename(path)}`, fs.readFileSync(path));
+  const { FS, globals, runPython, toPy } = await loadPyodide();
   runPython(read(here, "pack.py"));
-  return FS.readFile("/tmp/package.zip");
+  const archive = (name, files) => {
+    const held = files.map((path) => `/tmp/${basename(path)}`);
+    files.forEach((path, k) => FS.writeFile(held[k], fs.readFileSync(path)));
+    globals.get("pack")(toPy(held), "/tmp/archive.zip");
+    return hashed(name, FS.readFile("/tmp/archive.zip"));
+  };
+  return {
+    archive: archive("lego-emit.zip", [...wheels(), join(here, "driver.py")]),
+    z3: archive("z3.zip", wheelsForWasm(lock)),
+  };
 }
 
 /** Write a file under a name that holds a hash of its contents; that name. */
@@ -77,14 +95,12 @@ function hashed(name, contents) {
 }
 
 /** Pyodide's files keep their names, by which it finds them, in a folder named by its version. */
-async function pyodideFiles() {
-  const { version } = await import("pyodide");
-  const folder = `pyodide-${version}`;
+function pyodideFiles(version) {
+  const folder = `pyodide-${version}/`;
   fs.mkdirSync(join(made, folder));
   for (const name of ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"])
     fs.copyFileSync(join(here, "node_modules/pyodide", name), join(made, folder, name));
-  const { info } = JSON.parse(read(here, "node_modules/pyodide/pyodide-lock.json"));
-  return { pyodide: `${folder}/`, lock: info };
+  return folder;
 }
 
 /** The page, its style and its scripts. */

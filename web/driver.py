@@ -1,13 +1,14 @@
 """What the page's worker calls: a request and its answer are JSON texts.
 
 A request is {"do": the name of a function below, and its arguments}. An answer is what the function
-gives, or {"error": {"kind", "message", "line", "column", "end_line", "end_column"}}: lines count
+gives, or {"needs": the name of an archive without which there is none}, or {"error": {"kind", "message", "line", "column", "end_line", "end_column"}}: lines count
 from 1, columns from 0, and they are missing where no place is known.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import json
 import traceback
@@ -24,6 +25,8 @@ from lego_emit.project.loading import subject, subjects, telling, user_file
 FILE = Path("layouts.py")  # what the text is called
 OPTIONS = ("assume", "index_type", "view")  # what it may say to generate(), as golden cases do
 
+ARCHIVES = ("z3",)  # packages that can be had
+
 opened = ExitStack()  # the text that was run last, and what it has defined
 defined: dict[str, Any] = {}
 places: dict[str, tuple[int, int]] = {}  # the lines of its definitions
@@ -37,7 +40,10 @@ def answer(request: str) -> str:
         with redirect_stdout(printed), telling(warned.append):
             found = ACTIONS[given.pop("do")](**given)
     except (Exception, SystemExit) as error:
-        found = {"error": _told(error, given.get("name"))}
+        missing = _missing(error)
+        if missing in ARCHIVES:
+            return json.dumps({"needs": missing})
+        found = {"error": _told(error, given.get("name"), missing)}
     return json.dumps({**found, "printed": printed.getvalue(), "warnings": warned})
 
 
@@ -60,7 +66,7 @@ def run(text: str) -> dict[str, Any]:
     if not names:
         raise LegoError("the text defines no layout and no function")
     shown = {
-        n: {"pictured": _layout(n) is not None, "symbolic": not isinstance(defined[n], Block)} for n in names
+        n: {"pictured": _sizes(n) is not None, "symbolic": not isinstance(defined[n], Block)} for n in names
     }
     return {
         "subjects": shown,
@@ -113,16 +119,25 @@ def _files(unit: Any) -> dict[Path, str]:
     return unit.files(Path(unit.program.name + unit.printer.extension))
 
 
-def _layout(name: str) -> Block | None:
-    """A definition as a layout of numbers, where it is one, or a function of its sizes."""
+def _sizes(name: str) -> dict[str, int] | None:
+    """The numbers that make a layout of a definition: none where it is one, None where they are not
+    said."""
+    found = defined[name]
+    if isinstance(found, Block):
+        return {} if found.is_concrete else None
+    known = defined.get("sizes", {})
+    wanted = inspect.signature(found).parameters
+    return {n: known[n] for n in wanted} if known and set(wanted) <= set(known) else None
+
+
+def _layout(name: str) -> Block:
+    """A definition as a layout of numbers."""
     found = defined[name]
     if not isinstance(found, Block):
-        sizes = defined.get("sizes")
-        code = found.__code__
-        if not sizes or set(code.co_varnames[: code.co_argcount]) - set(sizes):
-            return None
-        found = found(**{n: sizes[n] for n in code.co_varnames[: code.co_argcount]})
-    return found if isinstance(found, Block) and found.is_concrete else None
+        found = found(**(_sizes(name) or {}))
+    if not isinstance(found, Block):
+        raise LegoError(f"{name} gives no layout")
+    return found
 
 
 def _places(tree: ast.Module) -> dict[str, tuple[int, int]]:
@@ -162,7 +177,14 @@ def _numbers(tree: ast.Module) -> list[dict[str, Any]]:
     return found
 
 
-def _told(error: BaseException, name: str | None) -> dict[str, Any]:
+def _missing(error: BaseException | None) -> str | None:
+    """The package for lack of which an error was raised."""
+    while error is not None and not isinstance(error, ModuleNotFoundError):
+        error = error.__cause__ or error.__context__
+    return error.name if error else None
+
+
+def _told(error: BaseException, name: str | None, missing: str | None) -> dict[str, Any]:
     """An error with its place in the text."""
     cause = error.__cause__ if isinstance(error, LegoError) and error.__cause__ else error
     if isinstance(cause, SyntaxError) and cause.lineno:
@@ -175,6 +197,8 @@ def _told(error: BaseException, name: str | None) -> dict[str, Any]:
         }
         return {"kind": type(cause).__name__, "message": cause.msg, **place}
     found: dict[str, Any] = {"kind": type(cause).__name__, "message": str(cause)}
+    if missing:
+        found["message"] = f"{missing} is not in this page; in a Python of your own it works"
     for frame in traceback.extract_tb(cause.__traceback__):
         if Path(frame.filename).name == FILE.name and frame.lineno:
             found |= {"line": frame.lineno, "end_line": frame.end_lineno or frame.lineno}

@@ -1,27 +1,34 @@
-"""Runs in Pyodide while the page is built: wheels and driver become one archive of compiled modules."""
+"""Runs in Pyodide while the page is built: wheels become an archive of compiled modules."""
 
 import compileall
-import py_compile
 import shutil
 import zipfile
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
-folder = Path("/tmp/package")
-for wheel in sorted(Path("/tmp").glob("*.whl")):
-    with zipfile.ZipFile(wheel) as held:
-        held.extractall(folder)
-shutil.copy("/tmp/driver.py", folder)
+KEPT = (".pyc", ".jinja", ".so")
+METADATA = ("METADATA", "entry_points.txt")  # by which plug-ins are found
 
-# Beside the sources' names, without the sources: half the size, and nothing is compiled at the start.
-assert compileall.compile_dir(
-    folder,
-    legacy=True,
-    quiet=1,
-    stripdir=str(folder),
-    invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
-)
-with zipfile.ZipFile("/tmp/package.zip", "w") as out:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix not in (".py", ".pyi", ".c", ".so"):
-            entry = zipfile.ZipInfo(str(path.relative_to(folder)))
-            out.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+
+def pack(files: list[str], archive: str) -> None:
+    """Put wheels and modules into one archive: .pyc in place of .py, no headers of C++."""
+    folder = Path("/tmp/packed")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for file in files:
+        if file.endswith(".whl"):
+            with zipfile.ZipFile(file) as wheel:
+                wheel.extractall(folder)
+        else:
+            shutil.copy(file, folder)
+    # Where the sources were: half the size, and nothing is compiled at the start.
+    mode = PycInvalidationMode.UNCHECKED_HASH
+    compiled = compileall.compile_dir(
+        folder, quiet=1, legacy=True, stripdir=str(folder), invalidation_mode=mode
+    )
+    assert compiled
+    with zipfile.ZipFile(archive, "w") as packed:
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in KEPT or path.name in METADATA:
+                entry = zipfile.ZipInfo(str(path.relative_to(folder)))  # without a date
+                packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)

@@ -18,14 +18,15 @@ export class Python {
 
   start() {
     this.told("starting");
-    const { worker, pyodide, archive, lock } = this.files;
+    const { worker, lock, ...others } = this.files;
     const text = `import ${JSON.stringify(here + worker)}`;
     const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
     this.worker = new Worker(address, { type: "module" });
     this.worker.addEventListener("message", ({ data }) => this.take(data));
     this.worker.addEventListener("error", () => this.told("failed"));
     this.first = this.last + 1;
-    this.ready = this.send({ files: { pyodide: here + pyodide, archive: here + archive, lock }, request: { do: "start" } });
+    const addresses = Object.fromEntries(Object.entries(others).map(([what, name]) => [what, here + name]));
+    this.ready = this.send({ files: { lock, ...addresses }, request: { do: "start" } });
     this.ready.then(() => this.told("idle"), () => {});
   }
 

@@ -1,24 +1,35 @@
 // Python in a worker: what it is asked goes to driver.py.
-let answer;
+let python, files;
 
-/** files: the addresses of Pyodide's folder and of the archive, and what Pyodide's lock says of itself. */
+async function fetched(address) {
+  return (await fetch(address)).arrayBuffer();
+}
+
+/** Load Pyodide from its folder, and the archive of modules. */
 async function start({ pyodide, archive, lock }) {
-  const packed = fetch(archive).then((response) => response.arrayBuffer());
+  const packed = fetched(archive);
   const { loadPyodide } = await import(pyodide + "pyodide.mjs");
   // A lock without packages, and a base of our own: nothing is ever asked for elsewhere.
-  const python = await loadPyodide({
+  python = await loadPyodide({
     indexURL: pyodide,
     packageBaseUrl: pyodide,
     lockFileContents: { info: lock, packages: {} },
   });
   python.unpackArchive(await packed, "zip");
-  answer = python.pyimport("driver").answer;
 }
 
-addEventListener("message", async ({ data: { id, files, request } }) => {
+/** The driver's answer; it may need an archive first. */
+async function answer(request) {
+  const found = JSON.parse(python.pyimport("driver").answer(JSON.stringify(request)));
+  if (!found.needs) return found;
+  python.unpackArchive(await fetched(files[found.needs]), "zip");
+  return answer(request);
+}
+
+addEventListener("message", async ({ data: { id, request, ...given } }) => {
   try {
-    if (files) await start(files);
-    postMessage({ id, answer: JSON.parse(answer(JSON.stringify(request))) });
+    if (given.files) await start((files = given.files));
+    postMessage({ id, answer: await answer(request) });
   } catch (error) {
     postMessage({ id, failed: String(error) });
   }
