@@ -1,13 +1,14 @@
-"""Integer expressions and relations as Python text.
+"""Integer expressions and relations as text.
 
-Read into any arithmetic, and said with the parentheses that Python, or a reader, needs. Text is
-parsed, never executed.
+Python text is read into any arithmetic: parsed, never executed. Said is Python again, with the
+parentheses that it, or a reader, needs; or, for a comment, what a reader of another language expects.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 # How tightly an operator binds, as in Python. Conditions bind less than any integer does.
@@ -40,18 +41,18 @@ class Said(NamedTuple):
         return f"({self.text})" if self.binding < need else self.text
 
 
-def infix(op: str, left: Said, right: Said) -> Said:
-    """left op right."""
-    binding = BINDING[op]
+def infix(op: str, left: Said, right: Said, *, sign: str = "") -> Said:
+    """left op right; sign: how the operator is spelled, where that is otherwise."""
+    binding, sign = BINDING[op], sign or op
     if op == "*":
-        return Said(f"{_factor(left)}*{right.within(FACTOR)}", op)
+        return Said(f"{_factor(left)}{sign}{right.within(FACTOR)}", op)
     if op == "**":
-        return Said(f"{left.within(ATOM)}**{right.within(ATOM)}", op)
+        return Said(f"{left.within(ATOM)}{sign}{right.within(ATOM)}", op)
     if op in COMPARISONS:  # they would chain
-        return Said(f"{left.within(INTEGER)} {op} {right.within(INTEGER)}", op)
+        return Said(f"{left.within(INTEGER)} {sign} {right.within(INTEGER)}", op)
     if op in ("and", "or"):
-        return Said(f"{_joined(op, left)} {op} {_joined(op, right)}", op)
-    return Said(f"{left.within(binding)} {op} {right.within(binding + 1)}", op)
+        return Said(f"{_joined(op, left)} {sign} {_joined(op, right)}", op)
+    return Said(f"{left.within(binding)} {sign} {right.within(binding + 1)}", op)
 
 
 def _factor(left: Said) -> str:
@@ -67,9 +68,9 @@ def negative(value: Said) -> Said:
     return Said(f"-{_factor(value)}", "-")
 
 
-def inverted(op: str, value: Said) -> Said:
-    """~value or not value."""
-    return Said(f"~{value.within(FACTOR)}" if op == "~" else f"not {value.within(FACTOR)}", op)
+def inverted(op: str, value: Said, sign: str = "") -> Said:
+    """~value or not value; sign: how that is spelled, where it is otherwise."""
+    return Said(f"{sign or ('~' if op == '~' else 'not ')}{value.within(FACTOR)}", op)
 
 
 def call(name: str, args: Sequence[Said]) -> Said:
@@ -87,6 +88,32 @@ def choice(condition: Said, then: Said, other: Said) -> Said:
     need = BINDING["or"]
     parts = then.within(need), condition.within(need), other.within(need)
     return Said("{} if {} else {}".format(*parts), "if")
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a language's readers expect integer expressions in a comment. A form has {0}, {1}.. for
+    the operands; all are given by Python's signs and names, and what is not given is Python's.
+
+    signs: of operators. forms: of operators, and of conditional expressions ("if"), that are
+    written as calls. floored: the forms of // and % where an operand may be negative, for languages
+    whose own round towards zero. loose: whether bit operations bind otherwise than Python's do, and
+    are bracketed. most: what the language calls 2**bits - 1.
+    """
+
+    signs: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, str] = field(default_factory=dict)
+    floored: Mapping[str, str] = field(default_factory=dict)
+    loose: bool = True
+    most: Mapping[int, str] = field(default_factory=dict)
+
+
+PYTHON = Notation(loose=False)
+C = Notation(
+    {"//": "/", "**": "^", "and": "&&", "or": "||", "not": "!"},
+    {"if": "{0} ? {1} : {2}"},
+    {"//": "floor({0} / {1})", "%": "mod({0}, {1})"},
+)
 
 
 # -- reading -------------------------------------------------------------------------------------

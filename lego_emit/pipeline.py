@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .arith.assume import as_list, parse
@@ -44,6 +45,7 @@ def generate(
     ranges: Mapping[Any, Any] | None = None,
     rewrite: Rewrite | None = None,
     view: bool = False,
+    header: str | Sequence[str] = (),
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -83,6 +85,7 @@ def generate(
     view: put a type beside a layout's functions that holds an array and the layout's sizes, and reads
         and writes the array by the layout's index: NAME_view in C++ and CUDA C, with NAME_layout, a
         layout policy of std::mdspan, and NameView in Rust and Julia.
+    header: lines for the comment at the head of the file, such as a licence.
 
     A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what
     unit.sympy gives, {function: (replacements, expressions)}, several. Every symbol is an integer
@@ -113,6 +116,8 @@ def generate(
         rewrite=rewrite,
         view=view,
     )
+    lines = header.splitlines() if isinstance(header, str) else header
+    program = replace(program, header=tuple(map(str, lines)))
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:

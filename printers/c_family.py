@@ -22,6 +22,7 @@ from lego_emit.emit.printer import (
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.notation import C
 from lego_emit.printers.c_lines import UNARY, broken, cast_need
 from lego_emit.printers.cxx_view import CxxView
 
@@ -135,6 +136,10 @@ class HeaderPrinter(Printer):
     """
 
     hexadecimal = True
+    remark = "//"
+    notation = replace(
+        C, most={31: "INT32_MAX", 63: "INT64_MAX", 32: "UINT32_MAX", 64: "UINT64_MAX"}
+    )
     widens = True
     declaration = "const {T} {name} = {expr};"
     qualifiers = ""
@@ -295,15 +300,7 @@ class HeaderPrinter(Printer):
 
     def doxygen(self, function: FunctionView) -> list[str]:
         """The doc comment's lines."""
-        f = function
-        lines = [f.summary] if f.summary else []
-        lines += [f"@param {p.name} {p.range_text}" for p in f.params if p.range_text]
-        lines += [f"@param {name} {said}" for name, said in f.table_texts.items()]
-        lines += [f"@return {f.result_range}"] if f.result_range else []
-        lines += [f"@pre {a}" for a in f.assumptions]
-        lines += [f"@note {f.width_note}"] if f.width_note else []
-        lines += [f"@note Renamed: {old} is {new} here" for old, new in f.renamed]
-        return [part for line in lines for part in self.comment(line, "///")]
+        return [part for line in function.doxygen for part in self.comment(line, "///")]
 
 
 class CxxPrinter(HeaderPrinter):

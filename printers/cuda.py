@@ -5,7 +5,10 @@ C++'s operators. The file includes nothing, so that NVRTC takes it too; hence in
 and helpers of its own for min and max, which the host does not have.
 """
 
+from dataclasses import replace
+
 from lego_emit.emit.printer import call
+from lego_emit.notation import C
 from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, EXTREMES, HELPERS, CxxPrinter
 from lego_emit.printers.c_fill import FillPrinter
 from lego_emit.printers.c_names import MACROS
@@ -63,6 +66,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     aliases = ("cu",)
     title = "CUDA C"
     extension = ".cuh"
+    notation = replace(C, most={31: "INT_MAX", 63: "LLONG_MAX", 32: "UINT_MAX", 64: "ULLONG_MAX"})
     types = {
         "int32": "int",
         "int64": "long long",

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.notation import Notation
 
 CONTINUED = 250  # lines of a table in one statement
 SIGN = 12  # a sign may only stand before the first term: it binds as + and - do
@@ -102,6 +103,17 @@ class FortranPrinter(Printer):
     widens = True
     declaration = "{name} = {expr}"
     comments = ("!",)
+    remark = "!"
+    notation = Notation(
+        {"//": "/", "!=": "/=", "and": ".and.", "or": ".or.", "not": ".not. "},
+        {
+            **{"%": "mod({0}, {1})", "if": "merge({1}, {2}, {0})"},
+            **{"&": "iand({0}, {1})", "|": "ior({0}, {1})", "^": "ieor({0}, {1})"},
+            **{"<<": "shiftl({0}, {1})", ">>": "shifta({0}, {1})"},
+        },
+        {"//": "floor({0} / {1})", "%": "modulo({0}, {1})"},
+        most={31: "huge(0_int32)", 63: "huge(0_int64)"},
+    )
     truths = (".false.", ".true.")
     types = {"int32": "int32", "int64": "int64"}
     ops = {
@@ -281,12 +293,12 @@ class FortranPrinter(Printer):
 
     def array_docs(self, f):
         """The lines of the array form's doc comment."""
-        axes, ranges = [name for name, _ in f.axes], {p.name: p.range_text for p in f.params}
+        axes, ranges = [name for name, _ in f.axes], f.header.ranges
         values = [name for name, _ in f.outputs] if len(f.outputs) > 1 else ["values"]
         elements = [f"{value}({', '.join(axes)})" for value in values]
         yield f"{f.name} for all {', '.join(ranges[axis] for axis in axes)}."
         yield (
-            f"Result: {', '.join(elements)}; an array declared with the same bounds is indexed alike"
+            f"@return {', '.join(elements)}; an array declared with the same bounds is indexed alike"
         )
         if len(axes) > 1:
             extents = [e for _, e in reversed(f.axes)]

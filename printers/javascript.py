@@ -19,7 +19,8 @@ from lego_emit import templates
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Function, Program
+from lego_emit.ir.program import Function, Header, Program
+from lego_emit.notation import Notation
 from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
 from lego_emit.printers.javascript_numbers import QUOTIENT
@@ -155,6 +156,13 @@ class JavaScriptPrinter(Printer):
     title = "JavaScript"
     extension = ".mjs"
     hexadecimal = True
+    remark = "//"
+    notation = Notation(
+        {"and": "&&", "or": "||", "not": "!"},
+        {"if": "{0} ? {1} : {2}", "//": "Math.floor({0} / {1})"},
+        {"%": "mod({0}, {1})"},
+        most={53: "Number.MAX_SAFE_INTEGER"},
+    )
     declaration = "const {name} = {expr};"
     types = {
         "int32": "number",
@@ -272,16 +280,15 @@ class JavaScriptPrinter(Printer):
 
     def docs(self, view: FunctionView, typed: bool = True) -> list[str]:
         """The lines of the JSDoc comment; a declaration has its types itself."""
-        header = view.with_unused("_{name}")
+        header = Header(view.with_unused("_{name}"), self.notation)
         renamed = [f"Renamed: {old} is {new} here." for old, new in view.renamed]
         notes = [f"Assumes {a}." for a in header.assumptions]
-        notes += [view.width_note] if view.width_note else []
         kind = f"{{{view.T}}} " if typed else ""
-        tags = [f"@param {kind}{p.name} {p.range_text}" for p in header.params]
+        tags = [f"@param {kind}{name} {said}" for name, said in header.params.items()]
         kind = f"{{ArrayLike<{view.T}>}} " if typed else ""
-        tags += [f"@param {kind}{name} {said}" for name, said in header.table_texts.items()]
+        tags += [f"@param {kind}{name} {said}" for name, said in header.tables.items()]
         kind = f"{{{self.result_type(view)}}} " if typed else ""
-        tags.append(f"@returns {kind}{header.result_range}")
+        tags.append(f"@returns {kind}{header.result()}")
         tags = [tag.rstrip() for tag in tags if tag != "@returns "]
         paragraphs = [[view.summary] if view.summary else [], notes, renamed, tags]
         lines = [line for p in paragraphs if p for line in ("", *p)]
@@ -342,7 +349,7 @@ class JavaScriptPrinter(Printer):
 
     def array_docs(self, view: FunctionView, typed: bool = True) -> list[str]:
         """The lines of the array form's JSDoc comment."""
-        ranges = {p.name: p.range_text for p in view.params}
+        ranges = view.header.ranges
         axes = [ranges[name] or name for name, _ in view.axes]
         over = " and ".join([", ".join(axes[:-1]), axes[-1]] if len(axes) > 1 else axes)
         order = f", in row-major order: {view.axes[-1][0]} runs fastest" if axes[1:] else ""

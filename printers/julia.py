@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import replace
 
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
+from lego_emit.notation import Notation
 from lego_emit.printers.julia_view import JuliaView
 
 UNARY = 15
@@ -101,6 +102,13 @@ class JuliaPrinter(Printer):
     kernel_types = ("int64",)  # narrower ones are made as wide by whatever they meet
     declaration = "{name} = {expr}"
     comments = ("#",)
+    remark = "#"
+    notation = Notation(
+        {"**": "^", "and": "&&", "or": "||", "not": "!"},
+        {"//": "div({0}, {1})", "^": "xor({0}, {1})", "if": "{0} ? {1} : {2}"},
+        {"//": "fld({0}, {1})", "%": "mod({0}, {1})"},
+        most={31: "typemax(Int32)", 63: "typemax(Int64)"},
+    )
     template = "julia.jinja"
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS
@@ -207,7 +215,7 @@ class JuliaPrinter(Printer):
         """The call, the summary, and everything else as a list."""
         outputs = ", ".join(name for name, _ in f.outputs)
         results = f" -> ({outputs})" if len(f.outputs) > 1 else ""
-        lines = f.docs
+        lines = f.doc_lines("`{}`")
         summary = [lines.pop(0), ""] if f.summary else []
         text = [*summary, *(f"- {x}" for x in lines)]
         names = [p.name for p in f.params] + [t.name for t in f.tables]
@@ -259,7 +267,7 @@ class JuliaPrinter(Printer):
 
     def array_docstring(self, f):
         """The call, and which element is which."""
-        axes, ranges = [name for name, _ in f.axes], {p.name: p.range_text for p in f.params}
+        axes, ranges = [name for name, _ in f.axes], f.header.ranges
         places = axes if getattr(f, "base", 0) else [f"{name} + 1" for name in axes]
         call = f"{f.name}({', '.join(p.name for p in f.params)})"
         text = (

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, unsigned_fit
 from lego_emit.ir.nodes import Node
+from lego_emit.notation import C
 from lego_emit.printers.c_family import wrapped
 from lego_emit.printers.mlir_block import Block, Fill, fill_name
 
@@ -167,6 +168,7 @@ class MlirPrinter(Printer):
 
     name = "mlir"
     title = "MLIR"
+    notation = C
     extension = ".mlir"
     types = {"int32": "i32", "int64": "i64", "uint32": "i32", "uint64": "i64"}
     ops = SIGNED

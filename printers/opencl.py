@@ -7,6 +7,7 @@ shift to the left puts zeros in, one to the right extends the sign; 6.5 address 
 from dataclasses import replace
 
 from lego_emit.emit.printer import call, infix
+from lego_emit.notation import C
 from lego_emit.printers.c import CPrinter
 from lego_emit.printers.c_family import C_KEYWORDS
 from lego_emit.printers.c_fill import FillPrinter
@@ -21,6 +22,7 @@ class OpenClPrinter(FillPrinter, CPrinter):
     aliases = ("cl",)
     title = "OpenCL C"
     extension = ".cl"
+    notation = replace(C, most={31: "INT_MAX", 63: "LONG_MAX", 32: "UINT_MAX", 64: "ULONG_MAX"})
     types = {"int32": "int", "int64": "long", "uint32": "uint", "uint64": "ulong"}
     suffixes = {"int32": "", "int64": "L", "uint32": "u", "uint64": "ul"}
     ops = {

@@ -78,6 +78,7 @@ class PythonPrinter(Printer):
     hexadecimal = True
     declaration = "{name} = {expr}"
     comments = ("#",)
+    remark = "#"
     truths = ("False", "True")
 
     def companions(self, name: str) -> set[str]:
@@ -145,12 +146,15 @@ class PythonPrinter(Printer):
 
     def docs(self, f: FunctionView) -> list[str]:
         """The lines of the docstring, quotes and all."""
-        arguments = [f"{p.name}: {p.range_text or ANY}" for p in f.params]
-        arguments += [f"{name}: {said}" for name, said in f.table_texts.items()]
-        notes = [f"Assumes {a}." for a in f.assumptions]
-        notes += [f.width_note] if f.width_note else []
+        header = f.header
+        arguments = [f"{name}: {said or ANY}" for name, said in header.params.items()]
+        arguments += [f"{name}: {said}" for name, said in header.tables.items()]
+        notes = [f"Assumes {a}." for a in header.assumptions]
         notes += [f"Renamed: {old} is {new} here." for old, new in f.renamed]
-        sections = [("Args:", arguments), ("Returns:", [f.result_range] if f.result_range else [])]
+        sections = [
+            ("Args:", arguments),
+            ("Returns:", [header.result()] if header.result() else []),
+        ]
         summary = f.summary or f"The index function {f.name}."
         return self._docstring(summary, sections, notes)
 
@@ -192,10 +196,10 @@ class PythonPrinter(Printer):
 
     def array_docs(self, f: FunctionView, joint: str) -> list[str]:
         """The lines of the array form's docstring; joint: what stands between two subscripts."""
-        ranges = {p.name: p.range_text for p in f.params}
+        ranges = f.header.ranges
         axes = [name for name, _ in f.axes]
         place = joint.join(f"{name} - 1" for name in axes) if f.base else joint.join(axes)
-        arguments = [f"{name}: {ranges[name] or ANY}" for name in self.scalars(f)]
+        arguments = [f"{name}: {f.header.params[name] or ANY}" for name in self.scalars(f)]
         call = f"{f.name}({', '.join(p.name for p in f.params)})"
         summary = f"The results of {f.name} for all {', '.join(ranges[name] for name in axes)}."
         return self._docstring(

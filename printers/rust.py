@@ -13,7 +13,8 @@ from textwrap import wrap
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Function
+from lego_emit.ir.program import Function, Header
+from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 from lego_emit.printers.rust_view import RustView, type_name
@@ -110,6 +111,13 @@ class RustPrinter(Printer):
     title = "Rust"
     extension = ".rs"
     hexadecimal = True
+    remark = "//"
+    notation = Notation(
+        {**C.signs, "~": "!"},
+        {"if": "if {0} {{ {1} }} else {{ {2} }}"},
+        {"//": "{0}.div_euclid({1})", "%": "{0}.rem_euclid({1})"},
+        most={31: "i32::MAX", 63: "i64::MAX", 32: "u32::MAX", 64: "u64::MAX"},
+    )
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
@@ -254,7 +262,7 @@ class RustPrinter(Printer):
 
     def iterator_docs(self, view: FunctionView) -> list[str]:
         """The lines of the iterator's rustdoc comment."""
-        ranges = {p.name: f"`{p.range_text or p.name}`" for p in view.params}
+        ranges = {name: f"`{said or name}`" for name, said in view.header.ranges.items()}
         axes = [ranges[name] for name, _ in view.axes]
         over = " and ".join([", ".join(axes[:-1]), axes[-1]] if len(axes) > 1 else axes)
         order = f", in row-major order: `{view.axes[-1][0]}` runs fastest" if axes[1:] else ""
@@ -299,19 +307,22 @@ class RustPrinter(Printer):
         names = {p.name for p in view.params} - {"a"}  # more often the article
         mark = partial(_marked, names={n for n in names if len(n) == 1 or not n.islower()})
         paragraphs = [[mark(view.summary)]] if view.summary else []
-        header = view.with_unused("_{name}")
-        ranges = [f"- `{p.name}`: `{p.range_text}`" for p in header.params if p.range_text]
+        header = Header(view.with_unused("_{name}"), self.notation)
+        ranges = []
+        for p in header.function.params:
+            told = [f"`{p.name}`: {mark(p.meaning)}"] if p.meaning else []
+            told += [f"`{said}`"] if (said := header.ranges[p.name]) else []
+            ranges += [f"- {'; '.join(told)}"] if told else []
         tables = [(t.name, *said) for t, said in zip(view.tables, header.table_ranges, strict=True)]
         ranges += [f"- `{name}`: `{count}` entries, `{each}`" for name, count, each in tables]
-        result_range = header.result_text("result")
-        returned = [f"`{result_range}`"] if result_range else []
+        returned = [mark(view.returns)] if view.returns else []
+        returned += [f"`{promised}`"] if (promised := header.promised("result")) else []
         if len(view.outputs) > 1:
             returned.insert(0, f"`({', '.join(name for name, _ in view.outputs)})`")
         if returned:
-            ranges.append(f"- result: {', '.join(returned)}")
+            ranges.append(f"- result: {'; '.join(returned)}")
         paragraphs.append(ranges)
         notes = [f"Assumes {mark(a)}." for a in header.assumptions]
-        notes += [mark(view.width_note)] if view.width_note else []
         paragraphs.append(notes)
         paragraphs.append([f"Renamed: `{old}` is `{new}` here." for old, new in view.renamed])
         lines = [line for p in paragraphs if p for line in ("", *p)]

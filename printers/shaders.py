@@ -4,6 +4,7 @@ No function takes or returns an array of any length, so that the array form give
 """
 
 from lego_emit.emit.printer import BREAK, FunctionView, Printer, call, unsigned_fit
+from lego_emit.notation import C
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, wrapped
 from lego_emit.printers.c_lines import broken
@@ -24,6 +25,8 @@ class ShaderPrinter(Printer):
     """C's operators without its implicit conversions; 32 bits unless asked otherwise."""
 
     hexadecimal = True
+    notation = C
+    remark = "//"
     cast = "{T}({0})"
     default_index = ("int32",)
     doc = "//"  # what begins a line of a function's comment

@@ -62,7 +62,6 @@ def function(name, outputs, index_type="int32", params="ab", body=()):
         index_type,
         summary=f"The test function {name}.",
         assumed=(read("a * a < 10_000"),) if "a" in params else (),
-        width_note=f"{index_type} holds every intermediate value.",
     )
 
 

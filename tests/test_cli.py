@@ -60,7 +60,9 @@ def test_one_target_to_stdout(target):
     assert result.exit_code == 0
     namespace = {}
     exec(KERNEL, namespace)
-    assert result.stdout == generate(namespace["index_kernel"], target).source
+    again = f"To regenerate: lego-emit generate k.py:index_kernel --target {target}"
+    unit = generate(namespace["index_kernel"], target, header=["Source: k.py:index_kernel", again])
+    assert result.stdout == unit.source
     again = run("generate", "k.py:index_kernel", "--target", target, "-o", "-")
     assert again.stdout == result.stdout
 
@@ -113,7 +115,13 @@ def test_options_reach_the_generator():
         namespace["index_kernel"], "cpp", sizes={"BM": 32, "BN": 16},
         assume=["M < 1024", "N < 1024"], index_type="int64", name="mine",
     )  # fmt: skip
-    assert result.stdout == unit.source
+    command = (
+        "lego-emit generate k.py:index_kernel --target cpp --size BM=32 --size BN=16 --assume "
+        "'M < 1024' --assume 'N < 1024' --index-type int64 --name mine"
+    )
+    head, _, rest = unit.source.partition("//\n")
+    head += f"// Source: k.py:index_kernel\n// To regenerate: {command}\n//\n"
+    assert result.stdout == head + rest
 
 
 def test_what_the_file_prints_stays_out_of_the_text():

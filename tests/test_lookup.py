@@ -34,7 +34,7 @@ from lego_emit.errors import (
     VerifyError,
 )
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Function, Param, Program
+from lego_emit.ir.program import Function, Header, Param, Program
 from lego_emit.run import registry
 
 SHADERS = ("glsl", "wgsl")
@@ -433,7 +433,7 @@ def test_the_header_says_what_a_table_of_run_time_holds():
 def test_the_header_says_what_a_table_over_sizes_holds(target):
     layout = Lookup([*symbols("N M")], "map", below=3 * symbols("K"))
     (function,) = generate(layout, target).functions
-    count, each = function.table_ranges[0]
+    count, each = Header(function).table_ranges[0]
     assert count == "M*N" and each == "0 <= each < 3*K"
     assert function.result_range == "0 <= the result < 3*K"
     assert {"N", "M", "K"} <= {old for old, _ in function.renamed} | {
@@ -452,7 +452,7 @@ def test_a_table_over_sizes_is_a_layout():
         with pytest.raises(InverseError):
             layout.inv(0)
         fixed = generate(layout, "cpp", sizes={"N": 5, "M": 7})
-        assert ("35" if layout == owner else "5") == fixed.functions[0].table_ranges[0][0]
+        assert ("35" if layout == owner else "5") == Header(fixed.functions[0]).table_ranges[0][0]
     with pytest.raises(InverseError, match="the inverse table is another Lookup"):
         owner.inv(0)
     assert [p.name for p in generate(mapped, "cpp").functions[0].params] == ["N", "M", "i"]

@@ -110,5 +110,5 @@ def test_a_size_that_is_rounded_up_costs_one_division():
     n, m = symbols("n m")
     source = generate(Padded([n, m], GroupBy([n, 4 * ((m + 3) // 4)])), "cpp").source
     assert "return 4 * ((m + 3) >> 2) * i + j;" in source
-    assert "/// @param flat 0 <= flat < 4*n*((m - 1) // 4 + 1)\n" in source
+    assert "/// @param flat 0 <= flat < 4*n*((m - 1) / 4 + 1)\n" in source
     assert "@pre 0 <= flat" not in source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..emitted import Emitted
+from ..errors import shown
 from ..files import write_all
 from ..project.loading import subject, telling, user_file
 
@@ -109,6 +111,7 @@ def generate(
                 cost=cost,
                 strict=strict,
                 view=view,
+                header=_provenance(source, target),
             )
             for target in names
         ]
@@ -129,6 +132,29 @@ def generate(
         )
     for path in write_all(files):
         click.echo(f"wrote {path}", err=True)
+
+
+def _provenance(source: str, target: str) -> tuple[str, ...]:
+    """Where the layout is, and the command that makes the file; no path of this machine alone."""
+    context = click.get_current_context()
+    if Path(source).is_absolute():
+        source = Path(source).name
+    source = source.replace("\\", "/")
+    words = ["lego-emit", "generate", source, "--target", target]
+    for option in context.command.params:
+        name = option.name or ""
+        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if not given or name in ("source", "targets", "output", "explain"):
+            continue
+        value, flag = context.params[name], max(option.opts, key=len)
+        if isinstance(value, bool):
+            words.append(flag)
+            continue
+        if isinstance(value, dict):
+            value = [f"{k}={shown(v)}" for k, v in value.items()]
+        values = value if isinstance(value, (list, tuple)) else [value]
+        words += [word for v in values for word in (flag, str(v))]
+    return f"Source: {source}", f"To regenerate: {shlex.join(words)}"
 
 
 def _destination(output: str, targets: Sequence[str]) -> Path | None:

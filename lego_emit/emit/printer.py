@@ -18,7 +18,8 @@ from ..entries import Entries
 from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
 from ..ir.nodes import OPS, Node
-from ..ir.program import INDEX_TYPES, Function, Program
+from ..ir.program import INDEX_TYPES, Function, Header, Program
+from ..notation import PYTHON, Notation
 from ..templates import ENDING, environment, named
 
 ATOM = 100  # binds tighter than any operator
@@ -89,12 +90,14 @@ def in_comments(program: Program) -> Program:
         replace(
             f,
             summary=commented(f.summary),
-            width_note=commented(f.width_note),
+            returns=commented(f.returns),
+            params=tuple(replace(p, meaning=commented(p.meaning)) for p in f.params),
             renamed=tuple((commented(old), new) for old, new in f.renamed),
         )
         for f in program.functions
     )
-    return replace(program, title=commented(program.title), functions=functions)
+    header = tuple(map(commented, program.header))
+    return replace(program, title=commented(program.title), header=header, functions=functions)
 
 
 def guard(unit: str, extension: str) -> str:
@@ -136,10 +139,11 @@ class Printer:
         lazy_select: True where a select computes only the branch that it takes.
         hexadecimal: True where masks are written as 0x33.
         cost: the cost model that chooses between equal forms where the caller names none.
+        notation: how comments say conditions.
+        remark: what begins a comment among a function's statements; "" for none there.
         has_views: whether the template prints the view of a function that has one (f.view).
     """
 
-    format = 1  # of emitted files: another number where files of before do not fit any more
     name = ""
     aliases: tuple[str, ...] = ()
     title = ""
@@ -169,6 +173,8 @@ class Printer:
     lazy_select = True
     hexadecimal = False
     cost: Cost = LATENCY
+    notation: Notation = PYTHON
+    remark = ""
     has_views = False
 
     # -- names -----------------------------------------------------------------------------
@@ -481,8 +487,29 @@ class FunctionView:
         return self._printer.types[self._function.index_type]
 
     def statements(self, form: str, indent: int = 4) -> list[str]:
-        """The named statements; form has {name}, {expr} and {T}."""
-        return [self._format(form, n, e, indent) for n, e in self._function.body]
+        """The named statements; form has {name}, {expr} and {T}. Comments say what bit tricks do."""
+        lines, (told, results) = [], self._remarks
+        for name, expr in self._function.body:
+            lines += self._comment(told.get(name, ""), indent)
+            lines.append(self._format(form, name, expr, indent))
+        several = len(self._function.outputs) > 1
+        for name, said in results.items():
+            lines += self._comment(f"{name}: {said}" if several else said, indent)
+        return lines
+
+    @cached_property
+    def _remarks(self) -> tuple[dict[str, str], dict[str, str]]:
+        from .remarks import remarks
+
+        return remarks(self._function)
+
+    def _comment(self, said: str, indent: int) -> list[str]:
+        line = f"{self._printer.remark} {said}"
+        return (
+            [line]
+            if said and self._printer.remark and indent + len(line) <= self._printer.line_width
+            else []
+        )
 
     def results(self, form: str, indent: int = 4) -> list[str]:
         """The outputs; form has {name}, {expr} and {T}."""
@@ -522,17 +549,41 @@ class FunctionView:
         """The names that statements and outputs read."""
         return frozenset(str(n.value) for n in self._function.nodes() if n.op == "var")
 
+    @cached_property
+    def header(self) -> Header:
+        """What the doc comment says of it, in the language's notation."""
+        return Header(self._function, self._printer.notation)
+
     @property
     def docs(self) -> list[str]:
-        """The lines of the doc comment: what it computes, ranges, assumptions, width."""
-        f = self._function
+        """The lines of a plain doc comment: what it computes, ranges, assumptions."""
+        return self.doc_lines("{}")
+
+    def doc_lines(self, code: str) -> list[str]:
+        """Those; code: how code is marked in them."""
+        f, header, mark = self._function, self.header, code.format
         lines = [f.summary] if f.summary else []
-        lines += [f"Parameter {p.name}: {p.range_text}" for p in f.params if p.range_text]
-        lines += [f"Parameter {name}: {said}" for name, said in f.table_texts.items()]
-        if f.result_range:
-            lines.append(f"Result: {f.result_range}")
-        lines += [f"Assumes {a}" for a in f.assumptions]
-        if f.width_note:
-            lines.append(f.width_note)
-        lines += [f"Renamed: {old} is {new} here" for old, new in f.renamed]
+        for p in f.params:
+            told = [f"{mark(p.name)}: {p.meaning}"] if p.meaning else []
+            told += [mark(said)] if (said := header.ranges[p.name]) else []
+            lines += ["; ".join(told)] if told else []
+        for t, (count, each) in zip(self.tables, header.table_ranges, strict=True):
+            lines.append(f"{mark(t.name)}: {mark(count)} entries, {mark(each)}")
+        result = [f.returns] if f.returns else []
+        result += [mark(promised)] if (promised := header.promised()) else []
+        lines += [f"Result: {'; '.join(result)}"] if result else []
+        lines += [f"Assumes {mark(a)}" for a in header.assumptions]
+        lines += [f"Renamed: {mark(old)} is {mark(new)} here" for old, new in f.renamed]
+        return lines
+
+    @property
+    def doxygen(self) -> list[str]:
+        """The same in Doxygen's commands."""
+        f, header = self._function, self.header
+        lines = [f.summary] if f.summary else []
+        told = {**header.params, **header.tables}
+        lines += [f"@param {name} {said}" for name, said in told.items() if said]
+        lines += [f"@return {result}"] if (result := header.result()) else []
+        lines += [f"@pre {a}" for a in header.assumptions]
+        lines += [f"@note Renamed: {old} is {new} here" for old, new in f.renamed]
         return lines

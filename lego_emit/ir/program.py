@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from math import inf
 from typing import Any, Generic, TypeVar, cast
 
 from ..entries import Entries
 from ..errors import InternalError
+from ..notation import PYTHON, Notation
 from .nodes import FREE, OPS, Node, evaluated
 from .relations import OPEN, Range, const, renamed, says
 
@@ -31,7 +33,8 @@ INDEX_TYPES = {
 class Param:
     """A parameter. range: what the header says of it; lo and hi are its proven inclusive bounds
     where they are numbers. axis: a ':' or an index of a layout; size: a layout's
-    size, which a caller fixes once for many indices; base: what an index of 0 is called."""
+    size, which a caller fixes once for many indices; base: what an index of 0 is called; meaning:
+    what the user says it is."""
 
     name: str
     range: Range = OPEN
@@ -40,6 +43,7 @@ class Param:
     axis: bool = False
     size: bool = False
     base: int = 0
+    meaning: str = ""
 
     @property
     def range_text(self) -> str:
@@ -48,6 +52,17 @@ class Param:
 
     def __repr__(self) -> str:
         return f"<Param {self.range_text or self.name}>"
+
+
+@dataclass(frozen=True)
+class Doc:
+    """What the user says. summary: what a function computes; params: what each parameter is;
+    returns: what the results are. Each is one line, without its full stop but for the summary; ""
+    where nothing is said."""
+
+    summary: str = ""
+    params: Mapping[str, str] = field(default_factory=dict)
+    returns: str = ""
 
 
 V = TypeVar("V")
@@ -89,7 +104,7 @@ class Function:
     summary: str = ""  # one line: what it computes
     assumed: tuple[Node, ...] = ()  # conditions on the parameters
     unseen: bool = False  # it is assumed, too, that values fit of which no more can be said
-    width_note: str = ""  # why the index type is wide enough
+    returns: str = ""  # what the user says that the result is
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
     view: View[Node] | None = None  # of the layout whose apply it is
@@ -129,38 +144,24 @@ class Function:
         return list(dict.fromkeys(found))
 
     @property
-    def table_ranges(self) -> list[tuple[str, str]]:
-        """How many entries each of them has, and in which range: ("24", "0 <= each < 24")."""
-        sizes = self.table_sizes
-        return [(says(size), Range(const(0), below).says("each")) for size, below in sizes]
-
-    @property
     def table_texts(self) -> dict[str, str]:
         """What a caller gives as each of them: {"perm": "24 entries, 0 <= each < 24"}."""
-        texts = (f"{count} entries, {each}" for count, each in self.table_ranges)
-        return {t.name: text for t, text in zip(self.tables, texts, strict=True)}
+        return Header(self).tables
 
     @property
     def ranges(self) -> dict[str, str]:
         """What is known of each parameter, as text: {"i": "0 <= i < BM"}."""
-        return {p.name: p.range_text for p in self.params}
+        return Header(self).ranges
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What is assumed of the parameters, as text: ("M % BM == 0",)."""
-        unseen = (f"every intermediate value fits {self.index_type}",) if self.unseen else ()
-        return (*map(says, self.assumed), *unseen)
+        return Header(self).assumptions
 
     @property
     def result_range(self) -> str:
         """What is promised of the results, as text: "0 <= the result < M*N"."""
-        return self.result_text()
-
-    def result_text(self, single: str = "the result") -> str:
-        """As result_range; single: what a lone result is called."""
-        names = [single if len(self.outputs) == 1 else name for name, _ in self.outputs]
-        texts = (r.says(name) for name, r in zip(names, self.promises, strict=False))
-        return ", ".join(filter(None, texts))
+        return Header(self).promised()
 
     def renamed_params(self, names: Mapping[str, str]) -> Function:
         """The function with other names for parameters in its header: what is read of it stays."""
@@ -268,6 +269,65 @@ class Function:
                     raise InternalError(f"{self.name}: {node}: the shift distance is not proven")
 
 
+@dataclass(frozen=True)
+class Header:
+    """What is said of a function, in a notation."""
+
+    function: Function
+    notation: Notation = PYTHON
+
+    def said(self, node: Node) -> str:
+        """A condition or a value."""
+        return says(node, self.notation, self._lows)
+
+    @cached_property
+    def _lows(self) -> dict[str, int | None]:
+        return {p.name: p.lo for p in self.function.params}
+
+    @cached_property
+    def ranges(self) -> dict[str, str]:
+        """The range of each parameter."""
+        return {p.name: p.range.says(p.name, self.said) for p in self.function.params}
+
+    @property
+    def params(self) -> dict[str, str]:
+        """What each parameter is, as the user says it, and its range."""
+        meanings = ((p.name, p.meaning) for p in self.function.params)
+        return {n: "; ".join(filter(None, [said, self.ranges[n]])) for n, said in meanings}
+
+    @property
+    def table_ranges(self) -> list[tuple[str, str]]:
+        """How many entries each of the given tables has, and in which range: ("24", "0 <= each < 24")."""
+        return [
+            (self.said(size), Range(const(0), below).says("each", self.said))
+            for size, below in self.function.table_sizes
+        ]
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """What a caller gives as each table: {"perm": "24 entries, 0 <= each < 24"}."""
+        texts = (f"{count} entries, {each}" for count, each in self.table_ranges)
+        return {t.name: text for t, text in zip(self.function.tables, texts, strict=True)}
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed of the parameters."""
+        f = self.function
+        unseen = (f"every intermediate value fits {f.index_type}",) if f.unseen else ()
+        return (*map(self.said, f.assumed), *unseen)
+
+    def promised(self, single: str = "the result") -> str:
+        """The ranges of the results; single: what a lone one is called."""
+        f = self.function
+        names = [single if len(f.outputs) == 1 else name for name, _ in f.outputs]
+        texts = (r.says(n, self.said) for n, r in zip(names, f.promises, strict=False))
+        return ", ".join(filter(None, texts))
+
+    def result(self, single: str = "the result") -> str:
+        """What the user says of the result, and its range."""
+        return "; ".join(filter(None, [self.function.returns, self.promised(single)]))
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """What one file holds: a name (the namespace, module or file stem), the functions, and the
@@ -278,6 +338,7 @@ class Program:
     title: str = ""  # the layout or the user's function, as Python text
     doubts: tuple[str, ...] = field(default=(), compare=False)  # what may not be meant in it
     parts: tuple[int, ...] = ()  # how many functions each of several subjects has; () of one
+    header: tuple[str, ...] = ()  # more lines for the head of the file
 
     def check(self) -> None:
         """Check every function."""

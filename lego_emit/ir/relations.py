@@ -9,12 +9,25 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 from ..entries import Entries
 from ..errors import shown
-from ..notation import Said, call, choice, entry, infix, inverted, negative, read_relations
+from ..notation import (
+    ATOM,
+    BINDING,
+    PYTHON,
+    Notation,
+    Said,
+    call,
+    choice,
+    entry,
+    infix,
+    inverted,
+    negative,
+    read_relations,
+)
 from .nodes import OPS, Node
 
 MOST = 5000  # nodes of one text
@@ -37,13 +50,14 @@ class Range:
     least: Node | None = None
     end: Node | None = None
 
-    def says(self, name: str) -> str:
-        """As text, of a value of that name; "" where there are no bounds."""
+    def says(self, name: str, said: Callable[[Node], str] | None = None) -> str:
+        """As text, of a value of that name; "" where there are no bounds. said: how a bound is."""
+        said = said or says
         if self.least is not None and self.end is not None:
-            return f"{says(self.least)} <= {name} < {says(self.end)}"
+            return f"{said(self.least)} <= {name} < {said(self.end)}"
         if self.end is not None:
-            return f"{name} < {says(self.end)}"
-        return "" if self.least is None else f"{name} >= {says(self.least)}"
+            return f"{name} < {said(self.end)}"
+        return "" if self.least is None else f"{name} >= {said(self.least)}"
 
     def conditions(self, name: str) -> list[Node]:
         """The bounds as conditions on a variable."""
@@ -119,14 +133,20 @@ def read(text: str) -> Node:
 # -- looking at ----------------------------------------------------------------------------------
 
 
-def says(node: Node) -> str:
-    """Python text, as long as that has no more than MOST nodes."""
-    return _Speaker().said(node).text
+def says(
+    node: Node, notation: Notation = PYTHON, lows: Mapping[str, int | None] | None = None
+) -> str:
+    """Text in a notation, as long as that has no more than MOST nodes. lows: the least value of
+    names, where it is known."""
+    return _Speaker(notation, lows or {}).said(node).text
+
+
+BITS = frozenset({"&", "|", "^", "<<", ">>"})
 
 
 class _Speaker:
-    def __init__(self) -> None:
-        self.left = MOST
+    def __init__(self, notation: Notation, lows: Mapping[str, int | None]) -> None:
+        self.left, self.notation, self.lows = MOST, notation, lows
 
     def said(self, node: Node) -> Said:
         self.left -= 1
@@ -137,23 +157,51 @@ class _Speaker:
             return number if node.value >= 0 else negative(number)
         if node.op in ("var", "table"):
             return Said(str(node.value))
+        if most := self.notation.most.get(_ones(node)):
+            return Said(most)
         if node.op == "land":
-            return reduce(lambda a, b: infix("and", a, b), map(self._chain, _chains(node)))
+            return reduce(lambda a, b: self._infix("and", a, b), map(self._chain, _chains(node)))
         args = [self.said(a) for a in node.args]
         if node.op == "eq" and node.args[0].op in ("mod", "floormod") and args[1].text == "0":
             dividend, divisor = (self.said(a) for a in node.args[0].args)
-            return Said(f"{dividend.within(9)} % {divisor.within(9)} == 0", "==")
+            return Said(f"{self._divided(dividend, divisor)} == 0", "==")
         if node.op in _INFIX:
-            return infix(_INFIX[node.op], *args)
+            sign = _INFIX[node.op]
+            floored = self.notation.floored.get(sign)
+            if floored and node.op in ("floordiv", "floormod"):
+                if any(least(a, self.lows) is None for a in node.args):
+                    return _form(floored, args)
+            return self._infix(sign, args[0], args[1])
         if node.op == "int":
             return args[0]
         if node.op == "lookup":
             return entry(args[0].text, args[1])
         if node.op == "select":
-            return choice(*args)
+            return self._choice(*args)
         if node.op in ("not", "lnot"):
-            return inverted("~" if node.op == "not" else "not", args[0])
+            op = "~" if node.op == "not" else "not"
+            return inverted(op, args[0], self.notation.signs.get(op, ""))
         return negative(args[0]) if node.op == "neg" else call(node.op, args)
+
+    def _infix(self, op: str, left: Said, right: Said) -> Said:
+        if form := self.notation.forms.get(op):
+            return _form(form, [left, right])
+        if op in BITS and self.notation.loose:
+            sign = self.notation.signs.get(op, op)
+            return Said(f"{left.within(ATOM)} {sign} {right.within(ATOM)}", "if")
+        return infix(op, left, right, sign=self.notation.signs.get(op, ""))
+
+    def _divided(self, dividend: Said, divisor: Said) -> str:
+        """What is known to be 0, where signs do not matter."""
+        if "%" in self.notation.forms:
+            return self._infix("%", dividend, divisor).text
+        return f"{dividend.within(ATOM)} % {divisor.within(ATOM)}"
+
+    def _choice(self, condition: Said, then: Said, other: Said) -> Said:
+        if form := self.notation.forms.get("if"):
+            need = BINDING["or"]
+            return Said(form.format(*(a.within(need) for a in (condition, then, other))), "if")
+        return choice(condition, then, other)
 
     def _chain(self, chain: list[Node]) -> Said:
         """a <= b < c of a <= b and b < c."""
@@ -163,6 +211,43 @@ class _Speaker:
         for part in chain:
             text += f" {_INFIX[part.op]} {self.said(part.args[1]).within(0)}"
         return Said(text, "<")
+
+
+def _form(form: str, args: list[Said]) -> Said:
+    """A call, in which there may be an operator."""
+    need = ATOM if "/" in form or "}." in form else BINDING["if"]
+    return Said(form.format(*(a.within(need) for a in args)))
+
+
+def _ones(node: Node) -> int:
+    """The bits of 2**bits - 1; 0 of anything else."""
+    if node.op != "sub" or node.args[1] != const(1) or node.args[0].op != "pow":
+        return 0
+    base, bits = node.args[0].args
+    return bits.value if base == const(2) and bits.op == "const" else 0
+
+
+def least(node: Node, lows: Mapping[str, int | None]) -> int | None:
+    """A number that the node's value is never below, which is not below 0; None where none is
+    seen. lows: the least value of names."""
+    if node.op in ("const", "var"):
+        low = node.value if node.op == "const" else lows.get(str(node.value))
+        return low if low is not None and low >= 0 else None
+    found = [low for a in node.args if (low := least(a, lows)) is not None]
+    if node.op == "sub" and node.args[1].op == "const":
+        low = least(node.args[0], lows)
+        return low - node.args[1].value if low is not None and low >= node.args[1].value else None
+    if len(found) < len(node.args):
+        return None
+    match node.op:
+        case "add":
+            return sum(found)
+        case "mul":
+            return prod(found)
+        case "div" | "mod" | "floordiv" | "floormod" | "min" | "max" | "pow" | "and" | "or" | "xor":
+            return 0
+        case _:
+            return None
 
 
 def _chains(node: Node) -> list[list[Node]]:

@@ -59,7 +59,6 @@ def lowered(
         params = tuple(header.param(n, problem) for n in problem.params)
         chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem.size)
         width = _with_params(problem.name, params, chosen, types)
-        doc = problem.doc
         spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
         record = Record(problem, found.lowering.tried, found.roots, cost.name)
         function = Function(
@@ -68,10 +67,10 @@ def lowered(
             body=tuple(found.body),
             outputs=tuple(found.outputs),
             index_type=width.index_type,
-            summary=f"{doc} Indices and positions count from 1." if problem.base else doc,
+            summary=_summary(problem, params),
+            returns=problem.doc.returns,
             assumed=header.assumptions(problem, width.needed, params),
             unseen=width.unseen,
-            width_note=width.note,
             axes=tuple(found.extents),
             view=_view(problem, found),
             base=problem.base,
@@ -85,6 +84,16 @@ def lowered(
         sizes = tuple(header.table_sizes(t, facts) for t in function.tables)
         record.function = replace(function, table_sizes=sizes)
         return record.function
+
+
+def _summary(problem: Problem, params: Sequence[Param]) -> str:
+    """What the user says that it computes, else of what."""
+    said = problem.doc.summary
+    if not said:
+        indices = ", ".join(p.name for p in params if not p.size)
+        what = "The index" if len(problem.outputs) == 1 else "The indices"
+        said = f"{what} at ({indices})." if indices else f"{what} of {problem.name}."
+    return f"{said} Indices and positions count from 1." if problem.base else said
 
 
 def _view(problem: Problem, found: Lowered) -> View[Node] | None:
@@ -114,10 +123,7 @@ def _with_params(
     for candidate in rest:
         least, most = INDEX_TYPES[candidate]
         if all(least <= end <= most for _, end in ends):
-            if candidate == chosen.index_type:
-                return chosen
-            note = f"{candidate} holds every argument and every value."
-            return replace(chosen, index_type=candidate, note=note)
+            return replace(chosen, index_type=candidate)
     least, most = INDEX_TYPES[rest[-1]]
     culprit = next(p for p, end in ends if not least <= end <= most)
     better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"

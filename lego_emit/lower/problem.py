@@ -11,7 +11,7 @@ from ..arith.facts import Facts
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..ir.nodes import Node
-from ..ir.program import View
+from ..ir.program import Doc, View
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Problem:
     """
 
     name: str
-    doc: str
+    doc: Doc
     facts: Facts
     outputs: Sequence[tuple[str, Expr]]
     params: Sequence[str]

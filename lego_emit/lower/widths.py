@@ -25,12 +25,11 @@ MOST_SHOWN = 100  # characters of a value in a message
 @dataclass(frozen=True)
 class Width:
     """An index type; needed: what must hold for it; unseen: whether every value must fit of which
-    nothing more can be said; note: why it is wide enough."""
+    nothing more can be said."""
 
     index_type: str
     needed: tuple[Node, ...] = ()
     unseen: bool = False
-    note: str = ""
 
 
 def choose_type(
@@ -68,9 +67,7 @@ def choose_type(
         }
         fits = not outside
         if fits and bounded:
-            low, high = min(lows, default=0), max(highs, default=0)
-            note = f"{candidate} is enough: every value lies in {low}..{high}."
-            return Width(candidate, note=note)
+            return Width(candidate)
         if candidate != candidates[-1]:
             continue
         if not fits:
@@ -86,9 +83,8 @@ def choose_type(
                 )
             )
         with facts.quick():  # a weaker proof only costs a longer header
-            needed, unseen, assumed = _preconditions(nodes, lowering, candidate, size)
-        whom = "under the assumptions" if needed or unseen or assumed else "for every argument"
-        return Width(candidate, tuple(needed), unseen, f"{candidate} is enough {whom}.")
+            needed, unseen = _preconditions(nodes, lowering, candidate, size)
+        return Width(candidate, tuple(needed), unseen)
     raise WidthError(f"{name}: no index type to choose from")
 
 
@@ -109,9 +105,9 @@ def _preconditions(
     lowering: Lowering,
     index_type: str,
     size: Expr | None,
-) -> tuple[list[Node], bool, bool]:
+) -> tuple[list[Node], bool]:
     """(what must hold for every unbounded value to fit, the strongest conditions only; whether there
-    is one of which that cannot be said; whether one fits by what is assumed)."""
+    is one of which that cannot be said)."""
     facts, graph = lowering.facts, lowering.graph
     least, most = INDEX_TYPES[index_type]
     limit = Node("sub", (Node("pow", (const(2), const(most.bit_length()))), const(1)))
@@ -157,7 +153,7 @@ def _preconditions(
     own = [unsubstitute(top, facts) for top in open_]
     own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
     needed = [*(Node("le", (said(e, facts), limit)) for e in own), *signs]
-    return needed, unseen, len(open_) < len(kept)
+    return needed, unseen
 
 
 def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:

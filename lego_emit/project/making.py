@@ -135,7 +135,9 @@ def _texts(unit: Unit, folder: Path, defined: dict[str, Any], file: Path) -> tup
     from ..pipeline import generate
 
     if not unit.template:
-        emitted = generate(subject(defined, unit.subject, file), unit.target, **unit.options)
+        again = f"Source: {unit.file}:{unit.subject}", "To regenerate: lego-emit build"
+        given = subject(defined, unit.subject, file)
+        emitted = generate(given, unit.target, header=again, **unit.options)
         return tuple(emitted.files(unit.outputs[0]).values())
     names = [unit.subject] if unit.subject else subjects(defined)
     context = {name: subject(defined, name, file) for name in names}

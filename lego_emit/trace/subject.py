@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,9 +21,10 @@ from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError, shown
-from ..ir.program import View
+from ..ir.program import Doc, View
 from ..kinds import is_sympy
 from .calls import call_user_function
+from .docs import doc_of
 from .doubts import doubts, unmet
 from .everywhere import called_everywhere
 from .follow import check_known, check_sizes, follow, go_on
@@ -38,13 +39,13 @@ Outputs = list[tuple[str, Expr]]
 
 @dataclass
 class Traced:
-    """One function: its name, what it computes, what was learned of it, its result, and how that is
+    """One function: its name, what is said of it, what was learned of it, its result, and how that is
     named. size: how many positions there are; spans: (least, end) that are known to hold of each
     output, counted from 0. view: of the layout, where one is wanted. stated: what the user said of it before; form: SymPy expressions that are
     spelled as they stand."""
 
     name: str
-    doc: str
+    doc: Doc
     trace: Trace
     result: Any
     named: Callable[[Any], Outputs]
@@ -100,7 +101,7 @@ class Subject:
 def index_of(trace: Trace, result: Any) -> Subject:
     """What a trace gives as one function, index()."""
     return Subject(
-        "index", "index", [Traced("index", "", trace, result, partial(_outputs, unit="index"))]
+        "index", "index", [Traced("index", Doc(), trace, result, partial(_outputs, unit="index"))]
     )
 
 
@@ -240,14 +241,17 @@ def _of_one_subject(
         told = partial(_doubts, subject, trace)
     else:
         raise _no_subject(subject)
+    said = Doc() if isinstance(subject, Block) else doc_of(subject)
     if isinstance(result, Block):
-        functions = _layout_functions(unit, result, trace, view)
+        functions = _layout_functions(unit, result, trace, view, said)
     elif view:
         raise _no_view(unit, "it gives no layout")
     else:
-        functions = [Traced(unit, _doc(subject, unit), trace, result, partial(_outputs, unit=unit))]
+        functions = [Traced(unit, said, trace, result, partial(_outputs, unit=unit))]
     if sizes and alone:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
+    if isinstance(result, Block) and said.summary:
+        title += f": {said.summary}"
     return Subject(unit, " ".join(title.split()), functions, told)
 
 
@@ -279,7 +283,7 @@ def _of_formulas(
 def _of_one(found: Followed) -> Traced:
     """A function of expressions; what unit.sympy gave and nobody changed keeps its promises."""
     problem, trace = found.problem, found.trace
-    doc = f"The value that {found.name} computes."
+    doc = Doc(f"The value that {found.name} computes.")
 
     def named(_: Any) -> Outputs:
         return [(n, Expr.of(e) - trace.base) for n, e in found.outputs.items()]
@@ -312,14 +316,6 @@ def _is_object(fn: Any) -> bool:
     return not isinstance(fn, type) and inspect.isfunction(vars(type(fn)).get("__call__"))
 
 
-def _doc(fn: Any, unit: str) -> str:
-    doc = getattr(fn, "__doc__", None)
-    if _is_object(fn):
-        doc = type(fn).__call__.__doc__ or doc
-    doc = doc.strip().splitlines() if isinstance(doc, str) else []
-    return doc[0].strip() if doc else f"The index that {unit} computes."
-
-
 def _called(fn: Callable[..., Any], trace: Trace) -> Any:
     result = call_user_function(fn, trace)
     if isinstance(result, Block):
@@ -341,7 +337,9 @@ def _declared(trace: Trace, layout: Block, given: Block) -> Block:
     return layout
 
 
-def _layout_functions(unit: str, layout: Block, trace: Trace, view: bool) -> list[Traced]:
+def _layout_functions(
+    unit: str, layout: Block, trace: Trace, view: bool, said: Doc
+) -> list[Traced]:
     """NAME_apply and, where there is an inverse, NAME_inv."""
     taken = {*trace.signature, *trace.free}
     coordinates = [*(layout.coordinates or index_names(len(layout.dims), taken))]
@@ -383,7 +381,17 @@ def _layout_functions(unit: str, layout: Block, trace: Trace, view: bool) -> lis
         doc += f"; {trace.base - 1} where it is masked." if layout.masks else "."
     else:
         doc = f"({', '.join(results)}) of ({', '.join(coordinates)})."
-    functions = [Traced(f"{unit}_apply", doc, forward, found, named(results), size, spans)]
+    functions = [
+        Traced(
+            f"{unit}_apply",
+            replace(said, summary=doc, returns=""),
+            forward,
+            found,
+            named(results),
+            size,
+            spans,
+        )
+    ]
     if view:
         functions[0].view = _view(unit, layout, forward)
     if layout.has_inverse:
@@ -399,7 +407,17 @@ def _layout_functions(unit: str, layout: Block, trace: Trace, view: bool) -> lis
             size = product_of(layout.physical_dims) if whole else None
             least = -1 if layout.masks_inverse else 0
             spans = [(least, product_of([n])) for n in layout.dims]
-        functions.append(Traced(f"{unit}_inv", doc, back, values, named(coordinates), size, spans))
+        functions.append(
+            Traced(
+                f"{unit}_inv",
+                replace(said, summary=doc, returns=""),
+                back,
+                values,
+                named(coordinates),
+                size,
+                spans,
+            )
+        )
     return functions
 
 
