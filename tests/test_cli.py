@@ -288,7 +288,6 @@ small_by_hand = (lambda i: sys.exit(0), None)
         ("compare o.py:leaves o.py:small --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
         ("verify o.py:leaves -t cpp", "leaves failed on symbols (line 5)"),
         ("bench o.py:small -t cpp", "<lambda> (line 8) cannot be spelled", "SystemExit: 0"),
-        ("show o.py:large", "a table of 1000000000000 positions is too large"),
         ("compare o.py:large o.py:large", "a table of 1000000000000 positions is too large"),
         ("golden update large", "a table of 1000000000000 positions is too large"),
         ("golden update long", "a table of 1000000000000 indices is too large"),

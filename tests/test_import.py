@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -98,3 +99,40 @@ def test_every_name_that_it_offers_is_there():
         assert getattr(lego_emit, name) is not None
     with pytest.raises(AttributeError, match="generat"):
         _ = lego_emit.generat
+
+
+WITHOUT_NUMPY = r"""
+import sys
+from pathlib import Path
+import re
+sys.modules["numpy"] = None
+from pathlib import Path
+from lego_emit import Col, GroupBy, Lookup, Row, TileBy, catalogue, cute, generate, hardware
+from lego_emit.check.exhaustive import as_layout
+from lego_emit.show.compare import compare
+from lego_emit.show.pictures import svg
+from lego_emit.show.sheet import sheet, terminal
+
+for entry in catalogue.values():
+    drawn = svg(sheet(entry(**entry.example)))
+    kept = Path("docs/pictures/catalogue", "-".join(re.findall(r"\w+", entry.name)) + ".svg")
+    assert drawn == kept.read_text(), entry.name
+tiled = TileBy([2, 2], [3, 2]).OrderBy(Row(6, 4))
+table = Lookup([2, 3], [5, 3, 1, 0, 2, 4])
+for layout in (tiled, table, hardware.mma("c"), cute.layout("((4,8),2):((16,1),8)")):
+    assert layout._repr_html_().startswith("<svg")
+    assert terminal(sheet(layout, colour="bank" if layout is tiled else None))
+    layout.apply(*(0 for _ in layout.dims))
+sized = as_layout(lambda M, N: GroupBy([M, N]), {"M": 2, "N": 3}, "layouts.py")
+assert sized.apply(1, 2) == 5 and sized.inv(5) == (1, 2)
+assert table.inv(3) == (0, 1) and table.apply(1, 1) == 2
+assert compare(GroupBy([4, 6]), GroupBy([4, 6]).OrderBy(Col(4, 6))).differ == 22
+unit = generate(tiled, "rust")
+assert "Steps" in unit.explain()
+"""
+
+
+@pytest.mark.slow
+def test_pictures_explanations_and_integers_need_no_numpy():
+    root = Path(__file__).parents[1]
+    subprocess.run([sys.executable, "-c", WITHOUT_NUMPY], cwd=root, check=True)

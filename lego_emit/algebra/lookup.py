@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..entries import Entries
 from ..errors import LayoutError, shown
@@ -19,9 +17,14 @@ from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
 from .sizes import check_sizes, comparable, listed, multiplied, product, way_out
 
+if TYPE_CHECKING:
+    import numpy as np
+
 FILES = (".csv", ".txt", ".npy")
 MOST = 2**24  # entries
 WRITTEN = 16  # entries that repr() writes out
+ROWS = (list, tuple, range)
+DEEPEST = 64  # rows in rows, as NumPy has them
 
 
 class Lookup(Indexable):
@@ -72,32 +75,37 @@ class Lookup(Indexable):
         values = _read(table, self.dims, construct)
         if not many:
             _check_permutation(values, self.dims, construct)
-        self.entries = Entries("table", values.tolist())
+        self.entries = Entries("table", values)
 
     @cached_property
-    def _inverse(self) -> np.ndarray | None:
+    def _inverse(self) -> tuple[int, ...] | None:
         """The row-major index at each position; None where the table is no permutation."""
-        if self.entries.given:
+        if self.entries.given or self.entries.most != len(self.entries) - 1:
             return None
-        values, size = self._values, len(self._values)
-        if self.entries.most != size - 1 or np.bincount(values, minlength=size).min() == 0:
-            return None
-        found = np.empty(size, np.int64)
-        found[values] = np.arange(size)
-        return found
+        found = [-1] * len(self.entries)
+        for place, position in enumerate(self.entries.values):
+            found[position] = place
+        return None if -1 in found else tuple(found)
 
     @cached_property
-    def _values(self) -> np.ndarray:
+    def _values(self) -> tuple[int, ...]:
         if self.entries.given:
             raise LayoutError(
                 f"{self!r}: the table is known at run time only; give Lookup its entries to evaluate it"
             )
-        return np.array(self.entries.values, np.int64)
+        return self.entries.values
+
+    @cached_property
+    def _arrays(self) -> list[np.ndarray]:
+        """The table, and the inverse one where there is one, as arrays."""
+        import numpy as np
+
+        return [np.array(x, np.int64) for x in (self._values, self._inverse) if x is not None]
 
     @cached_property
     def _inverse_entries(self) -> Entries:
         assert self._inverse is not None
-        return Entries("inverse", self._inverse.tolist())
+        return Entries("inverse", self._inverse)
 
     @cached_property
     def _formula(self) -> Block | None:
@@ -105,7 +113,9 @@ class Lookup(Indexable):
         if self.entries.given:
             return None
         try:
-            found = outside("recognize").recognize(self._values, self.dims, formulas=False).layout
+            found = (
+                outside("recognize").recognize(self._arrays[0], self.dims, formulas=False).layout
+            )
         except LayoutError:  # more, or larger entries than it takes
             return None
         return found if found is not None and found.dims == self.dims else None
@@ -159,13 +169,12 @@ class Lookup(Indexable):
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """The table's entry."""
         place = flatten(self.dims, index)
-        return self._values[place] if is_array(place) else int(self._values[place])
+        return self._arrays[0][place] if is_array(place) else self._values[place]
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """Where the table has a position."""
         assert self._inverse is not None
-        place = self._inverse[flat]
-        return unflatten(self.dims, place if is_array(flat) else int(place))
+        return unflatten(self.dims, (self._arrays[1] if is_array(flat) else self._inverse)[flat])
 
     def _value(self) -> tuple[Any, ...]:
         return comparable(self.dims), self.many, self.entries.key
@@ -199,57 +208,70 @@ def _in_short(table: Any) -> str:
     return repr(table) if isinstance(table, str | PathLike) else ".."
 
 
-def _read(table: Any, dims: tuple[int, ...], construct: str) -> np.ndarray:
+def _read(table: Any, dims: tuple[int, ...], construct: str) -> list[int]:
     """The entries in row-major order."""
     size = product(dims)
     if size > MOST:
         raise LayoutError(f"{construct}: {shown(size)} indices; a table has at most {MOST} entries")
-    found = _from_file(table, construct) if isinstance(table, str | PathLike) else _array(table)
+    found = _from_file(table, construct) if isinstance(table, str | PathLike) else _entries(table)
     if isinstance(found, str):
         raise LayoutError(f"{construct}: {found}")
-    if found.size != size or found.shape not in ((size,), dims):
-        given = multiplied(found.shape) if found.ndim else "no"
+    shape, values = found
+    if len(values) != size or shape not in ((size,), dims):
+        given = multiplied(shape) if shape else "no"
         raise LayoutError(
             f"{construct}: {given} entries for {multiplied(dims)} indices; give one for each, in "
             "row-major order or in the shape of the sizes"
         )
-    found = found.reshape(-1)
-    if int(found.min()) < 0 or int(found.max()) >= 2**63:
-        at = int(np.argmax((found < 0) | (found >= 2**63)))
+    if min(values) < 0 or max(values) >= 2**63:
+        at = next(k for k, value in enumerate(values) if not 0 <= value < 2**63)
         raise LayoutError(
-            f"{construct}: entry {_at(at, dims)} is {shown(int(found[at]))}; a position is at least "
+            f"{construct}: entry {_at(at, dims)} is {shown(values[at])}; a position is at least "
             "0 and below 2**63"
         )
-    return found.astype(np.int64)
+    return values
 
 
-def _array(table: Any) -> np.ndarray | str:
-    """A table as an array of integers, or what is wrong with it."""
-    if not isinstance(table, list | tuple | range) and not is_array(table):
+def _entries(table: Any) -> tuple[tuple[int, ...], list[int]] | str:
+    """A table's shape and its integers in row-major order, or what is wrong with it."""
+    if not isinstance(table, ROWS) and not is_array(table):
         return (
             f"the table is {shown(table)}; give a list or an array of integers, or a file of them"
         )
-    if isinstance(table, np.ma.MaskedArray):
+    if hasattr(table, "mask"):
         return "the table is a masked array; filled() puts numbers where it is masked"
     try:
-        found = np.asarray(table)
-    except (ValueError, TypeError, OverflowError):
+        shape, values = _flattened(table, DEEPEST)
+    except ValueError:
         return "the table is no array: its rows are not of one length"
-    if not found.size:
-        return found.astype(np.int64)
-    if found.dtype.kind in "iu" and is_array(table):
-        return found
-    own = np.asarray(table, dtype=object)
-    others = [x for x in own.flat if not is_integer(x)]
+    others = [x for x in values if not is_integer(x)]
     if not others:
-        return found if found.dtype.kind in "iu" else own  # too large for NumPy: the caller says so
+        return shape, list(map(int, values))
     wrong = next((x for x in others if not isinstance(x, float) or x % 1), others[0])
     hint = "; astype(int) makes integers of whole numbers" * isinstance(wrong, float)
     return f"{shown(wrong)} in the table is no integer{hint}"
 
 
-def _from_file(name: str | PathLike[str], construct: str) -> np.ndarray | str:
-    """A file's entries, or what is wrong with it."""
+def _flattened(table: Any, deepest: int) -> tuple[tuple[int, ...], list[Any]]:
+    """The shape of nested rows and what stands in them. Raises ValueError on rows that differ."""
+    if is_array(table):
+        return table.shape, table.reshape(-1).tolist()
+    if not isinstance(table, ROWS):
+        return (), [table]
+    if not any(isinstance(x, ROWS) or is_array(x) for x in table):
+        return (len(table),), list(table)
+    if not deepest:
+        raise ValueError
+    rows = [_flattened(row, deepest - 1) for row in table]
+    if len({shape for shape, _ in rows}) > 1:
+        raise ValueError
+    return (len(rows), *rows[0][0]), [value for _, values in rows for value in values]
+
+
+def _from_file(
+    name: str | PathLike[str], construct: str
+) -> tuple[tuple[int, ...], list[int]] | str:
+    """A file's entries and their shape, or what is wrong with it."""
     path = Path(name)
     if path.suffix not in FILES:
         return f"{str(path)!r} is neither a name nor a file of a table, which ends in {', '.join(FILES)}"
@@ -257,34 +279,37 @@ def _from_file(name: str | PathLike[str], construct: str) -> np.ndarray | str:
         rows = integers(path)
     except LayoutError as error:
         return str(error)
-    if isinstance(rows, np.ndarray):
-        return _array(rows)
+    if is_array(rows):
+        return _entries(rows)
     whole = len({len(row) for row in rows}) == 1 and len(rows) > 1 and len(rows[0]) > 1
-    return _array(rows if whole else [value for row in rows for value in row])
+    return _entries(rows if whole else [value for row in rows for value in row])
 
 
-def _check_permutation(values: np.ndarray, dims: tuple[int, ...], construct: str) -> None:
+def _check_permutation(values: list[int], dims: tuple[int, ...], construct: str) -> None:
     """Raise LayoutError where every entry is below their number, but no permutation; and where it is
     one from 1 on."""
     size = len(values)
-    least, most = int(values.min()), int(values.max())
+    least, most = min(values), max(values)
     if most > size or (most == size and least == 0):
         return
-    counts = np.bincount(values, minlength=size)
+    counts = [0] * (size + 1)
+    for value in values:
+        counts[value] += 1
     if most == size:
-        if counts[1:].min() == 1:
+        if min(counts[1:]) == 1:
             raise LayoutError(
                 f"{construct}: the table is a permutation of 1..{size}; positions count from 0: "
                 "subtract 1, or say many=True if it is meant"
             )
         return
-    if counts.min() == 1:
+    if min(counts[:size]) == 1:
         return
-    twice = int(np.argmax(counts > 1))
-    first, second = (int(k) for k in np.flatnonzero(values == twice)[:2])
+    twice = next(k for k, count in enumerate(counts) if count > 1)
+    first = values.index(twice)
+    second = values.index(twice, first + 1)
     raise LayoutError(
         f"{construct}: {twice} stands at {_at(first, dims)} and at {_at(second, dims)}, and "
-        f"{int(np.argmin(counts))} nowhere: no permutation of 0..{size - 1}. Mend the table, or say "
+        f"{counts.index(0)} nowhere: no permutation of 0..{size - 1}. Mend the table, or say "
         "many=True if it is meant to be many-to-one"
     )
 

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import IndexRangeError, LayoutError, WidthError, shown
 from ..kinds import is_array
 from .figures import unflatten
 from .slices import place_of, run_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 INT64_MAX = 2**63 - 1
 TABLE_MOST = 2**24  # elements of a table: 128 MiB
@@ -75,6 +76,8 @@ def apply(block: Referenced, indices: Sequence[Any]) -> Any:
     ]
     arrays = [value for value in values if is_array(value)]
     if arrays:
+        import numpy as np
+
         _check_width(block)
         try:
             values = np.broadcast_arrays(*values)
@@ -113,6 +116,8 @@ def getitem(layout: Referenced, indices: Sequence[Any]) -> Any:
             first, step, _ = run_of(layout.dims[axis], indices[axis])
             found[axis] = value * step + first
         return apply(layout, found)
+    import numpy as np
+
     for axis, i in enumerate(found):
         if is_array(i) and i.ndim:
             raise IndexRangeError(
@@ -150,6 +155,8 @@ def table(layout: Referenced) -> np.ndarray:
             f"{layout!r}: a table of {layout.size} positions is too large, it has at most "
             f"{TABLE_MOST}; choose smaller sizes"
         )
+    import numpy as np
+
     return apply(layout, unflatten(layout.dims, np.arange(layout.size)))
 
 
@@ -158,6 +165,8 @@ def isqrt_array(x: np.ndarray) -> np.ndarray:
 
     Raises LayoutError on a negative element, WidthError on one beyond int64.
     """
+    import numpy as np
+
     if x.size and int(x.min()) < 0:
         raise LayoutError(f"isqrt({int(x.min())}): only a non-negative integer has a square root")
     if x.size and int(x.max()) > INT64_MAX:
@@ -172,15 +181,15 @@ def isqrt_array(x: np.ndarray) -> np.ndarray:
 def _checked(block: Referenced, place: str, value: Any, n: int) -> Any:
     if is_array(value) and value.ndim:
         if not value.size:
-            return value.astype(np.int64)
+            return value.astype("int64")
         if int(value.min()) < 0 or int(value.max()) >= n:
             wrong = (value < 0) | (value >= n)
-            at = tuple(map(int, np.argwhere(wrong)[0]))
+            at = tuple(int(axis[0]) for axis in wrong.nonzero())
             where = f"element {at[0] if len(at) == 1 else at} of {place}"
             raise IndexRangeError(
                 f"{block!r}: {where} is {int(value[at])}, outside 0..{shown(n - 1)}"
             )
-        return value.astype(np.int64)
+        return value.astype("int64")
     number = int(value)
     if not 0 <= number < n:
         raise IndexRangeError(f"{block!r}: {place} is {shown(number)}, outside 0..{shown(n - 1)}")

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..algebra import reference
 from ..algebra.block import Block
@@ -18,6 +16,9 @@ from ..arith.expr import Expr
 from ..errors import LONGEST, LayoutError, LegoError, line_in, nearest, shown
 from ..kinds import is_integer
 from ..trace.numbered import Numbered
+
+if TYPE_CHECKING:
+    import numpy as np
 
 CHUNK = 2**20  # indices at a time
 MOST = 2**36  # indices that are tried: an hour's work
@@ -115,12 +116,16 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
 
 
 def _chunks(size: int) -> Iterator[np.ndarray]:
+    import numpy as np
+
     for start in range(0, size, CHUNK):
         yield np.arange(start, min(start + CHUNK, size))
 
 
 def _there_and_back(block: Block) -> int:
     """How many indices have a position; each must lie in range and come back."""
+    import numpy as np
+
     masks = block.masks
     held = 0
     for numbers in _chunks(block.size):
@@ -162,6 +167,8 @@ def _flat(block: Block, found: Any) -> Any:
 
 def _results(block: Block, flat: np.ndarray) -> tuple[np.ndarray, ...]:
     """What inv takes for such numbers."""
+    import numpy as np
+
     return (flat,) if block.results is None else np.unravel_index(flat, block.physical_dims)
 
 
@@ -176,6 +183,8 @@ def _filled(block: Block) -> int:
 
 def _one_way(block: Block) -> str:
     """A map without inverse (section III-D): what it is; nothing can be wrong with it."""
+    import numpy as np
+
     flat = _flat(block, reference.table(block))
     values, counts = np.unique(flat, return_counts=True)
     among = f"{int(values[0])}..{int(values[-1])}"

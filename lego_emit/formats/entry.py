@@ -5,15 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
 from ..errors import LayoutError, LegoError, nearest, shown
 from ..kinds import is_array, is_integer
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Maker = Callable[..., Block]
 EMPTY = inspect.Parameter.empty
@@ -202,6 +203,8 @@ catalogue = Catalogue()
 
 def _makes(layout: Block, table: np.ndarray) -> bool:
     """Whether a layout gives these positions; a few are looked at first, for most are other ones."""
+    import numpy as np
+
     places = np.random.default_rng(0).integers(table.size, size=TRIED).tolist()
     some = (tuple(map(int, np.unravel_index(k, table.shape))) for k in places)
     if any(reference.apply(layout, index) != table[index] for index in some):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..errors import shown
-from ..show.cells import PLAIN, Sheet, by_bank
+from ..show.cells import Cell, Labels, Sheet, by_bank
 from .access import called
 from .conflicts import touched
 from .memories import NVIDIA
@@ -27,15 +25,15 @@ def conflict_sheet(
     eight registers. Arguments and errors as those of bank_conflicts."""
     construct = called("bank_conflicts", memory, access)
     found = touched(memory, access, element_bytes, gpu, registers, construct)[0].T[:SHOWN]
+    offsets = found.tolist()
     height, width = found.shape
     sheet = Sheet(
         f"{getattr(access, '__name__', None) or shown(access)} in {memory!r}",
         (height, width),
-        found,
-        np.arange(height * width).reshape(height, width),
-        np.full(found.shape, PLAIN),
-        tuple(map(str, range(height))),
-        tuple(map(str, range(width))),
+        (height, width),
+        lambda row, column: Cell(offsets[row][column], row * width + column),
+        Labels([height]),
+        Labels([width]),
         (1, 8),
         axes="register, lane",
     )

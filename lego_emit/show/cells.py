@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from math import prod
+from typing import NamedTuple, overload
 
-import numpy as np
-
+from ..algebra.digits import taken_apart
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
 
@@ -17,6 +18,7 @@ STRIP = 32  # cells in a row of a line that is folded
 HUES = 32  # colours of numbers: so many, then again
 BANKS = 32  # of shared memory, each of BANK bits
 BANK = 32
+MOST_STEPS = 2**20  # cells of a path through memory
 
 # Tol's "light" scheme, made for black text on coloured cells and for every kind of colour vision
 # (personal.sron.nl/~pault), and the nearest of the 256 colours that terminals have.
@@ -39,50 +41,89 @@ def _tint(hue: str, part: float) -> tuple[str, int]:
 PALETTE = (*_LIGHT, *(_tint(hue, part) for part in (0.5, -0.18, 0.75) for hue, _ in _LIGHT[:PLAIN]))
 
 
-def hues(numbers: np.ndarray) -> np.ndarray:
-    """Colours of the palette for numbers: HUES different ones."""
-    shade = numbers % HUES
-    return np.where(shade < PLAIN, shade, shade + 1)
+def hue(number: int) -> int:
+    """A colour of the palette for a number: HUES different ones."""
+    shade = number % HUES
+    return shade if shade < PLAIN else shade + 1
 
 
-def banks(positions: np.ndarray, bits: int) -> np.ndarray:
-    """The bank of shared memory of each position, in elements of so many bits."""
+def bank(position: int, bits: int) -> int:
+    """The bank of shared memory of a position, in elements of so many bits."""
     if not is_integer(bits) or bits < 1:
         raise LayoutError(f"bits is {shown(bits)}; give an element's width, as 16 for a half")
-    return positions * bits // BANK % BANKS
+    return position * bits // BANK % BANKS
+
+
+class Cell(NamedTuple):
+    """One cell of a sheet.
+
+    position: its physical position, MASKED or NONE. logical: its flat logical index, or MASKED where
+    padding is stored. colour: of the palette.
+    """
+
+    position: int
+    logical: int
+    colour: int = PLAIN
+
+
+NO_CELL = Cell(NONE, MASKED)
+
+
+class Labels(Sequence[str]):
+    """The indices of some sizes, as texts; of one size in steps."""
+
+    def __init__(self, sizes: Sequence[int], step: int = 1):
+        self.sizes, self.step, self._size = sizes, step, prod(sizes)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, k: int) -> str: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
+        if isinstance(k, slice):
+            return tuple(self[i] for i in range(self._size)[k])
+        if not -self._size <= k < self._size:
+            raise IndexError(k)
+        index = taken_apart(self.sizes, k % self._size) if self.sizes else []
+        return ",".join(str(i * self.step) for i in index)
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A layout's cells in rows and columns.
+    """A layout's cells in rows and columns, each worked out when it is looked at.
 
-    positions: the physical position in each cell, MASKED or NONE. logical: its flat logical index,
-    or MASKED where padding is stored. colours: of the palette. blocks: after how many rows and
-    columns a gap stands. axes: what rows and columns are, for a table. deep: lines in a cell.
+    shape: how many rows and columns. find: the cell in a row and a column. blocks: after how many
+    rows and columns a gap stands. axes: what rows and columns are, for a table. deep: lines in a
+    cell.
     """
 
     title: str
     dims: tuple[int, ...]
-    positions: np.ndarray
-    logical: np.ndarray
-    colours: np.ndarray
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
+    shape: tuple[int, int]
+    find: Callable[[int, int], Cell]
+    rows: Sequence[str]
+    columns: Sequence[str]
     blocks: tuple[int, int]
     inverse: bool = False
     axes: str = ""
     deep: int = 1
 
+    @cached_property
+    def cell(self) -> Callable[[int, int], Cell]:
+        """find, each cell once."""
+        return cache(self.find)
+
     def index(self, row: int, column: int) -> str:
         """The logical index in a cell, as text."""
-        number = int(self.logical[row, column])
-        if number < 0:
-            return "-"
-        return ",".join(str(int(i)) for i in np.unravel_index(number, self.dims))
+        number = self.cell(row, column).logical
+        return "-" if number < 0 else ",".join(map(str, taken_apart(self.dims, number)))
 
     def text(self, row: int, column: int) -> str:
         """What a cell says."""
-        position = int(self.positions[row, column])
+        position = self.cell(row, column).position
         if position == NONE:
             return ""
         if self.inverse:
@@ -95,65 +136,61 @@ class Sheet:
 
     def note(self, row: int, column: int) -> str:
         """What a cell says under the mouse."""
-        position = int(self.positions[row, column])
+        position, logical, _ = self.cell(row, column)
         where = "masked" if position == MASKED else str(position)
-        padding = int(self.logical[row, column]) == MASKED
-        index = "padding" if padding else f"[{self.index(row, column)}]"
+        index = "padding" if logical == MASKED else f"[{self.index(row, column)}]"
         if self.inverse:
             return f"{where} holds {index}"
         return f"{index} is {'masked' if position == MASKED else f'at {where}'}"
 
-    @property
-    def widest(self) -> int:
-        """The letters of the longest text."""
-        if self.inverse:
-            return sum(len(str(n - 1)) for n in self.dims) + len(self.dims) - 1
-        return len(str(int(self.positions.max())))
-
     @cached_property
     def path(self) -> list[tuple[int, int]]:
         """The cells in the order of memory. Raises LayoutError where two share a position."""
-        cells = np.argwhere(self.positions >= 0)
-        positions = self.positions[self.positions >= 0]
-        if len(np.unique(positions)) != len(positions):
+        height, width = self.shape
+        if height * width > MOST_STEPS:
             raise LayoutError(
-                f"{self.title}: several indices have one position, so there is no path through "
-                "memory; leave --order out"
+                f"{self.title}: {height * width} steps, a path through memory has at most "
+                f"{MOST_STEPS}; choose smaller sizes, or leave --order out"
             )
-        return [tuple(cell) for cell in cells[np.argsort(positions)].tolist()]
+        found: dict[int, tuple[int, int]] = {}
+        for row in range(height):
+            for column in range(width):
+                position = self.cell(row, column).position
+                if position >= 0 and found.setdefault(position, (row, column)) != (row, column):
+                    raise LayoutError(
+                        f"{self.title}: several indices have one position, so there is no path "
+                        "through memory; leave --order out"
+                    )
+        return [found[position] for position in sorted(found)]
 
 
 def by_bank(page: Sheet, bits: int) -> Sheet:
     """The sheet coloured by the bank of each position."""
-    held = page.positions >= 0
-    if page.inverse:
-        held &= page.logical >= 0
-    found = np.where(held, hues(banks(page.positions, bits)), PLAIN)
-    return replace(page, colours=found, title=f"{page.title}: coloured by bank, {bits} bits each")
+    bank(0, bits)
+
+    def find(row: int, column: int) -> Cell:
+        cell = page.cell(row, column)
+        held = cell.position >= 0 and not (page.inverse and cell.logical < 0)
+        return cell._replace(colour=hue(bank(cell.position, bits)) if held else PLAIN)
+
+    return replace(page, find=find, title=f"{page.title}: coloured by bank, {bits} bits each")
 
 
 def folded(line: Sheet, width: int = STRIP) -> Sheet:
     """A line of cells in rows of this width."""
-    size = line.positions.shape[1]
+    size = line.shape[1]
     width = min(width, size)
     height = -(-size // width)
 
-    def laid(values: np.ndarray, rest: int) -> np.ndarray:
-        padded = np.full(height * width, rest)
-        padded[:size] = values.ravel()
-        return padded.reshape(height, width)
+    def find(row: int, column: int) -> Cell:
+        at = row * width + column
+        return line.cell(0, at) if at < size else NO_CELL
 
     return replace(
         line,
-        positions=laid(line.positions, NONE),
-        logical=laid(line.logical, MASKED),
-        colours=laid(line.colours, PLAIN),
-        rows=tuple(str(k * width) for k in range(height)),
-        columns=labels([width]),
+        shape=(height, width),
+        find=find,
+        rows=Labels([height], width),
+        columns=Labels([width]),
         blocks=(height, width),
     )
-
-
-def labels(sizes: Sequence[int]) -> tuple[str, ...]:
-    """All indices of some sizes, as text."""
-    return tuple(",".join(map(str, index)) for index in np.ndindex(*sizes)) if sizes else ("",)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import product
+from statistics import median
+from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.digits import flattened, taken_apart
 from ..algebra.reference import table
 from ..errors import LayoutError
-from ..tables import Table, differences
+
+MOST = 20  # differences that are shown
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Comparison:
     indices: int
     differ: int
     first: tuple[str, ...]
-    runs: np.ndarray | None
+    runs: list[int] | None
 
     def __bool__(self) -> bool:
         return not self.differ
@@ -36,11 +40,11 @@ class Comparison:
         lines = [f"{self.differ} of {self.indices} indices differ", *self.first]
         if self.runs is None:
             lines.append("no re-layout: one of them has several indices at one position")
-        elif len(self.runs):
-            least, most = int(self.runs.min()), int(self.runs.max())
+        elif self.runs:
+            least, most = min(self.runs), max(self.runs)
             each = f"{least} element{'s' * (least > 1)} each"
             if least != most:
-                each = f"{least} to {most} elements, {np.median(self.runs):g} in the median"
+                each = f"{least} to {most} elements, {median(self.runs):g} in the median"
             lines.append(
                 f"a copy from the first to the second: {len(self.runs)} contiguous "
                 f"run{'s' * (len(self.runs) > 1)} of {each}"
@@ -52,7 +56,7 @@ def compare(one: Block, other: Block) -> Comparison:
     """Compare two layouts of integer sizes index by index.
 
     Layouts of different shapes but as many elements are compared by their flat logical index.
-    Raises LayoutError where the numbers of elements differ.
+    Raises LayoutError where the numbers of elements differ, or are too large for a table.
     """
     if one.size != other.size:
         raise LayoutError(
@@ -61,25 +65,36 @@ def compare(one: Block, other: Block) -> Comparison:
         )
     a, b = _flat(one), _flat(other)
     shape = one.dims if one.dims == other.dims else (one.size,)
-    found = differences(*(Table.of("apply", x.reshape(shape)) for x in (a, b)))
-    return Comparison(one.size, int((a != b).sum()), tuple(found), _runs(a, b))
+    where = [k for k in range(one.size) if a[k] != b[k]]
+    first = [f"apply{taken_apart(shape, k)}: {a[k]} -> {b[k]}" for k in where[:MOST]]
+    if len(where) > MOST:
+        first.append(f"and {len(where) - MOST} more of {one.size}")
+    return Comparison(one.size, len(where), tuple(first), _runs(a, b))
 
 
-def _flat(layout: Block) -> np.ndarray:
+def _flat(layout: Block) -> list[int]:
     """The position of every index; of several results their row-major flat index."""
-    found = table(layout)
-    if not isinstance(found, tuple):
-        return np.broadcast_to(found, layout.size)
-    every = tuple(np.broadcast_to(x, layout.size) for x in found)
-    return np.asarray(np.ravel_multi_index(every, layout.physical_dims))
+
+    def position(found: Any) -> Any:
+        return flattened(layout.physical_dims, found) if isinstance(found, tuple) else found
+
+    try:
+        found = position(table(layout))
+    except ModuleNotFoundError:  # one by one where there is no NumPy
+        indices = product(*map(range, layout.dims))
+        return [position(layout.reference_apply(index)) for index in indices]
+    return found.tolist() if found.ndim else [int(found)] * layout.size
 
 
-def _runs(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
-    both = (a >= 0) & (b >= 0)
-    order = np.argsort(a[both])
-    source, target = a[both][order], b[both][order]
-    if len(np.unique(source)) != len(source) or len(np.unique(target)) != len(target):
+def _runs(a: Sequence[int], b: Sequence[int]) -> list[int] | None:
+    both = [(p, q) for p, q in zip(a, b, strict=True) if p >= 0 and q >= 0]
+    if len({p for p, _ in both}) != len(both) or len({q for _, q in both}) != len(both):
         return None
-    breaks = np.flatnonzero((np.diff(source) != 1) | (np.diff(target) != 1)) + 1
-    ends = np.concatenate([[0], breaks, [len(source)]])
-    return np.diff(ends) if len(source) else np.zeros(0, int)
+    both.sort()
+    runs: list[int] = []
+    for k, (p, q) in enumerate(both):
+        if k and both[k - 1] == (p - 1, q - 1):
+            runs[-1] += 1
+        else:
+            runs.append(1)
+    return runs

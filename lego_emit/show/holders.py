@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import prod
 
-import numpy as np
-
 from ..algebra.block import Block
+from ..algebra.digits import flattened, taken_apart
 from ..algebra.labels import listed
 from ..algebra.strided import Strided, Swizzled
 from ..errors import LayoutError, nearest, shown
 from ..kinds import is_integer
-from .cells import MASKED, PLAIN, STRIP, Sheet, banks, folded, hues, labels
+from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, folded, hue
 
 VIEWS = ("tensor", "hardware")
 MOST_CELLS = 2**16
@@ -48,7 +48,7 @@ class Holders(Sheet):
 
     def lines(self, row: int, column: int) -> Sequence[str]:
         """The holders in a cell, or the element; "-" where there is none."""
-        number = int(self.logical[row, column])
+        number = self.cell(row, column).logical
         return self.texts.get(number, ("-",)) if number >= 0 else ("",)
 
     def text(self, row: int, column: int) -> str:
@@ -57,16 +57,9 @@ class Holders(Sheet):
 
     def note(self, row: int, column: int) -> str:
         """What a cell says under the mouse."""
-        number = int(self.logical[row, column])
         if self.inverse:
             return f"[{self.index(row, column)}]: {self.text(row, column)}"
-        place = np.unravel_index(number, self.dims)
-        return f"[{','.join(map(str, map(int, place)))}] holds [{self.text(row, column)}]"
-
-    @property
-    def widest(self) -> int:
-        """The letters of the longest line."""
-        return max(len(line) for lines in self.texts.values() for line in lines)
+        return f"[{self.index(row, column)}] holds [{self.text(row, column)}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +69,8 @@ class Points:
     title: str
     ins: dict[str, int]
     outs: dict[str, int]
-    index: np.ndarray  # a row for each input
-    found: np.ndarray  # a row for each result
+    index: list[tuple[int, ...]]  # in row-major order
+    found: list[tuple[int, ...]]  # the results of each
 
     @property
     def order(self) -> list[int]:
@@ -94,15 +87,15 @@ class Points:
         letter = LETTERS.get(name)
         return f"{letter if letter and letters.count(letter) == 1 else name}{value}"
 
-    def labels(self, inputs: Sequence[int]) -> tuple[str, ...]:
+    def labels(self, inputs: Sequence[int]) -> Sequence[str]:
         """For each index of some inputs their values."""
         sizes = [[*self.ins.values()][k] for k in inputs]
         known = all([*self.ins][k] in LETTERS for k in inputs)
         if not known:
-            return labels(sizes)
+            return Labels(sizes)
         return tuple(
             " ".join(self.label(k, v) for k, v in zip(inputs, index, strict=True))
-            for index in np.ndindex(*sizes)
+            for index in product(*map(range, sizes))
         )
 
 
@@ -142,7 +135,7 @@ def holders(
         colour = "bank" if len(points.outs) == 1 else names[0]
     numbers = _numbers(points, colour, bits, layout)
     colour = f"{colour}, {bits} bits each" if colour == "bank" else colour
-    return (_tensor if view == "tensor" else _hardware)(points, hues(numbers), colour)
+    return (_tensor if view == "tensor" else _hardware)(points, [hue(n) for n in numbers], colour)
 
 
 def _points(layout: Block, tile: Sequence[int] | None) -> Points:
@@ -163,18 +156,17 @@ def _points(layout: Block, tile: Sequence[int] | None) -> Points:
             f"{layout!r}: view, tile and an input's colour are for layouts with named coordinates, "
             "and for Strided ones of two modes, threads and values; leave them out"
         )
-    index = np.stack(np.unravel_index(np.arange(layout.size), layout.dims))
-    made = layout.apply(*index)
-    parts = made if isinstance(made, tuple) else (made,)
-    found = np.stack([np.broadcast_to(np.asarray(p), index.shape[1:]) for p in parts])
-    least = int(found.min())
+    index = list(product(*map(range, layout.dims)))
+    made = map(layout.reference_apply, index)
+    found = [r if isinstance(r, tuple) else (r,) for r in made]
+    least = min(map(min, found))
     if least < 0:
         raise LayoutError(f"{layout!r}: the position {least} is in no tensor")
     ins = dict(zip(names, layout.dims, strict=True))
     if layout.results is not None:
         outs = dict(zip(layout.results, layout.physical_dims, strict=True))
     else:
-        outs = {"position": max(layout.physical_size, int(found.max()) + 1)}
+        outs = {"position": max(layout.physical_size, max(found)[0] + 1)}
     points = Points(repr(layout), ins, outs, index, found)
     return points if tile is None else _tiled(points, listed(tile))
 
@@ -187,29 +179,26 @@ def _tiled(points: Points, tile: list[int]) -> Points:
         )
     if not tile or not all(map(is_integer, tile)):
         raise LayoutError(f"{points.title}: tile is {shown(tile)}; give sizes, as 8,8")
-    last = int(points.found.max())
+    last = max(points.found)[0]
     if min(tile, default=0) < 1 or last >= prod(tile):
         raise LayoutError(
             f"{points.title}: the position {last} is outside a tile of {tile}; give sizes "
             f"whose product is at least {last + 1}"
         )
-    rest, parts = points.found[0], []
-    for n in tile:
-        parts.append(rest % n)
-        rest = rest // n
+    turned = tile[::-1]
+    found = [tuple(reversed(taken_apart(turned, position))) for (position,) in points.found]
     outs = {f"dim{k}": n for k, n in enumerate(tile)}
-    return Points(
-        f"{points.title}, tile {tuple(tile)}", points.ins, outs, points.index, np.stack(parts)
-    )
+    return Points(f"{points.title}, tile {tuple(tile)}", points.ins, outs, points.index, found)
 
 
-def _numbers(points: Points, colour: str, bits: int, layout: Block) -> np.ndarray:
+def _numbers(points: Points, colour: str, bits: int, layout: Block) -> list[int]:
     """What is coloured, for each index."""
     names = [*points.ins]
     if colour not in names and ALIKE.get(colour) in names:
         colour = ALIKE[colour]
     if colour in names:
-        return points.index[names.index(colour)]
+        axis = names.index(colour)
+        return [index[axis] for index in points.index]
     if colour != "bank":
         known = [*names, "bank"]
         raise LayoutError(
@@ -221,10 +210,10 @@ def _numbers(points: Points, colour: str, bits: int, layout: Block) -> np.ndarra
             f"{points.title}: a bank is asked for a layout whose one result is a position in "
             "memory; compose it with one"
         )
-    return banks(points.found[0], bits)
+    return [bank(position, bits) for (position,) in points.found]
 
 
-def _tensor(points: Points, colours: np.ndarray, colour: str) -> Sheet:
+def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
     wide = {n: size for n, size in points.outs.items() if size > 1}
     if len(wide) > 2:
         raise LayoutError(
@@ -239,23 +228,20 @@ def _tensor(points: Points, colours: np.ndarray, colour: str) -> Sheet:
             'take a part by sublayout(inputs, outputs), or view="hardware"'
         )
     # One result is a memory: its positions lie in a line.
-    flat = np.asarray(np.ravel_multi_index(tuple(points.found), shape))
+    flat = [flattened(shape, results) for results in points.found]
     order = points.order
     single = not {*points.ins} & {*LETTERS}
     texts: dict[int, list[str]] = {}
-    sequence = np.lexsort([points.index[k] for k in reversed(order)])
-    shade = np.full(size, PLAIN)
-    for k in sequence.tolist():
-        values = [int(points.index[i, k]) for i in order]
+    shade: dict[int, int] = {}
+    for k in sorted(range(len(flat)), key=lambda k: [points.index[k][i] for i in order]):
+        values = [points.index[k][i] for i in order]
         said = (
             ",".join(map(str, values))
             if single
             else " ".join(points.label(i, v) for i, v in zip(order, values, strict=True))
         )
-        at = int(flat[k])
-        if at not in texts:
-            shade[at] = colours[k]
-        texts.setdefault(at, []).append(said)
+        shade.setdefault(flat[k], colours[k])
+        texts.setdefault(flat[k], []).append(said)
     deep = max(map(len, texts.values()))
     if deep > MOST_HOLDERS:
         raise LayoutError(
@@ -265,17 +251,21 @@ def _tensor(points: Points, colours: np.ndarray, colour: str) -> Sheet:
     axes = [*points.outs] if len(points.outs) == 2 else [*wide] or [*points.outs][:1]
     down, across = axes if len(axes) == 2 else ("", axes[0])
     height, width = points.outs[down] if down else 1, points.outs[across]
-    numbers = np.arange(size).reshape(height, width)
-    held = np.isin(numbers, [*texts])
+
+    def find(row: int, column: int) -> Cell:
+        number = row * width + column
+        if number not in texts:
+            return Cell(MASKED, number)
+        return Cell(number, number, shade[number])
+
     said = f"{down} down, {across} across" if down else across
     page = Holders(
         f"{points.title}: tensor view, {said}; coloured by {colour}",
         shape,
-        np.where(held, numbers, MASKED),
-        numbers,
-        shade.reshape(height, width),
-        labels([height]) if down else ("",),
-        labels([width]),
+        (height, width),
+        find,
+        Labels([height] if down else []),
+        Labels([width]),
         (height, width),
         inverse=True,
         axes=f"{down}/{across}" if down else across,
@@ -286,27 +276,30 @@ def _tensor(points: Points, colours: np.ndarray, colour: str) -> Sheet:
     return page if down or width <= STRIP else folded(page)
 
 
-def _hardware(points: Points, colours: np.ndarray, colour: str) -> Sheet:
+def _hardware(points: Points, colours: list[int], colour: str) -> Sheet:
     names, sizes = [*points.ins], [*points.ins.values()]
     order = points.order
     rows, columns = order[:-1], order[-1:]
     height, width = prod(sizes[k] for k in rows), prod(sizes[k] for k in columns)
-    flat = np.asarray(np.ravel_multi_index(tuple(points.found), tuple(points.outs.values())))
-    rest = [k for k in range(len(sizes)) if k not in order]
+    flat = [flattened([*points.outs.values()], results) for results in points.found]
 
-    def laid(values: np.ndarray) -> np.ndarray:
-        return values.reshape(sizes).transpose([*rest, *order]).reshape(height, width)
+    def find(row: int, column: int) -> Cell:
+        digits = taken_apart([sizes[k] for k in order], row * width + column)
+        index = [0] * len(sizes)
+        for k, digit in zip(order, digits, strict=True):
+            index[k] = digit
+        number = flattened(sizes, index)
+        return Cell(flat[number], number, colours[number])
 
-    texts = {k: (",".join(map(str, column)),) for k, column in enumerate(points.found.T.tolist())}
+    texts = {k: (",".join(map(str, results)),) for k, results in enumerate(points.found)}
     said = [" ".join(names[k] for k in part) for part in (rows, columns)]
     page = Holders(
         f"{points.title}: hardware view, {', '.join(points.outs)} of each {', '.join(names)}; "
         f"coloured by {colour}",
         tuple(sizes),
-        laid(flat),
-        laid(np.arange(len(flat))),
-        laid(colours),
-        points.labels(rows) if rows else ("",),
+        (height, width),
+        find,
+        points.labels(rows) if rows else Labels([]),
         points.labels(columns),
         (sizes[rows[-1]] if len(rows) > 1 else height, width),
         axes="/".join(part for part in said if part),

@@ -86,13 +86,13 @@ def svg(page: Sheet, order: bool = False) -> str:
 
     order: arrows from each cell to the next one in memory, dashed where it is no neighbour.
     """
-    rows, columns = (kept(n, MOST) for n in page.positions.shape)
+    rows, columns = (kept(n, MOST) for n in page.shape)
     cells = [(r, c) for r in rows for c in columns if r is not None and c is not None]
     longest = max(len(line) for r, c in cells for line in page.lines(r, c))
     tall = _tall(page)
     labels = max(len(page.columns[c]) for c in columns if c is not None)
     width = max(HEIGHT, round(LETTER * longest + 14), round(6.5 * labels + 6))
-    left = MARGIN + 7 * max(map(len, page.rows)) + 6
+    left = MARGIN + 7 * max(len(page.rows[r]) for r in rows if r is not None) + 6
     top = MARGIN + 16
     ys = _places(rows, page.blocks[0], top, tall)
     xs = _places(columns, page.blocks[1], left, width)
@@ -122,7 +122,9 @@ def svg(page: Sheet, order: bool = False) -> str:
     anchor = "start" if order else "middle"
     out.append(f'<g font-size="{size}" fill="#111" text-anchor="{anchor}">')
     for r, c in cells:
-        if page.positions[r, c] not in ((NONE,) if isinstance(page, Holders) else (MASKED, NONE)):
+        if page.cell(r, c).position not in (
+            (NONE,) if isinstance(page, Holders) else (MASKED, NONE)
+        ):
             dx, said = 4 if order else width / 2, page.lines(r, c)
             first = 0 if order else (tall - HEIGHT - LINE * (len(said) - 1)) / 2
             for k, line in enumerate(said):
@@ -160,11 +162,11 @@ def _text(x: float, y: float, text: str, more: str = "") -> str:
 
 
 def _cell(page: Sheet, r: int, c: int, x: float, y: float, width: float) -> str:
-    position = int(page.positions[r, c])
+    position, logical, colour = page.cell(r, c)
     if position == NONE:
         return ""
-    fill = PALETTE[int(page.colours[r, c])][0]
-    if position == MASKED or int(page.logical[r, c]) == MASKED:
+    fill = PALETTE[colour][0]
+    if MASKED in (position, logical):
         fill = "#f6f6f6"
     return (
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{_tall(page)}" fill="{fill}">'
@@ -175,13 +177,13 @@ def _cell(page: Sheet, r: int, c: int, x: float, y: float, width: float) -> str:
 def _outlines(page, rows, columns, xs, ys, width) -> list[str]:
     """Lines between cells of different colours, and around the grid."""
     lines, tall = [], _tall(page)
-    height, across = page.positions.shape
+    height, across = page.shape
 
     def kind(r: int, c: int) -> int:
         if not (0 <= r < height and 0 <= c < across):
             return NONE
-        position = int(page.positions[r, c])
-        return position if position < 0 else int(page.colours[r, c])
+        position, _, colour = page.cell(r, c)
+        return position if position < 0 else colour
 
     for r, y in ys.items():
         for c, x in xs.items():

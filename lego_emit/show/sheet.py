@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 
-import numpy as np
-
 from ..algebra.block import Block
+from ..algebra.digits import flattened, taken_apart
 from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
 from ..algebra.padded import Padded
-from ..algebra.reference import table
 from ..errors import LayoutError
-from .cells import MASKED, PALETTE, PLAIN, STRIP, Sheet, by_bank, folded, labels
+from .cells import MASKED, PALETTE, PLAIN, STRIP, Cell, Labels, Sheet, by_bank, folded
 from .holders import holders, is_named
 
 GEOMETRY = 2**16  # elements up to which tiles are looked for
@@ -51,57 +50,60 @@ def sheet(
 
 
 def _positions(layout: Block, inverse: bool) -> Sheet:
-    flat = table(layout)
-    logical = np.arange(layout.size)
+    if not layout.is_concrete:
+        raise LayoutError(f"{layout!r}: a picture needs integer sizes")
+    colour = _colouring(layout)
     if inverse:
         layout.inv(0)  # raises where there is none
-        return _memory(layout, flat, _colours(layout, flat))
-    colours = _colours(layout, flat)
-    tiled = _tiling(layout)
-    if tiled is None:
-        shape, axes = layout.dims, tuple(range(len(layout.dims)))
-        parts = shape
-    else:
-        parts, rank = layout.dims, len(tiled[0])
-        axes = tuple(k + rank * h for k in range(rank) for h in range(len(tiled)))
-        shape = tuple(prod(tile[k] for tile in tiled) for k in range(rank))
+        return _memory(layout, colour)
+    tiled = _tiling(layout) or (layout.dims,)
+    rank = len(tiled[0])
+    shape = tuple(prod(tile[k] for tile in tiled) for k in range(rank))
     # The last axis runs along a row, the one before down the column, and so on in turn.
-    order = range(len(shape))
-    down = [k for k in order if (len(shape) - 1 - k) % 2]
-    across = [k for k in order if not (len(shape) - 1 - k) % 2]
-    height, width = prod(shape[k] for k in down), prod(shape[k] for k in across)
+    down = [k for k in range(rank) if (rank - 1 - k) % 2]
+    across = [k for k in range(rank) if not (rank - 1 - k) % 2]
+    sizes = [[shape[k] for k in part] for part in (down, across)]
 
-    def laid(values: np.ndarray) -> np.ndarray:
-        spatial = values.reshape(parts).transpose(axes).reshape(shape)
-        return spatial.transpose([*down, *across]).reshape(height, width)
+    def find(row: int, column: int) -> Cell:
+        place = [0] * rank
+        for axes, n, at in ((down, sizes[0], row), (across, sizes[1], column)):
+            for k, i in zip(axes, taken_apart(n, at) if axes else (), strict=True):
+                place[k] = i
+        digits = [taken_apart([tile[k] for tile in tiled], place[k]) for k in range(rank)]
+        index = tuple(i for level in zip(*digits, strict=True) for i in level)
+        return Cell(
+            int(layout.reference_apply(index)), flattened(layout.dims, index), colour(index)
+        )
 
-    blocks = (shape[down[-1]] if down else 1, shape[-1])
     found = Sheet(
         repr(layout),
         layout.dims,
-        laid(flat),
-        laid(logical),
-        laid(colours),
-        labels([shape[k] for k in down]),
-        labels([shape[k] for k in across]),
-        blocks,
+        (prod(sizes[0]), prod(sizes[1])),
+        find,
+        Labels(sizes[0]),
+        Labels(sizes[1]),
+        (shape[down[-1]] if down else 1, shape[-1]),
     )
-    return folded(found) if len(shape) == 1 and width > STRIP else found
+    return folded(found) if rank == 1 and shape[0] > STRIP else found
 
 
-def _memory(layout: Block, flat: np.ndarray, colours: np.ndarray) -> Sheet:
-    held = flat >= 0
+def _memory(layout: Block, colour: Colouring) -> Sheet:
     size = layout.physical_size
-    logical, tiles = np.full(size, MASKED), np.full(size, PLAIN)
-    logical[flat[held]], tiles[flat[held]] = np.flatnonzero(held), colours[held]
+
+    def find(_: int, position: int) -> Cell:
+        index = layout.reference_inv(position)
+        inside = all(0 <= i < n for i, n in zip(index, layout.dims, strict=True))
+        if not inside or layout.reference_apply(index) != position:
+            return Cell(position, MASKED)
+        return Cell(position, flattened(layout.dims, index), colour(index))
+
     strip = Sheet(
         f"{layout!r}: memory",
         layout.dims,
-        np.arange(size)[None],
-        logical[None],
-        tiles[None],
-        ("",),
-        labels([size]),
+        (1, size),
+        find,
+        Labels([]),
+        Labels([size]),
         (1, size),
         inverse=True,
     )
@@ -110,6 +112,8 @@ def _memory(layout: Block, flat: np.ndarray, colours: np.ndarray) -> Sheet:
 
 
 # -- tiles ---------------------------------------------------------------------------------------
+
+Colouring = Callable[[Sequence[int]], int]  # the colour of a logical index
 
 
 def _tiling(block: Block) -> tuple[tuple[int, ...], ...] | None:
@@ -120,36 +124,37 @@ def _tiling(block: Block) -> tuple[tuple[int, ...], ...] | None:
     return None
 
 
-def _colours(block: Block, flat: np.ndarray) -> np.ndarray:
-    """A colour for each logical index: its tile's, in the logical view where it names tiles, else
-    in memory."""
+def _colouring(block: Block) -> Colouring:
+    """Each logical index in its tile's colour: a tile of the logical view where it names tiles, else
+    one of memory."""
     if isinstance(block, Padded):
-        whole = _colours(block.layout, table(block.layout)).reshape(block.layout.dims)
-        return whole[tuple(map(slice, block.n))].reshape(-1)
+        return _colouring(block.layout)
     layout = block.layout if isinstance(block, ExpandBy) else block
     dims = layout.dims
     if isinstance(layout, Layout) and len(layout.tiles) > 1:
         outer = layout.tiles[0]
-        inner = prod(dims) // prod(outer)
-        return _varied(np.unravel_index(np.arange(layout.size) // inner, outer))
-    plain = np.full(layout.size, PLAIN)
-    if not layout.has_inverse or (layout.size > GEOMETRY and not _levels(layout)):
-        return plain
-    if layout is not block:
-        flat = table(layout)
-    length = _levels(layout) or _box(dims, flat)
+        inner = layout.size // prod(outer)
+        return lambda index: _varied(taken_apart(outer, flattened(dims, index) // inner))
+    if not layout.has_inverse or layout.size > GEOMETRY:
+        return lambda _: PLAIN
+    # The logical indices in the order of memory, axis by axis.
+    order = sorted(product(*map(range, dims)), key=layout.reference_apply)
+    axes = list(zip(*order, strict=True))
+    length = _levels(layout) or _box(dims, axes)
     if not length:
-        return plain
-    corners = np.stack(np.unravel_index(np.argsort(flat), dims)).reshape(len(dims), -1, length)
-    firsts = [np.unique(axis.min(axis=1), return_inverse=True)[1] for axis in corners]
-    return _varied(firsts)[flat // length]
+        return lambda _: PLAIN
+    starts = range(0, layout.size, length)
+    corners = [[min(axis[k : k + length]) for k in starts] for axis in axes]
+    ranks = [{n: k for k, n in enumerate(sorted(set(axis)))} for axis in corners]
+    firsts = [[rank[n] for n in axis] for rank, axis in zip(ranks, corners, strict=True)]
+    colours = [_varied(tile) for tile in zip(*firsts, strict=True)]
+    return lambda index: colours[layout.reference_apply(tuple(index)) // length]
 
 
-def _varied(tile: Sequence[np.ndarray]) -> np.ndarray:
-    """Colours for tiles by their coordinates: neighbours along an axis or a diagonal differ."""
+def _varied(tile: Sequence[int]) -> int:
+    """A colour for a tile by its coordinates: neighbours along an axis or a diagonal differ."""
     weights = [1, 3, 5, 7]
-    total = sum(weights[k % 4] * axis for k, axis in enumerate(reversed(tile)))
-    return np.asarray(total) % PLAIN
+    return sum(weights[k % 4] * i for k, i in enumerate(reversed(tile))) % PLAIN
 
 
 def _levels(layout: Block) -> int:
@@ -158,22 +163,29 @@ def _levels(layout: Block) -> int:
     return prod(p.size for p in last.perms[1:]) if last and len(last.perms) > 1 else 0
 
 
-def _box(dims: tuple[int, ...], flat: np.ndarray) -> int:
+def _box(dims: tuple[int, ...], axes: Sequence[Sequence[int]]) -> int:
     """How many neighbours in memory make a box in the logical view: the largest that is a part of
-    every axis, else the largest slab of whole axes; 0 where there is none."""
-    size, slab = len(flat), 0
+    every axis, else the largest slab of whole axes; 0 where there is none.
+
+    axes: the coordinates of the indices in the order of memory.
+    """
+    size, slab = len(axes[0]), 0
     if sum(n > 1 for n in dims) < 2:
         return 0
-    coordinates = np.stack(np.unravel_index(np.argsort(flat), dims))
+
+    def extent(start: int, length: int) -> list[int]:
+        parts = [axis[start : start + length] for axis in axes]
+        return [max(part) - min(part) + 1 for part in parts]
+
     for length in (n for n in range(size // 2, 1, -1) if size % n == 0):
-        blocks = coordinates.reshape(len(dims), -1, length)
-        extents = blocks.max(axis=2) - blocks.min(axis=2) + 1
-        extent = extents[:, 0]
-        if (extents != extent[:, None]).any() or prod(extent.tolist()) != length:
+        first = extent(0, length)
+        part = all(1 < e < n or n == 1 for e, n in zip(first, dims, strict=True))
+        whole = not slab and all(e in (1, n) for e, n in zip(first, dims, strict=True))
+        if prod(first) != length or not (part or whole):
             continue
-        if all(1 < e < n or n == 1 for e, n in zip(extent.tolist(), dims, strict=True)):
-            return length
-        if not slab and all(e in (1, n) for e, n in zip(extent.tolist(), dims, strict=True)):
+        if all(extent(start, length) == first for start in range(length, size, length)):
+            if part:
+                return length
             slab = length
     return slab
 
@@ -211,10 +223,20 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
     """
     import click
 
-    shape = sheet.positions.shape
+    shape = sheet.shape
     rows = kept(shape[0], max((height - 4) // sheet.deep, 3))
-    margin = max(map(len, sheet.rows)) + 1
-    wide = max(sheet.widest, *map(len, sheet.columns), 2) + order
+    margin = max(len(sheet.rows[r]) for r in rows if r is not None) + 1
+    columns = kept(shape[1], max(width // 3, 3))  # no cell is narrower
+    texts = [
+        text
+        for c in columns
+        if c is not None
+        for text in (
+            sheet.columns[c],
+            *(t for r in rows if r is not None for t in sheet.lines(r, c)),
+        )
+    ]
+    wide = max(2, *map(len, texts)) + order
     gaps = 2 * ((shape[1] - 1) // sheet.blocks[1])
     fits = (width - margin - 3) // (wide + 1)
     if margin + shape[1] * (wide + 1) + gaps <= width:
@@ -264,9 +286,10 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
 def _styled(sheet: Sheet, row: int, column: int, text: str) -> str:
     import click
 
-    if sheet.positions[row, column] < 0:
+    cell = sheet.cell(row, column)
+    if cell.position < 0:
         return click.style(text, dim=True)
-    return click.style(text, fg=16, bg=PALETTE[int(sheet.colours[row, column])][1])
+    return click.style(text, fg=16, bg=PALETTE[cell.colour][1])
 
 
 def wants_colour() -> bool | None:

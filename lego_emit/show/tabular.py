@@ -23,7 +23,7 @@ def markdown(page: Sheet) -> str:
 
 
 def _lines(page: Sheet) -> list[list[str]]:
-    height, width = page.positions.shape
+    height, width = page.shape
     return [
         [page.axes, *page.columns],
         *([page.rows[r], *(page.text(r, c) for c in range(width))] for r in range(height)),
