@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-
 from conftest import TARGETS
+
 from lego_emit import generate
 from lego_emit.project.loading import subject, subjects, user_file
 
@@ -106,7 +107,9 @@ def expected(path, target):
     with user_file(path) as names:
         name = subjects(names)[-1]
         unit = generate(subject(names, name, path), target, name=name)
-        return {str(p): t for p, t in unit.files(unit.program.name + unit.printer.extension).items()}
+        return {
+            str(p): t for p, t in unit.files(unit.program.name + unit.printer.extension).items()
+        }
 
 
 def choose(page, example, target):
@@ -118,7 +121,7 @@ def choose(page, example, target):
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_gives_the_bytes_that_cpython_gives(page, example):
-    for target in (TARGETS if example == EXAMPLES[0] else ["cuda", "javascript"]):
+    for target in TARGETS if example == EXAMPLES[0] else ["cuda", "javascript"]:
         choose(page, example, target)
         assert message(page) == ""
         wanted = expected(example, target)
@@ -172,6 +175,46 @@ def test_a_package_that_is_not_there_is_named(page):
     assert message(page) == "Line 1: numpy is not in this page; in a Python of your own it works"
 
 
+def test_pointing_at_a_cell_tells_of_it_and_marks_it_in_every_picture(page):
+    choose(page, EXAMPLES[4], "cuda")
+    assert page.locator("#subject").input_value() == "columns"
+    page.select_option("#beside", "rows")
+    page.check("#memory")
+    page.wait_for_selector(SHOWN)
+    figures = page.locator("figure")
+    assert figures.count() == 4
+    page.locator("figure").nth(0).locator("g rect").nth(8).hover(force=True)  # row 1, column 2
+    assert page.locator("#cell").inner_text() == "[1,2] is at 9"
+    places = [f.locator(".mark").count() for f in figures.all()]
+    assert places == [1, 1, 1, 1]
+    page.uncheck("#memory")
+    page.wait_for_selector(SHOWN)
+
+
+def test_a_picture_is_that_of_the_package(page):
+    from lego_emit import Row, TileBy
+    from lego_emit.show.pictures import svg
+    from lego_emit.show.sheet import sheet
+
+    choose(page, EXAMPLES[0], "cuda")
+    drawn = svg(sheet(TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))))
+    assert page.locator("figure rect").count() == drawn.count("<rect")
+    assert page.locator("figure text").all_text_contents() == re.findall("<text.*?>(.*?)<", drawn)
+
+
+def test_a_layout_that_cannot_be_drawn_is_emitted_all_the_same(page):
+    type_in(
+        page,
+        "from lego_emit import Row\n\n\ndef f(n):\n    return Row(n, 0)\n\n\nsizes = {'n': 3}\n",
+    )
+    assert "size 1 is 0" in message(page)
+    type_in(
+        page,
+        "from lego_emit import Row\n\n\ndef f(n):\n    return Row(n, 7 // n)\n\n\nsizes = {'n': 8}\n",
+    )
+    assert "size 1 is 0" in page.locator("figcaption").inner_text()
+
+
 def test_a_slider_rewrites_the_text(page):
     choose(page, EXAMPLES[0], "cuda")
     page.get_by_label("M", exact=True).first.fill("12")
@@ -205,7 +248,7 @@ def test_the_form_writes_a_layout(page):
 
 def test_what_is_explained(page):
     choose(page, EXAMPLES[0], "cuda")
-    assert "tiles_apply 6 operations instead of 22" in page.locator("#counts").inner_text()
+    assert "tiles_apply: 6 operations, not 22" in page.locator("#counts").inner_text()
     page.click("#explanation summary")
     page.get_by_text("by Figs. 4 and 5 alone").wait_for()
     page.click("#explanation summary")

@@ -13,6 +13,7 @@ import io
 import json
 import traceback
 from contextlib import ExitStack, redirect_stdout
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from lego_emit.algebra.block import Block
 from lego_emit.check.explain import naive_operations
 from lego_emit.emit import registry
 from lego_emit.project.loading import subject, subjects, telling, user_file
+from lego_emit.show.cells import NONE
+from lego_emit.show.pictures import MOST, svg
+from lego_emit.show.sheet import kept, sheet
 
 FILE = Path("layouts.py")  # what the text is called
 OPTIONS = ("assume", "index_type", "view")  # what it may say to generate(), as golden cases do
@@ -66,7 +70,8 @@ def run(text: str) -> dict[str, Any]:
     if not names:
         raise LegoError("the text defines no layout and no function")
     shown = {
-        n: {"pictured": _sizes(n) is not None, "symbolic": not isinstance(defined[n], Block)} for n in names
+        n: {"pictured": _sizes(n) is not None, "symbolic": not isinstance(defined[n], Block)}
+        for n in names
     }
     return {
         "subjects": shown,
@@ -82,7 +87,12 @@ def code(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
     return {
         "files": {str(path): text for path, text in _files(unit).items()},
         "functions": [
-            {"name": f.name, "operations": f.op_count, "naive": naive.get(f.name), "type": f.index_type}
+            {
+                "name": f.name,
+                "operations": f.op_count,
+                "naive": naive.get(f.name),
+                "type": f.index_type,
+            }
             for f in unit.functions
         ],
     }
@@ -96,12 +106,14 @@ def explain(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
 def picture(
     name: str, colour: str = "", order: bool = False, inverse: bool = False
 ) -> dict[str, Any]:
-    """The drawing, and for each cell of it [its flat logical index, its position]."""
-    from lego_emit.show.pictures import svg
-    from lego_emit.show.sheet import sheet
-
+    """The drawing, and for each of its cells in order [the flat logical index, the position]."""
     page = sheet(_layout(name), inverse=inverse, colour=colour or None)
-    return {"svg": svg(page, order), "cells": []}
+    drawn = ([k for k in kept(n, MOST) if k is not None] for n in page.shape)
+    cells = [page.cell(row, column) for row, column in product(*drawn)]
+    return {
+        "svg": svg(page, order),
+        "cells": [[c.logical, c.position] for c in cells if c.position != NONE],
+    }
 
 
 ACTIONS = {f.__name__: f for f in (start, run, code, picture, explain)}

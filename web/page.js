@@ -119,13 +119,14 @@ function choices(subjects) {
 async function draw(ask, subjects) {
   const drawn = [];
   const { colour, order } = state;
+  const title = (name) => (state.beside ? name : "");
   for (const name of [state.subject, state.beside].filter((name) => subjects[name]?.pictured)) {
     for (const inverse of state.memory ? [false, true] : [false]) {
       try {
-        drawn.push({ title: name, ...(await ask({ do: "picture", name, colour, order, inverse })) });
+        drawn.push({ title: title(name), ...(await ask({ do: "picture", name, colour, order, inverse })) });
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        drawn.push({ title: name, note: error.message });
+        drawn.push({ title: title(name), note: error.message });
       }
     }
   }
@@ -141,9 +142,9 @@ function showCode({ files: found, functions }) {
     const made = document.createElement("span");
     const count = document.createElement("b");
     count.textContent = operations;
-    made.append(`${name} `, count, ` operation${operations === 1 ? "" : "s"}`);
-    if (naive != null) made.append(` instead of ${naive}`);
-    made.title = naive == null ? "" : `${naive} by the paper's figures, when nobody simplifies them`;
+    made.append(`${name}: `, count, ` operation${operations === 1 ? "" : "s"}`);
+    if (naive > operations) made.append(`, not ${naive}`);
+    made.title = naive == null ? "" : `The formulas of the layout itself, as the paper writes them, have ${naive}`;
     return made;
   }));
 }

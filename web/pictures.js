@@ -13,27 +13,33 @@ export class Pictures {
    * {title, note} where there is none. */
   show(pictures) {
     this.cells = [];
+    this.told.textContent = "";
     this.parent.replaceChildren(...pictures.map(({ title, svg, cells, note }) => {
       const figure = document.createElement("figure");
       if (svg) figure.innerHTML = svg;
-      const caption = document.createElement("figcaption");
-      caption.textContent = note ? `${title}: ${note}` : title;
-      figure.prepend(caption);
-      const drawn = figure.querySelectorAll("rect:has(> title)");
-      drawn.forEach((rect, k) => {
-        const [logical, position] = cells[k];
-        this.cells.push({ rect, logical, position, note: rect.querySelector("title").textContent });
+      figure.querySelectorAll("rect:has(> title)").forEach((rect, k) => {
+        this.cells.push({ rect, logical: cells[k][0], note: rect.textContent });
+        rect.firstChild.remove(); // what it says is told below, and not in a tip, too
       });
+      if (title || note) {
+        const caption = document.createElement("figcaption");
+        caption.textContent = [title, note].filter(Boolean).join(": ");
+        figure.prepend(caption);
+      }
       return figure;
     }));
-    this.told.textContent = "";
   }
 
   /** Tell of the cell under the pointer, and mark all that hold the same index. */
   point(target) {
+    for (const mark of this.parent.querySelectorAll(".mark")) mark.remove();
     const found = this.cells?.find(({ rect }) => rect === target);
-    for (const { rect, logical } of this.cells ?? [])
-      rect.classList.toggle("pointed", found !== undefined && found.logical >= 0 && logical === found.logical);
     this.told.textContent = found?.note ?? "";
+    for (const { rect, logical } of found ? this.cells : []) {
+      if (rect !== target && (logical < 0 || logical !== found.logical)) continue;
+      const mark = rect.cloneNode();
+      mark.setAttribute("class", "mark");
+      rect.ownerSVGElement.append(mark);
+    }
   }
 }

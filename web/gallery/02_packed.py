@@ -2,9 +2,7 @@
 
 from lego_emit import Row, TileBy
 
-TILES_DOWN, TILES_ACROSS = 2, 2
-ROWS, COLUMNS = 3, 4  # of a tile
+P, Q = 2, 2  # tiles down and across
+BM, BN = 3, 4  # a tile
 
-packed = TileBy([TILES_DOWN, TILES_ACROSS], [ROWS, COLUMNS]).OrderBy(
-    Row(TILES_DOWN, TILES_ACROSS), Row(ROWS, COLUMNS)
-)
+packed = TileBy([P, Q], [BM, BN]).OrderBy(Row(P, Q), Row(BM, BN))
