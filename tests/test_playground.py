@@ -1,6 +1,7 @@
 """web/: the page in a real browser, built anew, served as any static server would."""
 
 import functools
+import json
 import os
 import re
 import shutil
@@ -19,7 +20,9 @@ from lego_emit.project.loading import subject, subjects, user_file
 pytestmark = pytest.mark.slow
 
 WEB = Path(__file__).parent.parent / "web"
-EXAMPLES = sorted((WEB / "gallery").glob("*.py"))
+EXAMPLES = [
+    WEB / "gallery" / f"{name}.py" for name in json.loads((WEB / "gallery.json").read_text())
+]
 SHOWN = "body[data-state=shown]"
 
 
@@ -113,7 +116,7 @@ def expected(path, target):
 
 
 def choose(page, example, target):
-    page.select_option("#gallery", example.stem.partition("_")[2])
+    page.select_option("#gallery", example.stem)
     page.wait_for_selector(SHOWN)
     page.click(f"#tab-{target}")
     page.wait_for_selector(SHOWN)
@@ -178,7 +181,6 @@ def test_a_package_that_is_not_there_is_named(page):
 def test_pointing_at_a_cell_tells_of_it_and_marks_it_in_every_picture(page):
     choose(page, EXAMPLES[4], "cuda")
     assert page.locator("#subject").input_value() == "columns"
-    page.select_option("#beside", "rows")
     page.check("#memory")
     page.wait_for_selector(SHOWN)
     figures = page.locator("figure")
@@ -187,6 +189,9 @@ def test_pointing_at_a_cell_tells_of_it_and_marks_it_in_every_picture(page):
     assert page.locator("#cell").inner_text() == "[1,2] is at 9"
     places = [f.locator(".mark").count() for f in figures.all()]
     assert places == [1, 1, 1, 1]
+    page.locator("figure svg").nth(0).focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#cell").inner_text() == "[1,1] is at 5"
     page.uncheck("#memory")
     page.wait_for_selector(SHOWN)
 
@@ -213,6 +218,15 @@ def test_a_layout_that_cannot_be_drawn_is_emitted_all_the_same(page):
         "from lego_emit import Row\n\n\ndef f(n):\n    return Row(n, 7 // n)\n\n\nsizes = {'n': 8}\n",
     )
     assert "size 1 is 0" in page.locator("figcaption").inner_text()
+
+
+def test_what_has_no_picture_says_why(page):
+    type_in(page, "def f(n, i):\n    return i % n\n\n\nsizes = {'n': 3}\n")
+    assert page.locator("figure").inner_text() == "sizes = {..} with i would draw it"
+
+
+def test_every_example_is_listed():
+    assert sorted(EXAMPLES) == sorted((WEB / "gallery").glob("*.py"))
 
 
 def test_a_slider_rewrites_the_text(page):

@@ -113,8 +113,8 @@ async function bundle(files) {
     });
     return found.outputFiles[0].text;
   };
-  const gallery = fs.readdirSync(join(here, "gallery")).filter((name) => name.endsWith(".py")).sort()
-    .map((name) => ({ name: basename(name, ".py").replace(/^\d+_/, ""), text: read(here, "gallery", name) }));
+  const gallery = Object.entries(JSON.parse(read(here, "gallery.json")))
+    .map(([name, shown]) => ({ name, shown, text: read(here, "gallery", `${name}.py`) }));
   files.worker = hashed("worker.js", await bundled("worker.js", { format: "esm" }));
   const define = { FILES: JSON.stringify(files), GALLERY: JSON.stringify(gallery) };
   const script = hashed("page.js", await bundled("page.js", { format: "esm", define }));

@@ -69,12 +69,10 @@ def run(text: str) -> dict[str, Any]:
     names = subjects(defined)
     if not names:
         raise LegoError("the text defines no layout and no function")
-    shown = {
-        n: {"pictured": _sizes(n) is not None, "symbolic": not isinstance(defined[n], Block)}
-        for n in names
-    }
     return {
-        "subjects": shown,
+        "subjects": {
+            n: {"hidden": _hidden(n), "symbolic": not isinstance(defined[n], Block)} for n in names
+        },
         "numbers": _numbers(tree),
     }
 
@@ -131,22 +129,20 @@ def _files(unit: Any) -> dict[Path, str]:
     return unit.files(Path(unit.program.name + unit.printer.extension))
 
 
-def _sizes(name: str) -> dict[str, int] | None:
-    """The numbers that make a layout of a definition: none where it is one, None where they are not
-    said."""
+def _hidden(name: str) -> str:
+    """Why a definition has no picture, where that can be said before it is drawn."""
     found = defined[name]
     if isinstance(found, Block):
-        return {} if found.is_concrete else None
-    known = defined.get("sizes", {})
-    wanted = inspect.signature(found).parameters
-    return {n: known[n] for n in wanted} if known and set(wanted) <= set(known) else None
+        return "" if found.is_concrete else "numbers for its sizes would draw it"
+    missing = [n for n in inspect.signature(found).parameters if n not in defined.get("sizes", {})]
+    return f"sizes = {{..}} with {', '.join(missing)} would draw it" if missing else ""
 
 
 def _layout(name: str) -> Block:
     """A definition as a layout of numbers."""
     found = defined[name]
     if not isinstance(found, Block):
-        found = found(**(_sizes(name) or {}))
+        found = found(**{n: defined["sizes"][n] for n in inspect.signature(found).parameters})
     if not isinstance(found, Block):
         raise LegoError(f"{name} gives no layout")
     return found
@@ -212,7 +208,7 @@ def _told(error: BaseException, name: str | None, missing: str | None) -> dict[s
     if missing:
         found["message"] = f"{missing} is not in this page; in a Python of your own it works"
     for frame in traceback.extract_tb(cause.__traceback__):
-        if Path(frame.filename).name == FILE.name and frame.lineno:
+        if frame.filename == str(FILE) and frame.lineno:
             found |= {"line": frame.lineno, "end_line": frame.end_lineno or frame.lineno}
             found |= {"column": frame.colno or 0, "end_column": frame.end_colno}
     if "line" not in found and name in places:

@@ -25,7 +25,7 @@ export function writer(parent, changed) {
     parent,
     extensions: [
       lineNumbers(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), closeBrackets(),
-      lintGutter(), python(), indentUnit.of("    "), syntaxHighlighting(classHighlighter),
+      lintGutter(), EditorView.lineWrapping, python(), indentUnit.of("    "), syntaxHighlighting(classHighlighter),
       keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap]),
       EditorView.contentAttributes.of({ "aria-label": "The layout, in Python" }),
       EditorView.updateListener.of((update) => { if (update.docChanged) changed(update); }),

@@ -6,9 +6,12 @@ import { Pictures } from "./pictures.js";
 import { Python, Stopped } from "./python.js";
 import { Sliders } from "./sliders.js";
 
-const PAUSE = 80; // milliseconds after the last key, before the text is run
+const PAUSE = 40; // milliseconds after the last key, before the text is run
 const $ = (id) => document.getElementById(id);
-const state = { text: "", subject: "", beside: "", target: "cuda", colour: "", memory: false, order: false, numbers: false };
+// text: the layout's; subject, beside: what of it is shown; target: the open tab; numbers: whether
+// the sizes' numbers are put into the code. The rest is of the pictures.
+const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", colour: "", memory: false, order: false, numbers: false };
+const state = { ...DEFAULTS };
 let targets = {};
 let files = {}; // of the code that is shown, by their names
 let newest = 0; // the number of the last update; older ones are given up
@@ -107,7 +110,7 @@ function options(select, values, chosen) {
 function choices(subjects) {
   const names = Object.keys(subjects);
   if (!names.includes(state.subject)) state.subject = names.at(-1);
-  const others = names.filter((name) => name !== state.subject && subjects[name].pictured);
+  const others = names.filter((name) => name !== state.subject && !subjects[name].hidden);
   if (!others.includes(state.beside)) state.beside = "";
   options($("subject"), names.map((name) => [name, name]), state.subject);
   options($("beside"), [["", "nothing"], ...others.map((name) => [name, name])], state.beside);
@@ -120,7 +123,12 @@ async function draw(ask, subjects) {
   const drawn = [];
   const { colour, order } = state;
   const title = (name) => (state.beside ? name : "");
-  for (const name of [state.subject, state.beside].filter((name) => subjects[name]?.pictured)) {
+  for (const name of [state.subject, state.beside].filter(Boolean)) {
+    const { hidden } = subjects[name];
+    if (hidden) {
+      drawn.push({ title: title(name), note: hidden });
+      continue;
+    }
     for (const inverse of state.memory ? [false, true] : [false]) {
       try {
         drawn.push({ title: title(name), ...(await ask({ do: "picture", name, colour, order, inverse })) });
@@ -190,9 +198,13 @@ async function explain(ask) {
 }
 
 async function copy(button, text) {
-  await navigator.clipboard.writeText(text);
   const { textContent } = button;
-  button.textContent = "Copied";
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "The browser refuses";
+  }
   setTimeout(() => { button.textContent = textContent; }, 1200);
 }
 
@@ -223,9 +235,8 @@ function take(found) {
 }
 
 function example(name) {
-  const found = GALLERY.find((one) => one.name === name) ?? GALLERY[0];
-  const { text } = found;
-  take({ subject: "", beside: "", colour: "", memory: false, order: false, numbers: false, text });
+  const { text, shown } = GALLERY.find((one) => one.name === name);
+  take({ ...DEFAULTS, target: state.target, ...shown, text });
 }
 
 for (const box of ["memory", "order", "numbers"])
@@ -241,7 +252,7 @@ $("stop").addEventListener("click", () => python.stop("stopped"));
 addEventListener("hashchange", async () => { take(await unpacked(location.hash.slice(1)) ?? {}); });
 
 options($("gallery"), GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.:]/)[0]]), "");
-builder($("builder"), $("build"), (text) => take({ text, subject: "" }));
+builder($("builder"), $("build"), (text) => take({ ...state, beside: "", text, subject: "" }));
 const linked = location.hash && (await unpacked(location.hash.slice(1)));
 if (linked) take(linked);
 else example(GALLERY[0].name);
