@@ -222,7 +222,7 @@ def test_a_layout_that_cannot_be_drawn_is_emitted_all_the_same(page):
 
 def test_what_has_no_picture_says_why(page):
     type_in(page, "def f(n, i):\n    return i % n\n\n\nsizes = {'n': 3}\n")
-    assert page.locator("figure").inner_text() == "sizes = {..} with i would draw it"
+    assert page.locator("figure").inner_text() == "no picture: `sizes` has no number for i"
 
 
 def test_every_example_is_listed():
@@ -245,6 +245,14 @@ def test_the_address_holds_the_state(page, browser):
     assert copy.locator("#code .cm-content").inner_text().startswith("// Code generated")
     assert downloaded(copy) == expected(EXAMPLES[1], "rust")
     copy.close()
+
+
+def test_a_name_of_the_package_is_completed(page):
+    type_in(page, "")
+    page.locator("#editor .cm-content").press_sequentially("from lego_emit import TileB")
+    page.get_by_role("option", name="TileBy").wait_for()
+    page.keyboard.press("Escape")
+    page.wait_for_selector(SHOWN)
 
 
 def test_the_form_writes_a_layout(page):

@@ -17,6 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import lego_emit
 from lego_emit import LegoError, generate
 from lego_emit.algebra.block import Block
 from lego_emit.check.explain import naive_operations
@@ -52,9 +53,12 @@ def answer(request: str) -> str:
 
 
 def start() -> dict[str, Any]:
-    """The languages that there are."""
-    printers = [registry.printer(name) for name in registry.own_targets()]
-    return {"targets": {p.name: {"title": p.title, "extension": p.extension} for p in printers}}
+    """The languages that there are, and the names that a text may import, each with a line on it."""
+    found = {n: getattr(vars(lego_emit).get(n), "__doc__", None) or "" for n in lego_emit.__all__}
+    return {
+        "targets": {n: registry.printer(n).title for n in registry.own_targets()},
+        "names": {name: doc.partition("\n\n")[0] for name, doc in found.items()},
+    }
 
 
 def run(text: str) -> dict[str, Any]:
@@ -133,9 +137,9 @@ def _hidden(name: str) -> str:
     """Why a definition has no picture, where that can be said before it is drawn."""
     found = defined[name]
     if isinstance(found, Block):
-        return "" if found.is_concrete else "numbers for its sizes would draw it"
+        return "" if found.is_concrete else "no picture: its sizes are symbols"
     missing = [n for n in inspect.signature(found).parameters if n not in defined.get("sizes", {})]
-    return f"sizes = {{..}} with {', '.join(missing)} would draw it" if missing else ""
+    return f"no picture: `sizes` has no number for {', '.join(missing)}" if missing else ""
 
 
 def _layout(name: str) -> Block:

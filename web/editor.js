@@ -1,9 +1,9 @@
 // The two editors: the layout's text, and the emitted code, which is only read.
-import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { cpp } from "@codemirror/lang-cpp";
 import { javascript } from "@codemirror/lang-javascript";
-import { python } from "@codemirror/lang-python";
+import { localCompletionSource, python } from "@codemirror/lang-python";
 import { rust } from "@codemirror/lang-rust";
 import { StreamLanguage, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { fortran } from "@codemirror/legacy-modes/mode/fortran";
@@ -19,12 +19,25 @@ const LANGUAGES = {
   javascript, rust, wgsl: rust, python, numpy: python, triton: python, mlir: () => [],
 };
 
+let known = []; // completions: what the package offers
+
+/** Offer names of the package, {name: what it is}, while one types. */
+export function complete(names) {
+  known = Object.entries(names).map(([label, info]) => ({ label, info: info || undefined, type: "class" }));
+}
+
+function named(context) {
+  const word = context.matchBefore(/[A-Za-z_]\w*/);
+  return word && { from: word.from, options: known, validFor: /^\w*$/ };
+}
+
 /** The editor of the layout's text. changed: called with each transaction that changes it. */
 export function writer(parent, changed) {
   return new EditorView({
     parent,
     extensions: [
       lineNumbers(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), closeBrackets(),
+      autocompletion({ override: [named, localCompletionSource], icons: false }),
       lintGutter(), EditorView.lineWrapping, python(), indentUnit.of("    "), syntaxHighlighting(classHighlighter),
       keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap]),
       EditorView.contentAttributes.of({ "aria-label": "The layout, in Python" }),

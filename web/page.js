@@ -1,6 +1,6 @@
 // The page: what is typed runs in the worker; what comes of it is shown.
 import { builder } from "./builder.js";
-import { mark, reader, write, writer } from "./editor.js";
+import { complete, mark, reader, write, writer } from "./editor.js";
 import { packed, unpacked } from "./link.js";
 import { Pictures } from "./pictures.js";
 import { Python, Stopped } from "./python.js";
@@ -158,7 +158,7 @@ function showCode({ files: found, functions }) {
 }
 
 function tabs() {
-  $("tabs").replaceChildren(...Object.entries(targets).map(([name, { title }]) => {
+  $("tabs").replaceChildren(...Object.entries(targets).map(([name, title]) => {
     const tab = document.createElement("button");
     Object.assign(tab, { id: `tab-${name}`, textContent: title });
     tab.setAttribute("role", "tab");
@@ -226,7 +226,8 @@ async function remember() {
 
 /** Take over a state: of the address, or of an example. */
 function take(found) {
-  Object.assign(state, found);
+  for (const [key, usual] of Object.entries(DEFAULTS))
+    if (typeof found?.[key] === typeof usual) state[key] = found[key];
   for (const box of ["memory", "order", "numbers"]) $(box).checked = state[box];
   $("colour").value = state.colour;
   const { text } = state;
@@ -249,12 +250,14 @@ $("copy").addEventListener("click", () => copy($("copy"), code.text()));
 $("download").addEventListener("click", download);
 $("share").addEventListener("click", async () => { await remember(); await copy($("share"), location.href); });
 $("stop").addEventListener("click", () => python.stop("stopped"));
-addEventListener("hashchange", async () => { take(await unpacked(location.hash.slice(1)) ?? {}); });
+addEventListener("hashchange", async () => take(await unpacked(location.hash.slice(1))));
 
 options($("gallery"), GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.:]/)[0]]), "");
 builder($("builder"), $("build"), (text) => take({ ...state, beside: "", text, subject: "" }));
-const linked = location.hash && (await unpacked(location.hash.slice(1)));
+const linked = await unpacked(location.hash.slice(1));
 if (linked) take(linked);
 else example(GALLERY[0].name);
-({ targets } = await python.ready);
+let names;
+({ targets, names } = await python.ready);
+complete(names);
 tabs();
