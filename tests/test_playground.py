@@ -247,6 +247,19 @@ def test_the_address_holds_the_state(page, browser):
     copy.close()
 
 
+def test_an_address_may_name_an_example(page):
+    page.evaluate("location.hash = 'example=morton'")
+    page.wait_for_timeout(100)
+    page.wait_for_selector(SHOWN)
+    assert page.locator("#subject").input_value() == "morton"
+
+
+def test_the_licences_of_what_it_carries_are_there(page, site):
+    text = page.request.get(f"{site}licences.txt").text()
+    for name in ("@codemirror/view", "pyodide", "jinja2", "markupsafe", "z3_solver"):
+        assert name in text.lower()
+
+
 def test_a_name_of_the_package_is_completed(page):
     type_in(page, "")
     page.locator("#editor .cm-content").press_sequentially("from lego_emit import TileB")

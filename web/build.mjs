@@ -14,6 +14,7 @@ const root = dirname(here);
 const output = resolve(process.argv[2] ?? join(root, "build/site/playground"));
 const scratch = fs.mkdtempSync(join(tmpdir(), "playground-"));
 const made = join(scratch, "made");
+const notices = []; // the licences of all that the page carries
 
 try {
   fs.mkdirSync(made);
@@ -76,7 +77,7 @@ async function archives(lock) {
   const archive = (name, files) => {
     const held = files.map((path) => `/tmp/${basename(path)}`);
     files.forEach((path, k) => FS.writeFile(held[k], fs.readFileSync(path)));
-    globals.get("pack")(toPy(held), "/tmp/archive.zip");
+    notices.push(globals.get("pack")(toPy(held), "/tmp/archive.zip"));
     return hashed(name, FS.readFile("/tmp/archive.zip"));
   };
   return {
@@ -106,11 +107,17 @@ function pyodideFiles(version) {
 /** The page, its style and its scripts. */
 async function bundle(files) {
   const { build } = await import("esbuild");
+  const packages = new Set(["pyodide"]);
   const bundled = async (entry, options) => {
     const found = await build({
+      metafile: true,
       entryPoints: [join(here, entry)], bundle: true, minify: true, write: false, target: "es2022",
       charset: "utf8", legalComments: "none", logLevel: "warning", ...options,
     });
+    for (const path of Object.keys(found.metafile.inputs)) {
+      const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
+      if (name) packages.add(name);
+    }
     return found.outputFiles[0].text;
   };
   const gallery = Object.entries(JSON.parse(read(here, "gallery.json")))
@@ -121,6 +128,16 @@ async function bundle(files) {
   const style = hashed("style.css", await bundled("style.css"));
   const page = read(here, "index.html").replace("style.css", style).replace("page.js", script);
   fs.writeFileSync(join(made, "index.html"), page);
+  for (const name of [...packages].sort()) notices.push(licence(join(here, "node_modules", name)));
+  fs.writeFileSync(join(made, "licences.txt"), notices.filter(Boolean).join(`\n\n${"-".repeat(80)}\n\n`));
+}
+
+/** What an npm package says of its licence. */
+function licence(folder) {
+  const { name, version, license, homepage, repository } = JSON.parse(read(folder, "package.json"));
+  const file = fs.readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  const text = file ? read(folder, file) : `${license}; ${homepage ?? repository?.url}`;
+  return `${name} ${version}\n\n${text.trim()}\n`;
 }
 
 /** Put the finished folder into its place. */

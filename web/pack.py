@@ -7,11 +7,13 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 
 KEPT = (".pyc", ".jinja", ".so")
+SEPARATOR = f"\n\n{'-' * 80}\n\n"
 METADATA = ("METADATA", "entry_points.txt")  # by which plug-ins are found
 
 
-def pack(files: list[str], archive: str) -> None:
-    """Put wheels and modules into one archive: .pyc in place of .py, no headers of C++."""
+def pack(files: list[str], archive: str) -> str:
+    """Put wheels and modules into one archive: .pyc in place of .py, no headers of C++. Returns the
+    wheels' licences."""
     folder = Path("/tmp/packed")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -21,6 +23,7 @@ def pack(files: list[str], archive: str) -> None:
                 wheel.extractall(folder)
         else:
             shutil.copy(file, folder)
+    notices = [_notice(info) for info in sorted(folder.glob("*.dist-info"))]
     # Where the sources were: half the size, and nothing is compiled at the start.
     mode = PycInvalidationMode.UNCHECKED_HASH
     compiled = compileall.compile_dir(
@@ -32,3 +35,12 @@ def pack(files: list[str], archive: str) -> None:
             if path.suffix in KEPT or path.name in METADATA:
                 entry = zipfile.ZipInfo(str(path.relative_to(folder)))  # without a date
                 packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+    return SEPARATOR.join(notices)
+
+
+def _notice(info: Path) -> str:
+    """What a wheel says of its licence."""
+    texts = [p.read_text() for p in sorted(info.rglob("LICENSE*")) if p.is_file()]
+    metadata = (info / "METADATA").read_text().splitlines()
+    said = "\n".join(line for line in metadata if line.startswith(("License", "Home-page")))
+    return f"{info.stem}\n\n{''.join(texts) or said}\n"

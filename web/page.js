@@ -226,8 +226,9 @@ async function remember() {
 
 /** Take over a state: of the address, or of an example. */
 function take(found) {
+  if (!found) return;
   for (const [key, usual] of Object.entries(DEFAULTS))
-    if (typeof found?.[key] === typeof usual) state[key] = found[key];
+    if (typeof found[key] === typeof usual) state[key] = found[key];
   for (const box of ["memory", "order", "numbers"]) $(box).checked = state[box];
   $("colour").value = state.colour;
   const { text } = state;
@@ -236,8 +237,21 @@ function take(found) {
 }
 
 function example(name) {
+  $("gallery").value = name;
   const { text, shown } = GALLERY.find((one) => one.name === name);
   take({ ...DEFAULTS, target: state.target, ...shown, text });
+}
+
+/** Show what the address says: a state, or #example=NAME; whether it says anything. */
+async function follow() {
+  const [, name] = location.hash.split("#example=");
+  if (GALLERY.some((one) => one.name === name)) {
+    example(name);
+    return true;
+  }
+  const found = await unpacked(location.hash.slice(1));
+  take(found);
+  return found !== null;
 }
 
 for (const box of ["memory", "order", "numbers"])
@@ -250,13 +264,11 @@ $("copy").addEventListener("click", () => copy($("copy"), code.text()));
 $("download").addEventListener("click", download);
 $("share").addEventListener("click", async () => { await remember(); await copy($("share"), location.href); });
 $("stop").addEventListener("click", () => python.stop("stopped"));
-addEventListener("hashchange", async () => take(await unpacked(location.hash.slice(1))));
+addEventListener("hashchange", follow);
 
 options($("gallery"), GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.:]/)[0]]), "");
 builder($("builder"), $("build"), (text) => take({ ...state, beside: "", text, subject: "" }));
-const linked = await unpacked(location.hash.slice(1));
-if (linked) take(linked);
-else example(GALLERY[0].name);
+if (!(await follow())) example(GALLERY[0].name);
 let names;
 ({ targets, names } = await python.ready);
 complete(names);
