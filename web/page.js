@@ -266,7 +266,7 @@ $("share").addEventListener("click", async () => { await remember(); await copy(
 $("stop").addEventListener("click", () => python.stop("stopped"));
 addEventListener("hashchange", follow);
 
-options($("gallery"), GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.:]/)[0]]), "");
+options($("gallery"), GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.,:]/)[0]]), "");
 builder($("builder"), $("build"), (text) => take({ ...state, beside: "", text, subject: "" }));
 if (!(await follow())) example(GALLERY[0].name);
 let names;
