@@ -24,6 +24,7 @@ EXAMPLES = [
     WEB / "gallery" / f"{name}.py" for name in json.loads((WEB / "gallery.json").read_text())
 ]
 SHOWN = "body[data-state=shown]"
+PATIENCE = 120_000  # milliseconds, on a machine that has much else to do
 
 
 class Server(SimpleHTTPRequestHandler):
@@ -71,6 +72,7 @@ def page(site, browser):
     """The page, when it shows its first example; nothing was fetched from elsewhere, and nothing
     was said on the console."""
     page = browser.new_context().new_page()
+    page.set_default_timeout(PATIENCE)
     asked, said = [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: said.append(message.text))
@@ -235,11 +237,15 @@ def test_a_slider_rewrites_the_text(page):
     page.wait_for_selector(SHOWN)
     assert "M, N = 12, 8  # the matrix" in page.locator("#editor .cm-content").inner_text()
     assert "Row(12, 8)" in page.locator("#code .cm-content").inner_text()
+    type_in(page, "nothing like that(\n")
+    page.get_by_label("M", exact=True).first.fill("10")
+    assert page.locator("#editor .cm-line").first.inner_text() == "nothing like that("
 
 
 def test_the_address_holds_the_state(page, browser):
     choose(page, EXAMPLES[1], "rust")
     copy = browser.new_context().new_page()
+    copy.set_default_timeout(PATIENCE)
     copy.goto(page.url)
     copy.wait_for_selector(SHOWN)
     assert copy.locator("#code .cm-content").inner_text().startswith("// Code generated")
@@ -278,6 +284,12 @@ def test_the_form_writes_a_layout(page):
     assert message(page) == ""
     page.fill("#builder [name=BM]", "4")
     assert "do not divide" in page.locator("#builder p").inner_text()
+    page.fill("#builder [name=M]", "8")
+    for order in ("row", "col", "morton", "xor"):
+        page.select_option("#builder [name=order]", order)
+        page.wait_for_selector(SHOWN)
+        assert message(page) == ""
+        assert page.locator("figure g rect").count() == 64
     page.click("#build")
 
 

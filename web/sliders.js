@@ -39,7 +39,8 @@ export class Sliders {
   }
 
   set(one, value) {
-    if (!/^\d+$/.test(value)) return;
+    const stands = this.editor.state.sliceDoc(one.from, one.to); // no number where the text was changed
+    if (!/^\d+$/.test(value) || !/^\d+$/.test(stands)) return;
     this.editor.dispatch({ changes: { from: one.from, to: one.to, insert: value } });
   }
 
