@@ -107,9 +107,9 @@ def _check() -> Any:
 
 
 def _picture() -> Any:
-    from .show.pictures import notebook
+    from .show import pictures
 
-    return notebook
+    return pictures
 
 
 def _cute() -> Any:

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 from .arith.formulas import Formulas
 from .emit.emit import emit
 from .emit.unit import Unit
+from .errors import TargetError, nearest
 from .ir.program import Program
 
 if TYPE_CHECKING:
+    from .check.explain import Explanation
     from .check.verify import Verification
     from .measure.timing import Timing
     from .run.target import Compiled
+    from .show.pictures import Picture
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Emitted(Unit):
     """One emitted unit. subject: what generate() was given; lowered: its program, in the
     user's own names."""
@@ -53,18 +56,53 @@ class Emitted(Unit):
 
         return registry.toolchain(self.printer.name).compile_for(device, [self])[0]
 
-    def explain(self, name: str | None = None) -> str:
+    def explain(self, name: str | None = None) -> Explanation:
         """The way from the layout's own formulas to what is emitted, step by step: each with its
         rule (LEGO, Table II), and what allows it and how that was proven; then the forms that were
         priced, and the one that was taken.
 
         name: of one function; default: all of them.
 
+        Returns a text, for print(); a notebook shows it in parts.
+
         Raises LegoError for an unknown name, and for a unit that generate() did not make.
         """
         from .check.explain import explain
 
         return explain(self, name)
+
+    def show(
+        self,
+        name: str | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        domain: Mapping[str, int] | None = None,
+        color: str | None = None,
+        bits: int = 32,
+        order: bool = False,
+        walk: bool = False,
+    ) -> Picture:
+        """A picture of what a function gives at each index: a notebook draws it, print() writes it, and
+        save("file.svg") makes a file.
+
+        name: of the function; default: the first one.
+        sizes, domain: as verify() takes them.
+        color: a parameter's name, "position", which goes by the result, or "bank".
+        bits, order, walk: as a layout's show() takes them.
+
+        Raises TargetError for an unknown name, LayoutError on too many indices, and as verify() does.
+        """
+        from .show.holders import values
+        from .show.pictures import drawn
+
+        names = [f.name for f in self.functions]
+        if name is not None and name not in names:
+            raise TargetError(
+                f"no function {name!r} in {self.program.name}; it has {', '.join(names)}."
+                f"{nearest(str(name), names)}"
+            )
+        function = self.functions[names.index(name) if name is not None else 0]
+        return drawn([values(function, sizes or {}, domain or {}, color, bits)], order, walk)
 
     def verify(
         self,

@@ -287,6 +287,48 @@ class Block:
         no strides give it."""
         return outside("cute").to_cute(self)
 
+    def show(
+        self,
+        *,
+        order: bool = False,
+        inv: bool = False,
+        color: str | None = None,
+        view: str | None = None,
+        tile: Sequence[int] | None = None,
+        bits: int = 32,
+        beside: Block | None = None,
+        walk: bool = False,
+    ) -> Any:
+        """A picture of the layout, of integer sizes: a notebook draws it, print() writes it as in a
+        terminal, and save("file.svg") makes a file (.svg, .html, .png, .csv, .md).
+
+        order: arrows from each element to the next one in memory.
+        inv: the memory in order, each cell with the index that it holds; default: the grid of
+            indices, each cell with its position.
+        color: "tile", which is the default, "bank" of shared memory, "position", "thread", or another
+            named coordinate.
+        view: of a layout of threads and values "tensor", each element with what holds it, or
+            "hardware", what each thread holds.
+        tile: the sizes of the tensor whose elements its positions count, the first one fastest.
+        bits: of an element, for its bank.
+        beside: another layout, drawn to the right of this one.
+        walk: a frame that goes through memory, in SVG.
+
+        Raises LayoutError on symbolic sizes, a path through memory that there is not, and unknown
+        names; InverseError where inv is asked of a layout that has none.
+        """
+        return outside("picture").of_layout(
+            self,
+            order=order,
+            inv=inv,
+            color=color,
+            view=view,
+            tile=tile,
+            bits=bits,
+            beside=beside,
+            walk=walk,
+        )
+
     def check(self, **sizes: int) -> str:
         """Check at every index that apply is a bijection, stays in its range, and that inv undoes
         it; a line that says so.
@@ -315,7 +357,7 @@ class Indexable(Block):
 
     def _repr_html_(self) -> str:
         """A picture, for notebooks; the expression where sizes are symbols or there are many."""
-        return outside("picture")(self)
+        return outside("picture").notebook(self)
 
     def __getitem__(self, key: Any) -> Any:
         """layout[i, j] is layout.apply(i, j). A slice runs over its axis, or over the part of it

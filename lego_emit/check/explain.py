@@ -20,6 +20,7 @@ from ..arith.expr import Cond, Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import LegoError
+from ..html import code, folded
 from ..ir.program import Function
 from ..ir.relations import says
 from ..lower.lowering import Tried, identities
@@ -30,12 +31,32 @@ from .steps import Step, Told, Unit, between, told
 WIDTH = 100
 NEST_LINES = 30  # of a layout's own formula that are shown
 FORMS = 8  # that are shown
+RULES = "Rules"
 LONG = 200  # characters of one side of a step, beyond which its parts are named
 PART = 24  # characters of a part that is
 NO_FORMULA = (LegoError, TypeError, ValueError, AttributeError)  # of a GenP that branches
 
 
-def explain(unit: Unit, name: str | None = None) -> str:
+class Explanation(str):
+    """What explain() says: the text, each function's part and the rules from its first column on."""
+
+    __slots__ = ()
+
+    @property
+    def parts(self) -> list[str]:
+        """One for each function, and one for the rules."""
+        return re.split(r"\n(?=\S)", self)
+
+    def __repr__(self) -> str:
+        heads = [part.partition("\n")[0] for part in self.parts]
+        return f"<explanation of {', '.join(head for head in heads if head != RULES)}>"
+
+    def _repr_html_(self) -> str:
+        made = [part.partition("\n") for part in self.parts]
+        return "".join(folded(head, code(rest), head != RULES) for head, _, rest in made)
+
+
+def explain(unit: Unit, name: str | None = None) -> Explanation:
     """See Emitted.explain."""
     lines: list[str] = []
     found = told(unit, name)
@@ -43,11 +64,11 @@ def explain(unit: Unit, name: str | None = None) -> str:
         lines += _function(one)
     used = dict.fromkeys(s.law for one in found for s in one.steps)
     if used:
-        lines.append("Rules")
+        lines.append(RULES)
         for law in used:
             lines.append(f"  {law.says}")
             lines.append(f"    {law.equation}")
-    return "\n".join(lines).rstrip() + "\n"
+    return Explanation("\n".join(lines).rstrip() + "\n")
 
 
 def naive_operations(unit: Unit) -> dict[str, int]:

@@ -24,6 +24,7 @@ import numpy as np
 from ..algebra.block import Block
 from ..emit.unit import Unit
 from ..errors import VerifyError, shown
+from ..html import line, table
 from ..ir.program import Function
 from ..ir.relations import OPEN
 from ..run import registry
@@ -60,7 +61,7 @@ class Check:
         return "WRONG" if not self.ok else "note" if self.told else "ok"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """What verify() found; true where everything held.
 
@@ -83,8 +84,29 @@ class Verification:
     def __bool__(self) -> bool:
         return self.ok
 
+    def __repr__(self) -> str:
+        count = len(self.checks)
+        found = self.counterexample or "WRONG"
+        return (
+            f"<verification of {self.unit} ({self.target}) on {self.device}: {count} "
+            f"check{'s' * (count != 1)}, {'ok' if self.ok else found}>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (check.verdict, check.what, check.found, f"{check.indices:,}", f"{check.seconds:.2f} s")
+            for check in self.checks
+        ]
+        wrong = self.counterexample and line(f"first counterexample: {self.counterexample}")
+        heading = ("", "check", "found", "indices", "time")
+        return f"{line(self._about)}{table(heading, rows)}{wrong}"
+
+    @property
+    def _about(self) -> str:
+        return f"{self.unit} ({self.target}) on {self.device}"
+
     def __str__(self) -> str:
-        lines = [f"{self.unit} ({self.target}) on {self.device}"]
+        lines = [self._about]
         for check in self.checks:
             kernel = "" if check.kernel_ms is None else f", kernels {check.kernel_ms:.3f} ms"
             lines.append(

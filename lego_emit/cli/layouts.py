@@ -11,9 +11,11 @@ from pathlib import Path
 import click
 
 from ..algebra.block import Block
+from ..errors import LegoError
 from ..files import write_all
-from ..project.loading import subject, user_file
-from .root import FAILED, file_and_name, main, numbers_option, size_option
+from ..ir.program import Function
+from ..project.loading import subject, telling, user_file
+from .root import FAILED, file_and_name, main, numbers_option, size_option, warn
 
 
 @main.command()
@@ -26,14 +28,28 @@ from .root import FAILED, file_and_name, main, numbers_option, size_option
     metavar="NAME=NUMBER",
     help="Fix a size.",
 )
+@click.option(
+    "--domain",
+    multiple=True,
+    callback=size_option,
+    metavar="NAME=NUMBER",
+    help="How far an index of a function runs whose range it does not state.",
+)
 @click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
 @click.option("--order", is_flag=True, help="Arrows along the path through memory.")
+@click.option("--walk", is_flag=True, help="A frame that goes along it, in .svg and .html.")
 @click.option(
     "--view",
     type=click.Choice(["tensor", "hardware"]),
     help="Of threads and values: the tensor with its holders, or what each of them holds.",
 )
-@click.option("--colour", metavar="NAME", help="Colour by this input, or by bank.")
+@click.option(
+    "--color",
+    "--colour",
+    "colour",
+    metavar="NAME",
+    help="Colour by tile, bank, position, thread, or another input of this name.",
+)
 @click.option("--bits", default=32, show_default=True, help="Of an element, for its bank.")
 @click.option(
     "--tile",
@@ -41,6 +57,7 @@ from .root import FAILED, file_and_name, main, numbers_option, size_option
     callback=numbers_option,
     help="The tensor that positions count, its first dimension fastest.",
 )
+@click.option("--beside", metavar="FILE.py:NAME", help="Another one, to the right of it.")
 @click.option(
     "-o",
     "--output",
@@ -51,30 +68,47 @@ from .root import FAILED, file_and_name, main, numbers_option, size_option
 def show(
     source: str,
     sizes: dict[str, int],
+    domain: dict[str, int],
     inverse: bool,
     order: bool,
+    walk: bool,
     view: str | None,
     colour: str | None,
     bits: int,
     tile: tuple[int, ...] | None,
+    beside: str | None,
     output: Path | None,
 ) -> None:
-    """Show the layout NAME, or the one that the function NAME returns.
+    """Show the layout NAME, or the one that the function NAME returns, or an index function.
 
     The logical grid with the physical position of each index, coloured by tile; of a layout with
-    named coordinates the tensor with all that hold an element.
+    named coordinates the tensor with all that hold an element; of an index function its result at
+    each index.
     """
-    from ..show.sheet import sheet, terminal, wants_colour
+    from ..show.holders import values
+    from ..show.pictures import drawn
+    from ..show.sheet import sheet, wants_colour
 
-    page = sheet(_layout(source, sizes), inverse, view, colour, tile, bits)
+    if walk and (output is None or output.suffix.lower() not in (".svg", ".html")):
+        raise click.UsageError("--walk needs -o FILE.svg or -o FILE.html")
+    pages = []
+    for wanted in (source, beside):
+        if wanted is None:
+            continue
+        found = _layout_or_function(wanted, sizes)
+        if isinstance(found, Block):
+            pages.append(sheet(found, inverse, view, colour, tile, bits))
+            continue
+        if inverse or view or tile:
+            raise click.UsageError(f"--inv, --view and --tile are for layouts; {wanted} is none")
+        pages.append(values(found, sizes, domain, colour, bits))
+    made = drawn(pages, order, walk)
     if output is not None:
-        from ..show.pictures import picture
-
-        write_all({output: picture(page, output, order)})
+        write_all({output: made.contents(output)})
         click.echo(f"wrote {output}", err=True)
         return
     size = shutil.get_terminal_size()
-    click.echo(terminal(page, size.columns, size.lines, order), color=wants_colour())
+    click.echo(made.text(size.columns, size.lines), color=wants_colour())
 
 
 @main.command()
@@ -108,6 +142,24 @@ def _layout(source: str, sizes: dict[str, int]) -> Block:
     file, wanted = file_and_name(source)
     with redirect_stdout(sys.stderr), user_file(file) as defined:
         return as_layout(subject(defined, wanted, file), sizes, source)
+
+
+def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
+    """As _layout, or where FILE.py:NAME is an index function the function that is emitted."""
+    from ..check.exhaustive import as_layout
+    from ..pipeline import generate
+
+    file, wanted = file_and_name(source)
+    with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
+        given = subject(defined, wanted, file)
+        if not isinstance(given, Block):
+            try:
+                unit = generate(given, "python")
+            except LegoError:  # a layout may have sizes that only numbers make sense of
+                return as_layout(given, sizes, source)
+            if f"{unit.program.name}_apply" not in [f.name for f in unit.functions]:
+                return unit.functions[0]
+        return as_layout(given, sizes, source)
 
 
 @main.command()
@@ -148,9 +200,9 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
     entry = replace(known[name], example={**known[name].example, **sizes})
     page = sheet(entry(**entry.example))
     if output is not None:
-        from ..show.pictures import picture
+        from ..show.pictures import Picture
 
-        write_all({output: picture(page, output, False)})
+        write_all({output: Picture((page,)).contents(output)})
         click.echo(f"wrote {output}", err=True)
         return
     click.echo(str(entry))

@@ -57,9 +57,9 @@ def conflicts(
     options.pop("write")
     page = conflict_sheet(stored, asked, **options)
     if output is not None:
-        from ..show.pictures import picture
+        from ..show.pictures import Picture
 
-        write_all({output: picture(page, output, False)})
+        write_all({output: Picture((page,)).contents(output)})
         click.echo(f"wrote {output}", err=True)
     elif not as_json:
         size = shutil.get_terminal_size()

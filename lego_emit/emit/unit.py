@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
 from ..files import write_if_changed
+from ..html import code, folded, line
 from ..ir.program import Function, Program
 from .printer import Printer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Unit:
     """One emitted unit: the text, the program that it spells, and its printer. fixed: the parameters
     that are numbers in it."""
@@ -24,6 +26,36 @@ class Unit:
 
     def __str__(self) -> str:
         return self.source
+
+    def __repr__(self) -> str:
+        return f"<{self.program.name} in {self.printer.title}: {self._counts}>"
+
+    def _repr_html_(self) -> str:
+        """The code for a notebook, what stands before its functions folded."""
+        file = f"{self.program.name}{self.printer.extension}"
+        before, after = self._parted()
+        header = folded("header", code(before, file)) if before else ""
+        return f"{line(f'{file}: {self._counts}')}{header}{code(after, file)}"
+
+    @property
+    def _counts(self) -> str:
+        """Its functions and how many operations each takes."""
+        return ", ".join(
+            f"{f.name} {f.op_count} operation{'s' * (f.op_count != 1)}" for f in self.functions
+        )
+
+    def _parted(self) -> tuple[str, str]:
+        """What stands before the first function with its comment, and the rest."""
+        lines = self.source.splitlines(keepends=True)
+        marks = tuple(mark for mark in (*self.printer.comments, self.printer.remark) if mark)
+        at = next((k for k, text in enumerate(lines) if not text.startswith(marks)), len(lines))
+        name = re.compile(rf"\b{re.escape(self.functions[0].name)}\b")
+        for k in range(at, len(lines)):
+            if name.search(lines[k]) and lines[k].strip() != self.program.title:
+                while k > at and lines[k - 1].strip():
+                    k -= 1
+                return "".join(lines[:k]), "".join(lines[k:])
+        return "".join(lines[:at]), "".join(lines[at:])
 
     @property
     def functions(self) -> tuple[Function, ...]:

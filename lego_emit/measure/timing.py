@@ -16,6 +16,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..emit.unit import Unit
 from ..errors import LegoError, VerifyError, shown
+from ..html import line, table
 from ..run import registry
 from ..run.devices import BYTES, REPEAT, Progress, Rivals, Way
 from ..run.space import Space, spaces_of
@@ -81,7 +82,7 @@ class Traffic:
     share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Timing:
     """What time() found. copy: GB/s of the device's own copies; loop_ns: the loop alone."""
 
@@ -157,12 +158,31 @@ class Timing:
             )
         return found
 
+    def __repr__(self) -> str:
+        ours = (c for c in self.costs if c.way == OURS)
+        costs = ", ".join(f"{c.function} {_time(c.ns.median)}" for c in ours)
+        return f"<timing of {self._about}: {costs}>"
+
+    def _repr_html_(self) -> str:
+        made = line(self._about) + _html(self.rows())
+        if self.traffic:
+            made += line(self._copies) + _html(self.traffic_rows())
+        return made + "".join(map(line, self.notes))
+
+    @property
+    def _about(self) -> str:
+        return f"{self.unit} ({self.target}) on {self.device}"
+
+    @property
+    def _copies(self) -> str:
+        copies = ", ".join(f"{name} {rate:,.0f} GB/s" for name, rate in self.copy.items())
+        return f"{self.elements:,} float32; the device's own copy: {copies}"
+
     def __str__(self) -> str:
-        lines = [f"{self.unit} ({self.target}) on {self.device}"]
+        lines = [self._about]
         lines += _aligned(self.rows())
         if self.traffic:
-            copies = ", ".join(f"{name} {rate:,.0f} GB/s" for name, rate in self.copy.items())
-            lines.append(f"{self.elements:,} float32; the device's own copy: {copies}")
+            lines.append(self._copies)
             lines += _aligned(self.traffic_rows())
         return "\n".join([*lines, *self.notes])
 
@@ -185,6 +205,10 @@ class Timing:
             "loop_ns": dict(self.loop_ns),
             "notes": list(self.notes),
         }
+
+
+def _html(rows: Sequence[Sequence[str]]) -> str:
+    return table(rows[0], rows[1:])
 
 
 def _time(ns: float) -> str:

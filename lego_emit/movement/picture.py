@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import shown
-from ..show.cells import Cell, Labels, Sheet, by_bank
+from ..show.cells import Cell, Labels, Sheet, coloured
 from .access import called
 from .conflicts import touched
 from .memories import NVIDIA
@@ -36,5 +36,6 @@ def conflict_sheet(
         Labels([width]),
         (1, 8),
         axes="register, lane",
+        legend="down: register; across: lane; a cell says the element's offset",
     )
-    return by_bank(sheet, 8 * element_bytes)
+    return coloured(sheet, "bank", 8 * element_bytes, 1)

@@ -16,6 +16,7 @@ MASKED, NONE = -1, -2  # positions: a masked index, no cell at all
 PLAIN = 8  # the colour of an element of no tile
 STRIP = 32  # cells in a row of a line that is folded
 HUES = 32  # colours of numbers: so many, then again
+STEPS = 32  # of colour along the memory
 BANKS = 32  # of shared memory, each of BANK bits
 BANK = 32
 MOST_STEPS = 2**20  # cells of a path through memory
@@ -30,21 +31,38 @@ _LIGHT = (
 
 def _tint(hue: str, part: float) -> tuple[str, int]:
     """A colour with a part of white, or below 0 of black."""
-    end = 255 if part > 0 else 0
-    rgb = [int(hue[k : k + 2], 16) for k in (1, 3, 5)]
-    rgb = [round(c + (end - c) * abs(part)) for c in rgb]
+    return _between(hue, "#FFFFFF" if part > 0 else "#000000", abs(part))
+
+
+def _between(one: str, other: str, part: float) -> tuple[str, int]:
+    """A colour on the way from one to another."""
+    a, b = ([int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in (one, other))
+    rgb = [round(x + (y - x) * part) for x, y in zip(a, b, strict=True)]
     levels = (0, 95, 135, 175, 215, 255)
     near = [min(range(6), key=lambda k: abs(levels[k] - c)) for c in rgb]
     return "#" + "".join(f"{c:02X}" for c in rgb), 16 + 36 * near[0] + 6 * near[1] + near[2]
 
 
-PALETTE = (*_LIGHT, *(_tint(hue, part) for part in (0.5, -0.18, 0.75) for hue, _ in _LIGHT[:PLAIN]))
+_TINTS = [_tint(hue, part) for part in (0.5, -0.18, 0.75) for hue, _ in _LIGHT[:PLAIN]]
+_RAMP = [_between("#FFF3B0", "#86D3BE", k / 16) for k in range(16)]
+_RAMP += [_between("#86D3BE", "#7C96E0", k / 15) for k in range(16)]
+PALETTE = (*_LIGHT, *_TINTS, *_RAMP)
 
 
 def hue(number: int) -> int:
     """A colour of the palette for a number: HUES different ones."""
-    shade = number % HUES
-    return shade if shade < PLAIN else shade + 1
+    return shade(number, number % HUES // PLAIN)
+
+
+def shade(number: int, level: int) -> int:
+    """One of eight hues of the palette, in one of four tints."""
+    level = level % (HUES // PLAIN)
+    return number % PLAIN + (level * PLAIN + 1 if level else 0)
+
+
+def ramp(number: int, size: int) -> int:
+    """A colour of the palette for a number in 0..size - 1: from light to dark, STEPS of them."""
+    return len(PALETTE) - STEPS + number * STEPS // size
 
 
 def bank(position: int, bits: int) -> int:
@@ -97,7 +115,7 @@ class Sheet:
 
     shape: how many rows and columns. find: the cell in a row and a column. blocks: after how many
     rows and columns a gap stands. axes: what rows and columns are, for a table. deep: lines in a
-    cell.
+    cell. legend: what rows, columns and texts mean. outlined: whether lines stand between colours.
     """
 
     title: str
@@ -110,6 +128,8 @@ class Sheet:
     inverse: bool = False
     axes: str = ""
     deep: int = 1
+    legend: str = ""
+    outlined: bool = True
 
     @cached_property
     def cell(self) -> Callable[[int, int], Cell]:
@@ -164,16 +184,21 @@ class Sheet:
         return [found[position] for position in sorted(found)]
 
 
-def by_bank(page: Sheet, bits: int) -> Sheet:
-    """The sheet coloured by the bank of each position."""
+def coloured(page: Sheet, by: str, bits: int, size: int) -> Sheet:
+    """The sheet coloured by each cell's "bank", in elements of so many bits, or by its "position" in a
+    memory of this size."""
     bank(0, bits)
 
     def find(row: int, column: int) -> Cell:
         cell = page.cell(row, column)
-        held = cell.position >= 0 and not (page.inverse and cell.logical < 0)
-        return cell._replace(colour=hue(bank(cell.position, bits)) if held else PLAIN)
+        if cell.position < 0 or (page.inverse and cell.logical < 0):
+            return cell._replace(colour=PLAIN)
+        number = hue(bank(cell.position, bits)) if by == "bank" else ramp(cell.position, size)
+        return cell._replace(colour=number)
 
-    return replace(page, find=find, title=f"{page.title}: coloured by bank, {bits} bits each")
+    said = f"bank, {bits} bits each" if by == "bank" else "position"
+    title = f"{page.title}: coloured by {said}"
+    return replace(page, find=find, title=title, outlined=False)
 
 
 def folded(line: Sheet, width: int = STRIP) -> Sheet:
@@ -193,4 +218,5 @@ def folded(line: Sheet, width: int = STRIP) -> Sheet:
         rows=Labels([height], width),
         columns=Labels([width]),
         blocks=(height, width),
+        legend=line.legend.replace("across:", "row + column:"),
     )

@@ -16,7 +16,7 @@ from ..errors import LayoutError
 MOST = 20  # differences that are shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What compare() found; true where the layouts are one.
 
@@ -33,6 +33,9 @@ class Comparison:
 
     def __bool__(self) -> bool:
         return not self.differ
+
+    def __repr__(self) -> str:
+        return f"<comparison: {self.differ} of {self.indices} indices differ>"
 
     def __str__(self) -> str:
         if not self.differ:

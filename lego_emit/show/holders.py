@@ -7,16 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
+from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.digits import flattened, taken_apart
 from ..algebra.labels import listed
 from ..algebra.strided import Strided, Swizzled
 from ..errors import LayoutError, nearest, shown
+from ..ir.program import Function
+from ..ir.relations import evaluate
 from ..kinds import is_integer
-from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, folded, hue
+from ..run.space import space_of
+from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, folded, hue, ramp
 
 VIEWS = ("tensor", "hardware")
+GRADED = ("bank", "position")  # colours without lines between them
 MOST_CELLS = 2**16
 MOST_HOLDERS = 32  # of one element
 
@@ -51,6 +56,13 @@ class Holders(Sheet):
         number = self.cell(row, column).logical
         return self.texts.get(number, ("-",)) if number >= 0 else ("",)
 
+    @property
+    def stacked(self) -> bool:
+        """Whether each cell has one holder, which is drawn as CuTe does: the thread above its value."""
+        return self.deep == 1 and any(
+            " " in line for lines in self.texts.values() for line in lines
+        )
+
     def text(self, row: int, column: int) -> str:
         """All lines of a cell in one."""
         return "; ".join(self.lines(row, column))
@@ -71,6 +83,18 @@ class Points:
     outs: dict[str, int]
     index: list[tuple[int, ...]]  # in row-major order
     found: list[tuple[int, ...]]  # the results of each
+    starts: Sequence[int] = ()  # the least value of each input, where not 0
+    lows: Sequence[int] = ()  # of each result, where below 0
+
+    @property
+    def flat(self) -> list[int]:
+        """The results of each index as one number from 0 on."""
+        sizes = [*self.outs.values()]
+        lows = self.lows or [0] * len(sizes)
+        return [
+            flattened(sizes, [n - low for n, low in zip(results, lows, strict=True)])
+            for results in self.found
+        ]
 
     @property
     def order(self) -> list[int]:
@@ -90,11 +114,14 @@ class Points:
     def labels(self, inputs: Sequence[int]) -> Sequence[str]:
         """For each index of some inputs their values."""
         sizes = [[*self.ins.values()][k] for k in inputs]
-        known = all([*self.ins][k] in LETTERS for k in inputs)
-        if not known:
+        starts = [self.starts[k] if self.starts else 0 for k in inputs]
+        if not any(starts) and not all([*self.ins][k] in LETTERS for k in inputs):
             return Labels(sizes)
+        known = all([*self.ins][k] in LETTERS for k in inputs)
         return tuple(
             " ".join(self.label(k, v) for k, v in zip(inputs, index, strict=True))
+            if known
+            else ",".join(str(i + start) for i, start in zip(index, starts, strict=True))
             for index in product(*map(range, sizes))
         )
 
@@ -115,7 +142,7 @@ def holders(
 
     view: "tensor", each element with all that hold it, or "hardware", each place with its element;
         without it the tensor, or of a layout with one result or without names the hardware.
-    colour: an input's name or "bank"; without it the threads.
+    colour: an input's name, "bank" or "position"; without it the threads.
     tile: the sizes of a tensor whose elements the one result counts, the first dimension fastest.
     bits: of an element, for "bank".
 
@@ -133,9 +160,52 @@ def holders(
     colour = colour or next((n for n in ("lane", "thread", "warp") if n in names), None)
     if colour is None:
         colour = "bank" if len(points.outs) == 1 else names[0]
-    numbers = _numbers(points, colour, bits, layout)
+    colours = _colours(points, colour, bits)
     colour = f"{colour}, {bits} bits each" if colour == "bank" else colour
-    return (_tensor if view == "tensor" else _hardware)(points, [hue(n) for n in numbers], colour)
+    return (_tensor if view == "tensor" else _hardware)(points, colours, colour)
+
+
+def values(
+    function: Function,
+    sizes: Mapping[str, int],
+    domain: Mapping[str, int],
+    colour: str | None = None,
+    bits: int = 32,
+) -> Sheet:
+    """The results of an emitted function over its index space, the last index along a row.
+
+    sizes, domain: as in verify(). colour: a parameter's name, "position", which is the default, or
+    "bank".
+
+    Raises VerifyError or AssumptionError on sizes that are missing or that the function rules out,
+    LayoutError on too many cells, no index, or unknown names.
+    """
+    space = space_of(function, sizes, domain)
+    given = ", ".join(f"{name}={value}" for name, value in space.fixed.items())
+    title = f"{function.name}{f' at {given}' * bool(given)}"
+    if not space.axes or not 0 < space.total <= MOST_CELLS:
+        raise LayoutError(
+            f"{title}: {space.total if space.axes else 'no'} indices, a picture has 1 to {MOST_CELLS}"
+        )
+    index = list(map(space.point, range(space.total)))
+    found = [_evaluated(function, {**space.fixed, **space.named(point)}) for point in index]
+    lows = [min(0, *column) for column in zip(*found, strict=True)]
+    highs = [max(0, *column) for column in zip(*found, strict=True)]
+    outs = {
+        name: high - low + 1
+        for (name, _), low, high in zip(function.outputs, lows, highs, strict=True)
+    }
+    starts = tuple(axis.lo for axis in space.axes)
+    ins = {axis.name: axis.count for axis in space.axes}
+    points = Points(title, ins, outs, index, found, starts, lows)
+    colour = colour or ("position" if len(outs) == 1 else next(iter(ins)))
+    return _hardware(points, _colours(points, colour, bits), colour, "")
+
+
+def _evaluated(function: Function, known: dict[str, Any]) -> tuple[int, ...]:
+    for name, node in function.body:
+        known[name] = evaluate(node, known)
+    return tuple(int(evaluate(node, known)) for _, node in function.outputs)
 
 
 def _points(layout: Block, tile: Sequence[int] | None) -> Points:
@@ -191,26 +261,29 @@ def _tiled(points: Points, tile: list[int]) -> Points:
     return Points(f"{points.title}, tile {tuple(tile)}", points.ins, outs, points.index, found)
 
 
-def _numbers(points: Points, colour: str, bits: int, layout: Block) -> list[int]:
-    """What is coloured, for each index."""
+def _colours(points: Points, colour: str, bits: int) -> list[int]:
+    """The colour of each index."""
     names = [*points.ins]
     if colour not in names and ALIKE.get(colour) in names:
         colour = ALIKE[colour]
     if colour in names:
         axis = names.index(colour)
-        return [index[axis] for index in points.index]
-    if colour != "bank":
-        known = [*names, "bank"]
+        return [hue(index[axis]) for index in points.index]
+    if colour not in GRADED:
+        known = [*names, *GRADED]
         raise LayoutError(
             f"{points.title}: colour is {shown(colour)}; there are {', '.join(known)}."
             f"{nearest(str(colour), known)}"
         )
+    if colour == "position":
+        size = prod(points.outs.values())
+        return [ramp(number, size) for number in points.flat]
     if len(points.outs) != 1:
         raise LayoutError(
             f"{points.title}: a bank is asked for a layout whose one result is a position in "
             "memory; compose it with one"
         )
-    return [bank(position, bits) for (position,) in points.found]
+    return [hue(bank(position, bits)) for (position,) in points.found]
 
 
 def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
@@ -228,7 +301,7 @@ def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
             'take a part by sublayout(inputs, outputs), or view="hardware"'
         )
     # One result is a memory: its positions lie in a line.
-    flat = [flattened(shape, results) for results in points.found]
+    flat = points.flat
     order = points.order
     single = not {*points.ins} & {*LETTERS}
     texts: dict[int, list[str]] = {}
@@ -258,9 +331,9 @@ def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
             return Cell(MASKED, number)
         return Cell(number, number, shade[number])
 
-    said = f"{down} down, {across} across" if down else across
+    said = f"down: {down}, across: {across}" if down else f"across: {across}"
     page = Holders(
-        f"{points.title}: tensor view, {said}; coloured by {colour}",
+        f"{points.title}: tensor view; coloured by {colour}",
         shape,
         (height, width),
         find,
@@ -270,18 +343,22 @@ def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
         inverse=True,
         axes=f"{down}/{across}" if down else across,
         deep=deep,
+        outlined=not colour.startswith(GRADED),
+        legend=f"{said}; a cell says who holds the element",
         tensor=tuple(points.outs) if len(points.outs) > 1 else (),
         texts={at: tuple(lines) for at, lines in texts.items()},
     )
     return page if down or width <= STRIP else folded(page)
 
 
-def _hardware(points: Points, colours: list[int], colour: str) -> Sheet:
+def _hardware(
+    points: Points, colours: list[int], colour: str, what: str = "hardware view, "
+) -> Sheet:
     names, sizes = [*points.ins], [*points.ins.values()]
     order = points.order
     rows, columns = order[:-1], order[-1:]
     height, width = prod(sizes[k] for k in rows), prod(sizes[k] for k in columns)
-    flat = [flattened([*points.outs.values()], results) for results in points.found]
+    flat = points.flat
 
     def find(row: int, column: int) -> Cell:
         digits = taken_apart([sizes[k] for k in order], row * width + column)
@@ -293,9 +370,9 @@ def _hardware(points: Points, colours: list[int], colour: str) -> Sheet:
 
     texts = {k: (",".join(map(str, results)),) for k, results in enumerate(points.found)}
     said = [" ".join(names[k] for k in part) for part in (rows, columns)]
+    where = [f"{way}: {part}" for way, part in zip(("down", "across"), said, strict=True) if part]
     page = Holders(
-        f"{points.title}: hardware view, {', '.join(points.outs)} of each {', '.join(names)}; "
-        f"coloured by {colour}",
+        f"{points.title}: {what}coloured by {colour}",
         tuple(sizes),
         (height, width),
         find,
@@ -303,6 +380,8 @@ def _hardware(points: Points, colours: list[int], colour: str) -> Sheet:
         points.labels(columns),
         (sizes[rows[-1]] if len(rows) > 1 else height, width),
         axes="/".join(part for part in said if part),
+        outlined=not colour.startswith(GRADED),
+        legend=f"{', '.join(where)}; a cell says its {', '.join(points.outs)}",
         tensor=tuple(points.outs) if len(points.outs) > 1 else (),
         texts=texts,
     )

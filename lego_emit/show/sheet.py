@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import prod
 
@@ -13,9 +13,10 @@ from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
 from ..algebra.padded import Padded
 from ..errors import LayoutError
-from .cells import MASKED, PALETTE, PLAIN, STRIP, Cell, Labels, Sheet, by_bank, folded
+from .cells import HUES, MASKED, PALETTE, PLAIN, STRIP, Cell, Labels, Sheet, coloured, folded, shade
 from .holders import holders, is_named
 
+COLOURS = ("tile", "bank", "position")
 GEOMETRY = 2**16  # elements up to which tiles are looked for
 
 
@@ -33,7 +34,8 @@ def sheet(
         logical grid, each cell with its physical position: tiles of a TileBy in their place in the
         untiled array, further dimensions side by side.
     view, colour, tile, bits: as in holders(), for layouts with named coordinates and for Strided
-        ones of threads and values (inverse is the view "tensor" there); colour="bank" for all.
+        ones of threads and values (inverse is the view "tensor" there). Of all others colour is
+        "tile", "bank" or "position".
 
     Raises InverseError where inverse is asked of a layout that has none, LayoutError where it is
     asked of one with several results, and as holders() does.
@@ -43,10 +45,17 @@ def sheet(
             f"{layout!r}: it gives {', '.join(layout.results or ())}, so there is no memory to show; "
             'view="tensor" has for each element what holds it, without --inv'
         )
-    if is_named(layout) or view or tile is not None or colour not in (None, "bank"):
+    if is_named(layout) or view or tile is not None or colour not in (None, *COLOURS):
         return holders(layout, view or ("tensor" if inverse else None), colour, tile, bits)
     found = _positions(layout, inverse)
-    return by_bank(found, bits) if colour else found
+    if colour in (None, "tile"):
+        return found
+    size = layout.physical_size
+    if not layout.is_bounded:  # a map that is only as large as its largest position
+        height, width = found.shape
+        cells = (found.cell(r, c) for r in range(height) for c in range(width))
+        size = max(cell.position for cell in cells) + 1
+    return coloured(found, colour or "", bits, size)
 
 
 def _positions(layout: Block, inverse: bool) -> Sheet:
@@ -83,8 +92,19 @@ def _positions(layout: Block, inverse: bool) -> Sheet:
         Labels(sizes[0]),
         Labels(sizes[1]),
         (shape[down[-1]] if down else 1, shape[-1]),
+        legend=f"{_axes(down, across, tiled)}; a cell says its position in memory",
     )
     return folded(found) if rank == 1 and shape[0] > STRIP else found
+
+
+def _axes(down: Sequence[int], across: Sequence[int], tiled: Sequence[Sequence[int]]) -> str:
+    """What rows and columns count."""
+    said = []
+    for where, axes in (("down", down), ("across", across)):
+        what = "index" if len(axes) == 1 else "indices"
+        if axes:
+            said.append(f"{where}: {what} {', '.join(map(str, axes))}")
+    return ", ".join(said) + " of the untiled array" * (len(tiled) > 1)
 
 
 def _memory(layout: Block, colour: Colouring) -> Sheet:
@@ -106,6 +126,7 @@ def _memory(layout: Block, colour: Colouring) -> Sheet:
         Labels([size]),
         (1, size),
         inverse=True,
+        legend="across: the position in memory; a cell says its index",
     )
     last = layout.dims[-1]
     return folded(strip, last if 4 <= last <= STRIP else 16)
@@ -133,8 +154,11 @@ def _colouring(block: Block) -> Colouring:
     dims = layout.dims
     if isinstance(layout, Layout) and len(layout.tiles) > 1:
         outer = layout.tiles[0]
-        inner = layout.size // prod(outer)
-        return lambda index: _varied(taken_apart(outer, flattened(dims, index) // inner))
+        inner, count = layout.size // prod(outer), prod(outer)
+        if count > GEOMETRY:
+            return lambda index: _varied(taken_apart(outer, flattened(dims, index) // inner))
+        colours = _colours(product(*map(range, outer)))
+        return lambda index: colours[flattened(dims, index) // inner]
     if not layout.has_inverse or layout.size > GEOMETRY:
         return lambda _: PLAIN
     # The logical indices in the order of memory, axis by axis.
@@ -147,12 +171,26 @@ def _colouring(block: Block) -> Colouring:
     corners = [[min(axis[k : k + length]) for k in starts] for axis in axes]
     ranks = [{n: k for k, n in enumerate(sorted(set(axis)))} for axis in corners]
     firsts = [[rank[n] for n in axis] for rank, axis in zip(ranks, corners, strict=True)]
-    colours = [_varied(tile) for tile in zip(*firsts, strict=True)]
+    colours = _colours(zip(*firsts, strict=True))
     return lambda index: colours[layout.reference_apply(tuple(index)) // length]
 
 
+def _colours(tiles: Iterable[Sequence[int]]) -> list[int]:
+    """A colour for each tile, of up to HUES of its own: those that share a hue differ in their tint."""
+    numbers = [_varied(tile) for tile in tiles]
+    tints = HUES // PLAIN
+    seen = [0] * PLAIN
+    found = []
+    for number in numbers:
+        if seen[number] >= tints and len(numbers) <= HUES:
+            number = next(k for k in range(PLAIN) if seen[k] < tints)
+        found.append(shade(number, seen[number]))
+        seen[number] += 1
+    return found
+
+
 def _varied(tile: Sequence[int]) -> int:
-    """A colour for a tile by its coordinates: neighbours along an axis or a diagonal differ."""
+    """A hue for a tile by its coordinates: neighbours along an axis or a diagonal differ."""
     weights = [1, 3, 5, 7]
     return sum(weights[k % 4] * i for k, i in enumerate(reversed(tile))) % PLAIN
 
@@ -224,7 +262,7 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
     import click
 
     shape = sheet.shape
-    rows = kept(shape[0], max((height - 4) // sheet.deep, 3))
+    rows = kept(shape[0], max((height - 5) // sheet.deep, 3))
     margin = max(len(sheet.rows[r]) for r in rows if r is not None) + 1
     columns = kept(shape[1], max(width // 3, 3))  # no cell is narrower
     texts = [
@@ -251,7 +289,7 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
     for c in columns:
         head += "  " * gap(c, sheet.blocks[1])
         head += ("…" if c is None else sheet.columns[c]).rjust(3 if c is None else wide) + " "
-    lines = [sheet.title, head.rstrip()]
+    lines = [sheet.title, *([sheet.legend] if sheet.legend else []), head.rstrip()]
     for r in rows:
         if gap(r, sheet.blocks[0]):
             lines.append("")
