@@ -222,9 +222,35 @@ def test_a_layout_that_cannot_be_drawn_is_emitted_all_the_same(page):
     assert "size 1 is 0" in page.locator("figcaption").inner_text()
 
 
-def test_what_has_no_picture_says_why(page):
-    type_in(page, "def f(n, i):\n    return i % n\n\n\nsizes = {'n': 3}\n")
-    assert page.locator("figure").inner_text() == "no picture: `sizes` has no number for i"
+def test_a_function_of_indices_is_drawn(page):
+    type_in(page, "def f(n, i):\n    return 2 * i % n\n\n\nsizes = {'n': 3}\n")
+    assert "domain = {..}" in page.locator("figure").inner_text()
+    type_in(page, "def f(n, i):\n    return 2 * i % n\n\n\nsizes = {'n': 3}\ndomain = {'i': 4}\n")
+    assert page.locator("figure g rect").count() == 4
+    page.check("#order")
+    page.wait_for_selector(SHOWN)
+    assert "no order" in page.locator("figure").inner_text()
+    page.uncheck("#order")
+    page.wait_for_selector(SHOWN)
+
+
+def test_colours_and_walks(page):
+    choose(page, EXAMPLES[0], "cuda")
+    colours = page.locator("#colour option").all_inner_texts()
+    assert colours == ["tile", "bank", "position"]
+    before = page.locator("figure").inner_html()
+    page.select_option("#colour", "position")
+    page.check("#walk")
+    page.wait_for_selector(SHOWN)
+    assert page.locator("figure").inner_html() != before
+    assert page.locator("figure animate").count() == 2
+    choose(page, WEB / "gallery" / "fragment.py", "cuda")
+    assert page.locator("#colour option").all_inner_texts() == [
+        "register",
+        "lane",
+        "bank",
+        "position",
+    ]
 
 
 def test_every_example_is_listed():

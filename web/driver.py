@@ -12,7 +12,7 @@ import inspect
 import io
 import json
 import traceback
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, redirect_stdout, suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,12 @@ from lego_emit import LegoError, generate
 from lego_emit.algebra.block import Block
 from lego_emit.check.explain import naive_operations
 from lego_emit.emit import registry
+from lego_emit.errors import LayoutError, VerifyError
 from lego_emit.project.loading import subject, subjects, telling, user_file
-from lego_emit.show.cells import NONE
+from lego_emit.show.cells import NONE, Sheet
+from lego_emit.show.holders import is_named, values
 from lego_emit.show.pictures import MOST, svg
-from lego_emit.show.sheet import kept, sheet
+from lego_emit.show.sheet import COLOURS, kept, sheet
 
 FILE = Path("layouts.py")  # what the text is called
 OPTIONS = ("assume", "index_type", "view")  # what it may say to generate(), as golden cases do
@@ -74,9 +76,7 @@ def run(text: str) -> dict[str, Any]:
     if not names:
         raise LegoError("the text defines no layout and no function")
     return {
-        "subjects": {
-            n: {"hidden": _hidden(n), "symbolic": not isinstance(defined[n], Block)} for n in names
-        },
+        "subjects": {n: {"symbolic": not isinstance(defined[n], Block)} for n in names},
         "numbers": _numbers(tree),
     }
 
@@ -106,15 +106,27 @@ def explain(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
 
 
 def picture(
-    name: str, colour: str = "", order: bool = False, inverse: bool = False
+    name: str, colour: str = "", order: bool = False, walk: bool = False, inverse: bool = False
 ) -> dict[str, Any]:
-    """The drawing, and for each of its cells in order [the flat logical index, the position]."""
-    page = sheet(_layout(name), inverse=inverse, colour=colour or None)
+    """The drawing; for each of its cells in order [the flat logical index, the position]; what can
+    be coloured by; and what the drawing lacks. A colour that is not to be had is the usual one."""
+    layout = _layout(name)
+    colours = _colours(layout)
+    page = _page(name, layout, inverse, colour if colour in colours else None)
+    note = ""
+    if order or walk:
+        try:
+            _ = page.path
+        except LayoutError:
+            order = walk = False
+            note = "no order: it is no path through a memory"
     drawn = ([k for k in kept(n, MOST) if k is not None] for n in page.shape)
     cells = [page.cell(row, column) for row, column in product(*drawn)]
     return {
-        "svg": svg(page, order),
+        "svg": svg(page, order, walk),
         "cells": [[c.logical, c.position] for c in cells if c.position != NONE],
+        "colours": colours,
+        "note": note,
     }
 
 
@@ -133,23 +145,42 @@ def _files(unit: Any) -> dict[Path, str]:
     return unit.files(Path(unit.program.name + unit.printer.extension))
 
 
-def _hidden(name: str) -> str:
-    """Why a definition has no picture, where that can be said before it is drawn."""
-    found = defined[name]
-    if isinstance(found, Block):
-        return "" if found.is_concrete else "no picture: its sizes are symbols"
-    missing = [n for n in inspect.signature(found).parameters if n not in defined.get("sizes", {})]
-    return f"no picture: `sizes` has no number for {', '.join(missing)}" if missing else ""
-
-
-def _layout(name: str) -> Block:
-    """A definition as a layout of numbers."""
+def _layout(name: str) -> Block | None:
+    """A definition as a layout of numbers; None where it is a function of indices."""
     found = defined[name]
     if not isinstance(found, Block):
-        found = found(**{n: defined["sizes"][n] for n in inspect.signature(found).parameters})
-    if not isinstance(found, Block):
-        raise LegoError(f"{name} gives no layout")
-    return found
+        sizes = defined.get("sizes", {})
+        wanted = inspect.signature(found).parameters
+        if not set(wanted) <= set(sizes):
+            return None
+        with suppress(NameError):  # an index that is a parameter by its use
+            found = found(**{n: sizes[n] for n in wanted})
+    return found if isinstance(found, Block) else None
+
+
+def _page(name: str, layout: Block | None, inverse: bool, colour: str | None) -> Sheet:
+    """The cells of a layout, or of the results of a function of indices."""
+    if layout is not None:
+        return sheet(layout, inverse=inverse, colour=colour)
+    if inverse:
+        raise LegoError(f"{name} is no layout: there is no memory to show")
+    function = _unit(name, "python", False).functions[0]
+    try:
+        return values(function, defined.get("sizes", {}), defined.get("domain", {}), colour)
+    except VerifyError:
+        raise LegoError(
+            f"a picture of {name} takes numbers for its sizes, sizes = {{..}}, and where their ranges "
+            "are not known for its indices, domain = {..}"
+        ) from None
+
+
+def _colours(layout: Block | None) -> list[str]:
+    """What the cells of a layout's picture, or of a function's, can be coloured by."""
+    if layout is None:
+        return ["position", "bank"]
+    if is_named(layout):
+        return [*(layout.coordinates or ()), "bank", "position"]
+    return list(COLOURS)
 
 
 def _places(tree: ast.Module) -> dict[str, tuple[int, int]]:

@@ -10,7 +10,7 @@ const PAUSE = 40; // milliseconds after the last key, before the text is run
 const $ = (id) => document.getElementById(id);
 // text: the layout's; subject, beside: what of it is shown; target: the open tab; numbers: whether
 // the sizes' numbers are put into the code. The rest is of the pictures.
-const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", colour: "", memory: false, order: false, numbers: false };
+const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", colour: "", memory: false, order: false, walk: false, numbers: false };
 const state = { ...DEFAULTS };
 let targets = {};
 let files = {}; // of the code that is shown, by their names
@@ -47,7 +47,7 @@ async function update() {
     sliders.update(numbers);
     const emitted = await ask({ do: "code", name: state.subject, target: state.target, numbers: state.numbers });
     showCode(emitted);
-    await draw(ask, subjects);
+    await draw(ask);
     mark(editor, null);
     message(said, emitted);
     stale(false);
@@ -110,7 +110,7 @@ function options(select, values, chosen) {
 function choices(subjects) {
   const names = Object.keys(subjects);
   if (!names.includes(state.subject)) state.subject = names.at(-1);
-  const others = names.filter((name) => name !== state.subject && !subjects[name].hidden);
+  const others = names.filter((name) => name !== state.subject);
   if (!others.includes(state.beside)) state.beside = "";
   options($("subject"), names.map((name) => [name, name]), state.subject);
   options($("beside"), [["", "nothing"], ...others.map((name) => [name, name])], state.beside);
@@ -119,25 +119,22 @@ function choices(subjects) {
 }
 
 /** The pictures of what is chosen; what has none says why. */
-async function draw(ask, subjects) {
+async function draw(ask) {
   const drawn = [];
-  const { colour, order } = state;
-  const title = (name) => (state.beside ? name : "");
+  const { colour, order, walk } = state;
   for (const name of [state.subject, state.beside].filter(Boolean)) {
-    const { hidden } = subjects[name];
-    if (hidden) {
-      drawn.push({ title: title(name), note: hidden });
-      continue;
-    }
     for (const inverse of state.memory ? [false, true] : [false]) {
+      const title = state.beside ? name : "";
       try {
-        drawn.push({ title: title(name), ...(await ask({ do: "picture", name, colour, order, inverse })) });
+        drawn.push({ title, ...(await ask({ do: "picture", name, colour, order, walk, inverse })) });
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        drawn.push({ title: title(name), note: error.message });
+        drawn.push({ title, note: error.message });
       }
     }
   }
+  const [{ colours }] = drawn;
+  if (colours) options($("colour"), colours.map((one) => [one, one]), colour);
   pictures.show(drawn);
 }
 
@@ -229,8 +226,7 @@ function take(found) {
   if (!found) return;
   for (const [key, usual] of Object.entries(DEFAULTS))
     if (typeof found[key] === typeof usual) state[key] = found[key];
-  for (const box of ["memory", "order", "numbers"]) $(box).checked = state[box];
-  $("colour").value = state.colour;
+  for (const box of ["memory", "order", "walk", "numbers"]) $(box).checked = state[box];
   const { text } = state;
   write(editor, text);
   if ($("tabs").children.length) choose(state.target, false);
@@ -254,7 +250,7 @@ async function follow() {
   return found !== null;
 }
 
-for (const box of ["memory", "order", "numbers"])
+for (const box of ["memory", "order", "walk", "numbers"])
   $(box).addEventListener("change", () => { state[box] = $(box).checked; update(); });
 for (const select of ["subject", "beside", "colour"])
   $(select).addEventListener("change", () => { state[select] = $(select).value; update(); });
