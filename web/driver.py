@@ -175,12 +175,16 @@ def _page(name: str, layout: Block | None, inverse: bool, colour: str | None) ->
 
 
 def _colours(layout: Block | None) -> list[str]:
-    """What the cells of a layout's picture, or of a function's, can be coloured by."""
+    """What the cells of a layout's picture, or of a function's, can be coloured by, the usual one
+    first."""
     if layout is None:
         return ["position", "bank"]
-    if is_named(layout):
-        return [*(layout.coordinates or ()), "bank", "position"]
-    return list(COLOURS)
+    if not is_named(layout):
+        return list(COLOURS)
+    names = [*(layout.coordinates or ()), "bank", "position"]
+    usual = next((n for n in ("lane", "thread", "warp") if n in names), None)
+    usual = usual or ("bank" if len(layout.results or ()) < 2 else names[0])
+    return sorted(names, key=lambda name: name != usual)
 
 
 def _places(tree: ast.Module) -> dict[str, tuple[int, int]]:

@@ -18,7 +18,14 @@ export class Pictures {
     this.parent.replaceChildren(...pictures.map(({ title, svg, cells, note }) => {
       const figure = document.createElement("figure");
       if (svg) figure.innerHTML = svg;
-      figure.querySelector("svg")?.setAttribute("tabindex", 0); // arrow keys go from cell to cell
+      const drawing = figure.querySelector("svg");
+      if (drawing) {
+        drawing.setAttribute("tabindex", 0); // arrow keys go from cell to cell
+        // Beside each other where that takes no more than a quarter off.
+        const width = drawing.viewBox.baseVal.width;
+        figure.style.flex = `${width} 1 ${0.75 * width}px`;
+        figure.style.maxWidth = `min(${width}px, 100%)`;
+      }
       figure.querySelectorAll("rect:has(> title)").forEach((rect, k) => {
         this.cells.push({ rect, logical: cells[k][0], note: rect.textContent });
         rect.firstChild.remove(); // what it says is told below, and not in a tip, too
