@@ -164,6 +164,21 @@ def test_an_endless_program_is_stopped_by_itself(page):
     assert message(page) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = y\n", "Line 1: NameError: name 'y' is not defined"),
+        ("assert False\n", "Line 1: AssertionError"),
+        ("", "the text defines no layout and no function"),
+        ("def f(i):\n    return f(i)\n", "Line 1: f calls itself without end on symbols"),
+        ("import os\nos._exit(1)\n", "Exit: Program terminated with exit(1)"),
+    ],
+)
+def test_what_goes_wrong_is_said(page, text, said):
+    type_in(page, text)
+    assert message(page) == said
+
+
 def test_what_needs_z3_loads_it(page):
     path = WEB.parent / "golden" / "nw" / "layout.py"
     type_in(page, path.read_text())

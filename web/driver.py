@@ -243,7 +243,10 @@ def _told(error: BaseException, name: str | None, missing: str | None) -> dict[s
             "end_column": max(end - 1, start),
         }
         return {"kind": type(cause).__name__, "message": cause.msg, **place}
-    found: dict[str, Any] = {"kind": type(cause).__name__, "message": str(cause)}
+    kind, text = type(cause).__name__, str(cause)
+    if not isinstance(cause, LegoError):
+        text = f"{kind}: {text}" if text else kind
+    found: dict[str, Any] = {"kind": kind, "message": text}
     if missing:
         found["message"] = f"{missing} is not in this page; in a Python of your own it works"
     for frame in traceback.extract_tb(cause.__traceback__):

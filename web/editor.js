@@ -69,7 +69,7 @@ export function mark(editor, error) {
       ? doc.lineAt(offset(editor, error.end_line ?? error.line)).to
       : offset(editor, error.end_line, error.end_column);
     if (to <= from) [from, to] = [doc.lineAt(from).from, doc.lineAt(from).to];
-    found.push({ from, to, severity: "error", message: `${error.kind}: ${error.message}` });
+    found.push({ from, to, severity: "error", message: error.message });
   }
   editor.dispatch(setDiagnostics(editor.state, found));
 }
