@@ -1,8 +1,9 @@
 """What the page's worker calls: a request and its answer are JSON texts.
 
 A request is {"do": the name of a function below, and its arguments}. An answer is what the function
-gives, or {"needs": the name of an archive without which there is none}, or {"error": {"kind", "message", "line", "column", "end_line", "end_column"}}: lines count
-from 1, columns from 0, and they are missing where no place is known.
+gives, or {"needs": the name of an archive without which there is none}, or {"error": {"kind",
+"message", "line", "column", "end_line", "end_column"}}: lines count from 1, columns from 0, and they
+are missing where no place is known.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from lego_emit import LegoError, generate
 from lego_emit.algebra.block import Block
 from lego_emit.check.explain import naive_operations
 from lego_emit.emit import registry
-from lego_emit.errors import LayoutError, VerifyError
+from lego_emit.errors import LayoutError, LoadError, VerifyError
 from lego_emit.project.loading import subject, subjects, telling, user_file
 from lego_emit.show.cells import NONE, Sheet
 from lego_emit.show.holders import is_named, values
@@ -31,7 +32,6 @@ from lego_emit.show.sheet import COLOURS, kept, sheet
 
 FILE = Path("layouts.py")  # what the text is called
 OPTIONS = ("assume", "index_type", "view")  # what it may say to generate(), as golden cases do
-
 ARCHIVES = ("z3",)  # packages that can be had
 
 opened = ExitStack()  # the text that was run last, and what it has defined
@@ -89,12 +89,7 @@ def code(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
     return {
         "files": {str(path): text for path, text in _files(unit).items()},
         "functions": [
-            {
-                "name": f.name,
-                "operations": f.op_count,
-                "naive": naive.get(f.name),
-                "type": f.index_type,
-            }
+            {"name": f.name, "operations": f.op_count, "naive": naive.get(f.name)}
             for f in unit.functions
         ],
     }
@@ -227,13 +222,13 @@ def _numbers(tree: ast.Module) -> list[dict[str, Any]]:
 def _missing(error: BaseException | None) -> str | None:
     """The package for lack of which an error was raised."""
     while error is not None and not isinstance(error, ModuleNotFoundError):
-        error = error.__cause__ or error.__context__
+        error = error.__cause__
     return error.name if error else None
 
 
 def _told(error: BaseException, name: str | None, missing: str | None) -> dict[str, Any]:
     """An error with its place in the text."""
-    cause = error.__cause__ if isinstance(error, LegoError) and error.__cause__ else error
+    cause = error.__cause__ if isinstance(error, LoadError) and error.__cause__ else error
     if isinstance(cause, SyntaxError) and cause.lineno:
         start, end = cause.offset or 1, cause.end_offset or 0
         place = {

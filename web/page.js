@@ -34,8 +34,7 @@ async function update() {
   const number = ++newest;
   document.body.dataset.state = "waiting";
   const ask = async (request) => {
-    if (number !== newest) throw new Stale();
-    const answer = await python.ask(request);
+    const answer = await python.ask(request, () => number === newest);
     if (number !== newest) throw new Stale();
     if (answer.error) throw new Refused(answer.error);
     return answer;
@@ -95,7 +94,7 @@ function message({ error, warnings = [], printed = "" }, { warnings: more = [] }
   const place = error?.line ? `Line ${error.line}: ` : "";
   $("message").replaceChildren(
     ...(error ? [line("error", `${place}${error.message}`)] : []),
-    ...new Set([...warnings, ...more].map((text) => line("warning", text))),
+    ...[...new Set([...warnings, ...more])].map((text) => line("warning", text)),
     ...(printed ? [line("printed", printed)] : []),
   );
 }

@@ -12,7 +12,8 @@ export class Python {
     this.files = files;
     this.told = told;
     this.waiting = new Map();
-    this.last = 0;
+    this.last = 0; // the number of the last message
+    this.turn = Promise.resolve(); // when the next request may go
     this.start();
   }
 
@@ -30,16 +31,23 @@ export class Python {
     this.ready.then(() => this.told("idle"), () => {});
   }
 
-  /** What the driver answers to a request. Rejects with Stopped. */
-  async ask(request) {
-    await this.ready;
+  /** What the driver answers to a request, one after the other; null where isWanted() says no when
+   * its turn comes. Rejects with Stopped. */
+  ask(request, isWanted) {
+    const answer = this.turn.then(() => this.ready).then(() => (isWanted() ? this.timed(request) : null));
+    this.turn = answer.catch(() => {});
+    return answer;
+  }
+
+  async timed(request) {
+    const { worker } = this;
     this.told("busy");
     const clock = setTimeout(() => this.stop(`stopped after ${LIMIT / 1000} seconds`), LIMIT);
     try {
       return await this.send({ request });
     } finally {
       clearTimeout(clock);
-      if (!this.waiting.size) this.told("idle");
+      if (worker === this.worker) this.told("idle");
     }
   }
 
