@@ -31,7 +31,7 @@ from pathlib import Path
 import pytest
 
 from lego_emit.show.cells import Sheet
-from lego_emit.show.pictures import svg
+from lego_emit.show.pictures import Picture, svg
 from lego_emit.show.sheet import sheet
 
 pytestmark = pytest.mark.slow
@@ -129,6 +129,8 @@ class Page:
     def image(self, mark, what, target):
         assert mark.startswith("picture"), f"{self.place}: which layout is {target}?"
         drawn = eval(what, self.namespace)
+        if isinstance(drawn, Picture):
+            return same(self.path.parent / target, drawn.svg())
         page = drawn if isinstance(drawn, Sheet) else sheet(drawn)
         made = svg(page, order=mark.endswith("order"))
         same(self.path.parent / target, made)

@@ -17,6 +17,7 @@ from lego_emit import (
     GenP,
     GroupBy,
     Linear,
+    Lookup,
     OrderBy,
     RegP,
     Row,
@@ -244,6 +245,8 @@ def test_banks_show_a_swizzle():
     tiles, banks = (colours_of(SWIZZLE.show(color=c).pages[0]) for c in ("tile", "bank"))
     assert (tiles == tiles[:, :1]).all()
     assert all(len({*column}) == 32 for column in banks.T.tolist())
+    assert (colours_of(sheet(SWIZZLE)) == banks).all()
+    assert sheet(SWIZZLE).legend.endswith("coloured by its place among 32 neighbours in memory")
     row = colours_of(GroupBy([4, 64]).show(color="position").pages[0]).ravel()
     assert (np.diff(row) >= 0).all() and len({*row.tolist()}) == 32
     lanes = MMA.show(color="position").pages[0]
@@ -264,7 +267,15 @@ def test_up_to_32_tiles_have_colours_of_their_own(grid):
 
 @pytest.mark.parametrize(
     "layout",
-    [COL, GroupBy([8, 8]).OrderBy(RegP([2] * 6, [0, 3, 1, 4, 2, 5])), SWIZZLE, GroupBy([40])],
+    [
+        COL,
+        GroupBy([8, 8]).OrderBy(RegP([2] * 6, [0, 3, 1, 4, 2, 5])),
+        GroupBy([8, 8]).OrderBy(
+            GenP([8, 8], lambda i, j: i * 8 + (i ^ j), lambda k: (k // 8, k // 8 ^ k % 8))
+        ),
+        GroupBy([3, 3]).OrderBy(GenP([3, 3], lambda i, j: (i + 2 * j) % 3 * 3 + i, None)),
+        GroupBy([40]),
+    ],
 )
 def test_arrows_cross_no_number(layout):
     root = ElementTree.fromstring(svg(sheet(layout), order=True))
@@ -277,10 +288,9 @@ def test_arrows_cross_no_number(layout):
     for line in re.findall(r"M([^M]+)", "".join(paths)):
         points = [tuple(map(float, p.split())) for p in line.split("L")]
         for (x0, y0), (x1, y1) in itertools.pairwise(points):
-            assert abs(x0 - x1) < 0.1 or abs(y0 - y1) < 0.1
-            lo, hi = sorted((x0, x1)), sorted((y0, y1))
-            for x, y, end in boxes if layout.size < 100 else ():
-                assert lo[1] < x or lo[0] > end or hi[1] < y - 7.5 or hi[0] > y, (line, x, y)
+            for k in range(41):
+                x, y = x0 + (x1 - x0) * k / 40, y0 + (y1 - y0) * k / 40
+                assert not any(a < x < end and b - 7.5 < y < b for a, b, end in boxes), line
 
 
 def test_threads_stand_above_their_values():
@@ -317,6 +327,13 @@ def test_functions_are_shown():
         pair.show("layout_in")
     with pytest.raises(LegoError, match="needs a number for M"):
         pair.show()
+    with pytest.raises(LayoutError, match="looks a table up"):
+        generate(Lookup([2, 3], "perm"), "c").show()
+    broadcast = GroupBy([512, 512]).OrderBy(GenP([512, 512], lambda i, j: i))
+    with pytest.raises(LayoutError, match="how far its positions go"):
+        broadcast.show(color="position")
+    with pytest.raises(LayoutError, match="beside is 3"):
+        COL.show(beside=3)
 
 
 # -- named coordinates ---------------------------------------------------------------------------

@@ -305,8 +305,8 @@ class Block:
         order: arrows from each element to the next one in memory.
         inv: the memory in order, each cell with the index that it holds; default: the grid of
             indices, each cell with its position.
-        color: "tile", which is the default, "bank" of shared memory, "position", "thread", or another
-            named coordinate.
+        color: "tile", "bank" of shared memory, "position", "thread", or another named coordinate;
+            default: threads, else tiles, or of rows that are permuted the place in the row.
         view: of a layout of threads and values "tensor", each element with what holds it, or
             "hardware", what each thread holds.
         tile: the sizes of the tensor whose elements its positions count, the first one fastest.

@@ -203,9 +203,14 @@ def values(
 
 
 def _evaluated(function: Function, known: dict[str, Any]) -> tuple[int, ...]:
-    for name, node in function.body:
-        known[name] = evaluate(node, known)
-    return tuple(int(evaluate(node, known)) for _, node in function.outputs)
+    for name, node in (*function.body, *function.outputs):
+        value = known[name] = evaluate(node, known)
+        if value is None:
+            raise LayoutError(
+                f"{function.name}: {name} has no value here: it divides by 0, or looks a table up that is "
+                "not in the file"
+            )
+    return tuple(int(known[name]) for name, _ in function.outputs)
 
 
 def _points(layout: Block, tile: Sequence[int] | None) -> Points:

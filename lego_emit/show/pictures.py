@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..algebra.block import Block
-from ..errors import LayoutError, LegoError
+from ..errors import LayoutError, LegoError, shown
 from ..files import write_if_changed
 from .cells import MASKED, NONE, PALETTE, Sheet
 from .holders import Holders
@@ -117,6 +117,8 @@ def of_layout(
 ) -> Picture:
     """See Block.show."""
     layouts = [layout] if beside is None else [layout, beside]
+    if not isinstance(layouts[-1], Block):
+        raise LayoutError(f"beside is {shown(beside)}; give a layout")
     pages = tuple(sheet(one, inv, view, color, tile, bits) for one in layouts)
     return drawn(pages, order, walk)
 
@@ -339,8 +341,10 @@ def _path(page: Sheet, xs: dict[int, float], ys: dict[int, float], width: float)
         (x0, y0), (x1, y1) = place((r, c)), place((down, right))
         near = abs(down - r) <= 1 and abs(right - c) <= 1
         points = [(x0, y0), (x1, y1)]
-        if not near or (x0 != x1 and y0 != y1):  # along the border of the rows
-            up = y1 < y0
+        up = y1 < y0
+        if near and (down - r) * (right - c) < 0:  # through the corner where the cells meet
+            points.insert(1, (xs[max(c, right)], ys[r] if up else ys[down]))
+        elif not near or (x0 != x1 and y0 != y1):  # along the border of the rows
             border = ys[r] - 2 if up else ys[r] + tall + 2
             points = [(x0, y0), (x0, border), (x1, border), (x1, y1)]
             if abs(down - r) > 1:  # beside the arrows of its column

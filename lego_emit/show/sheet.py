@@ -13,7 +13,20 @@ from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
 from ..algebra.padded import Padded
 from ..errors import LayoutError
-from .cells import HUES, MASKED, PALETTE, PLAIN, STRIP, Cell, Labels, Sheet, coloured, folded, shade
+from .cells import (
+    HUES,
+    MASKED,
+    PALETTE,
+    PLAIN,
+    STRIP,
+    Cell,
+    Labels,
+    Sheet,
+    coloured,
+    folded,
+    hue,
+    shade,
+)
 from .holders import holders, is_named
 
 COLOURS = ("tile", "bank", "position")
@@ -35,7 +48,7 @@ def sheet(
         untiled array, further dimensions side by side.
     view, colour, tile, bits: as in holders(), for layouts with named coordinates and for Strided
         ones of threads and values (inverse is the view "tensor" there). Of all others colour is
-        "tile", "bank" or "position".
+        "tile", "bank" or "position"; without it the tile, or the place in rows that are permuted.
 
     Raises InverseError where inverse is asked of a layout that has none, LayoutError where it is
     asked of one with several results, and as holders() does.
@@ -47,24 +60,30 @@ def sheet(
         )
     if is_named(layout) or view or tile is not None or colour not in (None, *COLOURS):
         return holders(layout, view or ("tensor" if inverse else None), colour, tile, bits)
-    found = _positions(layout, inverse)
+    found = _positions(layout, inverse, colour is not None)
     if colour in (None, "tile"):
         return found
     size = layout.physical_size
-    if not layout.is_bounded:  # a map that is only as large as its largest position
+    if not layout.is_bounded and colour == "position":  # only as large as its largest position
         height, width = found.shape
+        if height * width > GEOMETRY:
+            raise LayoutError(
+                f"{layout!r}: how far its positions go is not known, and it has more than {GEOMETRY} "
+                "indices; choose smaller sizes, or another colour"
+            )
         cells = (found.cell(r, c) for r in range(height) for c in range(width))
         size = max(cell.position for cell in cells) + 1
     return coloured(found, colour or "", bits, size)
 
 
-def _positions(layout: Block, inverse: bool) -> Sheet:
+def _positions(layout: Block, inverse: bool, by_tile: bool) -> Sheet:
     if not layout.is_concrete:
         raise LayoutError(f"{layout!r}: a picture needs integer sizes")
-    colour = _colouring(layout)
+    colour, said = _colouring(layout, by_tile)
+    said = f"; coloured by its {said}" if said else ""
     if inverse:
         layout.inv(0)  # raises where there is none
-        return _memory(layout, colour)
+        return _memory(layout, colour, said)
     tiled = _tiling(layout) or (layout.dims,)
     rank = len(tiled[0])
     shape = tuple(prod(tile[k] for tile in tiled) for k in range(rank))
@@ -92,7 +111,7 @@ def _positions(layout: Block, inverse: bool) -> Sheet:
         Labels(sizes[0]),
         Labels(sizes[1]),
         (shape[down[-1]] if down else 1, shape[-1]),
-        legend=f"{_axes(down, across, tiled)}; a cell says its position in memory",
+        legend=f"{_axes(down, across, tiled)}; a cell says its position in memory{said}",
     )
     return folded(found) if rank == 1 and shape[0] > STRIP else found
 
@@ -107,7 +126,7 @@ def _axes(down: Sequence[int], across: Sequence[int], tiled: Sequence[Sequence[i
     return ", ".join(said) + " of the untiled array" * (len(tiled) > 1)
 
 
-def _memory(layout: Block, colour: Colouring) -> Sheet:
+def _memory(layout: Block, colour: Colouring, said: str) -> Sheet:
     size = layout.physical_size
 
     def find(_: int, position: int) -> Cell:
@@ -126,7 +145,7 @@ def _memory(layout: Block, colour: Colouring) -> Sheet:
         Labels([size]),
         (1, size),
         inverse=True,
-        legend="across: the position in memory; a cell says its index",
+        legend=f"across: the position in memory; a cell says its index{said}",
     )
     last = layout.dims[-1]
     return folded(strip, last if 4 <= last <= STRIP else 16)
@@ -145,34 +164,43 @@ def _tiling(block: Block) -> tuple[tuple[int, ...], ...] | None:
     return None
 
 
-def _colouring(block: Block) -> Colouring:
-    """Each logical index in its tile's colour: a tile of the logical view where it names tiles, else
-    one of memory."""
+def _colouring(block: Block, by_tile: bool) -> tuple[Colouring, str]:
+    """The colour of each logical index, and what a colour is where it is no tile: a tile of the logical
+    view where it names tiles, else one of memory. Of rows that are permuted each element has the
+    colour of its place in the row, unless by_tile."""
     if isinstance(block, Padded):
-        return _colouring(block.layout)
+        return _colouring(block.layout, by_tile)
     layout = block.layout if isinstance(block, ExpandBy) else block
     dims = layout.dims
     if isinstance(layout, Layout) and len(layout.tiles) > 1:
         outer = layout.tiles[0]
         inner, count = layout.size // prod(outer), prod(outer)
         if count > GEOMETRY:
-            return lambda index: _varied(taken_apart(outer, flattened(dims, index) // inner))
+            return lambda index: _varied(taken_apart(outer, flattened(dims, index) // inner)), ""
         colours = _colours(product(*map(range, outer)))
-        return lambda index: colours[flattened(dims, index) // inner]
+        return lambda index: colours[flattened(dims, index) // inner], ""
     if not layout.has_inverse or layout.size > GEOMETRY:
-        return lambda _: PLAIN
+        return lambda _: PLAIN, ""
     # The logical indices in the order of memory, axis by axis.
     order = sorted(product(*map(range, dims)), key=layout.reference_apply)
     axes = list(zip(*order, strict=True))
-    length = _levels(layout) or _box(dims, axes)
+    length = _levels(layout)
     if not length:
-        return lambda _: PLAIN
+        length, whole = _box(dims, axes)
+        if not length:
+            return lambda _: PLAIN, ""
+        rows = [order[k : k + length] for k in range(0, len(order), length)]
+        if whole and not by_tile and any(row != sorted(row) for row in rows):
+            place = layout.reference_apply
+            step = max(length // HUES, 1)
+            said = f"place among {length} neighbours in memory"
+            return lambda index: hue(place(tuple(index)) % length // step), said
     starts = range(0, layout.size, length)
     corners = [[min(axis[k : k + length]) for k in starts] for axis in axes]
     ranks = [{n: k for k, n in enumerate(sorted(set(axis)))} for axis in corners]
     firsts = [[rank[n] for n in axis] for rank, axis in zip(ranks, corners, strict=True)]
     colours = _colours(zip(*firsts, strict=True))
-    return lambda index: colours[layout.reference_apply(tuple(index)) // length]
+    return lambda index: colours[layout.reference_apply(tuple(index)) // length], ""
 
 
 def _colours(tiles: Iterable[Sequence[int]]) -> list[int]:
@@ -201,15 +229,15 @@ def _levels(layout: Block) -> int:
     return prod(p.size for p in last.perms[1:]) if last and len(last.perms) > 1 else 0
 
 
-def _box(dims: tuple[int, ...], axes: Sequence[Sequence[int]]) -> int:
-    """How many neighbours in memory make a box in the logical view: the largest that is a part of
-    every axis, else the largest slab of whole axes; 0 where there is none.
+def _box(dims: tuple[int, ...], axes: Sequence[Sequence[int]]) -> tuple[int, bool]:
+    """How many neighbours in memory make a box in the logical view, and whether it has whole axes:
+    the largest that is a part of every axis, else the largest slab; 0 where there is none.
 
     axes: the coordinates of the indices in the order of memory.
     """
     size, slab = len(axes[0]), 0
     if sum(n > 1 for n in dims) < 2:
-        return 0
+        return 0, False
 
     def extent(start: int, length: int) -> list[int]:
         parts = [axis[start : start + length] for axis in axes]
@@ -223,9 +251,9 @@ def _box(dims: tuple[int, ...], axes: Sequence[Sequence[int]]) -> int:
             continue
         if all(extent(start, length) == first for start in range(length, size, length)):
             if part:
-                return length
+                return length, False
             slab = length
-    return slab
+    return slab, True
 
 
 # -- the terminal --------------------------------------------------------------------------------
