@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .arith.formulas import Formulas
 from .emit.emit import emit
+from .emit.naming import AS_WRITTEN, Naming
 from .emit.unit import Unit
 from .errors import TargetError, nearest
 from .ir.program import Program
@@ -198,8 +199,10 @@ def emit_program(
     *,
     subject: Any = None,
     sizes: Mapping[str, int] | None = None,
+    naming: Naming = AS_WRITTEN,
+    index_types: Iterable[str] = (),
 ) -> Emitted:
     """Print a lowered program for a target. subject: the function or layout that it is made of;
-    sizes: the parameters that are numbers in it."""
-    unit = emit(program, target, sizes)
+    sizes: the parameters that are numbers in it; naming, index_types: as emit() takes them."""
+    unit = emit(program, target, sizes, naming, index_types)
     return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject, program)

@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any
 
-# While a user's function is followed: the TraceErrors that were made, for it may catch them.
-RAISED: ContextVar[list[TraceError] | None] = ContextVar("lego_emit_raised", default=None)
+# While a user's function is followed: the FatalErrors that were made, for it may catch them.
+RAISED: ContextVar[list[FatalError] | None] = ContextVar("lego_emit_raised", default=None)
 
 
 class LegoError(Exception):
@@ -31,11 +31,9 @@ class InverseError(LegoError):
     """An inverse was asked of a layout that has none."""
 
 
-class TraceError(LegoError):
-    """A user's function could not be followed with symbols."""
-
-    placed = False  # whether the message names the function, and the line
-    many_paths = False  # whether there were more paths than are followed
+class FatalError(LegoError):
+    """One that a user's function cannot catch while it is followed: what it would go on with is
+    not so."""
 
     def __init__(self, *arguments: object):
         super().__init__(*arguments)
@@ -47,6 +45,18 @@ class TraceError(LegoError):
         """Whether the last to catch it was a user's function."""
         where = self.__traceback__
         return where is not None and is_users(where.tb_frame)
+
+
+class TraceError(FatalError):
+    """A user's function could not be followed with symbols."""
+
+    placed = False  # whether the message names the function, and the line
+    many_paths = False  # whether there were more paths than are followed
+
+
+class MissingPackageError(FatalError, ModuleNotFoundError):
+    """A Python package is needed that is not installed, or does not load; the message ends with the
+    command that installs it."""
 
 
 class AssumptionError(LegoError, ValueError):
@@ -120,11 +130,17 @@ def shown(value: Any, levels: int = 8) -> str:
         text = repr(value)
     except Exception:
         if not isinstance(value, list | tuple):
-            return f"a {type(value).__name__}"
+            return a_type(value)
         text = ", ".join(shown(part, levels - 1) for part in value) if levels else "..."
         text = f"[{text}]" if isinstance(value, list) else f"({text})"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
+
+
+def a_type(value: Any) -> str:
+    """ "an int", "a str": what a message says a value is."""
+    name = type(value).__name__
+    return f"a{'n' * (name[0] in 'aeiou' or name == 'ndarray')} {name}"
 
 
 def line_in(function: Any, error: BaseException) -> str:

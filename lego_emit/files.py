@@ -59,7 +59,7 @@ def integers(path: Path) -> Any:
 
 
 def _array(content: bytes, place: str) -> Any:
-    import numpy as np
+    from .packages import numpy as np
 
     try:
         found = np.load(BytesIO(content), allow_pickle=False)

@@ -27,8 +27,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .algebra.block import Block
 from .algebra.reference import TABLE_MOST
 from .algebra.reference import table as layout_table
@@ -39,6 +37,7 @@ from .emitted import Emitted, emit_program
 from .errors import GoldenError, LegoError, TargetError, shown
 from .files import write_if_changed
 from .ir.program import Program
+from .packages import numpy as np
 from .pipeline import build_program
 from .project.loading import described, user_file
 from .run import registry as toolchains

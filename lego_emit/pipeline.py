@@ -5,18 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from .arith.assume import as_list, parse
 from .arith.knowledge import using
 from .arith.terms import TOO_DEEP
 from .emit import registry
+from .emit.naming import Naming
 from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import LegoWarning, TargetError, TraceError, nearest, shown
 from .ir.cost import Cost, cost_model
 from .ir.nodes import Node
-from .ir.program import INDEX_TYPES, Program
+from .ir.program import INDEX_TYPES, Function, Program
 from .ir.relations import names_in, read, with_numbers
 from .kinds import is_integer
 from .lower.function import lowered
@@ -38,7 +40,7 @@ def generate(
     name: str | None = None,
     sizes: Mapping[str, int] | None = None,
     assume: Sequence[Any] = (),
-    index_type: str = "auto",
+    index_type: str | Sequence[str] = "auto",
     base: int = 0,
     cost: str | Cost | None = None,
     strict: bool = False,
@@ -46,6 +48,9 @@ def generate(
     rewrite: Rewrite | None = None,
     view: bool = False,
     header: str | Sequence[str] = (),
+    namespace: str | None = None,
+    prefix: str | None = None,
+    names: str | None = None,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -65,9 +70,12 @@ def generate(
     ranges: of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M: numbers, text, SymPy
         expressions or our symbols, None for an open end. What ends a range from 0 on is a size:
         at least 1.
-    index_type: auto, int32, int64, uint32 or uint64. auto takes 32 bits where every intermediate
-        value provably fits, else 64; what a size without a bound leaves open becomes a
-        precondition in `assumptions`. Python's integers have no bound: there auto is int.
+    index_type: auto, int32, int64, uint32 or uint64; size_t in C, C++, CUDA C and HIP, usize in Rust,
+        integer, the default one, in Fortran. auto takes 32 bits where every intermediate value
+        provably fits, else 64; what a size without a bound leaves open becomes a precondition in
+        `assumptions`. Python's integers have no bound: there auto is int. A list such as
+        ["auto", "int32"] gives each function in each type where they differ: NAME, and NAME_i32
+        beside it, with 32 bits as a precondition.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
         and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
@@ -86,6 +94,12 @@ def generate(
         and writes the array by the layout's index: NAME_view in C++ and CUDA C, with NAME_layout, a
         layout policy of std::mdspan, and NameView in Rust and Julia.
     header: lines for the comment at the head of the file, such as a licence.
+    namespace: what the functions are in: a namespace of C++ ("acme::tiles"; "lego" unless given), CUDA
+        C, HIP (global scope unless given) or Metal, the module of Fortran (NAME_mod) or Julia.
+    prefix: what every public name of the file begins with: functions, types, helpers, include guard.
+    names: the style of functions, types, parameters and results: "snake_case", "camelCase", or
+        "PascalCase", where parameters and results are in camelCase. The prefix is a word of them
+        then. Names without small letters stay; two that are one in the style are refused.
 
     A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what
     unit.sympy gives, {function: (replacements, expressions)}, several. Every symbol is an integer
@@ -101,21 +115,27 @@ def generate(
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.
     """
-    printer = registry.printer(target)
+    naming = Naming.given(namespace, prefix, names)
+    index_types = _index_types(index_type)
+    printer = registry.printer(target).spelling(naming, index_types)
     assume = as_list(assume)
-    program = build_program(
-        fn_or_layout,
-        printer,
-        name,
-        sizes,
-        assume,
-        index_type,
-        base=base,
-        cost=cost,
-        ranges=ranges,
-        rewrite=rewrite,
-        view=view,
-    )
+
+    def build(given: Any, own: str | None, index_type: str) -> Program:
+        return build_program(
+            given,
+            printer,
+            own,
+            sizes,
+            assume,
+            index_type,
+            base=base,
+            cost=cost,
+            ranges=ranges,
+            rewrite=rewrite,
+            view=view,
+        )
+
+    program, subjects = _in_each(fn_or_layout, name, index_types, build)
     lines = header.splitlines() if isinstance(header, str) else header
     program = replace(program, header=tuple(map(str, lines)))
     if program.doubts and strict:
@@ -124,8 +144,63 @@ def generate(
         warnings.warn(text, LegoWarning, stacklevel=2)
     formulas = are_formulas(fn_or_layout)
     subject = reference(fn_or_layout, program.functions) if formulas else fn_or_layout
-    subject = [*several(subject).values()] if program.parts else subject
-    return emit_program(program, target, subject=subject, sizes=sizes)
+    subject = subjects if program.parts else subject
+    return emit_program(
+        program, target, subject=subject, sizes=sizes, naming=naming, index_types=index_types
+    )
+
+
+def _in_each(
+    subject: Any, name: str | None, index_types: Sequence[str], build: Callable[..., Program]
+) -> tuple[Program, list[Any]]:
+    """A program of the subject in each index type, and the subjects of its parts. What the first
+    type came to is not built again."""
+    first, *others = index_types
+    program = build(subject, name, first)
+    named = several(subject) if program.parts else {program.name: subject}
+    subjects = [*named.values()]
+    if not others:
+        return program, subjects
+    if are_formulas(subject):
+        raise TraceError("several index types are for functions and layouts, not for expressions")
+    parts = _parts(program)
+    for index_type in others:
+        mark = index_type.replace("int", "i").replace("ui", "u").removesuffix("_t")
+        again = build({f"{own}_{mark}": one for own, one in named.items()}, name, index_type)
+        forms = zip(named.values(), _parts(again), _parts(program), strict=True)
+        for one, part, before in forms:
+            if [f.index_type for f in part] != [f.index_type for f in before]:
+                parts.append(part)
+                subjects.append(one)
+    functions = [f for part in parts for f in part]
+    for at, f in enumerate(functions):
+        if any(f.name == other.name for other in functions[:at]):
+            raise TraceError(
+                f"{f.name} is the name of a function and of another's form; rename one"
+            )
+    counts = tuple(map(len, parts)) if len(parts) > 1 else program.parts
+    return replace(program, functions=tuple(functions), parts=counts), subjects
+
+
+def _index_types(given: Any) -> list[str]:
+    """The index types that are asked for, each once."""
+    names = as_list(given)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise TargetError(
+            f"no index type {shown(given)}; give auto, a type such as int32, or a list"
+        )
+    if "auto" in names[1:]:
+        raise TargetError(
+            "of several index types auto is the first; the others name their functions"
+        )
+    return [*dict.fromkeys(names)]
+
+
+def _parts(program: Program) -> list[tuple[Function, ...]]:
+    """The functions of each subject."""
+    rest = iter(program.functions)
+    counts = program.parts or (len(program.functions),)
+    return [tuple(islice(rest, count)) for count in counts]
 
 
 def build_program(
@@ -194,6 +269,7 @@ def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Pro
         traced.size,
         traced.spans,
         traced.view,
+        traced.by_name,
         [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
         trace.preconditions,
         trace.stand_ins,
@@ -225,8 +301,10 @@ def candidates(index_type: str, printer: Printer) -> tuple[str, ...]:
     has none."""
     if isinstance(index_type, str) and index_type == "auto":
         return printer.default_index
+    if isinstance(index_type, str) and index_type in printer.index_names:
+        return (printer.index_names[index_type][0],)
     if not isinstance(index_type, str) or index_type not in INDEX_TYPES:
-        known = [t for t in INDEX_TYPES if t in printer.types]
+        known = [*(t for t in INDEX_TYPES if t in printer.types), *printer.index_names]
         raise TargetError(
             f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
             f"{nearest(shown(index_type), known)}"

@@ -26,9 +26,8 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
-import numpy as np
-
 from .errors import GoldenError
+from .packages import numpy as np
 
 HEADER = """\
 # A table by lego-emit, format 1: {name} at each index, the last one fastest; a line is a row.

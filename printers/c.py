@@ -23,6 +23,13 @@ from lego_emit.printers.c_names import FUNCTIONS, MACROS, STDINT
 
 MARKS = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
 
+SIZED = """#include <stddef.h>
+#include <stdint.h>
+
+#if SIZE_MAX < UINT64_MAX
+#error "size_t must have 64 bits"
+#endif"""
+
 
 class CPrinter(HeaderPrinter):
     """C's spellings: <stdint.h>'s types, helpers named after the unit and the index type."""
@@ -32,6 +39,7 @@ class CPrinter(HeaderPrinter):
     title = "C"
     extension = ".h"
     types = {"int32": "int32_t", "int64": "int64_t", "uint32": "uint32_t", "uint64": "uint64_t"}
+    index_names = {"size_t": ("uint64", "size_t")}
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
     ops = {
         **C_OPS,
@@ -106,10 +114,6 @@ class CPrinter(HeaderPrinter):
         start = f"const {result} {name} = "
         return [self.braced(start, function.texts(), 2), f"return {name};"]
 
-    def array_name(self, name):
-        """<name>_fill."""
-        return f"{name}_fill"
-
     def array_form(self, function) -> ArrayForm:
         """What the fill's template sees."""
         return ArrayForm(self, function, ("out",))
@@ -132,7 +136,7 @@ class CPrinter(HeaderPrinter):
 
     def opening(self, unit, helpers, functions):
         """What the functions include, and the helpers."""
-        return "\n\n".join(["#include <stdint.h>", *helpers])
+        return "\n\n".join([SIZED if self.sized else "#include <stdint.h>", *helpers])
 
 
 def below_zero(node: Node) -> bool:

@@ -146,6 +146,7 @@ class HeaderPrinter(Printer):
     attributes = ""
     head_end = " {"
     constant = "static const"
+    array_word = "fill"
     unused: str | None = None
     suffixes: Mapping[str, str] = {}  # index type -> a literal's, where one is needed
 
@@ -164,7 +165,16 @@ class HeaderPrinter(Printer):
 
     def closing(self) -> str:
         """The text after the functions."""
-        return ""
+        return f"}}  // namespace {self.namespace}\n" if self.namespace else ""
+
+    @property
+    def sized(self) -> bool:
+        """Whether the index type is spelled size_t."""
+        return self.types["uint64"].endswith("size_t")
+
+    def namespace_head(self) -> list[str]:
+        """The line that begins the namespace, where there is one."""
+        return [f"namespace {self.namespace} {{"] if self.namespace else []
 
     def unit_scope(self, unit):
         """The macros that the file defines."""
@@ -172,7 +182,8 @@ class HeaderPrinter(Printer):
 
     def guard(self, unit: str) -> str:
         """The macro that keeps a file from being included twice."""
-        return guard(unit, self.extension)
+        scope = self.naming.namespace.replace("::", "_")
+        return guard(f"{scope}_{unit}" if scope else unit, self.extension)
 
     def unit_mark(self, unit):
         """The include guard."""
@@ -180,11 +191,7 @@ class HeaderPrinter(Printer):
 
     def companions(self, name):
         """The struct of several results, and the array form."""
-        return {f"{name}_result", self.array_name(name)}
-
-    def array_name(self, name: str) -> str:
-        """The array form of the function of that name."""
-        raise NotImplementedError
+        return {self.result_name(name), self.array_name(name)}
 
     def head(self, start: str, parameters: str, end: str | None = None, indent: int = 0) -> str:
         """A function's head, its parameters separated by BREAK marks; end: head_end unless given;
@@ -312,10 +319,11 @@ class CxxPrinter(HeaderPrinter):
     constant = "static constexpr"
     unused = "[[maybe_unused]] {T} {name}"
     has_views = True
+    namespaces = "::"
 
     def view_names(self, name):
         """The type of the view and the layout policy."""
-        return {f"{name}_view", f"{name}_layout"}
+        return {self.naming.type_after(name, word) for word in ("view", "layout")}
 
     def layout_view(self, apply: FunctionView) -> CxxView:
         """What the template of a layout's view sees."""

@@ -19,10 +19,6 @@ class FillPrinter(HeaderPrinter):
     out = "{T}* {name}"
     sharing = ""
 
-    def array_name(self, name):
-        """<name>_fill."""
-        return f"{name}_fill"
-
     def counter(self, function):
         """It goes up to the items' number beyond the count."""
         return counter(function, INDEX_TYPES[function.index_type][1] - MOST_ITEMS)

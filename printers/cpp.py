@@ -1,4 +1,4 @@
-"""C++: one header, C++17 or newer, constexpr noexcept functions in namespace lego.
+"""C++: one header, C++17 or newer, constexpr noexcept functions in namespace lego unless another is named.
 
 Reference: ISO C++20, https://en.cppreference.com/w/cpp/language/expressions
 """
@@ -40,12 +40,15 @@ class CppPrinter(CxxPrinter):
     aliases = ("c++", "cxx")
     title = "C++"
     extension = ".hpp"
+    default_namespace = "lego"
+    array_word = "view"
     types = {
         "int32": "std::int32_t",
         "int64": "std::int64_t",
         "uint32": "std::uint32_t",
         "uint64": "std::uint64_t",
     }
+    index_names = {"size_t": ("uint64", "std::size_t")}
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
     ops = {
         **C_OPS,
@@ -83,10 +86,6 @@ class CppPrinter(CxxPrinter):
         """std::sqrt's, outside constant evaluation."""
         return FAST_ISQRT.get(index_type, "")
 
-    def array_name(self, name):
-        """<name>_view."""
-        return f"{name}_view"
-
     def counter(self, function):
         """It ends at the count, so every value of the type can be one."""
         return counter(function, INDEX_TYPES[function.index_type][1])
@@ -110,7 +109,7 @@ class CppPrinter(CxxPrinter):
 
     def opening(self, unit, helpers, functions):
         """What the functions include, the namespace's head and the helpers."""
-        lines = ["#include <cstdint>", "", "namespace lego {"]
+        lines = ["#include <cstdint>", "", *self.namespace_head()]
         if any(f.axes for f in functions):
             lines[1:1] = ["#if __cplusplus >= 202002L", "#include <ranges>", "#endif"]
         if any(node.op == "isqrt" for f in functions for node in f.nodes()):
@@ -118,12 +117,11 @@ class CppPrinter(CxxPrinter):
             lines.insert(0, "#include <cmath>")
         if any(node.op in ("min", "max") for f in functions for node in f.nodes()):
             lines.insert(0, "#include <algorithm>")
+        if self.sized:
+            lines.insert(lines.index("#include <cstdint>"), "#include <cstddef>")
+            lines += ["", 'static_assert(sizeof(std::size_t) == 8, "size_t must have 64 bits");']
         if helpers:
             inner = "\n\n".join(helpers)
             detail = f"{unit}_detail"
             lines += ["", f"namespace {detail} {{", "", inner, "", f"}}  // namespace {detail}"]
         return "\n".join(lines)
-
-    def closing(self):
-        """The namespace's end."""
-        return "}  // namespace lego\n"

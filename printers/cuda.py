@@ -1,4 +1,4 @@
-"""CUDA C: one header for device and host, C++17 or newer, functions at global scope.
+"""CUDA C: one header for device and host, C++17 or newer, functions at global scope unless a namespace is named.
 
 Reference: https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (C++ language support), with
 C++'s operators. The file includes nothing, so that NVRTC takes it too; hence int and long long,
@@ -20,6 +20,11 @@ OPENING = """#ifndef LEGO_HOST_DEVICE
 #define LEGO_HOST_DEVICE inline
 #endif
 #endif"""
+
+SIZED = """#if !defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
+#include <cstddef>
+#endif
+static_assert(sizeof(size_t) == 8, "size_t must have 64 bits");"""
 
 # The built-in variables, and macros and types of headers that nvcc always includes.
 CUDA_WORDS = MACROS.union(
@@ -73,6 +78,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
         "uint32": "unsigned",
         "uint64": "unsigned long long",
     }
+    index_names = {"size_t": ("uint64", "size_t")}
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
     ops = {
         **C_OPS,
@@ -91,8 +97,9 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     macros = OPENING
     device_macro = "__CUDA_ARCH__"
     sharing = (
-        "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x); on the "
-        "host {rank} is 0 and {size} is 1."
+        "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x), those of "
+        "a block with rows as {fill}(.., {out}, threadIdx.y * blockDim.x + threadIdx.x, "
+        "blockDim.x * blockDim.y); on the host {rank} is 0 and {size} is 1."
     )
 
     def table(self, entries, index_type):
@@ -105,5 +112,6 @@ class CudaPrinter(FillPrinter, CxxPrinter):
         return DEVICE_ISQRT.get(index_type, "")
 
     def opening(self, unit, helpers, functions):
-        """The macro for host and device, and the helpers."""
-        return "\n\n".join([self.macros, *helpers])
+        """The macro for host and device, the namespace's head and the helpers."""
+        sized = [SIZED] if self.sized else []
+        return "\n\n".join([*sized, self.macros, *self.namespace_head(), *helpers])

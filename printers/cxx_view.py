@@ -46,12 +46,12 @@ class CxxView:
     @property
     def name(self) -> str:
         """The type of the view."""
-        return f"{self._view.name}_view"
+        return self._printer.naming.type_after(self._view.name, "view")
 
     @property
     def policy(self) -> str:
         """The layout policy."""
-        return f"{self._view.name}_layout"
+        return self._printer.naming.type_after(self._view.name, "layout")
 
     @property
     def doc(self) -> list[str]:

@@ -12,33 +12,37 @@ from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.notation import Notation
 
+DEFAULT = "kind(1)"  # the kind of an integer of which nothing is said
 CONTINUED = 250  # lines of a table in one statement
 SIGN = 12  # a sign may only stand before the first term: it binds as + and - do
 
 FLOOR_DIV = """
-  pure elemental integer({{ T }}) function floor_div_{{ T }}(a, b)
-    integer({{ T }}), intent(in) :: a, b
-    floor_div_{{ T }} = a / b - merge(1_{{ T }}, 0_{{ T }}, mod(a, b) /= modulo(a, b))
-  end function floor_div_{{ T }}
+{% set integer, kind = printer.declared(T), printer.literal(0, index_type)[1:] %}
+  elemental {{ integer }} function floor_div_{{ index_type }}(a, b)
+    {{ integer }}, intent(in) :: a, b
+    floor_div_{{ index_type }} = a / b - merge(1{{ kind }}, 0{{ kind }}, mod(a, b) /= modulo(a, b))
+  end function floor_div_{{ index_type }}
 """
 
 # modulo(least, -1) is 0, but the processor's division traps on the quotient.
 FLOOR_MOD = """
-  pure elemental integer({{ T }}) function floor_mod_{{ T }}(a, b)
-    integer({{ T }}), intent(in) :: a, b
-    floor_mod_{{ T }} = 0_{{ T }}
-    if (b /= -1_{{ T }}) floor_mod_{{ T }} = modulo(a, b)
-  end function floor_mod_{{ T }}
+{% set integer, kind = printer.declared(T), printer.literal(0, index_type)[1:] %}
+  elemental {{ integer }} function floor_mod_{{ index_type }}(a, b)
+    {{ integer }}, intent(in) :: a, b
+    floor_mod_{{ index_type }} = 0{{ kind }}
+    if (b /= -1{{ kind }}) floor_mod_{{ index_type }} = modulo(a, b)
+  end function floor_mod_{{ index_type }}
 """
 
 ISQRT = """
-  pure elemental integer({{ T }}) function isqrt_{{ T }}(n)
-    integer({{ T }}), intent(in) :: n
-    integer({{ T }}) :: rest, root, bit
+{% set integer, kind = printer.declared(T), printer.literal(0, index_type)[1:] %}
+  elemental {{ integer }} function isqrt_{{ index_type }}(n)
+    {{ integer }}, intent(in) :: n
+    {{ integer }} :: rest, root, bit
     rest = n
-    root = 0_{{ T }}
-    bit = shiftl(1_{{ T }}, bit_size(n) - 2)
-    do while (bit /= 0_{{ T }})
+    root = 0{{ kind }}
+    bit = shiftl(1{{ kind }}, bit_size(n) - 2)
+    do while (bit /= 0{{ kind }})
       if (rest >= root + bit) then
         rest = rest - (root + bit)
         root = shiftr(root, 1) + bit
@@ -47,8 +51,8 @@ ISQRT = """
       end if
       bit = shiftr(bit, 2)
     end do
-    isqrt_{{ T }} = root
-  end function isqrt_{{ T }}
+    isqrt_{{ index_type }} = root
+  end function isqrt_{{ index_type }}
 """
 
 # Fortran reserves nothing, but a name that means something to the reader or that hides an
@@ -115,7 +119,7 @@ class FortranPrinter(Printer):
         most={31: "huge(0_int32)", 63: "huge(0_int64)"},
     )
     truths = (".false.", ".true.")
-    types = {"int32": "int32", "int64": "int64"}
+    types = {"int32": "int32", "int64": "int64", "integer": DEFAULT}
     ops = {
         "mul": infix("*", 13),
         "div": infix("/", 13),
@@ -153,17 +157,18 @@ class FortranPrinter(Printer):
     reserved = (
         KEYWORDS
         | INTRINSICS
-        | {f"{h}_{t}" for h in helpers for t in ("int32", "int64")}
+        | {f"{h}_{t}" for h in helpers for t in ("int32", "int64", "integer")}
         | {"iso_fortran_env", "unused", "values"}
     )
     case_insensitive = True
     max_name = 63 - len("_array")
     suffix = " &"
     outputs_are_variables = True
+    namespaces = ""
 
     def module_name(self, unit):
         """The unit's module: a module may not share its name with one of its procedures."""
-        return f"{unit}_mod"
+        return self.namespace or f"{unit}_mod"
 
     def unit_mark(self, unit):
         """The module; Fortran ignores case."""
@@ -176,10 +181,6 @@ class FortranPrinter(Printer):
     def companions(self, name):
         """The array form's name."""
         return {self.array_name(name).lower()}
-
-    def array_name(self, name):
-        """The array form of the function of that name."""
-        return f"{name}_array"
 
     def public(self, functions):
         """The names that a user of the module sees."""
@@ -209,8 +210,17 @@ class FortranPrinter(Printer):
         """A literal with its kind."""
         # The least integer is no literal: the sign stands before a number that is too large.
         if value == INDEX_TYPES[index_type][0]:
-            return f"not(huge(0_{index_type}))"
-        return f"{value}_{index_type}"
+            return f"not(huge({self.literal(0, index_type)}))"
+        return str(value) if index_type == "integer" else f"{value}_{index_type}"
+
+    def declared(self, T):
+        """The type of that kind."""
+        return "integer" if T == DEFAULT else f"integer({T})"
+
+    def imported(self, functions):
+        """The statement that brings the kinds; none for default integers alone."""
+        kinds = sorted({f.T for f in functions} - {DEFAULT})
+        return f"use, intrinsic :: iso_fortran_env, only: {', '.join(kinds)}" if kinds else ""
 
     def fit(self, node, function):
         """A careful modulo where the processor's division may trap."""
@@ -230,18 +240,20 @@ class FortranPrinter(Printer):
         made = []
         if len(parts) > 1:
             for name, part in zip(names, parts, strict=True):
-                made.append(_constant(T, f"{name}(*)", part))
+                made.append(_constant(self.declared(T), f"{name}(*)", part))
             parts = [[", ".join(names)]]
-        made.append(_constant(T, f"{entries.name}(0:{len(entries) - 1})", parts[0]))
+        made.append(_constant(self.declared(T), f"{entries.name}(0:{len(entries) - 1})", parts[0]))
         return "\n".join(made)
 
     def table_parameter(self, form, T):
         """An array that counts from 0."""
-        return f"integer({T}), intent(in) :: {{name}}(0:*)"
+        return f"{self.declared(T)}, intent(in) :: {{name}}(0:*)"
 
     def op(self, node, view):
-        """The spelling, a shift's distance without its kind."""
+        """The spelling; default integers without a kind, as a shift's distance is."""
         op = super().op(node, view)
+        if view.index_type == "integer":
+            op = replace(op, text=op.text.replace("_{T}", "_integer" if op.helper else ""))
         if node.op in ("shl", "shr") and node.args[1].op == "const":
             # The distance may have any kind.
             return replace(op, text=op.text.replace("{1}", str(node.args[1].value)))
@@ -265,7 +277,7 @@ class FortranPrinter(Printer):
         axes, bounds = [name for name, _ in f.axes], list(self.bounds(f))
         scalars = [p.name for p in f.params if p.name not in axes]
         values = [name for name, _ in f.outputs]
-        name, integer, comma = self.array_name(f.name), f"integer({f.T})", f",{BREAK}"
+        name, integer, comma = self.array_name(f.name), self.declared(f.T), f",{BREAK}"
         inputs = comma.join(p.name for p in f.params)
         dimension = f"dimension({comma.join(bounds)})"
         if len(values) > 1:
@@ -312,10 +324,10 @@ class FortranPrinter(Printer):
             )
 
 
-def _constant(T, declared, lines):
+def _constant(integer, declared, lines):
     """A named constant of lines of values."""
     values = ", &\n    ".join(lines)
-    return f"  integer({T}), parameter :: {declared} = [integer({T}) :: &\n    {values}]"
+    return f"  {integer}, parameter :: {declared} = [{integer} :: &\n    {values}]"
 
 
 def _may_trap(node, index_type):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, guard
 from lego_emit.ir.program import INDEX_TYPES
-from lego_emit.printers.c_array import ArrayForm
+from lego_emit.printers.c_array import ArrayForm, free
 from lego_emit.printers.shaders import SHADER_OPS, ShaderPrinter
 
 FLOOR_DIV = """
@@ -93,6 +93,10 @@ BUILT_INS = frozenset(
 )
 
 
+VECTOR_TYPES = {"int32": "ivec", "int64": "i64vec", "uint32": "uvec", "uint64": "u64vec"}
+VECTOR_SIZES = (2, 3, 4)
+
+
 class GlslPrinter(ShaderPrinter):
     """GLSL's spellings: C's operators without a cast, helpers for negative operands."""
 
@@ -173,13 +177,51 @@ class GlslPrinter(ShaderPrinter):
     def loop(self, function, array, call):
         """Results are out arguments where there are several."""
         f, n, T = function, array.names["n"], function.T
-        start, step = f"{T}(gl_LocalInvocationIndex)", f"{T}(gl_WorkGroupSize.x)"
+        start, stride = f"{T}(gl_LocalInvocationIndex)", array.names["stride"]
+        sizes = " * ".join(f"gl_WorkGroupSize.{axis}" for axis in "xyz")
         if len(f.outputs) == 1:
             call = f"results[{n}] = {call}"
         else:
             call = f"{call[:-1]}, {', '.join(f'{name}[{n}]' for name, _ in f.outputs)})"
-        head = f"for ({T} {n} = {start}; {n} < {array.plain_count}; {n} += {step})"
-        return [("  ", head), ("    ", f"{call};")]
+        head = f"for ({T} {n} = {start}; {n} < {array.plain_count}; {n} += {stride})"
+        own = f"const {T} {stride} = {T}({sizes});"
+        return [("  ", own), ("  ", head), ("    ", f"{call};")]
+
+    def array_form(self, function):
+        """With a name for the number of work items."""
+        return ArrayForm(self, function, ("n", "stride"))
+
+    def overload(self, function):
+        """(names, head, lines) of the overload that takes two to four indices as one vector, or gives
+        them; None where there is none. names: of what is a vector."""
+        f, vector = function, VECTOR_TYPES[function.index_type]
+        indices = [p.name for p in f.params if p.axis]
+        first = [p.name for p in f.params if not p.axis]
+        results = [name for name, _ in f.outputs]
+        gathers = len(indices) in VECTOR_SIZES and [p.name for p in f.params] == first + indices
+        gives = len(results) in VECTOR_SIZES and not f.named
+        if f.axes or f.tables or not (gathers or gives) or not (gives or len(results) == 1):
+            return None
+        taken = {p.name for p in f.params}
+        names, parameters, arguments = [], [f"{f.T} {name}" for name in first], [*first]
+        if gathers:
+            index = free("index", taken)
+            taken.add(index)
+            names.append(f"({', '.join(indices)})")
+            parameters.append(f"{vector}{len(indices)} {index}")
+            arguments += [f"{index}.{axis}" for axis, _ in zip("xyzw", indices, strict=False)]
+        else:
+            parameters += [f"{f.T} {name}" for name in indices]
+            arguments += indices
+        kind, result = f.T, free("result", taken)
+        if gives:
+            kind = f"{vector}{len(results)}"
+            names.append(f"({', '.join(results)})")
+            arguments += [f"{result}.{axis}" for axis, _ in zip("xyzw", results, strict=False)]
+        call = f"{f.name}({f',{BREAK}'.join(arguments)});"
+        lines = [f"{kind} {result};", call, f"return {result};"] if gives else [f"return {call}"]
+        head = f"{kind} {f.name}({f',{BREAK}'.join(parameters)}) {{"
+        return names, self.line(head, 0), [self.line(line, 2) for line in lines]
 
     def extensions(self, functions) -> str:
         """What the header says of 64-bit integers, where there are any."""

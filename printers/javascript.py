@@ -19,7 +19,7 @@ from lego_emit import templates
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Function, Header, Program
+from lego_emit.ir.program import INDEX_TYPES, Function, Header, Program
 from lego_emit.notation import Notation
 from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
@@ -245,11 +245,15 @@ class JavaScriptPrinter(Printer):
         values = [self.expression(node, view) for _, node in view.outputs]
         if len(values) == 1:
             return [*lines, self.line(f"return {values[0]};", 2)]
-        whole = f"return [{', '.join(values)}];".replace(BREAK, " ")
+        if view.named:
+            names = (name for name, _ in view.outputs)
+            values = [n if n == v else f"{n}: {v}" for n, v in zip(names, values, strict=True)]
+        opening, closing = ("{ ", " }") if view.named else "[]"
+        whole = f"return {opening}{', '.join(values)}{closing};".replace(BREAK, " ")
         if 2 + len(whole) <= self.line_width:
             return [*lines, whole]
         elements = [f"  {self.line(f'{value},', 4)}" for value in values]
-        return [*lines, "return [", *elements, "];"]
+        return [*lines, f"return {opening.strip()}", *elements, f"{closing.strip()};"]
 
     def notes(self, functions: list[FunctionView]) -> list[str]:
         """What a reader may ask about the spellings used."""
@@ -264,7 +268,8 @@ class JavaScriptPrinter(Printer):
     def head(self, view: FunctionView, form: str, end: str) -> str:
         """The function's line up to its brace; form and end are the parameters' and what follows
         them."""
-        parameters = view.signature(form, f"_{form}", BREAK).split(BREAK)
+        unused = form if "{T}" in form else f"_{form}"  # what is declared alone is not read
+        parameters = view.signature(form, unused, BREAK).split(BREAK)
         return self._head(view.name, parameters, end)
 
     def _head(self, name: str, parameters: list[str], end: str) -> str:
@@ -275,12 +280,13 @@ class JavaScriptPrinter(Printer):
         return text
 
     def result_type(self, view: FunctionView) -> str:
-        """A labelled tuple for several outputs."""
-        return _labelled(view, view.T)
+        """A labelled tuple for several outputs, an object for outputs by name."""
+        return _labelled(view, [view.T] * len(view.outputs))
 
     def docs(self, view: FunctionView, typed: bool = True) -> list[str]:
         """The lines of the JSDoc comment; a declaration has its types itself."""
-        header = Header(view.with_unused("_{name}"), self.notation)
+        named = view.with_unused("_{name}") if typed else view.with_unused("{name}")
+        header = Header(named, self.notation)
         renamed = [f"Renamed: {old} is {new} here." for old, new in view.renamed]
         notes = [f"Assumes {a}." for a in header.assumptions]
         kind = f"{{{view.T}}} " if typed else ""
@@ -301,16 +307,16 @@ class JavaScriptPrinter(Printer):
 
     def companions(self, name: str) -> set[str]:
         """The array form's name."""
-        return {f"{name}_array"}
+        return {self.array_name(name)}
 
     def array_head(self, view: FunctionView, form: str, end: str) -> str:
         """As head()."""
         parameters = [form.format(name=name, T=view.T) for name in _scalars(view)]
-        return self._head(f"{view.name}_array", parameters, end)
+        return self._head(self.array_name(view.name), parameters, end)
 
     def array_type(self, view: FunctionView) -> str:
-        """An array, or a labelled tuple of one for each output."""
-        return _labelled(view, ARRAYS[view.index_type])
+        """An array; of several outputs a labelled tuple or an object of them."""
+        return _labelled(view, [_array_of(view, node) for _, node in view.outputs])
 
     def array_body(self, view: FunctionView) -> list[str]:
         """The lines of the array form's body: a loop inside the other for each axis."""
@@ -325,12 +331,15 @@ class JavaScriptPrinter(Printer):
             ends.append(end)
         several = len(view.outputs) > 1
         arrays = [fresh(name if several else "results") for name, _ in view.outputs]
-        position, array_of, size = fresh("position"), ARRAYS[view.index_type], _size(view, ends)
+        position, size = fresh("position"), _size(view, ends)
         if several and not size.isdigit():
             length = fresh("length")
             lines.append(f"const {length} = {size};")
             size = length
-        lines += [f"const {array} = new {array_of}({size});" for array in arrays]
+        lines += [
+            f"const {array} = new {_array_of(view, node)}({size});"
+            for array, (_, node) in zip(arrays, view.outputs, strict=True)
+        ]
         lines.append(f"let {position} = 0;")
         first, one = (self.literal(n, view.index_type) for n in (view.base, 1))
         runs = "<=" if view.base else "<"
@@ -342,10 +351,16 @@ class JavaScriptPrinter(Printer):
         pad = "  " * len(view.axes)
         call = f"{view.name}({f',{BREAK}'.join(p.name for p in view.params)})"
         elements = [f"{array}[{position}]" for array in arrays]
-        store = self.line(f"{_listed(elements)} = {call};", 2 + len(pad))
-        lines += [f"{pad}{store}", f"{pad}{position} += 1;"]
+        stores = [f"{_taken(view, elements)} = {call};"]
+        if view.named:
+            result = fresh("result")
+            stores = [f"const {result} = {call};"]
+            pairs = zip(elements, view.outputs, strict=True)
+            stores += [f"{element} = {result}.{name};" for element, (name, _) in pairs]
+        lines += [f"{pad}{self.line(store, 2 + len(pad))}" for store in stores]
+        lines.append(f"{pad}{position} += 1;")
         lines += ["  " * depth + "}" for depth in reversed(range(len(view.axes)))]
-        return [*lines, f"return {_listed(arrays)};"]
+        return [*lines, f"return {_taken(view, arrays)};"]
 
     def array_docs(self, view: FunctionView, typed: bool = True) -> list[str]:
         """The lines of the array form's JSDoc comment."""
@@ -367,7 +382,7 @@ class JavaScriptPrinter(Printer):
 
     def declarations(self, program: Program) -> str:
         """The module's TypeScript declarations."""
-        program = in_comments(program)
+        program = in_comments(program, self.naming)
         views = self.fitted_views(program)
         with templates.named(type(self), "TypeScript", DECLARATIONS):
             template = self._environment.get_template(DECLARATIONS)
@@ -406,9 +421,27 @@ def _size(view: FunctionView, ends: list[str]) -> str:
     return f"Number({text})" if suffix else text
 
 
-def _labelled(view: FunctionView, kind: str) -> str:
-    return _listed([f"{name}: {kind}" for name, _ in view.outputs]) if view.outputs[1:] else kind
+def _array_of(view: FunctionView, node: Node) -> str:
+    """The typed array of an output: of Numbers one of 32 bits where they are proven to fit."""
+    narrow = view.index_type == "int53" and numbers.within(node, *INDEX_TYPES["int32"])
+    return ARRAYS["int32" if narrow else view.index_type]
 
 
-def _listed(items: list[str]) -> str:
-    return f"[{', '.join(items)}]" if len(items) > 1 else items[0]
+def _labelled(view: FunctionView, kinds: list[str]) -> str:
+    """The type of results of these kinds."""
+    names = [name for name, _ in view.outputs]
+    if not names[1:]:
+        return kinds[0]
+    texts = [f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True)]
+    return f"{{ {'; '.join(texts)} }}" if view.named else f"[{', '.join(texts)}]"
+
+
+def _taken(view: FunctionView, items: list[str]) -> str:
+    """Values, or what is assigned to, in the form of the results."""
+    if not items[1:]:
+        return items[0]
+    if not view.named:
+        return f"[{', '.join(items)}]"
+    names = (name for name, _ in view.outputs)
+    texts = (n if n == item else f"{n}: {item}" for n, item in zip(names, items, strict=True))
+    return f"{{ {', '.join(texts)} }}"

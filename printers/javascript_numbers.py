@@ -60,20 +60,20 @@ def fit(node: Node, function: Function) -> Node:
         return _bits(node, function)
     if node.op == "neg" and not _may_be_zero(node.args[0]):
         return replace(node, op="neg.nonzero")
-    if node.op == "isqrt" and _within(node.args[0], 0, 2**52 - 1):
+    if node.op == "isqrt" and within(node.args[0], 0, 2**52 - 1):
         return replace(node, op="isqrt.exact")
     return node
 
 
 def _signed(node: Node, function: Function) -> bool:
     """Whether a bit operation sees the whole operand."""
-    return function.index_type == "int32" or _within(node, LOW, HIGH)
+    return function.index_type == "int32" or within(node, LOW, HIGH)
 
 
 def _shift(node: Node, function: Function) -> Node:
     value, by = node.args
     left = node.op == "shl"
-    if _signed(value, function) and _within(by, 0, 31):
+    if _signed(value, function) and within(by, 0, 31):
         if not left or _signed(node, function):
             return node
     if isinstance(by.value, int):
@@ -89,16 +89,16 @@ def _bits(node: Node, function: Function) -> Node:
     if node.op == "not":
         return node if signed else replace(node, op="not.wide")
     # An operand of 31 bits masks whatever the other one has above them.
-    if signed or (node.op == "and" and any(_within(a, 0, HIGH) for a in node.args)):
+    if signed or (node.op == "and" and any(within(a, 0, HIGH) for a in node.args)):
         return node
-    if all(_within(a, 0, 2**32 - 1) for a in node.args):
+    if all(within(a, 0, 2**32 - 1) for a in node.args):
         return replace(node, op=f"{node.op}.unsigned")
     if node.op == "and":
         for value, mask in (node.args[::-1], node.args):
             ones = (
                 isinstance(mask.value, int) and mask.value > 0 and not mask.value & mask.value + 1
             )
-            if ones and _within(value, 0, 2**53 - 1):
+            if ones and within(value, 0, 2**53 - 1):
                 return replace(node, op="mod.power", args=(value, _const(mask.value + 1)))
     raise TargetError(
         f"{function.name}: JavaScript's {node.op!r} takes 32 bits and an operand may have more; "
@@ -114,7 +114,7 @@ def _bounds(node: Node) -> tuple[int | None, int | None]:
     return (node.value, node.value) if isinstance(node.value, int) else (node.lo, node.hi)
 
 
-def _within(node: Node, low: int, high: int) -> bool:
+def within(node: Node, low: int, high: int) -> bool:
     """Whether the node's proven range lies within low..high."""
     lo, hi = _bounds(node)
     return lo is not None and hi is not None and low <= lo and hi <= high
@@ -147,7 +147,7 @@ def may_be_minus_zero(node: Node) -> bool:
         return any(map(may_be_minus_zero, args))
     if node.op == "select":
         return any(map(may_be_minus_zero, args[1:]))
-    if node.op in ("shl", "shr") and all(_within(n, LOW, HIGH) for n in (node, *args)):
+    if node.op in ("shl", "shr") and all(within(n, LOW, HIGH) for n in (node, *args)):
         return False
     if node.op in ("sub", "div", "mod", "shl", "shr", "isqrt"):
         return may_be_minus_zero(args[0])

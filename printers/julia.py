@@ -23,7 +23,7 @@ KEYWORDS = frozenset(
 )
 
 USED = frozenset(
-    """Int32 Int64 NTuple Ti Type UInt32 UInt64 Union div eval fld include isqrt max min mod
+    """Int32 Int64 Integer NTuple NamedTuple Ti Type UInt32 UInt64 Union div eval fld include isqrt max min mod
     xor""".split()
 )
 
@@ -117,7 +117,7 @@ class JuliaPrinter(Printer):
 
     def module_name(self, unit):
         """The unit's name in camel case: tile_inverse is TileInverse."""
-        name = _camel(unit)
+        name = self.namespace or _camel(unit)
         return f"{name}Unit" if name in TAKEN_MODULES else name
 
     def unit_mark(self, unit):
@@ -132,11 +132,9 @@ class JuliaPrinter(Printer):
         """The array form's name."""
         return {self.array_name(name)}
 
-    def array_name(self, name):
-        """The array form of the function of that name."""
-        return f"{name}_array"
-
     has_views = True
+    namespaces = ""
+    taken_namespaces = TAKEN_MODULES
 
     def view_name(self, name):
         """The type of a layout's view."""
@@ -204,17 +202,48 @@ class JuliaPrinter(Printer):
         return f"{name}({arguments})::{result}{where}"
 
     def _element(self, f):
-        return f.T if len(f.outputs) == 1 else f"NTuple{{{len(f.outputs)}, {f.T}}}"
+        if len(f.outputs) == 1:
+            return f.T
+        kind = f"NTuple{{{len(f.outputs)}, {f.T}}}"
+        names = f",{BREAK}".join(f":{name}" for name, _ in f.outputs)
+        return f"NamedTuple{{({names}),{BREAK}{kind}}}" if f.named else kind
+
+    def promoted(self, f):
+        """The method for integers of other types, or of several."""
+        return self._promoted(f, f.name, [p.name for p in f.params], f.tables)
+
+    def promoted_array(self, f):
+        """That of the array form."""
+        return self._promoted(f, self.array_name(f.name), self._scalars(f))
+
+    def _promoted(self, f, name, names, tables=()):
+        if not names:
+            return ""
+        wide = WIDER.get(f.index_type, (self.types[f.index_type],))[-1]
+        given = [t.name for t in tables]
+        arguments = [*(f"{n}::Integer" for n in names), *map(self._vector, given)]
+        values = [*(f"{wide}({n})" for n in names), *given]
+        comma = f",{BREAK}"
+        text = f"{name}({comma.join(arguments)}) = {name}({comma.join(values)})"
+        if len(text) <= self.line_width:
+            return self.line(text, 0)
+        head = self.line(f"function {name}({comma.join(arguments)})", 0)
+        return f"{head}\n    {self.line(f'return {name}({comma.join(values)})', 4)}\nend"
+
+    def _vector(self, name):
+        return f"{name}::AbstractVector{{<:Integer}}"
 
     def returned(self, f):
         """The result: the value, or the tuple of values."""
         texts = [self.expression(node, f) for _, node in f.outputs]
+        if f.named:
+            texts = [f"{name} = {x}" for (name, _), x in zip(f.outputs, texts, strict=True)]
         return texts[0] if len(texts) == 1 else f"({f',{BREAK}'.join(texts)})"
 
     def docstring(self, f):
         """The call, the summary, and everything else as a list."""
         outputs = ", ".join(name for name, _ in f.outputs)
-        results = f" -> ({outputs})" if len(f.outputs) > 1 else ""
+        results = f" -> ({'; ' * f.named}{outputs})" if len(f.outputs) > 1 else ""
         lines = f.doc_lines("`{}`")
         summary = [lines.pop(0), ""] if f.summary else []
         text = [*summary, *(f"- {x}" for x in lines)]
@@ -250,7 +279,7 @@ class JuliaPrinter(Printer):
     def array_signature(self, f):
         """The head of the function that gives a function's results over its ':' axes."""
         kinds = {1: "Vector{{{0}}}", 2: "Matrix{{{0}}}"}
-        kind = kinds.get(len(f.axes), f"Array{{{{{{0}}, {len(f.axes)}}}}}")
+        kind = kinds.get(len(f.axes), f"Array{{{{{{0}},{BREAK}{len(f.axes)}}}}}")
         result = kind.format(self._element(f))
         return self._signature(f, self.array_name(f.name), self._scalars(f), result)
 

@@ -16,6 +16,7 @@ class MetalPrinter(OpenClPrinter):
     name = "metal"
     aliases = ("msl",)
     title = "Metal"
+    namespaces = ""  # C++14 has no a::b
     extension = ".metal"
     ops = {
         **OpenClPrinter.ops,
@@ -45,5 +46,5 @@ class MetalPrinter(OpenClPrinter):
         return f"device const {T}* {{name}}"
 
     def opening(self, unit, helpers, functions):
-        """Metal's library and the helpers."""
-        return "\n\n".join(["#include <metal_stdlib>", *helpers])
+        """Metal's library, the namespace's head and the helpers."""
+        return "\n\n".join(["#include <metal_stdlib>", *self.namespace_head(), *helpers])

@@ -12,7 +12,7 @@ from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, unsig
 from lego_emit.ir.nodes import Node
 from lego_emit.notation import C
 from lego_emit.printers.c_family import wrapped
-from lego_emit.printers.mlir_block import Block, Fill, fill_name
+from lego_emit.printers.mlir_block import Block, Fill
 
 ISQRT = """
 // The square root rounded down, two bits of %n at a time.
@@ -170,6 +170,7 @@ class MlirPrinter(Printer):
     title = "MLIR"
     notation = C
     extension = ".mlir"
+    array_word = "fill"
     types = {"int32": "i32", "int64": "i64", "uint32": "i32", "uint64": "i64"}
     ops = SIGNED
     typed_ops = {"uint32": UNSIGNED, "uint64": UNSIGNED}
@@ -188,7 +189,7 @@ class MlirPrinter(Printer):
 
     def companions(self, name):
         """The array form's name."""
-        return {fill_name(name)}
+        return {self.array_name(name)}
 
     def fit(self, node, function):
         """No operation negates or complements: a difference, an exclusive or, another comparison.

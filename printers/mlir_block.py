@@ -74,7 +74,7 @@ class Fill:
         scalars = (p.name for p in self._view.params if p.name not in self._axes)
         own = [f"%{name}: {T}" for name in scalars]
         own += [f"%{name}: {self._kind}" for name in self._buffers]
-        name = fill_name(self._view.name)
+        name = self._printer.array_name(self._view.name)
         return self._printer.line(f"func.func @{name}({f',{BREAK}'.join(own)}) {{", 0)
 
     @property
@@ -134,8 +134,3 @@ class Fill:
         self._numbers += 1
         lines.append(f"{name} = {text}" if results == 1 else f"{name}:{results} = {text}")
         return name
-
-
-def fill_name(name: str) -> str:
-    """What the array form of a function is called."""
-    return f"{name}_fill"

@@ -50,11 +50,17 @@ class NumpyPrinter(PythonPrinter):
         "int": Op("1 * {0}", 11, (UNARY,)),
     }
     helpers = {"isqrt": ISQRT}
-    reserved = KEYWORDS | {"np", "range"}
+    reserved = KEYWORDS | {"namedtuple", "np", "range"}
     bit_operations = True
     kernel_types = ("int64",)
     lazy_select = False
     broadcast = "np.broadcast_to"
+
+    def result_class(self, f: FunctionView) -> list[str]:
+        """The line that makes the class: what Numba and JAX take, and of arrays or integers."""
+        names = f",{BREAK}".join(f'"{name}"' for name, _ in f.outputs)
+        name = self.result_name(f.name)
+        return [self.line(f'{name} = namedtuple("{name}",{BREAK}[{names}])', 0)]
 
     def unit_name(self, name: str) -> str:
         """The module's name, another one than the plain Python module's."""
@@ -73,7 +79,8 @@ class NumpyPrinter(PythonPrinter):
         """NumPy where it is used."""
         calls = operations(functions) & {op for op in self.ops if "np." in self.ops[op].text}
         used = calls or any(f.axes for f in functions)
-        return ["import numpy as np"] if used else []
+        found = ["from collections import namedtuple"] * any(f.named for f in functions)
+        return [*found, *["import numpy as np"] * bool(used)]
 
     def module_docs(self, program: Program) -> list[str]:
         """The lines of the module's docstring: how wide the arrays are to be, too."""
@@ -122,9 +129,11 @@ class NumpyPrinter(PythonPrinter):
         else:
             forms, values = ["{}"], [call]
         results = (form.format(value) for form, value in zip(forms, values, strict=True))
-        lines.append(self.line(f"return {f',{BREAK}'.join(results)}", 4))
+        together = f.named and values != [call]
+        text = self.together(f, [*results]) if together else f",{BREAK}".join(results)
+        lines.append(self.line(f"return {text}", 4))
         scalars = f",{BREAK}".join(self.array_parameters(f))
-        return [self._head(f"{f.name}_array", scalars, ""), *(f"    {x}" for x in lines)]
+        return [self._head(self.array_name(f.name), scalars, ""), *(f"    {x}" for x in lines)]
 
     def block(self, size: str, axis: int, axes: int) -> str:
         """A range with an axis for each that comes after; size: where it ends, or begins and ends."""

@@ -24,6 +24,7 @@ class OpenClPrinter(FillPrinter, CPrinter):
     extension = ".cl"
     notation = replace(C, most={31: "INT_MAX", 63: "LONG_MAX", 32: "UINT_MAX", 64: "ULONG_MAX"})
     types = {"int32": "int", "int64": "long", "uint32": "uint", "uint64": "ulong"}
+    index_names = {}
     suffixes = {"int32": "", "int64": "L", "uint32": "u", "uint64": "ul"}
     ops = {
         **CPrinter.ops,
@@ -36,7 +37,9 @@ class OpenClPrinter(FillPrinter, CPrinter):
     constant = "static constant"
     out = "global {T} *{name}"
     sharing = (
-        "The work items share the work as {fill}(.., {out}, get_global_id(0), get_global_size(0))."
+        "The work items share the work as {fill}(.., {out}, get_global_id(0), get_global_size(0)), in "
+        "two dimensions as {fill}(.., {out}, get_global_id(1) * get_global_size(0) + get_global_id(0), "
+        "get_global_size(0) * get_global_size(1))."
     )
 
     def op(self, node, view):

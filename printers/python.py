@@ -6,6 +6,7 @@ round down, for any sign, and integers have no width.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -18,6 +19,7 @@ from lego_emit.printers.python_lines import statement
 
 UNARY = 12
 ANY = "any integer"
+TUPLE_METHODS = ("count", "index")
 
 KEYWORDS = frozenset(
     """False None True and as assert async await break class continue def del elif else except
@@ -73,7 +75,7 @@ class PythonPrinter(Printer):
         "int": call("int({0})", 1),
     }
     template = "python.jinja"
-    reserved = KEYWORDS | frozenset("Sequence int list math max min range tuple".split())
+    reserved = KEYWORDS | frozenset("NamedTuple Sequence int list math max min range tuple".split())
     bit_operations = False
     hexadecimal = True
     declaration = "{name} = {expr}"
@@ -82,8 +84,12 @@ class PythonPrinter(Printer):
     truths = ("False", "True")
 
     def companions(self, name: str) -> set[str]:
-        """The array form's name."""
-        return {f"{name}_array"}
+        """The array form's name, and that of several results by name."""
+        return {self.array_name(name), self.result_name(name)}
+
+    def result_name(self, name: str) -> str:
+        """The class of the results of the function of that name."""
+        return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + "Result"
 
     def mask(self, value: int, index_type: str) -> str:
         """Hexadecimal digits as Black writes them."""
@@ -104,7 +110,7 @@ class PythonPrinter(Printer):
 
     def emit(self, program: Program) -> str:
         """The module, with two blank lines before each function."""
-        return super().emit(program).replace("\n\ndef ", "\n\n\ndef ")
+        return re.sub(r"\n\n(?=def |class )", "\n\n\n", super().emit(program))
 
     def imports(self, functions: Sequence[FunctionView]) -> list[str]:
         """The imports, those of modules first."""
@@ -113,6 +119,8 @@ class PythonPrinter(Printer):
             found.append("import math")
         if any(f.tables for f in functions):
             found.append("from collections.abc import Sequence")
+        if any(f.named for f in functions):
+            found.append("from typing import NamedTuple")
         return found
 
     # -- texts for the template --------------------------------------------------------------
@@ -123,7 +131,14 @@ class PythonPrinter(Printer):
 
     def head(self, f: FunctionView) -> str:
         """The line that defines the function."""
-        return self._head(f.name, f.signature("{name}: {T}", None, f",{BREAK}"), _several(f, f.T))
+        return self._head(f.name, f.signature("{name}: {T}", None, f",{BREAK}"), self._several(f))
+
+    def _several(self, f: FunctionView) -> str:
+        """The type of the results."""
+        if f.named:
+            return self.result_name(f.name)
+        count = len(f.outputs)
+        return f"tuple[{f',{BREAK}'.join([f.T] * count)}]" if count > 1 else f.T
 
     def _head(self, name: str, parameters: str, result: str) -> str:
         return self.line(f"def {name}({parameters}) -> {result}:", 0)
@@ -134,7 +149,27 @@ class PythonPrinter(Printer):
 
     def returned(self, f: FunctionView) -> str:
         """The statement that gives the results."""
-        return self.line(f"return {f',{BREAK}'.join(self.values(f))}", 4)
+        return self.line(f"return {self.together(f, self.values(f))}", 4)
+
+    def together(self, f: FunctionView, values: Sequence[str]) -> str:
+        """Results as one expression."""
+        if not f.named:
+            return f",{BREAK}".join(values)
+        named = (f"{name}={value}" for (name, _), value in zip(f.outputs, values, strict=True))
+        return f"{self.result_name(f.name)}({f',{BREAK}'.join(named)})"
+
+    def result_class(self, f: FunctionView) -> list[str]:
+        """The lines of the class of a function's results."""
+        return [
+            f"class {self.result_name(f.name)}(NamedTuple):",
+            f'    """The results of {f.name}."""',
+            "",
+            # A tuple has methods of these names.
+            *(
+                f"    {name}: {f.T}" + "  # type: ignore[assignment]" * (name in TUPLE_METHODS)
+                for name, _ in f.outputs
+            ),
+        ]
 
     def values(self, f: FunctionView) -> list[str]:
         """The results' expressions."""
@@ -184,7 +219,7 @@ class PythonPrinter(Printer):
     def array(self, f: FunctionView) -> list[str]:
         """The lines of the function that gives a function's results over its ':' axes: a list of
         lists."""
-        result = _several(f, f.T)
+        result = self._several(f)
         for _ in f.axes:
             result = f"list[{result}]"
         scalars = f",{BREAK}".join(f"{name}: {f.T}" for name in self.scalars(f))
@@ -192,7 +227,7 @@ class PythonPrinter(Printer):
         for name, extent in reversed(f.axes):
             text = f"[{text}{BREAK}for {name} in range({self.between(f, extent)})]"
         lines = [*self.array_docs(f, "]["), self.line(f"return {text}", 4)]
-        return [self._head(f"{f.name}_array", scalars, result), *(f"    {x}" for x in lines)]
+        return [self._head(self.array_name(f.name), scalars, result), *(f"    {x}" for x in lines)]
 
     def array_docs(self, f: FunctionView, joint: str) -> list[str]:
         """The lines of the array form's docstring; joint: what stands between two subscripts."""
@@ -224,9 +259,3 @@ def operations(functions: Iterable[FunctionView]) -> set[str]:
     """The operations of the functions and of their extents."""
     roots = (n for f in functions for n in (*f.nodes(), *(e for _, e in f.axes)))
     return {part.op for root in roots for part in root.walk()}
-
-
-def _several(f: FunctionView, kind: str) -> str:
-    """A tuple of a kind where there are several results."""
-    count = len(f.outputs)
-    return f"tuple[{f',{BREAK}'.join([kind] * count)}]" if count > 1 else kind

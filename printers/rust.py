@@ -7,15 +7,17 @@ Reference: https://doc.rust-lang.org/reference/expressions.html#expression-prece
 import re
 from dataclasses import replace
 from functools import partial
-from itertools import combinations, count
+from itertools import combinations
 from textwrap import wrap
 
+from lego_emit.emit.arrays import coordinates, count, counter
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Function, Header
+from lego_emit.ir.program import INDEX_TYPES, Function, Program
 from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout
+from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 from lego_emit.printers.rust_view import RustView, type_name
 
@@ -42,6 +44,8 @@ RESERVED = frozenset(
 )
 
 CODE = re.compile(r"\w\(|^\(\w+,$|[][{}<>=*%_/]|[a-z][A-Z]|\w\.\w|[A-Z]{2}|\w\d")
+
+TYPES = ("i32", "i64", "u32", "u64", "usize")
 
 INVERSE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
@@ -88,7 +92,7 @@ const fn floor_mod_{{ T }}(a: {{ T }}, b: {{ T }}) -> {{ T }} {
 ISQRT = """
 const fn isqrt_{{ T }}(mut n: {{ T }}) -> {{ T }} {
     let mut root = 0;
-    let mut bit = 1 << {{ 30 if "32" in index_type else 62 }};
+    let mut bit = 1 << {{ {"int32": 30, "uint32": 30, "usize": "(usize::BITS - 2)"}.get(index_type, 62) }};
     while bit != 0 {
         if n >= root + bit {
             n -= root + bit;
@@ -110,6 +114,7 @@ class RustPrinter(Printer):
     aliases = ("rs",)
     title = "Rust"
     extension = ".rs"
+    array_word = "iter"
     hexadecimal = True
     remark = "//"
     notation = Notation(
@@ -120,7 +125,7 @@ class RustPrinter(Printer):
     )
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
-    types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
+    types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "usize": "usize"}
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
     ops = {
@@ -154,6 +159,7 @@ class RustPrinter(Printer):
         "isqrt": helper_call("isqrt", 1),
         "lookup": Op(f"{{0}}[{PAIR}{{1}}{BREAK}as{BREAK}usize{END}]", ATOM, (0, CAST)),
     }
+    typed_ops = {"usize": {"lookup": Op(f"{{0}}[{PAIR}{{1}}{END}]", ATOM, (0, 0))}}
     helpers = {
         "min": MIN,
         "max": MAX,
@@ -162,7 +168,7 @@ class RustPrinter(Printer):
         "isqrt": ISQRT,
     }
     template = "rust.jinja"
-    reserved = RESERVED | {f"{h}_{t}" for h in helpers for t in ("i32", "i64", "u32", "u64")}
+    reserved = RESERVED | {f"{h}_{t}" for h in helpers for t in TYPES} | {"FusedIterator"}
 
     def fit(self, node: Node, function: Function) -> Node:
         """Negations pushed into comparisons as clippy asks; `a < 0` would be a useless comparison
@@ -211,54 +217,96 @@ class RustPrinter(Printer):
         return rust_layout.flat(rust_layout.parse(text))
 
     def companions(self, name: str) -> set[str]:
-        """The iterator's name."""
-        return {f"{name}_iter"}
+        """The iterator's name, and that of several results by name."""
+        return {self.array_name(name), type_name(name, "Result")}
 
     def head(self, view: FunctionView) -> str:
         """The line or lines from `pub` to the brace."""
-        parameters = view.signature("{name}: {T}", "_{name}: {T}", BREAK).split(BREAK)
+        parameters = view.signature("{name}: {T}", None, BREAK).split(BREAK)
         return _head(f"pub const fn {view.name}", parameters, self.item(view))
+
+    def unused(self, view: FunctionView) -> list[str]:
+        """The statement that reads the parameters of which nothing depends."""
+        names = [p.name for p in view.params if p.name not in view.used]
+        if not names:
+            return []
+        text = f"({LIST}{BREAK.join(names)}{END})" if len(names) > 1 else names[0]
+        return [rust_layout.binding("let _ =", rust_layout.parse(text), 4)]
 
     def item(self, view: FunctionView) -> str:
         """The result's type."""
+        if view.named:
+            return type_name(view.name, "Result")
         types = ", ".join(view.T for _ in view.outputs)
         return f"({types})" if len(view.outputs) > 1 else types
 
     def tail(self, view: FunctionView) -> str:
         """The block's value."""
         texts = [self.expression(node, view) for _, node in view.outputs]
+        if view.named:
+            fields = [
+                (name, rust_layout.parse(text))
+                for (name, _), text in zip(view.outputs, texts, strict=True)
+            ]
+            return rust_layout.literal(self.item(view), fields, 4)
         text = f"({LIST}{BREAK.join(texts)}{END})" if len(texts) > 1 else texts[0]
         return rust_layout.function_result(rust_layout.parse(text), 4)
 
     # -- the array form: an iterator over the ':' axes -----------------------------------------
 
+    def counter(self, function: Function) -> str:
+        """A range of 64 bits does not know its length, but that of a usize does."""
+        narrow = counter(function, INDEX_TYPES[function.index_type][1])
+        return narrow if "32" in narrow else "usize"
+
     def iterator_head(self, view: FunctionView) -> str:
         """The line or lines from `pub` to the brace."""
         parameters = [f"{name}: {view.T}" for name in _scalars(view)]
-        result = f"impl DoubleEndedIterator<Item = {self.item(view)}> + Clone"
-        return _head(f"pub fn {view.name}_iter", parameters, result)
+        result = f"impl ExactSizeIterator<Item = {self.item(view)}> + DoubleEndedIterator"
+        result += " + FusedIterator + Clone"
+        return _head(f"pub fn {self.array_name(view.name)}", parameters, result)
 
     def iterator_body(self, view: FunctionView) -> list[str]:
-        """The extents that are more than a name or a number, then one range inside the other."""
-        scalars, ends = _scalars(view), _ends(view)
-        lines = [
-            rust_layout.binding(f"let {end} =", rust_layout.parse(self.expression(extent, view)), 4)
-            for (_, extent), end in zip(view.axes, ends, strict=True)
-            if extent.op not in ("const", "var")
-        ]
-        loops, outer = [], bool(scalars)
-        for (axis, _), end in zip(view.axes, ends, strict=True):
-            last = axis == view.axes[-1][0]
-            closure = f"{'move ' if outer else ''}|{axis}| "
-            run = f"(1..={end})" if view.base else f"(0..{end})"
-            loops.append((run, f".{'map' if last else 'flat_map'}(", closure))
-            outer = True
-        arguments = BREAK.join(p.name for p in view.params)
-        inner = rust_layout.parse(f"{view.name}({LIST}{arguments}{END})")
-        if len(view.params) == 1:
-            (receiver, method, _), inner = loops[0], rust_layout.Expr(view.name)
-            loops = [(receiver, method, "")]
-        return [*lines, rust_layout.nested(loops, inner, 4)]
+        """What is more than a name or a number, by names; a range, and the call for each number."""
+        taken, lines, extents = self._taken(view), [], []
+        name = self._number(view)
+
+        def bound(wanted: str, text: str) -> str:
+            made = free(wanted, taken)
+            taken.add(made)
+            lines.append(rust_layout.binding(f"let {made} =", rust_layout.parse(text), 4))
+            return made
+
+        for axis, extent in view.axes:
+            if extent.op not in ("const", "var"):
+                end = bound(f"{axis}_end", self.expression(extent, view))
+                extent = Node("var", (), end, extent.lo, extent.hi)
+            extents.append(extent)
+        cast, size = view.counter != view.index_type, count(extents)
+        places = coordinates(extents, name, view.base)
+        length = self.expression(size, view, CAST if cast else 0)
+        if cast:
+            wide = Node("int", (Node("var", (), name),), None, 0, size.hi)
+            places = [_replaced(place, name, wide) for place in places]
+            fixed = size.op == "const"
+            length = f"{length}_usize" if fixed else f"{PAIR}{length}{BREAK}as{BREAK}usize{END}"
+        if size.op not in ("const", "var") or (cast and size.op == "var"):
+            length = bound("len", length)
+        texts = _scalars(view) + [self.expression(node, view) for node in places]
+        if texts == [name]:
+            return [*lines, f"(0..{length}).map({view.name})"]
+        call = rust_layout.parse(f"{view.name}({LIST}{BREAK.join(texts)}{END})")
+        closure = f"{'move ' * bool(_scalars(view) or lines)}|{name}| "
+        return [*lines, rust_layout.mapped(f"(0..{length})", closure, call, 4)]
+
+    def _taken(self, view: FunctionView) -> set[str]:
+        return {view.name, self._number(view), *(p.name for p in view.params)}
+
+    def _number(self, view: FunctionView) -> str:
+        """What counts the elements: a lone axis itself."""
+        if len(view.axes) == 1:
+            return view.axes[0][0]
+        return free("n", {view.name, *(p.name for p in view.params)})
 
     def iterator_docs(self, view: FunctionView) -> list[str]:
         """The lines of the iterator's rustdoc comment."""
@@ -270,9 +318,13 @@ class RustPrinter(Printer):
 
     def iterator_attributes(self, view: FunctionView) -> list[str]:
         """The lints that would be set off, as attributes()."""
-        names = [*(p.name for p in view.params), *(end for end in _ends(view) if end[0].isalpha())]
-        names = list(dict.fromkeys(names))
-        return _allow(view.name, names, names, len(_scalars(view)), optional=True)
+        names = [*_scalars(view), self._number(view)]
+        lines = _allow(view.name, names, len(_scalars(view)), optional=True)
+        if not _scalars(view) and "\n" in self.iterator_head(view):
+            lines += ["// Its editions break the line at two places.", "#[rustfmt::skip]"]
+        casts = _iterator_casts(view)
+        reason = "// Indices, and how many there are, fit."
+        return [*lines, reason, *(f"#[allow(clippy::{x})]" for x in casts)] if casts else lines
 
     # -- the view of a layout -------------------------------------------------------------------
 
@@ -292,13 +344,23 @@ class RustPrinter(Printer):
 
     def field_attributes(self, view: RustView) -> list[str]:
         """The lints that the fields would set off."""
-        return _allow("", [], view.sizes, 0, optional=False)
+        return _allow("", view.sizes, 0, optional=False)
 
     def view_attributes(self, view: RustView) -> list[str]:
         """The lints that the methods would set off."""
-        made = _allow("", view.sizes, view.sizes, len(view.parameters), optional=False)
-        made += _allow("", view.indices, view.indices, 0, optional=False)
+        made = _allow("", view.sizes, len(view.parameters), optional=False)
+        made += _allow("", view.indices, 0, optional=False)
         return list(dict.fromkeys(made))
+
+    def result_attributes(self, view: FunctionView) -> list[str]:
+        """The lints that the names of several results would set off."""
+        return _allow("", [name for name, _ in view.outputs if name != name.lower()], 0, False)
+
+    def needs_wide(self, program: Program) -> bool:
+        """Whether what is proven of a usize holds for one of 64 bits alone."""
+        most = INDEX_TYPES["uint32"][1]
+        values = (n for f in program.functions if f.index_type == "usize" for n in f.nodes())
+        return any((n.hi is None or n.hi > most) for n in values if not n.is_bool)
 
     # -- comments and lints --------------------------------------------------------------------
 
@@ -307,22 +369,23 @@ class RustPrinter(Printer):
         names = {p.name for p in view.params} - {"a"}  # more often the article
         mark = partial(_marked, names={n for n in names if len(n) == 1 or not n.islower()})
         paragraphs = [[mark(view.summary)]] if view.summary else []
-        header = Header(view.with_unused("_{name}"), self.notation)
+        header = view.header
         ranges = []
         for p in header.function.params:
             told = [f"`{p.name}`: {mark(p.meaning)}"] if p.meaning else []
             told += [f"`{said}`"] if (said := header.ranges[p.name]) else []
             ranges += [f"- {'; '.join(told)}"] if told else []
         tables = [(t.name, *said) for t, said in zip(view.tables, header.table_ranges, strict=True)]
-        ranges += [f"- `{name}`: `{count}` entries, `{each}`" for name, count, each in tables]
+        ranges += [f"- `{name}`: `{entries}` entries, `{each}`" for name, entries, each in tables]
         returned = [mark(view.returns)] if view.returns else []
         returned += [f"`{promised}`"] if (promised := header.promised("result")) else []
-        if len(view.outputs) > 1:
+        if len(view.outputs) > 1 and not view.named:
             returned.insert(0, f"`({', '.join(name for name, _ in view.outputs)})`")
         if returned:
             ranges.append(f"- result: {'; '.join(returned)}")
         paragraphs.append(ranges)
-        notes = [f"Assumes {mark(a)}." for a in header.assumptions]
+        most = ("u64::MAX", "usize::MAX" if view.index_type == "usize" else "u64::MAX")
+        notes = [f"Assumes {mark(a.replace(*most))}." for a in header.assumptions]
         paragraphs.append(notes)
         paragraphs.append([f"Renamed: `{old}` is `{new}` here." for old, new in view.renamed])
         lines = [line for p in paragraphs if p for line in ("", *p)]
@@ -331,11 +394,8 @@ class RustPrinter(Printer):
     def attributes(self, view: FunctionView, optional: bool) -> list[str]:
         """The lints that the number and the names of the parameters would set off, below the
         reason why they stand as they are. optional: there are other functions to choose from."""
-        names = [p.name for p in view.params if p.name in view.used] + [n for n, _ in view.body]
-        every = [*names, *(p.name for p in view.params)]
-        every += [t.name for t in view.tables]
-        count = len(view.params) + len(view.tables)
-        lines = _allow(view.name, names, every, count, optional)
+        names = [p.name for p in (*view.params, *view.tables)]
+        lines = _allow(view.name, [*names, *(n for n, _ in view.body)], len(names), optional)
         lints = _place_lints(view)
         reason = "// A place in a table is not negative, and fits."
         return [*lines, reason, *(f"#[allow(clippy::{x})]" for x in lints)] if lints else lines
@@ -355,24 +415,29 @@ def _scalars(view: FunctionView) -> list[str]:
     return [p.name for p in view.params if p.name not in axes]
 
 
-def _ends(view: FunctionView) -> list[str]:
-    """What each axis' range ends with: a number, a parameter, or a name for a longer extent."""
-    taken = {view.name, *(p.name for p in view.params)}
-    ends = []
-    for axis, extent in view.axes:
-        end = str(extent.value)
-        if extent.op not in ("const", "var"):
-            end = next(n for k in count(1) if (n := f"{axis}_end{k if k > 1 else ''}") not in taken)
-            taken.add(end)
-        ends.append(end)
-    return ends
+def _replaced(node: Node, name: str, by: Node) -> Node:
+    """A node with another one in a variable's place."""
+    if node.value == name:
+        return by
+    return replace(node, args=tuple(_replaced(arg, name, by) for arg in node.args))
 
 
-def _allow(
-    function: str, names: list[str], every: list[str], arguments: int, optional: bool
-) -> list[str]:
-    """names: those that stand in the text as they are; every: also those that got a prefix."""
-    named = ["non_snake_case"] if any(n != n.lower() for n in (function, *every)) else []
+def _iterator_casts(view: FunctionView) -> list[str]:
+    """The lints that an iterator's casts from and to usize set off."""
+    if view.counter == view.index_type:
+        return []
+    fixed = all(extent.op == "const" for _, extent in view.axes)
+    signed, narrow = not view.index_type.startswith("u"), "32" in view.index_type
+    return [
+        *["cast_possible_truncation"] * (narrow or not fixed),
+        *["cast_possible_wrap"] * signed,
+        *["cast_sign_loss"] * (signed and not fixed),
+    ]
+
+
+def _allow(function: str, names: list[str], arguments: int, optional: bool) -> list[str]:
+    """names: those of parameters and of what is bound in the text."""
+    named = ["non_snake_case"] if any(n != n.lower() for n in (function, *names)) else []
     if sum(len(name) == 1 and name.islower() for name in names) > 4:
         named.append("clippy::many_single_char_names")
     if any(_similar(a, b) for a, b in combinations(names, 2)):

@@ -3,7 +3,7 @@
 It then finds nothing to change.
 
 Reference: https://doc.rust-lang.org/style-guide/expressions.html; the
-widths are rustfmt's `fn_call_width`, `single_line_if_else_max_width` and
+widths are rustfmt's `fn_call_width`, `struct_lit_width`, `single_line_if_else_max_width` and
 `short_array_element_width_threshold`.
 
 The spellings in rust.py bracket what may be broken with marks that are no characters of Rust:
@@ -20,7 +20,7 @@ from textwrap import wrap
 from lego_emit.emit.printer import BREAK
 
 PAIR, LIST, IF, END = "\x01", "\x02", "\x03", "\x04"
-WIDTH, LIST_WIDTH, IF_WIDTH, SHORT, STEP = 100, 60, 50, 10, 4
+WIDTH, LIST_WIDTH, STRUCT_WIDTH, IF_WIDTH, SHORT, STEP = 100, 60, 18, 50, 10, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,25 @@ def binding(head: str, expr: Expr, indent: int) -> str:
     return f"{head} {here};"
 
 
+def literal(name: str, fields: Sequence[tuple[str, Expr]], indent: int) -> str:
+    """A struct's value as the last line of a block; a field that is called as its value stands
+    once."""
+    texts = [n if e.before == n and not e.kind else None for n, e in fields]
+    lines = [t or e.one_line() for t, (_, e) in zip(texts, fields, strict=True)]
+    if None not in lines:
+        shown = [t or f"{n}: {x}" for t, (n, _), x in zip(texts, fields, lines, strict=True)]
+        line = ", ".join(shown)
+        if len(line) <= STRUCT_WIDTH:
+            return f"{name} {{ {line} }}"
+    pad, inner = " " * indent, indent + STEP
+    made = [
+        t or binding(f"{n}:", e, inner).removesuffix(";")
+        for t, (n, e) in zip(texts, fields, strict=True)
+    ]
+    body = "".join(f"{pad}{' ' * STEP}{text},\n" for text in made)
+    return f"{name} {{\n{body}{pad}}}"
+
+
 def result(expr: Expr, indent: int) -> str:
     """An expression as the last line of a block: an `if` there is never on one line."""
     if expr.is_if:
@@ -133,29 +152,16 @@ def function_result(expr: Expr, indent: int) -> str:
     return f"if {condition} {{\n{pad}    return {then};\n{pad}}}\n{pad}{other}"
 
 
-def nested(loops: Sequence[tuple[str, str, str]], inner: Expr, indent: int) -> str:
-    """Iterator adapters inside each other, as a block's last line: (receiver, method with its
-    bracket, start of the closure) from the outermost, then the innermost closure's value."""
-    (receiver, method, closure), rest = loops[0], loops[1:]
-    value = _nested_line(rest, inner)
-    pad = " " * indent
-    if value is not None:
-        line = f"{receiver}{method}{closure}{value})"
-        if indent + len(line) <= WIDTH:
-            return line
-        line = f"{method}{closure}{value})"
-        if indent + STEP + len(line) <= WIDTH:
-            return f"{receiver}\n{pad}{' ' * STEP}{line}"
-    deeper = indent + STEP
-    body = nested(rest, inner, deeper) if rest else result(inner, deeper)
-    return f"{receiver}{method}{closure}{{\n{pad}{' ' * STEP}{body}\n{pad}}})"
-
-
-def _nested_line(loops: Sequence[tuple[str, str, str]], inner: Expr) -> str | None:
-    line = inner.one_line()
-    for receiver, method, closure in reversed(loops):
-        line = line and f"{receiver}{method}{closure}{line})"
-    return line
+def mapped(receiver: str, closure: str, value: Expr, indent: int) -> str:
+    """`receiver.map(closure value)` as a block's last line."""
+    pad, line = " " * indent, value.one_line()
+    if line is not None:
+        if indent + len(f"{receiver}.map({closure}{line})") <= WIDTH:
+            return f"{receiver}.map({closure}{line})"
+        if indent + STEP + len(f".map({closure}{line})") <= WIDTH:
+            return f"{receiver}\n{pad}{' ' * STEP}.map({closure}{line})"
+    inner = indent + STEP
+    return f"{receiver}.map({closure}{{\n{pad}{' ' * STEP}{result(value, inner)}\n{pad}}})"
 
 
 def layout(expr: Expr, indent: int, column: int, tail: int) -> str:
@@ -216,14 +222,22 @@ def _list(expr: Expr, indent: int, column: int, tail: int) -> str:
         text = layout(only, indent, column, tail)
         if text.partition("\n")[0].endswith("{"):
             return text
-    if all(not part.kind and len(part.before) <= SHORT for part in expr.parts):
-        text = ", ".join(part.before for part in expr.parts)
+    texts = [part.one_line() or "" for part in expr.parts if _is_simple(part)]
+    if len(texts) == len(expr.parts) and all(len(text) <= SHORT for text in texts):
+        text = ", ".join(texts).replace(" as ", "\xa0as\xa0")
         lines = wrap(text, WIDTH - 1 - inner, break_on_hyphens=False)
+        lines = [line.replace("\xa0", " ") for line in lines]
         lines[-1] += ","
     else:
         lines = [f"{layout(part, inner, inner, 1)}," for part in expr.parts]
     pad = "\n" + " " * inner
     return f"{pad}{pad.join(lines)}\n{' ' * indent}"
+
+
+def _is_simple(expr: Expr) -> bool:
+    """Whether it is a name, a number, or one of these cast."""
+    cast = expr.kind == PAIR and expr.parts[1].before == "as" and not expr.parts[0].kind
+    return not expr.kind or (cast and not expr.before)
 
 
 def _if(expr: Expr, indent: int, column: int) -> str:

@@ -13,10 +13,8 @@ from lego_emit.printers.rust_layout import END, LIST, PAIR
 CASTS = {  # the lints that casts between usize and an index type set off
     "int": ("cast_possible_truncation", "cast_possible_wrap", "cast_sign_loss"),
     "uint": ("cast_possible_truncation",),
+    "usize": (),
 }
-
-
-STRUCT_WIDTH = 18  # rustfmt's struct_lit_width
 
 
 class RustView:
@@ -82,12 +80,8 @@ class RustView:
     @property
     def literal(self) -> str:
         """The value of the type with the parameters of `new`."""
-        fields = [self.data, *self.sizes]
-        line = ", ".join(fields)
-        if len(line) <= STRUCT_WIDTH:
-            return f"Self {{ {line} }}"
-        lines = "".join(f"            {field},\n" for field in fields)
-        return f"Self {{\n{lines}        }}"
+        fields = [(name, rust_layout.Expr(name)) for name in (self.data, *self.sizes)]
+        return rust_layout.literal("Self", fields, 8)
 
     @property
     def inside(self) -> str:
@@ -100,11 +94,12 @@ class RustView:
     def position(self) -> str:
         """The position of an index."""
         arguments = [f"self.{name}" for name in self.sizes]
-        arguments += [f"{name} as {self.T}" for name in self.indices]
+        cast = "" if self.T == "usize" else f" as {self.T}"
+        arguments += [f"{name}{cast}" for name in self.indices]
         call = f"{self._apply.name}({LIST}{BREAK.join(arguments)}{END})"
         if self._apply.base:
             call = f"({PAIR}{call}{BREAK}-{BREAK}1{END})"
-        return rust_layout.result(rust_layout.parse(f"{PAIR}{call}{BREAK}as{BREAK}usize{END}"), 8)
+        return rust_layout.result(rust_layout.parse(self._cast(call)), 8)
 
     @property
     def casts(self) -> tuple[str, ...]:
@@ -114,10 +109,13 @@ class RustView:
     def _usize(self, node: Node) -> str:
         if node.op == "const":
             return self._printer.literal(node.value, self._apply.index_type)
-        text = self._printer.expression(node, self._apply, self._printer.ops["int"].prec)
-        return f"{PAIR}{text}{BREAK}as{BREAK}usize{END}"
+        need = 0 if self.T == "usize" else self._printer.ops["int"].prec
+        return self._cast(self._printer.expression(node, self._apply, need))
+
+    def _cast(self, text: str) -> str:
+        return text if self.T == "usize" else f"{PAIR}{text}{BREAK}as{BREAK}usize{END}"
 
 
-def type_name(name: str) -> str:
-    """The name of a layout's view: of nw_tile NwTileView."""
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + "View"
+def type_name(name: str, ending: str = "View") -> str:
+    """The name of a type that belongs to something: of nw_tile NwTileView."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + ending

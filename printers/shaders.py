@@ -30,6 +30,7 @@ class ShaderPrinter(Printer):
     cast = "{T}({0})"
     default_index = ("int32",)
     doc = "//"  # what begins a line of a function's comment
+    array_word = "at"
     workers = ""  # who calls the array form, in its plural
 
     def fit(self, node, function):
@@ -50,10 +51,6 @@ class ShaderPrinter(Printer):
     def companions(self, name):
         """The array form's name."""
         return {self.array_name(name)}
-
-    def array_name(self, name: str) -> str:
-        """The array form of the function of that name."""
-        return f"{name}_at"
 
     def array_form(self, function: FunctionView) -> ArrayForm:
         """What the template sees of the element's function."""

@@ -121,6 +121,10 @@ class TritonPrinter(NumpyPrinter):
             )
         return size
 
+    def fitted(self, function: Function) -> Function:
+        """Several results are a plain tuple: no more comes back from a function of Triton's."""
+        return replace(super().fitted(function), named=False)
+
     def fit(self, node: Node, function: Function) -> Node:
         """A choice of numbers is an int32 unless it is cast; given tables are pointers."""
         if node.op == "select" and function.index_type == "int64":

@@ -167,10 +167,6 @@ class WgslPrinter(ShaderPrinter):
         """The array form's name, and the struct's of several results."""
         return super().companions(name) | {self.result_name(name)}
 
-    def result_name(self, name: str) -> str:
-        """The struct of the several results of the function of that name."""
-        return f"{name}_result"
-
     def result(self, function: FunctionView) -> str:
         """The type of a function's result."""
         return self.result_name(function.name) if len(function.outputs) > 1 else function.T

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
 from lego_emit.run.target import NativeTarget, c_array_declaration, c_declaration
@@ -19,33 +20,36 @@ FLAGS = (
 )
 
 
-def wrapper(unit: int, position: int, function: Function, type_name: str) -> str:
+def wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
     """The loop around a function."""
-    arguments = ", ".join(f"({type_name})in{k}[i]" for k in range(len(function.params)))
-    body = f"const {result(function, type_name)} r = {function.name}({arguments});"
+    T = printer.types[function.index_type]
+    arguments = ", ".join(f"({T})in{k}[i]" for k in range(len(function.params)))
+    body = f"const {result(function, printer)} r = {function.name}({arguments});"
     return (
         f"{c_declaration(unit, position, function)} {{\n"
         f"  for (int64_t i = 0; i < n; ++i) {{ {body} {stores(function, 'r')} }}\n}}\n"
     )
 
 
-def array_wrapper(unit: int, position: int, function: Function, type_name: str) -> str:
+def array_wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
     """The call of a function's array form, which fills an array of its results."""
-    scalars = [f"({type_name})s{k}" for k in range(len(function.params) - len(function.axes))]
-    kind = result(function, type_name)
+    T = printer.types[function.index_type]
+    scalars = [f"({T})s{k}" for k in range(len(function.params) - len(function.axes))]
+    kind = result(function, printer)
     return (
         f"{c_array_declaration(unit, position, function)} {{\n"
         f"  {kind} *results = ({kind} *)malloc((size_t)n * sizeof(*results));\n"
         f"  if (results == NULL) abort();\n"
-        f"  {function.name}_fill({', '.join([*scalars, 'results'])});\n"
+        f"  {printer.array_name(function.name)}({', '.join([*scalars, 'results'])});\n"
         f"  for (int64_t i = 0; i < n; ++i) {{ {stores(function, 'results[i]')} }}\n"
         f"  free(results);\n}}\n"
     )
 
 
-def result(function: Function, type_name: str) -> str:
+def result(function: Function, printer: Printer) -> str:
     """The type of a function's result."""
-    return type_name if len(function.outputs) == 1 else f"{function.name}_result"
+    several = len(function.outputs) > 1
+    return printer.result_name(function.name) if several else printer.types[function.index_type]
 
 
 def stores(function: Function, value: str) -> str:
@@ -71,10 +75,9 @@ class CTarget(NativeTarget):
             (folder / f"unit_{u}.h").write_text(unit.source)
             text = f'#include "unit_{u}.h"\n\n#include <stdlib.h>\n'
             for p, f in enumerate(unit.program.functions):
-                type_name = unit.printer.types[f.index_type]
-                text += f"\n{wrapper(u, p, f, type_name)}"
+                text += f"\n{wrapper(u, p, f, unit.printer)}"
                 if f.axes:
-                    text += f"\n{array_wrapper(u, p, f, type_name)}"
+                    text += f"\n{array_wrapper(u, p, f, unit.printer)}"
             (folder / f"unit_{u}.c").write_text(text)
             sources.append(f"unit_{u}.c")
         command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), *sources]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
+from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
 from lego_emit.printers.c_family import HeaderPrinter
@@ -105,27 +106,25 @@ class CppTarget(NativeTarget):
         text = f'#include "unit_{u}{unit.printer.extension}"\n'
         if scope:
             text = f"#undef {guard}\nnamespace {namespace} {{\n{text}}}\n"
+        scope = f"::{scope}{unit.printer.namespace}::".replace("::::", "::")
         for p, f in enumerate(unit.program.functions):
             type_name = unit.printer.types[f.index_type]
-            text += c_wrapper(u, p, f, type_name, self.qualified(f.name, scope))
+            text += c_wrapper(u, p, f, type_name, f"{scope}{f.name}")
             if f.axes:
                 text += f'extern "C" {c_array_declaration(u, p, f)} {{\n'
-                text += f"{self.array_body(f, type_name, scope)}}}\n"
+                text += f"{self.array_body(unit.printer, f, scope)}}}\n"
         return f"\n{text}"
 
-    def qualified(self, name: str, scope: str = "") -> str:
-        """A function's full name in the emitted text."""
-        return f"{scope}lego::{name}"
-
-    def array_body(self, function: Function, type_name: str, scope: str) -> str:
+    def array_body(self, printer: Printer, function: Function, scope: str) -> str:
         """The body of an array form's wrapper; where the language standard or the compiler has no
         views it leaves the arrays as they are."""
-        scalars = c_scalars(function, type_name)
+        scalars = c_scalars(function, printer.types[function.index_type])
+        view = f"{scope}{printer.array_name(function.name)}"
         unused = "".join(f"(void)s{k}; " for k in range(len(scalars)))
         unused += "".join(f"(void)out{k}; " for k in range(len(function.outputs)))
         return (
             f"{VIEWS}\n"
-            f"  const auto view = {self.qualified(function.name, scope)}_view({', '.join(scalars)});\n"
+            f"  const auto view = {view}({', '.join(scalars)});\n"
             f"  if (static_cast<std::int64_t>(view.size()) != n) return;\n"
             f"  std::int64_t i = 0;\n"
             f"  for (const auto r : view) {{ {c_stores(function, 'r')} ++i; }}\n"

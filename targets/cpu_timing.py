@@ -15,19 +15,20 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-import numpy as np
-
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, VerifyError
-from lego_emit.ir.program import Function
+from lego_emit.ir.program import INDEX_TYPES, Function
 from lego_emit.measure.nest import Language, body
 from lego_emit.measure.timing import LOOP, OURS, TABLE, IndexCost, Quartiles, Timing
+from lego_emit.packages import numpy as np
 from lego_emit.run.devices import Progress, Rivals
 from lego_emit.run.space import Axis, Space
 from lego_emit.run.target import Target
 from lego_emit.templates import environment, named
 
 ROUNDS = 2**17  # indices of one run
+# NumPy's types of languages' own integers.
+OWN = {"int53": np.float64, "usize": np.uint64, "integer": np.int32}
 TABLE_LIMIT = 2**25  # entries; a longer table is not made
 STEP, ADD = 1664525, 1013904223
 SPINS = (1, 2654435769, 2246822519, 3266489917, 668265263, 374761393, 2654435761, 2246822507)
@@ -55,7 +56,7 @@ class Side:
     @property
     def width(self) -> int:
         """The bytes of an index."""
-        return 4 if "32" in self.function.index_type else 8
+        return 4 if INDEX_TYPES[self.function.index_type][1] < 2**32 else 8
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ class CpuTimer:
 
     def _write_table(self, folder: Path, side: Side) -> None:
         """The results of all indices, as numbers, in the index type."""
-        kind = {"int53": np.float64}.get(side.function.index_type)
+        kind = OWN.get(side.function.index_type)
         dtype = np.dtype(kind or side.function.index_type)
         total = side.space.total if side.space.total <= TABLE_LIMIT else 1
         numbers = np.arange(total)

@@ -7,6 +7,7 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
+from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
@@ -21,31 +22,34 @@ if TYPE_CHECKING:
 NVCC_FLAGS = ("-std=c++17", "-Werror", "all-warnings")
 
 
-def kernel(number: str, function: Function, type_name: str) -> str:
-    """A __global__ function that calls one emitted function."""
+def kernel(number: str, function: Function, printer: Printer, scope: str) -> str:
+    """A __global__ function that calls one emitted function; scope: what stands before its name."""
+    type_name = printer.types[function.index_type]
     inputs = [f"const {type_name} *in{k}" for k in range(len(function.params))]
     outputs = [f"{type_name} *out{k}" for k in range(len(function.outputs))]
     arguments = ", ".join(f"in{k}[i]" for k in range(len(function.params)))
     if len(function.outputs) == 1:
-        body = f"out0[i] = ::{function.name}({arguments});"
+        body = f"out0[i] = {scope}{function.name}({arguments});"
     else:
         stores = (f"out{k}[i] = r.{name};" for k, (name, _) in enumerate(function.outputs))
-        body = " ".join([f"const auto r = ::{function.name}({arguments});", *stores])
+        body = " ".join([f"const auto r = {scope}{function.name}({arguments});", *stores])
     return (
         f'extern "C" __global__ void lego_kernel_{number}({", ".join([*inputs, *outputs])}) {{\n'
         f"  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n  {body}\n}}\n"
     )
 
 
-def fill_kernel(number: str, function: Function, type_name: str) -> str:
+def fill_kernel(number: str, function: Function, printer: Printer, scope: str) -> str:
     """A __global__ function in which a block fills an array by the array form of a function."""
+    type_name = printer.types[function.index_type]
     scalars = range(len(function.params) - len(function.axes))
     own = (f"static_cast<{type_name}>({x})" for x in ("threadIdx.x", "blockDim.x"))
     arguments = [*(f"s{k}" for k in scalars), "out", *own]
-    parameters = [*(f"{type_name} s{k}" for k in scalars), f"{element(function, type_name)} *out"]
+    parameters = [f"{type_name} s{k}" for k in scalars]
+    parameters.append(f"{element(printer, function, scope)} *out")
     return (
         f'extern "C" __global__ void lego_fill_{number}({", ".join(parameters)}) {{\n'
-        f"  ::{function.name}_fill({', '.join(arguments)});\n}}\n"
+        f"  {scope}{printer.array_name(function.name)}({', '.join(arguments)});\n}}\n"
     )
 
 
@@ -56,14 +60,15 @@ def kernel_sources(units: Sequence[Unit], folder: Path, extension: str) -> list[
     for g, group in enumerate(grouped(units)):
         text = ""
         for u in group:
-            types = units[u].printer.types
+            printer = units[u].printer
+            scope = f"::{printer.namespace}::" if printer.namespace else "::"
             header = f"unit_{u}{units[u].printer.extension}"
             (folder / header).write_text(units[u].source)
             text += f'#include "{header}"\n\n'
             for p, f in enumerate(units[u].functions):
-                text += kernel(f"{u}_{p}", f, types[f.index_type])
+                text += kernel(f"{u}_{p}", f, printer, scope)
                 if f.axes:
-                    text += fill_kernel(f"{u}_{p}", f, types[f.index_type])
+                    text += fill_kernel(f"{u}_{p}", f, printer, scope)
         sources.append(folder / f"units_{g}.{extension}")
         sources[-1].write_text(text)
     return sources
@@ -95,9 +100,9 @@ class CudaTarget(HostTarget):
         """On the CPU a C++ program, on a GPU kernels."""
         if device == "cpu":
             from lego_emit.targets.cpu_timing import CpuTimer
-            from lego_emit.targets.timing_cpp import CudaHostProgram
+            from lego_emit.targets.timing_cpp import CppProgram
 
-            return CpuTimer(self, unit, rivals, CudaHostProgram())
+            return CpuTimer(self, unit, rivals, CppProgram())
         from lego_emit.targets.gpu_timing import GpuTimer
 
         return GpuTimer(unit, device, rivals)

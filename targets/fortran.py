@@ -17,14 +17,14 @@ FLAGS = ("-std=f2018", "-Wall", "-Wextra", "-Werror", "-fcheck=all")
 def wrapper(unit: int, position: int, function: Function, module: str) -> str:
     """The bind(C) procedure that applies one elemental procedure to whole arrays: an elemental
     procedure has no C interface of its own."""
-    name, kind = symbol(unit, position), function.index_type
+    name, kind = symbol(unit, position), FortranPrinter.types[function.index_type]
     inputs = [f"in{k}" for k in range(len(function.params))]
     outputs = [f"out{k}" for k in range(len(function.outputs))]
     values = [f"int({x}, {kind})" for x in inputs]
     lines = [
         f"subroutine {name}({', '.join(['n', *inputs, *outputs])}) bind(C)",
         "  use, intrinsic :: iso_c_binding, only: c_int64_t",
-        f"  use, intrinsic :: iso_fortran_env, only: {kind}",
+        *_imported(kind),
         f"  use {module}, only: emitted => {function.name}",
         "  implicit none",
         "  integer(c_int64_t), value :: n",
@@ -43,14 +43,14 @@ def wrapper(unit: int, position: int, function: Function, module: str) -> str:
 
 def array_wrapper(unit: int, position: int, function: Function, module: str, array: str) -> str:
     """The bind(C) procedure that runs an array form; its elements leave in Fortran's order."""
-    name, kind = array_symbol(unit, position), function.index_type
+    name, kind = array_symbol(unit, position), FortranPrinter.types[function.index_type]
     scalars = [f"s{k}" for k in range(len(function.params) - len(function.axes))]
     outputs = [f"out{k}" for k in range(len(function.outputs))]
     values = [f"int({x}, {kind})" for x in scalars]
     lines = [
         f"subroutine {name}({', '.join(['n', *scalars, *outputs])}) bind(C)",
         "  use, intrinsic :: iso_c_binding, only: c_int64_t",
-        f"  use, intrinsic :: iso_fortran_env, only: {kind}",
+        *_imported(kind),
         f"  use {module}, only: emitted => {array}",
         "  implicit none",
         f"  integer(c_int64_t), value :: {', '.join(['n', *scalars])}",
@@ -64,6 +64,10 @@ def array_wrapper(unit: int, position: int, function: Function, module: str, arr
         lines += [f"  call emitted({', '.join([*values, *results])})"]
         lines += [f"  {x} = int({r}, c_int64_t)" for x, r in zip(outputs, results, strict=True)]
     return _procedure(name, lines)
+
+
+def _imported(kind: str) -> list[str]:
+    return [] if "(" in kind else [f"  use, intrinsic :: iso_fortran_env, only: {kind}"]
 
 
 def _procedure(name: str, lines: list[str]) -> str:

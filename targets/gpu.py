@@ -17,11 +17,10 @@ from math import prod
 from shutil import which
 from typing import Any
 
-import numpy as np
-
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, LegoError, TargetError
 from lego_emit.ir.program import Function
+from lego_emit.packages import numpy as np
 from lego_emit.run.target import Compiled
 from lego_emit.templates import environment, named
 
@@ -321,15 +320,22 @@ class Kernels:
 KERNELS = Kernels("gpu.jinja")
 
 
+def in_the_open(unit: Unit) -> str:
+    """A unit's text, its functions to be found at global scope."""
+    namespace = unit.printer.namespace
+    return f"{unit.source}\nusing namespace {namespace};\n" if namespace else unit.source
+
+
 def call_text(unit: Unit) -> str:
     """A unit with the kernels that run its functions over arrays."""
-    types = unit.printer.types
-    text = unit.source
+    printer = unit.printer
+    types, text = printer.types, in_the_open(unit)
     for position, function in enumerate(unit.functions):
         T = types[function.index_type]
         text += KERNELS("call", position, function, T)
         if function.axes:
-            text += KERNELS("fill", position, function, T)
+            names = printer.array_name(function.name), printer.result_name(function.name)
+            text += KERNELS("fill", position, function, T, *names)
     return text
 
 

@@ -18,8 +18,6 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-import numpy as np
-
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError
 from lego_emit.ir.program import Function
@@ -35,9 +33,18 @@ from lego_emit.measure.timing import (
     Timing,
     Traffic,
 )
+from lego_emit.packages import numpy as np
 from lego_emit.run.devices import Progress, Rivals
 from lego_emit.run.space import Space
-from lego_emit.targets.gpu import THREADS, Device, Kernels, Module, describe, ready
+from lego_emit.targets.gpu import (
+    THREADS,
+    Device,
+    Kernels,
+    Module,
+    describe,
+    in_the_open,
+    ready,
+)
 from lego_emit.targets.gpu_verify import KERNELS as VERIFYING
 from lego_emit.targets.gpu_verify import Text
 from lego_emit.targets.timing_cpp import C
@@ -76,7 +83,7 @@ def timing_text(unit: Unit, rivals: Rivals, table: bool = True) -> str:
     """A unit with the kernels that time it and its rivals; table: with a look-up table."""
     text = Text(unit)
     sides = _sides(unit, rivals)
-    source = unit.source + VERIFYING("opaque") + KERNELS("common")
+    source = in_the_open(unit) + VERIFYING("opaque") + KERNELS("common")
     for way, number in _numbered(rivals):
         functions = []
         for side in sides:

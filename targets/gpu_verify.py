@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-import numpy as np
-
 from lego_emit.check.verify import round_trips
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, InternalError
 from lego_emit.ir.program import Function
+from lego_emit.packages import numpy as np
 from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip
 from lego_emit.run.space import Space

@@ -41,12 +41,13 @@ function answer(line) {
   write(new TextEncoder().encode(JSON.stringify(line) + "\\n"));
 }
 
-// The loop over the arrays, written out for the number of inputs and outputs.
-function loop(inputs, outputs) {
+// The loop over the arrays, written out for the inputs and the results: an array's or an object's.
+function loop(inputs, keys) {
   const list = (count, text) => Array.from({ length: count }, (_, k) => text(k));
   const names = (name, count) => list(count, (k) => `${name}${k}`).join();
   const call = `f(${list(inputs, (k) => `a${k}[i]`).join()})`;
-  const stores = list(outputs, (k) => `r${k}[i] = r[${k}];`).join(" ");
+  const outputs = keys.length;
+  const stores = list(outputs, (k) => `r${k}[i] = r[${JSON.stringify(keys[k])}];`).join(" ");
   return new Function(
     "f, n, given, results",
     `const [${names("a", inputs)}] = given, [${names("r", outputs)}] = results;
@@ -57,12 +58,13 @@ function loop(inputs, outputs) {
 }
 
 // An array form's results, as arrays of the kind that the answer has.
-function fill(f, scalars, Kind, n, outputs) {
+function fill(f, scalars, Kind, n, keys) {
   let results;
   try {
     const given = scalars.map((text) => (Kind === Float64Array ? Number(text) : BigInt(text)));
-    results = outputs === 1 ? [f(...given)] : f(...given);
-    if (results.length !== outputs || results.some((result) => result.length !== n)) {
+    results = f(...given);
+    results = keys.length === 1 ? [results] : keys.map((key) => results[key]);
+    if (results.some((result) => result.length !== n)) {
       throw new Error(`results of length ${results.map((result) => result.length)}, wanted ${n}`);
     }
   } catch (error) {
@@ -86,19 +88,19 @@ const loops = new Map();
 for (;;) {
   const size = new Uint32Array(read(4).buffer)[0];
   const request = JSON.parse(new TextDecoder().decode(read(size)));
-  const { unit, name, type, n, inputs, outputs, scalars } = request;
+  const { unit, name, type, n, inputs, keys, scalars } = request;
   const kinds = { number: Float64Array, int64: BigInt64Array, uint64: BigUint64Array };
   if (scalars !== undefined) {
-    fill(units[unit][name], scalars, kinds[type], n, outputs);
+    fill(units[unit][name], scalars, kinds[type], n, keys);
     continue;
   }
   const given = [];
   for (let k = 0; k < inputs; k += 1) given.push(new kinds[type](read(8 * n).buffer));
   const results = [];
-  for (let k = 0; k < outputs; k += 1) results.push(new kinds[type](n));
+  for (let k = 0; k < keys.length; k += 1) results.push(new kinds[type](n));
   try {
     const key = `${unit} ${name}`;
-    if (!loops.has(key)) loops.set(key, loop(inputs, outputs));
+    if (!loops.has(key)) loops.set(key, loop(inputs, keys));
     loops.get(key)(units[unit][name], n, given, results);
   } catch (error) {
     answer(String(error.stack));
@@ -139,7 +141,7 @@ class JavaScriptTarget(Target):
 
 class _NodeLibrary:
     def __init__(self, command: list[str], folder: Path, units: Sequence[Unit]):
-        self._types = [unit.printer.types for unit in units]
+        self._printers = [unit.printer for unit in units]
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -156,7 +158,8 @@ class _NodeLibrary:
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int
     ) -> list[np.ndarray]:
-        request = {"name": f"{function.name}_array", "scalars": [str(s) for s in scalars]}
+        name = self._printers[unit].array_name(function.name)
+        request = {"name": name, "scalars": [str(s) for s in scalars]}
         return self._ask(unit, function, request, [], count)
 
     def _ask(
@@ -169,17 +172,18 @@ class _NodeLibrary:
     ) -> list[np.ndarray]:
         import numpy as np
 
-        is_number = self._types[unit][function.index_type] == "number"
+        is_number = self._printers[unit].types[function.index_type] == "number"
         dtype = np.dtype("<f8" if is_number else "<i8")
         kind = "number" if is_number else function.index_type
-        outputs = len(function.outputs)
-        line = json.dumps({**request, "unit": unit, "type": kind, "n": n, "outputs": outputs})
+        names = [name for name, _ in function.outputs]
+        keys = names if function.named else [*range(len(names))]
+        line = json.dumps({**request, "unit": unit, "type": kind, "n": n, "keys": keys})
         arrays = [a.astype(dtype).tobytes() for a in given]
         head = len(line).to_bytes(4, "little") + line.encode()
         self._requests.write(b"".join([head, *arrays]))
         self._requests.flush()
         self._check()
-        results = [np.frombuffer(self._answers.read(8 * n), dtype) for _ in range(outputs)]
+        results = [np.frombuffer(self._answers.read(8 * n), dtype) for _ in keys]
         return [_integers(r) if is_number else r.astype(np.int64) for r in results]
 
     def _check(self) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
-from lego_emit.printers.mlir import fill_name
 from lego_emit.run.target import Library, NativeTarget, Toolchain, c_declaration, symbol
 
 if TYPE_CHECKING:
@@ -77,8 +76,9 @@ class _Filled:
     """A library whose array forms are called themselves: a buffer is a pointer, twice, an offset,
     sizes and strides."""
 
-    def __init__(self, library: Library, path: Path):
+    def __init__(self, library: Library, path: Path, units: Sequence[Unit]):
         self._library, self._symbols = library, ctypes.CDLL(str(path))
+        self._printers = [unit.printer for unit in units]
         self.call = library.call
 
     def call_array(
@@ -97,7 +97,8 @@ class _Filled:
             strides = [stride // array.itemsize for stride in array.strides]
             arguments += [ctypes.c_void_p(array.ctypes.data)] * 2
             arguments += [ctypes.c_int64(value) for value in (0, *shape, *strides)]
-        self._symbols[f"unit_{unit}_{fill_name(function.name)}"](*arguments)
+        name = self._printers[unit].array_name(function.name)
+        self._symbols[f"unit_{unit}_{name}"](*arguments)
         return [array.ravel().astype(np.int64) for array in outputs]
 
 
@@ -128,7 +129,7 @@ class MlirTarget(NativeTarget):
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
         """The library, its array forms called without a wrapper."""
-        return _Filled(super().build(units, folder), folder / "units.so")
+        return _Filled(super().build(units, folder), folder / "units.so", units)
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """One module with all units, their functions renamed, and all wrappers."""

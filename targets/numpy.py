@@ -46,8 +46,8 @@ class _NumpyLibrary(PythonLibrary):
     ) -> list[np.ndarray]:
         import numpy as np
 
-        with reported(f"{function.name}_array fails"):
-            found = self.modules[unit][f"{function.name}_array"](*scalars)
+        with reported(f"{function.name} fails on arrays"):
+            found = self.array_form(unit, function)(*scalars)
             outputs = found if len(function.outputs) > 1 else [found]
             shapes = {np.shape(a) for a in outputs}
             if len(shapes) > 1 or any(len(shape) != len(function.axes) for shape in shapes):

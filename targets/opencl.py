@@ -44,23 +44,23 @@ kernel void lego_run_fills(
 """
 
 
-def call(number: int, function: Function, T: str) -> str:
-    """The branch that calls a function over columns of arguments."""
+def call(number: int, function: Function, T: str, kind: str) -> str:
+    """The branch that calls a function over columns of arguments; kind: of several results."""
     columns, outputs = range(len(function.params)), function.outputs
     arguments = ", ".join(f"({T})lego_run_in[{k} * lego_run_n + lego_run_i]" for k in columns)
     if len(outputs) == 1:
         body = f"lego_run_out[lego_run_i] = {function.name}({arguments});"
     else:
-        body = f"{function.name}_result lego_run_r = {function.name}({arguments});"
+        body = f"{kind} lego_run_r = {function.name}({arguments});"
         for k, (name, _) in enumerate(outputs):
             body += f" lego_run_out[{k} * lego_run_n + lego_run_i] = lego_run_r.{name};"
     return f"      case {number}: {{ {body} break; }}"
 
 
-def fill(number: int, function: Function, T: str, name: str) -> str:
+def fill(number: int, function: Function, T: str, kind: str, name: str) -> str:
     """The branch that calls an array form."""
     scalars = range(len(function.params) - len(function.axes))
-    element = T if len(function.outputs) == 1 else f"{function.name}_result"
+    element = T if len(function.outputs) == 1 else kind
     arguments = [f"({T})lego_run_in[{k}]" for k in scalars]
     arguments += [f"(global {element} *)lego_run_out", "get_global_id(0)", "get_global_size(0)"]
     return f"    case {number}: {name}({', '.join(arguments)}); break;"
@@ -71,9 +71,10 @@ def program(units: Sequence[Unit], functions: Sequence[tuple[Unit, Function]]) -
     calls, fills = [], []
     for k, (unit, f) in enumerate(functions):
         printer = cast(OpenClPrinter, unit.printer)
-        calls.append(call(k, f, printer.types[f.index_type]))
+        own = k, f, printer.types[f.index_type], printer.result_name(f.name)
+        calls.append(call(*own))
         if f.axes:
-            fills.append(fill(k, f, printer.types[f.index_type], printer.array_name(f.name)))
+            fills.append(fill(*own, printer.array_name(f.name)))
     kernels = KERNELS.format(calls="\n".join(calls), fills="\n".join(fills))
     return "\n".join([*(unit.source for unit in units), kernels])
 

@@ -6,7 +6,7 @@ import platform
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,11 +51,16 @@ class PythonLibrary:
 
     def __init__(self, units: Sequence[Unit]):
         self.modules: list[dict[str, Any]] = []
+        self._printers = [unit.printer for unit in units]
         for k, unit in enumerate(units):
             module: dict[str, Any] = {"__name__": unit.program.name}
             with reported(f"target {unit.printer.name!r}: {unit.program.name} does not load"):
                 exec(compile(unit.source, f"unit_{k}{unit.printer.extension}", "exec"), module)
             self.modules.append(module)
+
+    def array_form(self, unit: int, function: Function) -> Callable[..., Any]:
+        """The array form of a function of a unit."""
+        return self.modules[unit][self._printers[unit].array_name(function.name)]
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """A call for each index."""
@@ -70,8 +75,8 @@ class PythonLibrary:
         self, unit: int, function: Function, scalars: list[int], count: int
     ) -> list[np.ndarray]:
         """The lists of the array form, flat."""
-        with reported(f"{function.name}_array fails"):
-            found = self.modules[unit][f"{function.name}_array"](*scalars)
+        with reported(f"{function.name} fails on arrays"):
+            found = self.array_form(unit, function)(*scalars)
             for _ in function.axes[1:]:
                 found = [element for part in found for element in part]
             return _columns(function, found)

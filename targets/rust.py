@@ -5,6 +5,7 @@ from pathlib import Path
 
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
+from lego_emit.printers.rust_view import type_name
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import (
     NativeTarget,
@@ -30,13 +31,15 @@ def rust_wrapper(unit: int, position: int, function: Function, type_name: str) -
         "#[no_mangle]\n"
         f'pub unsafe extern "C" fn {symbol(unit, position)}({parameters}) {{\n'
         "    for i in 0..n as usize {\n"
-        f"        let {_results(function)} = unit_{unit}::{function.name}({arguments});\n"
+        f"        let {_pattern(function, f'unit_{unit}')} = unit_{unit}::{function.name}({arguments});\n"
         f"        {stores}\n"
         "    }\n}\n"
     )
 
 
-def rust_array_wrapper(unit: int, position: int, function: Function, type_name: str) -> str:
+def rust_array_wrapper(
+    unit: int, position: int, function: Function, type_name: str, name: str
+) -> str:
     """The same around an iterator. Results beyond the n that are wanted spoil the first one."""
     scalars = range(len(function.params) - len(function.axes))
     outputs = range(len(function.outputs))
@@ -48,8 +51,8 @@ def rust_array_wrapper(unit: int, position: int, function: Function, type_name: 
         f"// {c_array_declaration(unit, position, function)}\n"
         "#[no_mangle]\n"
         f'pub unsafe extern "C" fn {array_symbol(unit, position)}({parameters}) {{\n'
-        f"    let mut results = unit_{unit}::{function.name}_iter({arguments});\n"
-        f"    for (i, {_results(function)}) in results.by_ref().take(n as usize).enumerate() {{\n"
+        f"    let mut results = unit_{unit}::{name}({arguments});\n"
+        f"    for (i, {_pattern(function, f'unit_{unit}')}) in results.by_ref().take(n as usize).enumerate() {{\n"
         f"        {stores}\n"
         "    }\n"
         "    if n > 0 && results.next().is_some() {\n"
@@ -58,9 +61,13 @@ def rust_array_wrapper(unit: int, position: int, function: Function, type_name: 
     )
 
 
-def _results(function: Function) -> str:
-    names = ", ".join(f"r{k}" for k in range(len(function.outputs)))
-    return f"({names})" if len(function.outputs) > 1 else names
+def _pattern(function: Function, module: str) -> str:
+    """What takes a function's results apart, as r0, r1 .."""
+    names = [f"r{k}" for k in range(len(function.outputs))]
+    if function.named:
+        fields = (f"{n}: {r}" for (n, _), r in zip(function.outputs, names, strict=True))
+        return f"{module}::{type_name(function.name, 'Result')} {{ {', '.join(fields)} }}"
+    return f"({', '.join(names)})" if names[1:] else names[0]
 
 
 class RustTarget(NativeTarget):
@@ -82,7 +89,9 @@ class RustTarget(NativeTarget):
                 type_name = unit.printer.types[f.index_type]
                 parts.append(rust_wrapper(u, p, f, type_name))
                 if f.axes:
-                    parts.append(rust_array_wrapper(u, p, f, type_name))
+                    parts.append(
+                        rust_array_wrapper(u, p, f, type_name, unit.printer.array_name(f.name))
+                    )
         text = "\n".join(parts)
         if self.edition >= "2024":
             text = text.replace("#[no_mangle]", "#[unsafe(no_mangle)]")

@@ -27,7 +27,7 @@ C = Language(
 
 
 class CppProgram(CpuProgram):
-    """The emitted functions are in the namespace lego."""
+    """A program with the emitted functions."""
 
     language = C
     types = {
@@ -38,11 +38,11 @@ class CppProgram(CpuProgram):
     }
     template = "timing_cpp.jinja"
     source = "program.cpp"
-    scope = "lego::"
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
         """A call; of several results the struct's members, put together."""
-        call = f"{self.scope}{side.function.name}({', '.join(arguments)})"
+        namespace = f"::{unit.printer.namespace}".rstrip(":")
+        call = f"{namespace}::{side.function.name}({', '.join(arguments)})"
         if len(side.function.outputs) == 1:
             return [f"return {call};"]
         members = " ^ ".join(f"r.{name}" for name, _ in side.function.outputs)
@@ -53,9 +53,3 @@ class CppProgram(CpuProgram):
         path = target.find().path
         target.execute([path, "-std=c++20", "-O2", "-o", "program", self.source], cwd=folder)
         return [str(folder / "program")]
-
-
-class CudaHostProgram(CppProgram):
-    """The emitted functions are at global scope."""
-
-    scope = "::"

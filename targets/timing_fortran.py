@@ -39,7 +39,7 @@ class FortranProgram(CpuProgram):
     """One file with the emitted module first; ik is the index kind in each function."""
 
     language = FORTRAN
-    types = {"int32": "int32", "int64": "int64"}
+    types = {"int32": "int32", "int64": "int64", "integer": "kind(1)"}
     template = "timing_fortran.jinja"
     source = "program.f90"
     one_file = True

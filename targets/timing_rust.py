@@ -30,7 +30,7 @@ class RustProgram(CpuProgram):
     """The emitted functions are in the module unit."""
 
     language = RUST
-    types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
+    types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "usize": "usize"}
     template = "timing_rust.jinja"
     source = "program.rs"
 

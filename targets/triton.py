@@ -38,7 +38,7 @@ def run_{name}({pointers}, last, BLOCK: tl.constexpr):
 ARRAY_CALL = """
 @triton.jit
 def array_{name}({parameters}):
-    {results} = {name}_array({arguments})
+    {results} = {array}({arguments})
 """
 
 
@@ -65,7 +65,8 @@ class _TritonLibrary:
         self._interpreter = Interpreter()
         for k, unit in enumerate(units):
             path = folder / f"unit_{k}.py"
-            path.write_text(unit.source + "".join(map(_kernels, unit.program.functions)))
+            kernels = (_kernels(f, unit.printer.array_name(f.name)) for f in unit.program.functions)
+            path.write_text(unit.source + "".join(kernels))
             with reported(f"target 'triton': {unit.program.name} does not load"):
                 self._interpreter.load(path)
 
@@ -83,7 +84,7 @@ class _TritonLibrary:
         """The array form's block."""
         if count.bit_count() != 1:
             raise ToolchainError(
-                f"{function.name}_array would be a block of {count} elements; "
+                f"the array form of {function.name} would be a block of {count} elements; "
                 "in Triton each axis has a power of two"
             )
         return self._run(unit, "array", function, count, 1, [], scalars)
@@ -244,8 +245,8 @@ def loaded(path: Path) -> ModuleType:
     return module
 
 
-def _kernels(function: Function) -> str:
-    """The kernels that call a function and its array form."""
+def _kernels(function: Function, array: str) -> str:
+    """The kernels that call a function and its array form, which is called array."""
     names = [p.name for p in function.params]
     results = [f"result_{k}" for k, _ in enumerate(function.outputs)]
     outputs = [f"out_{k}" for k, _ in enumerate(function.outputs)]
@@ -265,15 +266,18 @@ def _kernels(function: Function) -> str:
     given = {f"given_{k}": name for k, name in enumerate(names) if name not in axes}
     sizes = {n.value for _, extent in function.axes for n in extent.walk() if n.op == "var"}
     parameters = [f"{g}: tl.constexpr" if name in sizes else g for g, name in given.items()]
-    array = ARRAY_CALL.format(
-        parameters=", ".join([*outputs, *parameters]), arguments=", ".join(given), **parts
+    text += ARRAY_CALL.format(
+        parameters=", ".join([*outputs, *parameters]),
+        arguments=", ".join(given),
+        array=array,
+        **parts,
     )
     for output, result in pairs:
-        array += (
+        text += (
             f"    place = tl.reshape(tl.arange(0, {result}.numel), {result}.shape)\n"
             f"    tl.store({output} + place, {result})\n"
         )
-    return text + array
+    return text
 
 
 def _narrowed(array: np.ndarray) -> np.ndarray:

@@ -130,7 +130,7 @@ def assert_floors(toolchain, index_type):
 
 def wide(index_type):
     """NumPy's type that holds the values; run[..] takes its bits as int64."""
-    return np.uint64 if index_type == "uint64" else np.int64
+    return np.uint64 if index_type in ("uint64", "usize") else np.int64
 
 
 # -- the greatest values -------------------------------------------------------------------------
@@ -142,6 +142,7 @@ BORDERS = {
     "int53": (2**26, 2**27),
     "int64": (2**31, 2**32),
     "uint64": (2**32, 2**32),
+    "usize": (2**32, 2**32),
 }
 
 

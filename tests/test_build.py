@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -77,6 +78,15 @@ def files(root="."):
     return sorted(p.as_posix() for p in found if p.as_posix() not in own)
 
 
+def text_of(path):
+    return without_source(Path(path).read_text())
+
+
+def without_source(text):
+    """A file's text without what its head says of its source."""
+    return re.sub(r"^// (Source|To regenerate): .*\n", "", text, flags=re.M)
+
+
 def state():
     """Every file's content and time stamp."""
     return {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in Path().rglob("*") if p.is_file()}
@@ -102,7 +112,7 @@ def test_each_layout_in_each_language(folder):
     assert result.stdout == ""
     for name in ("tile", "turned"):
         wanted = CliRunner().invoke(main, ["generate", f"layouts.py:{name}", "-t", "rust"]).stdout
-        assert Path(f"generated/rust/{name}.rs").read_text() == wanted
+        assert text_of(f"generated/rust/{name}.rs") == without_source(wanted)
 
 
 def test_every_option_reaches_the_generator():
@@ -120,7 +130,69 @@ def test_every_option_reaches_the_generator():
         namespace["tile"], "cpp", name="mine", sizes={"BM": 32, "BN": 16}, base=1, cost="ops",
         assume=["M < 1024", "N < 1024"], index_type="int64",
     )  # fmt: skip
-    assert Path("mine-cpp.hpp").read_text() == unit.source
+    assert text_of("mine-cpp.hpp") == unit.source
+
+
+FILE = """
+targets = ["cpp", "javascript"]
+
+[[files]]
+name = "tiles"
+layouts = ["layouts.py:tile", { source = "layouts.py:turned", name = "flip" }]
+sizes = { BM = 32 }
+names = "camelCase"
+index-type = ["auto", "int32"]
+"""
+ONE_FILE = [
+    "generated/cpp/tiles.hpp",
+    "generated/javascript/tiles.d.mts",
+    "generated/javascript/tiles.mjs",
+]
+
+
+def test_several_layouts_in_one_file():
+    """Made as generate() makes it of a dict; stale when one of them is, or what they are called."""
+    from lego_emit import generate
+
+    config(FILE)
+    built()
+    assert files() == ONE_FILE
+    namespace = {}
+    exec(LAYOUTS, namespace)
+    unit = generate(
+        {"tile": namespace["tile"], "flip": namespace["turned"]}, "cpp", name="tiles",
+        sizes={"BM": 32}, names="camelCase", index_type=["auto", "int32"],
+    )  # fmt: skip
+    assert "\n// Source: layouts.py:tile, turned\n" in Path(ONE_FILE[0]).read_text()
+    assert text_of(ONE_FILE[0]) == unit.source
+    assert "export function flipInv(" in Path(ONE_FILE[2]).read_text()
+    assert "all 3 files up to date" in built().stderr
+    change()
+    check = run("--check")
+    assert check.exit_code == 1
+    assert all(f"{path} is out of date" in check.stderr for path in (ONE_FILE[0], ONE_FILE[2]))
+    built()
+    config(FILE.replace('"flip"', '"flop"'))
+    assert run("--check").exit_code == 1
+    built()
+    assert "flopApply" in Path(ONE_FILE[0]).read_text()
+    config(CONFIG)
+    built()
+    assert files() == MADE
+
+
+def test_names_and_namespaces_in_the_configuration():
+    config(
+        'targets = ["cpp"]\nprefix = "ac_"\n[[layouts]]\nsource = "layouts.py:turned"\n'
+        'namespace = "acme::tiles"\nnames = "PascalCase"\nindex-type = "size_t"\n'
+    )
+    built()
+    text = Path("generated/cpp/turned.hpp").read_text()
+    assert "namespace acme::tiles {" in text and "std::size_t AcTurnedApply(" in text
+    words = "--prefix ac_ --namespace acme::tiles --names PascalCase --index-type size_t".split()
+    command = ["generate", "layouts.py:turned", "-t", "cpp", *words]
+    generated = CliRunner().invoke(main, command)
+    assert without_source(generated.stdout) == without_source(text)
 
 
 def test_pyproject_and_a_folder_further_down(folder, monkeypatch):
@@ -375,6 +447,67 @@ def test_a_progress_bar_on_a_terminal_only():
     first = shown()
     assert b"building" in first and b"100%" in first
     assert b"building" not in shown()
+
+
+# -- init, watch ---------------------------------------------------------------------------------
+
+
+def test_init_starts_a_project_and_overwrites_nothing(folder):
+    def init(*arguments):
+        return CliRunner().invoke(main, ["init", *arguments])
+
+    made = init("new/deep", "-t", "c++", "-t", "rust")
+    assert made.exit_code == 0 and files("new") == [
+        "new/deep/layouts.py",
+        "new/deep/lego-emit.toml",
+    ]
+    built("-c", "new/deep/lego-emit.toml")
+    assert Path("new/deep/generated/brick.rs").exists()
+    before = state()
+    for taken in (".", "new/deep"):
+        result = init(taken)
+        assert result.exit_code == 2 and "lego-emit.toml is there already" in result.stderr
+    Path("lego-emit.toml").unlink()
+    assert "layouts.py is there already" in init().stderr
+    Path("layouts.py").unlink()
+    Path("pyproject.toml").write_text("[tool.lego-emit]\n")
+    assert "pyproject.toml is there already" in init().stderr
+    assert init("-t", "cudda").exit_code == 2 and init("pyproject.toml/x").exit_code == 2
+    assert {path: state()[path] for path in state() if "new" in path.parts} == {
+        path: before[path] for path in before if "new" in path.parts
+    }
+    assert not Path("lego-emit.toml").exists()
+
+
+def test_watch_builds_when_an_input_changes(folder):
+    (folder / "sizes.py").write_text("rows = 6\n")
+    layouts = folder / "layouts.py"
+    layouts.write_text("from sizes import rows\n" + LAYOUTS.replace("6, 4", "rows, 4"))
+    code = "from lego_emit.cli import main; main()"
+    command = [sys.executable, "-c", code, "build", "--watch"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as watching:
+
+        def told():
+            lines = []
+            while "watching" not in (line := watching.stderr.readline()):
+                assert line, lines
+                lines.append(line)
+            return "".join(lines)
+
+        try:
+            assert told().endswith("wrote 4 files\n")
+            (folder / "sizes.py").write_text("rows = 12\n")
+            assert told().endswith("wrote 2 files\n")
+            layouts.write_text("x = (\n")
+            assert "layouts.py, line 1: SyntaxError" in told()
+            layouts.write_text(LAYOUTS)
+            assert told().endswith("wrote 2 files\n")
+            (folder / "lego-emit.toml").write_text("targets = 3\n")
+            assert told().startswith("Error: lego-emit.toml: targets is 3")
+            watching.send_signal(signal.SIGINT)
+            assert watching.wait(10) == 0
+        finally:
+            watching.kill()
 
 
 # -- check, diff, clean --------------------------------------------------------------------------
@@ -723,6 +856,7 @@ def test_strict_refuses_free_names(folder):
 # -- bad input -----------------------------------------------------------------------------------
 
 LAYOUT = 'layouts = ["layouts.py:turned"]\n'
+FILES = 'targets = ["cpp"]\n[[files]]\nname = "x"\nlayouts = '
 ONE = 'targets = ["cpp"]\n' + LAYOUT
 BAD = [
     ("target = ['cpp']\n" + LAYOUT, ["no key 'target'", "Did you mean 'targets'?"]),
@@ -774,6 +908,30 @@ BAD = [
         '{ source = "layouts.py:turned", name = "a_b" }]',
         ["a__b and a_b would both be the include guard LEGO_A_B_HPP"],
     ),
+    (ONE + 'names = "camel"', ["names is 'camel'", "Did you mean 'camelCase'?"]),
+    (ONE + "prefix = 3", ["prefix is 3", '"acme_"']),
+    (ONE + 'prefix = "_a"', ["layout 1 (layouts.py:turned), cpp: prefix is '_a'"]),
+    (ONE + 'namespace = "a:b"', ["layout 1 (layouts.py:turned), cpp: namespace is 'a:b'"]),
+    (ONE + 'index-type = ["auto", "i32"]', ["index-type is ['auto', 'i32']", "give one of auto"]),
+    (
+        'targets = ["fortran"]\nnamespace = "tiles"\n'
+        'layouts = ["layouts.py:turned", "layouts.py:tile"]',
+        ["turned and tile would both be the module tiles", "in [[files]]"],
+    ),
+    ('targets = ["cpp"]\nfiles = 3', ["files is 3", "[[files]]"]),
+    ('targets = ["cpp"]\n[[files]]\nlayouts = ["layouts.py:tile"]', ["file 1: no name"]),
+    ('targets = ["cpp"]\n[[files]]\nname = "x"', ["file 1 (x): no layouts"]),
+    ('targets = ["cpp"]\n[[files]]\nname = "x"\nlayouts = []', ["file 1 (x): no layouts"]),
+    ('[[files]]\nname = "x"\nlayouts = ["layouts.py:tile"]', ["file 1 (x): no targets"]),
+    (FILES + '["layouts.py:tile", {name = "x"}]', ["file 1 (x), layout 2: no source"]),
+    (FILES + '[{source = "layouts.py:tile", sizes = {}}]', ["file 1 (x), layout 1: no key 'sizes'"]),
+    (FILES + '["layouts.py:tile", "more.py:tiled"]', ["layouts of layouts.py and of more.py"]),
+    (FILES + '["layouts.py:tile", "layouts.py:tile"]', ["tile and tile are both called tile"]),
+    (
+        FILES + '["layouts.py:tile", { source = "layouts.py:turned", name = "tile" }]',
+        ["file 1 (x): tile and turned are both called tile"],
+    ),
+    (FILES + '["layouts.py:tuned"]', ["file 1 (x), cpp", "Did you mean 'turned'?"]),
     (ONE + 'output = "full"', ["full is a folder"]),
     (ONE + 'output = "layouts.py/{name}"', ["layouts.py/turned", "Not a directory"]),
     ('targets = ["cpp"]\nlayouts = ["no.py:x"]', ["layout 1 (no.py:x), cpp: no.py: no such file"]),

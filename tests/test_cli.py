@@ -1,6 +1,7 @@
 """The command line: what it writes, and that every bad input is one message and exit code 2."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -124,6 +125,87 @@ def test_options_reach_the_generator():
     assert result.stdout == head + rest
 
 
+def test_sizes_in_one_option(folder):
+    both = run("generate", "k.py:index_kernel", "-t", "cpp", "-s", "BM=32,BN=16")
+    each = run("generate", "k.py:index_kernel", "-t", "cpp", "--size", "BM=32", "--size", "BN=16")
+    assert both.exit_code == 0 and both.stdout == each.stdout
+
+
+def test_a_layout_file_from_standard_input(folder):
+    (folder / "beside.py").write_text("value = 6\n")
+    text = KERNEL.replace("GroupBy([6", "import beside\n\n\nturned = GroupBy([beside.value")
+    text = text.replace("turned = import", "import")
+
+    def piped(*arguments):
+        return CliRunner().invoke(main, arguments, input=text)
+
+    given = piped("generate", "-:turned", "-t", "cpp")
+    assert given.exit_code == 0
+    command = (
+        "// Source: k.py:turned\n// To regenerate: lego-emit generate k.py:turned --target cpp\n"
+    )
+    assert given.stdout == run("generate", "k.py:turned", "-t", "cpp").stdout.replace(command, "")
+    assert piped("compare", "-:turned", "-:turned").stdout == "equal at all 24 indices\n"
+    (folder / "t.j2").write_text("{{ turned[1, 2] }}\n")
+    assert piped("render", "t.j2", "--layouts", "-:turned").stdout == "13\n"
+    failed = CliRunner().invoke(main, ["show", "-:f"], input="x = 1 / 0\n")
+    assert failed.stderr == "Error: <stdin>, line 1: ZeroDivisionError: division by zero\n"
+
+
+@pytest.mark.slow
+def test_text_and_pictures_in_a_locale_of_few_characters(folder, monkeypatch):
+    (folder / "u.py").write_text("def f(M):\n    'Größe …'\n    return M + 1\n", "utf-8")
+    (folder / "w.py").write_text("from lego_emit import GroupBy\nw = GroupBy([2, 99])\n")
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    assert python("generate", "u.py:f", "-t", "cpp", "-o", "f.hpp").returncode == 0
+    command = [sys.executable, "-m", "lego_emit"]
+    done = subprocess.run([*command, "generate", "u.py:f", "-t", "cpp"], capture_output=True)
+    assert done.stdout == (folder / "f.hpp").read_bytes() and not done.stderr
+    done = python("show", "w.py:w")
+    assert done.returncode == 0 and " ? " in done.stdout
+
+
+def test_what_is_piped_has_no_trailing_blanks(monkeypatch):
+    monkeypatch.setattr(registry, "targets", lambda: ["cpp", "python"])
+    for command in (["show", "k.py:turned"], ["targets"], ["catalogue", "onednn.nChw16c"]):
+        result = run(*command)
+        assert result.exit_code == 0 and len(result.stdout.splitlines()) > 2
+        assert not re.search(r"(?m)[ \t]$|\x1b", result.stdout)
+
+
+@pytest.mark.slow
+def test_a_table_on_a_terminal_fits_it(monkeypatch):
+    import os
+    import pty
+
+    main_end, terminal = pty.openpty()
+    rows = [("target", "toolchain"), ("cpp", "missing: [bold] " + "word " * 20)]
+    code = f"from lego_emit.cli.output import print_table; print_table({rows!r})"
+    environment = {**os.environ, "COLUMNS": "40", "TERM": "xterm", "NO_COLOR": "1"}
+    subprocess.run([sys.executable, "-c", code], stdout=terminal, env=environment, check=True)
+    lines = os.read(main_end, 1 << 16).decode().splitlines()
+    assert "[bold]" in "".join(lines) and len(lines) > 5
+    assert all(len(re.sub("\x1b[^m]*m", "", line)) <= 40 for line in lines)
+    os.close(terminal)
+    os.close(main_end)
+
+
+def test_a_shell_can_complete_options_targets_and_files(monkeypatch):
+    def completed(line):
+        words = line.split(" ")
+        environment = {
+            "_LEGO_EMIT_COMPLETE": "bash_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(words) - 1),
+        }
+        runner = CliRunner()
+        return runner.invoke(main, [], "lego-emit", env=environment, prog_name="lego-emit").stdout
+
+    assert completed("lego-emit generate k.py:f -t cu") == "plain,cuda\n"
+    assert "plain,--target\n" in completed("lego-emit generate k.py:f --t")
+    assert completed("lego-emit show k") == "file,k\n"
+
+
 def test_what_the_file_prints_stays_out_of_the_text():
     Path("p.py").write_text("print('loaded')\ndef f(M):\n    print('called')\n    return M + 1\n")
     result = run("generate", "p.py:f", "-t", "cpp")
@@ -168,7 +250,7 @@ def test_what_may_not_be_meant_is_one_line_each():
     assert lines[2:] == ["wrote out/f.hpp", "wrote out/f.rs"]
     text = Path("out/f.hpp").read_text()
     Path("d.py").write_text(DOUBTFUL.replace("i = 2\n", "").replace("[i, j]", "[2, j]"))
-    done = python("generate", "d.py:f", "-t", "cpp", "--name", "f")
+    done = python("generate", "d.py:f", "-t", "cpp")
     assert done.stdout == text and done.stderr.count("warning: ") == 1
 
 
@@ -218,7 +300,7 @@ BAD = [
     ("nope.py:f -t cuda", "nope.py: no such file"),
     (".:f -t cuda", "is a folder"),
     ("k.py:index_kernal -t cuda", "no 'index_kernal'", "Did you mean 'index_kernel'?"),
-    ("k.py:number -t cuda", "number is 7, a int", "index_kernel, turned"),
+    ("k.py:number -t cuda", "number is 7, an int", "index_kernel, turned"),
     ("k.py -t cuda", "not of the form FILE.py:NAME"),
     ("k.py: -t cuda", "not of the form FILE.py:NAME"),
     ("k.py:turned -t cudda", "no target 'cudda'", "Did you mean 'cuda'?"),
@@ -235,6 +317,11 @@ BAD = [
     ("k.py:index_kernel -t cuda --assume Q<3", "Q"),
     ("k.py:turned -t cuda -t rust -o k.py", "several targets need a folder"),
     ("k.py:turned -t cuda -o k.py/x", "k.py"),
+    ("k.py:turned -t cuda -t rust -o made.hpp", "several targets need a folder", "made.hpp/"),
+    ("k.py:turned -t cuda -size M=3", "No such option", "-size", "--size"),
+    ("k.py:turned -t cuda -o ''", "-o '' is no file"),
+    ("k.py:index_kernel -t cuda -s BM=3,BN", "'BN' is not of the form"),
+    ("-:turned -t cuda", "<stdin>: no 'turned'"),
     ("syntax.py:f -t cuda", "syntax.py, line 2: SyntaxError"),
     ("fails.py:f -t cuda", "fails.py, line 3: ZeroDivisionError: division by zero"),
     ("exits.py:f -t cuda", "exits.py, line 1", "SystemExit: 3"),
@@ -258,7 +345,7 @@ def test_bad_input_is_one_message_and_no_file(folder, case):
         (folder / name).write_text(text)
     before = files(folder)
     output = [] if " -o " in arguments else ["-o", "made/"]
-    result = run("generate", *arguments.split(), *output)
+    result = run("generate", *shlex.split(arguments), *output)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert len(re.findall("(?m)^Error: ", result.stderr)) == 1
@@ -288,6 +375,7 @@ small_by_hand = (lambda i: sys.exit(0), None)
         ("compare o.py:leaves o.py:small --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
         ("verify o.py:leaves -t cpp", "leaves failed on symbols (line 5)"),
         ("bench o.py:small -t cpp", "<lambda> (line 8) cannot be spelled", "SystemExit: 0"),
+        ("show o.py:small -order", "No such option", "-order", "--order"),
         ("compare o.py:large o.py:large", "a table of 1000000000000 positions is too large"),
         ("golden update large", "a table of 1000000000000 positions is too large"),
         ("golden update long", "a table of 1000000000000 indices is too large"),
@@ -360,6 +448,33 @@ def test_a_real_process(folder):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: k.py: no 'turnd'")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_verify_takes_the_domain_of_an_index(folder, need):
+    need("g++", "apt-get install g++")
+    (folder / "x.py").write_text("def f(x):\n    return x ^ (x >> 2)\n")
+    result = run("verify", "x.py:f", "--domain", "x=8", "--claim", "bijective")
+    assert result.exit_code == 0 and "(8 indices" in result.stdout
+    assert "--domain x=8" in run("verify", "x.py:f").stderr
+    assert "no parameter 'y'" in run("verify", "x.py:f", "--domain", "y=8").stderr
+    result = run("verify", "k.py:turned", "--domain", "i=4")
+    assert result.exit_code == 2 and "run over its sizes" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written_is_one_message():
+    command = [sys.executable, "-m", "lego_emit", "generate", "k.py:turned", "-t", "cpp"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, "Error: No space left on device\n")
+    closed = subprocess.run(["sh", "-c", f"{shlex.join(command)} | head -n 1"], capture_output=True)
+    assert closed.stdout.startswith(b"// Code generated") and not closed.stderr
+    for command in ("show -:x <&-", "build 2>&-"):
+        whole = f"{shlex.quote(sys.executable)} -m lego_emit {command}"
+        done = subprocess.run(whole, shell=True, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) <= 1
 
 
 # -- golden, targets, version --------------------------------------------------------------------

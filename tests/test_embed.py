@@ -146,6 +146,16 @@ def test_the_readme(system, embed):
     assert all(path.stat().st_mtime_ns != old for path, old in zip(paths, stamps, strict=True))
 
 
+@pytest.mark.parametrize(
+    "gone", ["lego-emit build --clean", "rm -r generated", "rm generated/*.hpp"]
+)
+def test_make_makes_what_is_gone(embed, gone):
+    example = embed("make")
+    example.run()
+    assert example.run(f"{gone} && make && ./app").split()[-1] == BEFORE
+    assert "std=c++17" not in example.run("make")  # nor is it compiled again
+
+
 @pytest.mark.parametrize("system", [s for s in NEEDS if s not in ("cmake", "cuda")])
 def test_check_notices_a_changed_layout(system, tmp_path, embed):
     example = embed(system)
@@ -197,6 +207,25 @@ def test_cmake_with_ninja_and_fortran(embed):
     assert "no work to do" in example.run("cmake --build build")
     (example.folder / "sizes.py").write_text("TILE = [6, 5]\n")
     assert example.run("cmake --build build && build/app").split()[-1] == "141"
+
+
+def test_cmake_with_names_and_one_file_of_several(embed):
+    example = embed("cmake")
+    layouts, lists, main = (
+        example.folder / name for name in ("layouts.py", "CMakeLists.txt", "main.cpp")
+    )
+    layouts.write_text(f"{layouts.read_text()}\nrow = Row(12, 20)\n")
+    generated = (
+        "LAYOUTS layouts.py:tiled layouts.py:row LANGUAGE cpp FILE both NAMESPACE acme::tiles "
+        "PREFIX ac_ NAMES camelCase INDEX_TYPE size_t"
+    )
+    lists.write_text(lists.read_text().replace("LAYOUTS layouts.py:tiled LANGUAGE cpp", generated))
+    main.write_text(
+        main.read_text()
+        .replace("tiled.hpp", "both.hpp")
+        .replace("lego::tiled_apply(1, 2, 0, 3)", "acme::tiles::acRowApply(1, 2)")
+    )
+    assert example.run().split()[-1] == "22"
 
 
 def test_cmake_says_what_is_wrong(embed):

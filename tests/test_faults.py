@@ -538,3 +538,56 @@ def test_a_branch_that_a_layout_rules_out_is_told():
         generate(f, "cpp", assume=["0 <= x < M"])
     with pytest.raises(TraceError, match="emit the other branch as a function of its own"):
         generate(f, "cpp", assume=["0 <= x < M"], strict=True)
+
+
+# -- a package that is missing -------------------------------------------------------------------
+
+
+WITHOUT = """
+import sys
+{blocked}
+import lego_emit
+from lego_emit import generate
+from lego_emit.errors import MissingPackageError
+
+def told(call):
+    try:
+        call()
+    except MissingPackageError as error:
+        return str(error)
+
+"""
+
+
+def without(packages, code):
+    """Run code where these packages are not installed."""
+    blocked = "".join(f"sys.modules[{name!r}] = None\n" for name in packages)
+    command = [sys.executable, "-c", WITHOUT.format(blocked=blocked) + code]
+    return subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout
+
+
+def test_where_a_proof_needs_z3_there_is_no_other_text():
+    """Nor where the user's function catches the error."""
+    code = """
+catalogue = lego_emit.catalogue
+layout = catalogue["lapack.TP"](lego_emit.symbols("N"))
+def catches(N, p):
+    try:
+        return catalogue["lapack.TP"](N).inv(p)[0]
+    except Exception:
+        return 0
+for subject in (layout, layout, catches):
+    print(told(lambda subject=subject: generate(subject, "cpp")))
+"""
+    told = "this needs the package z3, which is missing: pip install z3-solver\n"
+    assert without(["z3"], code) == 3 * told
+    assert without([], code) == "None\n" * 3
+
+
+def test_what_needs_another_package_says_how_it_is_installed():
+    code = """
+unit = generate(lego_emit.TileBy([2, 3], [3, 2]), "rust")
+print(told(lambda: unit.sympy), told(lambda: lego_emit.recognize([0, 2, 1])), sep="\\n")
+"""
+    said = without(["numpy", "sympy", "z3", "cffi"], code).splitlines()
+    assert [line.rpartition(": ")[2] for line in said] == ["pip install sympy", "pip install numpy"]

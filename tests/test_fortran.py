@@ -15,6 +15,7 @@ from lego_emit.ir.relations import between
 
 pytestmark = pytest.mark.slow
 
+TYPES = ("int32", "int64", "integer")
 STRICT = ("-std=f2018", "-Wall", "-Wextra", "-Werror")
 gfortran = pytest.mark.parametrize("toolchain", ["fortran"], indirect=True)
 
@@ -40,8 +41,8 @@ def test_every_golden_text_compiles_strictly(toolchain, cases, tmp_path, extra):
 
 @gfortran
 def test_every_case_in_each_index_type(toolchain, cases):
-    counts = index_functions.assert_every_width(cases, "fortran", ["int32", "int64"])
-    assert counts == {"int32": len(cases), "int64": len(cases)}
+    counts = index_functions.assert_every_width(cases, "fortran", TYPES)
+    assert counts == dict.fromkeys(TYPES, len(cases))
 
 
 def test_lines_fit(cases):
@@ -64,14 +65,14 @@ CONSTANT = {
 
 
 @gfortran
-@pytest.mark.parametrize("index_type", ["int32", "int64"])
+@pytest.mark.parametrize("index_type", TYPES)
 def test_floor_division_and_modulo_at_the_ends(toolchain, index_type):
     """The remainder of the least integer by -1 is 0; its quotient does not fit, and is left out."""
     assert index_functions.assert_floors(toolchain, index_type) > 450
 
 
 @gfortran
-@pytest.mark.parametrize("index_type", ["int32", "int64"])
+@pytest.mark.parametrize("index_type", TYPES)
 def test_constant_divisors_at_the_ends(toolchain, index_type):
     least, most = INDEX_TYPES[index_type]
     values = np.array([least, least + 1, least + 2, *range(-9, 10), most - 1, most])
@@ -90,15 +91,29 @@ def test_modulo_is_the_intrinsic_where_it_cannot_trap():
     assert "= floor_mod_int64(a, b)" in by(lambda a, b: a % b)
 
 
+@gfortran
+def test_default_integers(toolchain, tmp_path):
+    """No kind anywhere, and what takes default integers takes the literals of a caller."""
+    unit = generate(GroupBy([6, 4]), "fortran", name="grid", index_type="integer")
+    code = [line for line in unit.source.splitlines() if not line.lstrip().startswith("!")]
+    assert not any("int32" in line or "kind" in line for line in code)
+    unit.save(tmp_path / "grid.f90")
+    main = (
+        "program main\n  use grid_mod, only: grid_apply\n  print *, grid_apply(5, 3)\nend program"
+    )
+    (tmp_path / "main.f90").write_text(main)
+    command = [toolchain.find().path, *STRICT, "grid.f90", "main.f90", "-o", "main"]
+    toolchain.execute(command, cwd=tmp_path)
+    assert toolchain.execute([str(tmp_path / "main")]).split() == ["23"]
+
+
 # -- the array form ------------------------------------------------------------------------------
 
 
 @gfortran
 def test_array_forms(toolchain):
     """One, two and three axes, one and two results, symbolic and fixed sizes, in every type."""
-    index_functions.assert_arrays(
-        toolchain, index_functions.array_units("fortran", ["int32", "int64"])
-    )
+    index_functions.assert_arrays(toolchain, index_functions.array_units("fortran", TYPES))
 
 
 @gfortran

@@ -4,6 +4,7 @@ remainders of negative numbers, names."""
 import os
 import re
 import shutil
+from dataclasses import replace
 from math import isqrt
 
 import index_functions
@@ -12,8 +13,8 @@ import programs
 import pytest
 from test_programs import CASES
 
-from lego_emit import golden
-from lego_emit.emitted import emit_program
+from lego_emit import Col, GroupBy, TileBy, generate, golden, symbols
+from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.run import registry
 from lego_emit.targets.glsl import GlslTarget, VulkanGlslTarget
@@ -117,15 +118,56 @@ def test_the_loop_in_the_comment_is_glsl(validator, tmp_path):
     for k, (unit, _, _) in enumerate(index_functions.array_units("glsl", ("int32",))):
         function = unit.functions[0]
         loop = re.findall(r"^// ( +.*)$", unit.source, re.MULTILINE)
-        assert loop[0].strip().startswith("for (int n = int(gl_LocalInvocationIndex); n < ")
+        assert loop[-2].strip().startswith("for (int n = int(gl_LocalInvocationIndex); n < ")
         names = ["results"] if len(function.outputs) == 1 else [n for n, _ in function.outputs]
         axes = {name for name, _ in function.axes}
-        lines = ["#version 450", "layout(local_size_x = 64) in;", unit.source]
+        lines = ["#version 450", "layout(local_size_x = 8, local_size_y = 8) in;", unit.source]
         lines += [f"shared int {name}[512];" for name in names]
         lines += ["void main() {"]
         lines += [f"int {p.name} = 3;" for p in function.params if p.name not in axes]
         (tmp_path / f"loop_{k}.comp").write_text("\n".join([*lines, *loop, "}"]))
     GlslTarget().execute([validator, *(p.name for p in tmp_path.glob("*.comp"))], tmp_path)
+
+
+# -- vectors -------------------------------------------------------------------------------------
+
+
+def layouts():
+    """(a layout, its index type, its sizes)"""
+    for index_type in ("int32", "uint32"):
+        yield GroupBy([6, 4]).OrderBy(Col(6, 4)), index_type, {}
+        yield GroupBy([2, 3, 4]), index_type, {}
+        yield TileBy([2, 2], [3, 5]).OrderBy(Col(6, 10)), index_type, {}
+        yield GroupBy(symbols("M N")), index_type, {"M": 3, "N": 4}
+
+
+def test_overloads_take_and_give_vectors(runner):
+    """A function of scalars that calls them, in each number of indices."""
+    for layout, index_type, sizes in layouts():
+        unit = generate(layout, "glsl", index_type=index_type, name="t")
+        T, vector = ("int", "ivec") if index_type == "int32" else ("uint", "uvec")
+        apply, inv = unit.functions
+        names, rank = [p.name for p in apply.params if p.axis], len(inv.outputs)
+        given, own = "".join(f"{n}, " for n in sizes), "".join(f"{T} {n}, " for n in sizes)
+        index = f"{vector}{rank}({', '.join(names)})"
+        declared = own + ", ".join(f"{T} {n}" for n in names)
+        again = f"t_inv({given}t_apply({given}{index}))"
+        text = f"bool back({declared}) {{ return {again} == {index}; }}\n"
+        text += f"{T} place({declared}) {{ return back({given}{', '.join(names)}) ? "
+        text += f"t_apply({given}{index}) : {T}(-1); }}\n"
+        source = unit.source.replace("\n#endif", f"\n{text}\n#endif")
+        place = replace(apply, name="place")
+        probe = Emitted(source, replace(unit.program, functions=(place,)), unit.printer)
+        extents = [sizes.get(str(n), n) for n in layout.dims]
+        points = np.indices([int(n) for n in extents]).reshape(rank, -1)
+        want = unit.compile()["t_apply"](*sizes.values(), *points)
+        assert (runner.compile([probe])[0]["place"](*sizes.values(), *points) == want).all()
+
+
+def test_no_overload_where_no_vector_holds_the_indices():
+    assert "vec" not in generate(GroupBy([2, 2, 2, 2, 2]), "glsl").source
+    assert "vec" not in generate(GroupBy([2]), "glsl").source
+    assert "i64vec2 index" in generate(GroupBy([2, 3]), "glsl", index_type="int64").source
 
 
 # -- signs and the ends of the type --------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import programs
 import pytest
 
-from lego_emit import generate, golden
+from lego_emit import GroupBy, generate, golden
 from lego_emit.check.tables import arguments_of, wanted_of
 from lego_emit.emitted import emit_program
 from lego_emit.ir.program import INDEX_TYPES, Function, Param, Program
@@ -96,6 +96,9 @@ def test_a_literal_that_widens_is_found(toolchain, tmp_path):
 def checks(unit, function, module, arguments, kind):
     count = len(function.outputs)
     element = kind if count == 1 else f"NTuple{{{count}, {kind}}}"
+    if function.named:
+        names = ", ".join(f":{name}" for name, _ in function.outputs)
+        element = f"NamedTuple{{({names}), {element}}}"
     yield f"check({module}.{function.name}, ({', '.join(map(str, arguments))},), {kind}, {element})"
     if function.axes:
         scalars = arguments[: -len(function.axes)]
@@ -117,6 +120,27 @@ def test_every_case_in_each_index_type(toolchain, cases):
 def test_32_bit_units_take_64_bit_arguments(toolchain, cases, monkeypatch):
     monkeypatch.setitem(julia_target.INDEX_TYPES, "int32", "Int64")
     assert index_functions.assert_every_width(cases, "julia", ["int32"]) == {"int32": len(cases)}
+
+
+def near_and_far(n, i):
+    return {"near": GroupBy([n])[i], "far": GroupBy([n])[i] + n}
+
+
+@julia
+@pytest.mark.parametrize("index_type, widest", [("int32", "Int64"), ("uint64", "UInt64")])
+def test_integers_of_any_types(toolchain, tmp_path, index_type, widest):
+    """Mixed and other types are converted to the widest one."""
+    generate(near_and_far, "julia", index_type=index_type).save(tmp_path / "unit.jl")
+    script = f"""
+    include("unit.jl")
+    using .NearAndFar
+    for (n, i) in ((10, Int32(3)), (UInt8(10), true), (big(10), 3), (0x0a, 0x03))
+        result = near_and_far(n, i)
+        result isa NamedTuple{{(:near, :far), NTuple{{2, {widest}}}}} || println(typeof(result))
+        (result.near, result.far) == (i, i + 10) || println(result)
+    end
+    """
+    assert not run(toolchain, tmp_path, script)
 
 
 # -- signs ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 from index_functions import ROOT
 from test_programs import CASES
 
-from lego_emit import GroupBy, generate, golden
+from lego_emit import GroupBy, generate, golden, symbols
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.nodes import Node
@@ -28,7 +28,7 @@ from lego_emit.targets.rust import CheckedRustTarget, RustTarget
 
 pytestmark = pytest.mark.slow
 
-INDEX_TYPES = ("int32", "int64", "uint32", "uint64")
+INDEX_TYPES = ("int32", "int64", "uint32", "uint64", "usize")
 EDITIONS = ("2021", "2024")
 RUST = RustTarget()
 
@@ -71,13 +71,21 @@ def units(cases):
     nasty names."""
     found = [case.emit("rust") for case in cases]
     found += [case.emit("rust", numbers=True) for case in cases if case.sizes]
-    found += [unit for unit, _, _ in index_functions.array_units("rust", ("int64", "uint32"))]
+    found += [
+        unit for unit, _, _ in index_functions.array_units("rust", ("int64", "uint32", "usize"))
+    ]
     found += [emit_program(CASES[f"operations{bits}"], "rust") for bits in (32, 64)]
-    return [*found, generate(nasty, "rust")]
+    found += [generate(f, "rust", index_type=t) for f in (moves, nasty) for t in ("auto", "usize")]
+    layouts = GroupBy([6, 4]), GroupBy(symbols("M N"))
+    return found + [generate(x, "rust", view=True, index_type="usize") for x in layouts]
 
 
 def nasty(N, n, mod, gen, Some, sample, long_long_long_name, long_long_long_fame):
     return GroupBy([N, n, mod])[gen, Some, sample] + long_long_long_name * long_long_long_fame
+
+
+def moves(M, N):
+    return {"source": GroupBy([M, N])[:, :], "target": N}
 
 
 def crate(units, folder):
@@ -136,6 +144,9 @@ def test_every_allowed_lint_has_its_reason(units):
         "#[allow(clippy::cast_possible_truncation)]",  # indices of a view
         "#[allow(clippy::cast_possible_wrap)]",
         "#[derive(Clone, Copy, Debug)]",
+        "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]",
+        "#[rustfmt::skip]",
+        '#[cfg(not(target_pointer_width = "64"))]',
     }
 
 
@@ -192,7 +203,7 @@ def test_every_case_in_each_profile(cases, edition, monkeypatch):
 def test_every_case_in_each_index_type(cases, rustc):
     counts = index_functions.assert_every_width(cases, "rust", INDEX_TYPES)
     assert counts["int32"] == counts["int64"] == len(cases)
-    assert counts["uint32"] == counts["uint64"] > 50  # masked cases have -1
+    assert counts["uint32"] == counts["uint64"] == counts["usize"] > 50  # masked cases have -1
 
 
 @pytest.mark.parametrize("profile", (RustTarget, CheckedRustTarget))
@@ -228,11 +239,11 @@ def test_iterator_of_the_golden_case(cases, rustc):
 
 MISTAKES = {
     "axes swapped": lambda text: (
-        text.replace("|j|", "|x|").replace("|i|", "|j|").replace("x|", "i|")
+        text.replace("n / 3", "x").replace("n % 3", "n / 3").replace(" x", " n % 3")
     ),
-    "one too few": lambda text: text.replace("(0..B)", "(0..B - 1)"),
-    "one too many": lambda text: text.replace("(0..B)", "(0..B + 1)"),
-    "scalars swapped": lambda text: text.replace("(A, B,", "(B, A,"),
+    "one too few": lambda text: text.replace("= 3 * B;", "= 3 * B - 1;"),
+    "one too many": lambda text: text.replace("= 3 * B;", "= 3 * B + 1;"),
+    "scalars swapped": lambda text: text.replace("A, B,", "B, A,"),
 }
 
 
@@ -281,6 +292,7 @@ mod tiles {
     }
 }
 mod fig2;
+mod moves;
 mod trees;
 
 const FIRST: i64 = tile::tile(12, 20, 3, 5, 0, 0, 0, 0);
@@ -290,7 +302,12 @@ fn main() {
     let expected = [125, 126, 127, 128, 129, 145, 146, 147, 148, 149, 165, 166, 167, 168, 169];
     assert!(results.clone().eq(expected));
     assert!(results.clone().rev().eq(expected.into_iter().rev()));
-    assert_eq!(results.clone().count(), 15);
+    assert_eq!(results.len(), 15);
+    assert_eq!(results.clone().collect::<Vec<_>>().capacity(), 15);
+    let moved = moves::moves(2, 3, 1, 2);
+    let moves::MovesResult { source, target } = moved;
+    assert_eq!((source, target), (5, moved.target));
+    assert_eq!(moves::moves_iter(2, 3).nth(4), Some(moves::MovesResult { source: 4, target: 3 }));
     assert_eq!(results.skip(14).next(), Some(169));
     assert_eq!(tile::tile_iter(12, 20, 3, 0, 2, 1).next(), None);
     assert_eq!(tiles::mine::tile(12, 20, 3, 5, 0, 0, 0, 1), 1 + FIRST);
@@ -311,6 +328,7 @@ def test_a_program_of_several_units(cases, edition, tmp_path, rustc):
     generate(index_functions.tile, "rust").save(tmp_path / "tile.rs")
     generate(index_functions.tile, "rust", sizes=sizes).save(tmp_path / "nested" / "tile.rs")
     fig2.emit("rust").save(tmp_path / "fig2.rs")
+    generate(moves, "rust", index_type="usize").save(tmp_path / "moves.rs")
     emit_program(programs.every_operation("int32"), "rust").save(tmp_path / "trees.rs")
     (tmp_path / "main.rs").write_text(MAIN)
     command = [rustc, "--edition", edition, "-D", "warnings", "-o", "program", "main.rs"]

@@ -132,17 +132,18 @@ static_assert(__cpp_lib_mdspan > 0 && __cpp_multidimensional_subscript > 0);
 template <class T, std::size_t rank>
 using Extents = std::dextents<T, rank>;
 #else  // what a mapping needs of them
-template <class T, std::size_t rank>
+template <class T, std::size_t Rank>
 struct Extents {
   using index_type = T;
   using size_type = std::make_unsigned_t<T>;
   using rank_type = std::size_t;
-  T values[rank];
+  T values[Rank];
   template <class... Others>
   constexpr Extents(Others... others) noexcept : values{static_cast<T>(others)...} {}
+  static constexpr rank_type rank() noexcept { return Rank; }
   constexpr T extent(rank_type k) const noexcept { return values[k]; }
   friend constexpr bool operator==(const Extents& a, const Extents& b) noexcept {
-    for (rank_type k = 0; k < rank; ++k) {
+    for (rank_type k = 0; k < Rank; ++k) {
       if (a.values[k] != b.values[k]) return false;
     }
     return true;

@@ -1,44 +1,70 @@
-"""What is installed: every file of the package, templates and data too."""
+"""What is built: a wheel of every file of the package, an sdist of every file of the repository."""
 
-import importlib.util
+import email
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+LEFT_OUT = (".ci/",)  # how the project's own machines run it
+
+pytestmark = pytest.mark.slow
 
 
 def tracked(*folders):
-    """The files that git knows there; links are not files."""
+    """The files and links that git knows there."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("needs git and a clone")
     listed = subprocess.run(
         ["git", "ls-files", "-z", *folders], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    return [name for name in listed.split("\0") if name and not (ROOT / name).is_symlink()]
+    return [name for name in listed.split("\0") if name and (ROOT / name).exists()]
 
 
-@pytest.mark.slow
-def test_a_wheel_holds_every_file_of_the_package(tmp_path):
-    if importlib.util.find_spec("setuptools") is None:
-        pytest.skip("needs setuptools")
-    packaged = tracked("lego_emit", "printers", "targets")
-    source, built = tmp_path / "source", tmp_path / "built"
-    for name in [*packaged, "pyproject.toml", "README.md", "LICENSE"]:
+def built(kind, names, folder):
+    """The distribution of a copy of these files."""
+    source = folder / "source"
+    for name in names:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, source / name)
-    # The tree that a wheel is packed from; to pack it takes a newer setuptools than some have.
-    setup = "from setuptools import setup; setup()"
-    subprocess.run(
-        [sys.executable, "-c", setup, "-q", "build", "--build-lib", built],
-        cwd=source,
-        capture_output=True,
-        check=True,
-        timeout=120,
-    )
-    found = {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()}
-    wanted = {name if name.startswith("lego_emit/") else f"lego_emit/{name}" for name in packaged}
-    assert found == wanted
+        shutil.copy(ROOT / name, source / name, follow_symlinks=False)
+    code = "from setuptools import setup; setup()"
+    command = [sys.executable, "-c", code, "-q", kind, "--dist-dir", folder]
+    subprocess.run(command, cwd=source, capture_output=True, check=True, timeout=300)
+    (found,) = [path for path in folder.iterdir() if path.is_file()]
+    return found
+
+
+def test_a_wheel_holds_every_file_of_the_package(tmp_path):
+    packaged = tracked("lego_emit", "printers", "targets")
+    wheel = built("bdist_wheel", [*packaged, "pyproject.toml", "README.md", "LICENSE"], tmp_path)
+    with zipfile.ZipFile(wheel) as held:
+        found = {name for name in held.namelist() if ".dist-info/" not in name}
+        (about,) = [name for name in held.namelist() if name.endswith(".dist-info/METADATA")]
+        fields = email.message_from_bytes(held.read(about))
+        assert any(name.endswith("/licenses/LICENSE") for name in held.namelist())
+    files = [name for name in packaged if not (ROOT / name).is_symlink()]
+    assert found == {n if n.startswith("lego_emit/") else f"lego_emit/{n}" for n in files}
+    assert "lego_emit/py.typed" in found
+    assert fields["License-Expression"] == "MIT" and fields["Author"] and fields["Keywords"]
+    assert "Typing :: Typed" in fields.get_all("Classifier")
+
+
+def test_an_sdist_holds_every_file_of_the_repository_and_its_tests_run(tmp_path):
+    names = [name for name in tracked() if not name.startswith(LEFT_OUT)]
+    with tarfile.open(built("sdist", names, tmp_path)) as held:
+        held.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.glob("lego_emit-*/")
+    assert [name for name in names if not (unpacked / name).exists()] == []
+    for name in ("ci/test", "examples/kernels/check"):
+        assert (unpacked / name).stat().st_mode & 0o100
+    code = "import lego_emit.targets.cpp as m; print(m.__file__)"
+    command = [sys.executable, "-c", code]
+    where = subprocess.run(command, cwd=unpacked, capture_output=True, text=True, check=True).stdout
+    assert Path(where.strip()).is_relative_to(unpacked)
+    command = [sys.executable, "-m", "pytest", "-q", "tests/test_pattern.py"]
+    subprocess.run(command, cwd=unpacked, capture_output=True, check=True, timeout=120)

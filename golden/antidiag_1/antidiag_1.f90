@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 1
   !> @param j 0 <= j < 1
   !> @return 0 <= the result < 1
-  pure elemental integer(int32) function antidiag_1_apply(i, j)
+  elemental integer(int32) function antidiag_1_apply(i, j)
     integer(int32), intent(in) :: i, j
     associate (unused => i); end associate
     associate (unused => j); end associate
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 1
   !> @return 0 <= i < 1, 0 <= j < 1
-  pure elemental subroutine antidiag_1_inv(flat, i, j)
+  elemental subroutine antidiag_1_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     associate (unused => flat); end associate

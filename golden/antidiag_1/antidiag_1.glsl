@@ -15,6 +15,11 @@ int antidiag_1_apply(int i, int j) {
   return 0;
 }
 
+// The same with (i, j) as a vector.
+int antidiag_1_apply(ivec2 index) {
+  return antidiag_1_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 1
 // Result: 0 <= i < 1, 0 <= j < 1
@@ -22,6 +27,13 @@ int antidiag_1_apply(int i, int j) {
 void antidiag_1_inv(int flat_v, out int i, out int j) {
   i = 0;
   j = 0;
+}
+
+// The same with (i, j) as a vector.
+ivec2 antidiag_1_inv(int flat_v) {
+  ivec2 result;
+  antidiag_1_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ANTIDIAG_1_GLSL

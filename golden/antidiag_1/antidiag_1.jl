@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(0)
 end
 
+antidiag_1_apply(i::Integer, j::Integer) = antidiag_1_apply(Int64(i), Int64(j))
+
 """
     antidiag_1_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function antidiag_1_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (Ti(0), Ti(0))
 end
+
+antidiag_1_inv(flat::Integer) = antidiag_1_inv(Int64(flat))
 
 end # module Antidiag1

@@ -4,25 +4,27 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `0 <= _i < 1`
-/// - `0 <= _j < 1`
+/// - `0 <= i < 1`
+/// - `0 <= j < 1`
 /// - result: `0 <= result < 1`
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_1_apply(_i: i32, _j: i32) -> i32 {
+pub const fn antidiag_1_apply(i: i32, j: i32) -> i32 {
+    let _ = (i, j);
     0
 }
 
 /// Logical index `(i, j)` of a physical position.
 ///
-/// - `0 <= _flat < 1`
+/// - `0 <= flat < 1`
 /// - result: `(i, j)`; `0 <= i < 1, 0 <= j < 1`
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_1_inv(_flat: i32) -> (i32, i32) {
+pub const fn antidiag_1_inv(flat: i32) -> (i32, i32) {
+    let _ = flat;
     (0, 0)
 }

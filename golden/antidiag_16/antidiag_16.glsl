@@ -32,6 +32,11 @@ int antidiag_16_apply(int i, int j) {
   return (total <= 15 ? quotient : 240 - quotient) + i;
 }
 
+// The same with (i, j) as a vector.
+int antidiag_16_apply(ivec2 index) {
+  return antidiag_16_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
@@ -44,6 +49,13 @@ void antidiag_16_inv(int flat_v, out int i, out int j) {
   int total_2 = total + quotient;
   i = flat_v <= 135 ? choice - quotient : quotient - choice + 15;
   j = flat_v <= 135 ? total_2 - choice - 1 : choice - total_2 + 16;
+}
+
+// The same with (i, j) as a vector.
+ivec2 antidiag_16_inv(int flat_v) {
+  ivec2 result;
+  antidiag_16_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ANTIDIAG_16_GLSL

@@ -21,6 +21,8 @@ Physical position of the logical index (i, j).
     return (total <= 15 ? quotient : Ti(240) - quotient) + i
 end
 
+antidiag_16_apply(i::Integer, j::Integer) = antidiag_16_apply(Int64(i), Int64(j))
+
 """
     antidiag_16_inv(flat) -> (i, j)
 
@@ -38,5 +40,7 @@ Logical index (i, j) of a physical position.
     return (flat <= 135 ? choice - quotient : quotient - choice + Ti(15),
         flat <= 135 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(16))
 end
+
+antidiag_16_inv(flat::Integer) = antidiag_16_inv(Int64(flat))
 
 end # module Antidiag16

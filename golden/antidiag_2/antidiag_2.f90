@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 2
   !> @param j 0 <= j < 2
   !> @return 0 <= the result < 4
-  pure elemental integer(int32) function antidiag_2_apply(i, j)
+  elemental integer(int32) function antidiag_2_apply(i, j)
     integer(int32), intent(in) :: i, j
     antidiag_2_apply = 2_int32 * i + j
   end function antidiag_2_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 4
   !> @return 0 <= i < 2, 0 <= j < 2
-  pure elemental subroutine antidiag_2_inv(flat, i, j)
+  elemental subroutine antidiag_2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(flat, 1)

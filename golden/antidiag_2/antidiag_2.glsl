@@ -15,6 +15,11 @@ int antidiag_2_apply(int i, int j) {
   return 2 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int antidiag_2_apply(ivec2 index) {
+  return antidiag_2_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 4
 // Result: 0 <= i < 2, 0 <= j < 2
@@ -22,6 +27,13 @@ int antidiag_2_apply(int i, int j) {
 void antidiag_2_inv(int flat_v, out int i, out int j) {
   i = flat_v >> 1;
   j = flat_v & 1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 antidiag_2_inv(int flat_v) {
+  ivec2 result;
+  antidiag_2_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ANTIDIAG_2_GLSL

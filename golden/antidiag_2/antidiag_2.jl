@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(2) * i + j
 end
 
+antidiag_2_apply(i::Integer, j::Integer) = antidiag_2_apply(Int64(i), Int64(j))
+
 """
     antidiag_2_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function antidiag_2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat >> 1, flat & Ti(1))
 end
+
+antidiag_2_inv(flat::Integer) = antidiag_2_inv(Int64(flat))
 
 end # module Antidiag2

@@ -32,6 +32,11 @@ int antidiag_3_apply(int i, int j) {
   return (total <= 2 ? quotient : 6 - quotient) + i;
 }
 
+// The same with (i, j) as a vector.
+int antidiag_3_apply(ivec2 index) {
+  return antidiag_3_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 9
 // Result: 0 <= i < 3, 0 <= j < 3
@@ -44,6 +49,13 @@ void antidiag_3_inv(int flat_v, out int i, out int j) {
   int total_2 = total + quotient;
   i = flat_v <= 5 ? choice - quotient : quotient - choice + 2;
   j = flat_v <= 5 ? total_2 - choice - 1 : choice - total_2 + 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 antidiag_3_inv(int flat_v) {
+  ivec2 result;
+  antidiag_3_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ANTIDIAG_3_GLSL

@@ -21,6 +21,8 @@ Physical position of the logical index (i, j).
     return (total <= 2 ? quotient : Ti(6) - quotient) + i
 end
 
+antidiag_3_apply(i::Integer, j::Integer) = antidiag_3_apply(Int64(i), Int64(j))
+
 """
     antidiag_3_inv(flat) -> (i, j)
 
@@ -38,5 +40,7 @@ Logical index (i, j) of a physical position.
     return (flat <= 5 ? choice - quotient : quotient - choice + Ti(2),
         flat <= 5 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(3))
 end
+
+antidiag_3_inv(flat::Integer) = antidiag_3_inv(Int64(flat))
 
 end # module Antidiag3

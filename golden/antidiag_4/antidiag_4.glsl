@@ -32,6 +32,11 @@ int antidiag_4_apply(int i, int j) {
   return (total <= 3 ? quotient : 12 - quotient) + i;
 }
 
+// The same with (i, j) as a vector.
+int antidiag_4_apply(ivec2 index) {
+  return antidiag_4_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 16
 // Result: 0 <= i < 4, 0 <= j < 4
@@ -44,6 +49,13 @@ void antidiag_4_inv(int flat_v, out int i, out int j) {
   int total_2 = total + quotient;
   i = flat_v <= 9 ? choice - quotient : quotient - choice + 3;
   j = flat_v <= 9 ? total_2 - choice - 1 : choice - total_2 + 4;
+}
+
+// The same with (i, j) as a vector.
+ivec2 antidiag_4_inv(int flat_v) {
+  ivec2 result;
+  antidiag_4_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ANTIDIAG_4_GLSL

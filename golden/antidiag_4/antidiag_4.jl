@@ -21,6 +21,8 @@ Physical position of the logical index (i, j).
     return (total <= 3 ? quotient : Ti(12) - quotient) + i
 end
 
+antidiag_4_apply(i::Integer, j::Integer) = antidiag_4_apply(Int64(i), Int64(j))
+
 """
     antidiag_4_inv(flat) -> (i, j)
 
@@ -38,5 +40,7 @@ Logical index (i, j) of a physical position.
     return (flat <= 9 ? choice - quotient : quotient - choice + Ti(3),
         flat <= 9 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(4))
 end
+
+antidiag_4_inv(flat::Integer) = antidiag_4_inv(Int64(flat))
 
 end # module Antidiag4

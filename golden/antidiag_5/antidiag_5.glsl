@@ -32,6 +32,11 @@ int antidiag_5_apply(int i, int j) {
   return (total <= 4 ? quotient : 20 - quotient) + i;
 }
 
+// The same with (i, j) as a vector.
+int antidiag_5_apply(ivec2 index) {
+  return antidiag_5_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 25
 // Result: 0 <= i < 5, 0 <= j < 5
@@ -44,6 +49,13 @@ void antidiag_5_inv(int flat_v, out int i, out int j) {
   int total_2 = total + quotient;
   i = flat_v <= 14 ? choice - quotient : quotient - choice + 4;
   j = flat_v <= 14 ? total_2 - choice - 1 : choice - total_2 + 5;
+}
+
+// The same with (i, j) as a vector.
+ivec2 antidiag_5_inv(int flat_v) {
+  ivec2 result;
+  antidiag_5_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ANTIDIAG_5_GLSL

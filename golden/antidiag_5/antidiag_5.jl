@@ -21,6 +21,8 @@ Physical position of the logical index (i, j).
     return (total <= 4 ? quotient : Ti(20) - quotient) + i
 end
 
+antidiag_5_apply(i::Integer, j::Integer) = antidiag_5_apply(Int64(i), Int64(j))
+
 """
     antidiag_5_inv(flat) -> (i, j)
 
@@ -38,5 +40,7 @@ Logical index (i, j) of a physical position.
     return (flat <= 14 ? choice - quotient : quotient - choice + Ti(4),
         flat <= 14 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(5))
 end
+
+antidiag_5_inv(flat::Integer) = antidiag_5_inv(Int64(flat))
 
 end # module Antidiag5

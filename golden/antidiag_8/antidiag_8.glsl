@@ -32,6 +32,11 @@ int antidiag_8_apply(int i, int j) {
   return (total <= 7 ? quotient : 56 - quotient) + i;
 }
 
+// The same with (i, j) as a vector.
+int antidiag_8_apply(ivec2 index) {
+  return antidiag_8_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 64
 // Result: 0 <= i < 8, 0 <= j < 8
@@ -44,6 +49,13 @@ void antidiag_8_inv(int flat_v, out int i, out int j) {
   int total_2 = total + quotient;
   i = flat_v <= 35 ? choice - quotient : quotient - choice + 7;
   j = flat_v <= 35 ? total_2 - choice - 1 : choice - total_2 + 8;
+}
+
+// The same with (i, j) as a vector.
+ivec2 antidiag_8_inv(int flat_v) {
+  ivec2 result;
+  antidiag_8_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ANTIDIAG_8_GLSL

@@ -21,6 +21,8 @@ Physical position of the logical index (i, j).
     return (total <= 7 ? quotient : Ti(56) - quotient) + i
 end
 
+antidiag_8_apply(i::Integer, j::Integer) = antidiag_8_apply(Int64(i), Int64(j))
+
 """
     antidiag_8_inv(flat) -> (i, j)
 
@@ -38,5 +40,7 @@ Logical index (i, j) of a physical position.
     return (flat <= 35 ? choice - quotient : quotient - choice + Ti(7),
         flat <= 35 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(8))
 end
+
+antidiag_8_inv(flat::Integer) = antidiag_8_inv(Int64(flat))
 
 end # module Antidiag8

@@ -21,7 +21,7 @@ contains
   !> @pre mod(N, B) == 0
   !> @pre N*N*N <= huge(0_int64)
   !> @note Renamed: n is n_2 here
-  pure elemental integer(int64) function brick_apply(N, B, i, j, k, l, m, n_2)
+  elemental integer(int64) function brick_apply(N, B, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, i, j, k, l, m, n_2
     brick_apply = B * (B * (B * k + N * j + l) + N * N * i + m) + n_2
   end function brick_apply
@@ -33,7 +33,7 @@ contains
   !> @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n_2 < B
   !> @pre mod(N, B) == 0
   !> @pre N*N*N <= huge(0_int64)
-  pure elemental subroutine brick_inv(N, B, flat, i, j, k, l, m, n_2)
+  elemental subroutine brick_inv(N, B, flat, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, flat
     integer(int64), intent(out) :: i, j, k, l, m, n_2
     integer(int64) :: flat_div_B, scaled, scaled_2

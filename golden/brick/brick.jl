@@ -27,6 +27,12 @@ Physical position of the logical index (i, j, k, l, m, n).
     return B * (B * (B * k + N * j + l) + N * N * i + m) + n
 end
 
+function brick_apply(N::Integer, B::Integer, i::Integer, j::Integer, k::Integer, l::Integer,
+    m::Integer, n::Integer)
+    return brick_apply(Int64(N), Int64(B), Int64(i), Int64(j), Int64(k), Int64(l), Int64(m),
+        Int64(n))
+end
+
 """
     brick_inv(N, B, flat) -> (i, j, k, l, m, n)
 
@@ -46,6 +52,10 @@ Logical index (i, j, k, l, m, n) of a physical position.
     scaled_2 = scaled * N
     return (div(flat_div_B, N * N), div(flat % (B * N * N), scaled_2),
         div(flat % scaled_2, scaled * B), div(flat_div_B, B) % B, flat_div_B % B, flat % B)
+end
+
+function brick_inv(N::Integer, B::Integer, flat::Integer)
+    return brick_inv(Int64(N), Int64(B), Int64(flat))
 end
 
 end # module Brick

@@ -18,7 +18,9 @@ static inline int brick_384(int bx, int by, int bz, int i, int j, int k) {
 
 /// Puts the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest, into
 /// out. The work items share the work as brick_384_fill(.., out, get_global_id(0),
-/// get_global_size(0)). The parameters before out are those of brick_384.
+/// get_global_size(0)), in two dimensions as brick_384_fill(.., out, get_global_id(1) *
+/// get_global_size(0) + get_global_id(0), get_global_size(0) * get_global_size(1)). The parameters
+/// before out are those of brick_384.
 /// @param out room for 512 results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

@@ -26,8 +26,10 @@
 }
 
 /// Puts the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest, into
-/// out. The threads of a block share the work as brick_384_fill(.., out, threadIdx.x, blockDim.x);
-/// on the host rank is 0 and size is 1. The parameters before out are those of brick_384.
+/// out. The threads of a block share the work as brick_384_fill(.., out, threadIdx.x, blockDim.x),
+/// those of a block with rows as brick_384_fill(.., out, threadIdx.y * blockDim.x + threadIdx.x,
+/// blockDim.x * blockDim.y); on the host rank is 0 and size is 1. The parameters before out are
+/// those of brick_384.
 /// @param out room for 512 results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

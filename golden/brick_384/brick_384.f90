@@ -16,7 +16,7 @@ contains
   !> @param j 0 <= j < 8
   !> @param k 0 <= k < 8
   !> @return 0 <= the result < 56623104
-  pure elemental integer(int32) function brick_384(bx, by, bz, i, j, k)
+  elemental integer(int32) function brick_384(bx, by, bz, i, j, k)
     integer(int32), intent(in) :: bx, by, bz, i, j, k
     brick_384 = 1179648_int32 * bx + 24576_int32 * by + 512_int32 * bz + 64_int32 * i &
         + 8_int32 * j + k

@@ -21,7 +21,8 @@ int brick_384(int bx, int by, int bz, int i, int j, int k) {
 
 // Element n of the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest;
 // 0 <= n < 512. The work items of a group fill an array together:
-//   for (int n = int(gl_LocalInvocationIndex); n < 512; n += int(gl_WorkGroupSize.x))
+//   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
+//   for (int n = int(gl_LocalInvocationIndex); n < 512; n += stride)
 //     results[n] = brick_384_at(bx, by, bz, n);
 int brick_384_at(int bx, int by, int bz, int n) {
   return brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);

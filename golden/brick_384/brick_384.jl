@@ -23,6 +23,11 @@ The index at (bx, by, bz, i, j, k).
     return Ti(1179648) * bx + Ti(24576) * by + Ti(512) * bz + Ti(64) * i + Ti(8) * j + k
 end
 
+function brick_384(bx::Integer, by::Integer, bz::Integer, i::Integer, j::Integer,
+    k::Integer)
+    return brick_384(Int64(bx), Int64(by), Int64(bz), Int64(i), Int64(j), Int64(k))
+end
+
 """
     brick_384_array(bx, by, bz)
 
@@ -30,10 +35,14 @@ end
 `brick_384(bx, by, bz, i, j, k)`. The first axis is the fastest in memory;
 `permutedims(values, (3, 2, 1))` puts `values` in row-major order, the last axis fastest.
 """
-function brick_384_array(bx::Ti, by::Ti,
-    bz::Ti)::Array{Ti, 3} where {Ti<:Union{Int32, Int64}}
+function brick_384_array(bx::Ti, by::Ti, bz::Ti)::Array{Ti,
+    3} where {Ti<:Union{Int32, Int64}}
     return [brick_384(bx, by, bz, i, j, k)
             for i in Ti(0):Ti(7), j in Ti(0):Ti(7), k in Ti(0):Ti(7)]
+end
+
+function brick_384_array(bx::Integer, by::Integer, bz::Integer)
+    return brick_384_array(Int64(bx), Int64(by), Int64(bz))
 end
 
 end # module Brick384

@@ -24,10 +24,10 @@ export function brick_384(bx, by, bz, i, j, k) {
  * @param {number} bx 0 <= bx < 48
  * @param {number} by 0 <= by < 48
  * @param {number} bz 0 <= bz < 48
- * @returns {Float64Array}
+ * @returns {Int32Array}
  */
 export function brick_384_array(bx, by, bz) {
-  const results = new Float64Array(512);
+  const results = new Int32Array(512);
   let position = 0;
   for (let i = 0; i < 8; i += 1) {
     for (let j = 0; j < 8; j += 1) {

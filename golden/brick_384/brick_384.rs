@@ -2,6 +2,8 @@
 //
 // brick_384(bx, by, bz)
 
+use core::iter::FusedIterator;
+
 /// The index at `(bx, by, bz, i, j, k)`.
 ///
 /// - `0 <= bx < 48`
@@ -23,8 +25,10 @@ pub const fn brick_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub fn brick_384_iter(bx: i32, by: i32, bz: i32) -> impl DoubleEndedIterator<Item = i32> + Clone {
-    (0..8).flat_map(move |i| {
-        (0..8).flat_map(move |j| (0..8).map(move |k| brick_384(bx, by, bz, i, j, k)))
-    })
+pub fn brick_384_iter(
+    bx: i32,
+    by: i32,
+    bz: i32,
+) -> impl ExactSizeIterator<Item = i32> + DoubleEndedIterator + FusedIterator + Clone {
+    (0..512).map(move |n| brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7))
 }

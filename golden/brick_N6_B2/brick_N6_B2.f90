@@ -16,7 +16,7 @@ contains
   !> @param m 0 <= m < 2
   !> @param n 0 <= n < 2
   !> @return 0 <= the result < 216
-  pure elemental integer(int32) function brick_N6_B2_apply(i, j, k, l, m, n)
+  elemental integer(int32) function brick_N6_B2_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
     brick_N6_B2_apply = 72_int32 * i + 24_int32 * j + 8_int32 * k + 4_int32 * l + 2_int32 * m + n
   end function brick_N6_B2_apply
@@ -24,7 +24,7 @@ contains
   !> Logical index (i, j, k, l, m, n) of a physical position.
   !> @param flat 0 <= flat < 216
   !> @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
-  pure elemental subroutine brick_N6_B2_inv(flat, i, j, k, l, m, n)
+  elemental subroutine brick_N6_B2_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     i = flat / 72_int32

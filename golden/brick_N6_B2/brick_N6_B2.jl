@@ -23,6 +23,11 @@ Physical position of the logical index (i, j, k, l, m, n).
     return Ti(72) * i + Ti(24) * j + Ti(8) * k + Ti(4) * l + Ti(2) * m + n
 end
 
+function brick_N6_B2_apply(i::Integer, j::Integer, k::Integer, l::Integer, m::Integer,
+    n::Integer)
+    return brick_N6_B2_apply(Int64(i), Int64(j), Int64(k), Int64(l), Int64(m), Int64(n))
+end
+
 """
     brick_N6_B2_inv(flat) -> (i, j, k, l, m, n)
 
@@ -35,5 +40,7 @@ Logical index (i, j, k, l, m, n) of a physical position.
     return (div(flat, Ti(72)), div(flat % Ti(72), Ti(24)), (flat % Ti(24)) >> 3,
         (flat & Ti(7)) >> 2, (flat & Ti(3)) >> 1, flat & Ti(1))
 end
+
+brick_N6_B2_inv(flat::Integer) = brick_N6_B2_inv(Int64(flat))
 
 end # module BrickN6B2

@@ -27,6 +27,12 @@ Physical position of the logical index (i, j, k, l, m, n).
     return N * (N * (B * i + l) + B * j + m) + B * k + n
 end
 
+function brick_array_apply(N::Integer, B::Integer, i::Integer, j::Integer, k::Integer,
+    l::Integer, m::Integer, n::Integer)
+    return brick_array_apply(Int64(N), Int64(B), Int64(i), Int64(j), Int64(k), Int64(l),
+        Int64(m), Int64(n))
+end
+
 """
     brick_array_inv(N, B, flat) -> (i, j, k, l, m, n)
 
@@ -45,6 +51,10 @@ Logical index (i, j, k, l, m, n) of a physical position.
     flat_div_N_div_N = div(flat_div_N, N)
     return (div(flat_div_N_div_N, B), div(flat % (N * N), B * N), div(flat % N, B),
         flat_div_N_div_N % B, flat_div_N % B, flat % B)
+end
+
+function brick_array_inv(N::Integer, B::Integer, flat::Integer)
+    return brick_array_inv(Int64(N), Int64(B), Int64(flat))
 end
 
 end # module BrickArray

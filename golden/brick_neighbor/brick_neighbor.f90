@@ -23,7 +23,7 @@ contains
   !> @pre 0 <= z + dz
   !> @pre z + dz < N
   !> @pre N*N*N <= huge(0_int64)
-  pure elemental integer(int64) function brick_neighbor(N, B, x, y, z, dx, dy, dz)
+  elemental integer(int64) function brick_neighbor(N, B, x, y, z, dx, dy, dz)
     integer(int64), intent(in) :: N, B, x, y, z, dx, dy, dz
     integer(int64) :: total, total_2, total_2_div_B, total_3, total_3_div_B
     total = dy + y

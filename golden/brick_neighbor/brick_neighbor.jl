@@ -38,4 +38,10 @@ The index at (x, y, z, dx, dy, dz).
         total_2
 end
 
+function brick_neighbor(N::Integer, B::Integer, x::Integer, y::Integer, z::Integer,
+    dx::Integer, dy::Integer, dz::Integer)
+    return brick_neighbor(Int64(N), Int64(B), Int64(x), Int64(y), Int64(z), Int64(dx),
+        Int64(dy), Int64(dz))
+end
+
 end # module BrickNeighbor

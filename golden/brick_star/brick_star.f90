@@ -21,7 +21,7 @@ contains
   !> @pre mod(N, B) == 0
   !> @pre bx + 1 < N / B
   !> @pre N*N*N <= huge(0_int64)
-  pure elemental integer(int64) function brick_star(N, B, bx, by, bz, i, j, k)
+  elemental integer(int64) function brick_star(N, B, bx, by, bz, i, j, k)
     integer(int64), intent(in) :: N, B, bx, by, bz, i, j, k
     integer(int64) :: difference, difference_div_B
     difference = B + i - 1_int64

@@ -33,4 +33,10 @@ The index at (bx, by, bz, i, j, k).
         k
 end
 
+function brick_star(N::Integer, B::Integer, bx::Integer, by::Integer, bz::Integer,
+    i::Integer, j::Integer, k::Integer)
+    return brick_star(Int64(N), Int64(B), Int64(bx), Int64(by), Int64(bz), Int64(i),
+        Int64(j), Int64(k))
+end
+
 end # module BrickStar

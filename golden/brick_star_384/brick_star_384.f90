@@ -16,7 +16,7 @@ contains
   !> @param j 0 <= j < 8
   !> @param k 0 <= k < 8
   !> @return 0 <= the result < 56623104
-  pure elemental integer(int32) function brick_star_384(bx, by, bz, i, j, k)
+  elemental integer(int32) function brick_star_384(bx, by, bz, i, j, k)
     integer(int32), intent(in) :: bx, by, bz, i, j, k
     integer(int32) :: total
     total = i + 7_int32

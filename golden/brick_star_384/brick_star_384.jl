@@ -25,4 +25,9 @@ The index at (bx, by, bz, i, j, k).
         Ti(64) * (total & Ti(7)) + Ti(8) * j + k
 end
 
+function brick_star_384(bx::Integer, by::Integer, bz::Integer, i::Integer, j::Integer,
+    k::Integer)
+    return brick_star_384(Int64(bx), Int64(by), Int64(bz), Int64(i), Int64(j), Int64(k))
+end
+
 end # module BrickStar384

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 4
   !> @param j 0 <= j < 6
   !> @return 0 <= the result < 6
-  pure elemental integer(int32) function broadcast_4x6_apply(i, j)
+  elemental integer(int32) function broadcast_4x6_apply(i, j)
     integer(int32), intent(in) :: i, j
     associate (unused => i); end associate
     broadcast_4x6_apply = j

@@ -15,4 +15,9 @@ int broadcast_4x6_apply(int i, int j) {
   return j;
 }
 
+// The same with (i, j) as a vector.
+int broadcast_4x6_apply(ivec2 index) {
+  return broadcast_4x6_apply(index.x, index.y);
+}
+
 #endif  // LEGO_BROADCAST_4X6_GLSL

@@ -18,4 +18,6 @@ Physical position of the logical index (i, j).
     return j
 end
 
+broadcast_4x6_apply(i::Integer, j::Integer) = broadcast_4x6_apply(Int64(i), Int64(j))
+
 end # module Broadcast4x6

@@ -4,11 +4,12 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `0 <= _i < 4`
+/// - `0 <= i < 4`
 /// - `0 <= j < 6`
 /// - result: `0 <= result < 6`
 #[must_use]
 #[inline]
-pub const fn broadcast_4x6_apply(_i: i32, j: i32) -> i32 {
+pub const fn broadcast_4x6_apply(i: i32, j: i32) -> i32 {
+    let _ = i;
     j
 }

@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
   !> @pre 8192*M*N + 16384*M + 12288*N + 24575 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_amd_64kb_s_apply(M, N, i, j)
+  elemental integer(int64) function catalogue_amd_64kb_s_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
     catalogue_amd_64kb_s_apply = shifta(i, 6) * (8192_int64 * shifta(N - 1_int64, 7) + 4096_int64) &
@@ -31,7 +31,7 @@ contains
   !> @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
   !> @return -1 <= i < M, -1 <= j < N
   !> @pre 524288*M*N + 1048576*M + 1048576*N + 2097279 <= huge(0_int64)
-  pure elemental subroutine catalogue_amd_64kb_s_inv(M, N, flat, i, j)
+  elemental subroutine catalogue_amd_64kb_s_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: flat_div_32, flat_div_8, flat_div_16, scaled, total, total_2

@@ -20,6 +20,11 @@ int catalogue_amd_64kb_s_apply(int M, int N, int i, int j) {
       + 4 * (j & 6) + 2 * i + (j & 1);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_amd_64kb_s_apply(int M, int N, ivec2 index) {
+  return catalogue_amd_64kb_s_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -38,6 +43,13 @@ void catalogue_amd_64kb_s_inv(int M, int N, int flat_v, out int i, out int j) {
       + (flat_div_8 & 8) + ((flat_v >> 2) & 6) + (flat_v & 1);
   i = total < M && total_2 < N ? total : -1;
   j = total < M && total_2 < N ? total_2 : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_amd_64kb_s_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_amd_64kb_s_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_GLSL

@@ -23,6 +23,10 @@ Physical position of the logical index (i, j).
         64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2) + 4 * (j & 6) + 2 * i + (j & 1)
 end
 
+function catalogue_amd_64kb_s_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_amd_64kb_s_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_amd_64kb_s_inv(M, N, flat) -> (i, j)
 
@@ -44,6 +48,10 @@ Logical index (i, j) of a physical position.
     total_2 = 64 * ((flat % scaled) >> 12) + (flat_div_32 & 32) + (flat_div_16 & 16) +
         (flat_div_8 & 8) + ((flat >> 2) & 6) + (flat & 1)
     return (total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1)
+end
+
+function catalogue_amd_64kb_s_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_amd_64kb_s_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueAmd64kbS

@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < N`
-/// - result: `0 <= result < 8192*((_M - 1) / 64 + 1)*((N - 1) / 128 + 1)`
+/// - result: `0 <= result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)`
 ///
-/// Assumes `8192*_M*N + 16384*_M + 12288*N + 24575 <= i64::MAX`.
+/// Assumes `8192*M*N + 16384*M + 12288*N + 24575 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_amd_64kb_s_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_amd_64kb_s_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     (i >> 6) * (8192 * ((N - 1) >> 7) + 4096)
         + 2048 * (j >> 6)
         + 1024 * ((i >> 5) + (j >> 5))

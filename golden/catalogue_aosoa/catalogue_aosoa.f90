@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < F
   !> @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
   !> @pre 8*F*N + 16*F + 15 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_aosoa_apply(N, F, i, j)
+  elemental integer(int64) function catalogue_aosoa_apply(N, F, i, j)
     integer(int64), intent(in) :: N, F, i, j
     associate (unused => N); end associate
     catalogue_aosoa_apply = 8_int64 * (shifta(i, 3) * (F - 1_int64) + j) + i
@@ -28,7 +28,7 @@ contains
   !> @return -1 <= i < N, -1 <= j < F
   !> @pre 64*F*N + 128*F + 15 <= huge(0_int64)
   !> @pre 8*F*F*N + 16*F*F + F <= huge(0_int64)
-  pure elemental subroutine catalogue_aosoa_inv(N, F, flat, i, j)
+  elemental subroutine catalogue_aosoa_inv(N, F, flat, i, j)
     integer(int64), intent(in) :: N, F, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total

@@ -18,6 +18,11 @@ int catalogue_aosoa_apply(int N, int F, int i, int j) {
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_aosoa_apply(int N, int F, ivec2 index) {
+  return catalogue_aosoa_apply(N, F, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // N >= 1
 // F >= 1
@@ -31,6 +36,13 @@ void catalogue_aosoa_inv(int N, int F, int flat_v, out int i, out int j) {
   int total = 8 * quotient + (flat_v & 7);
   i = total < N ? total : -1;
   j = total < N ? (flat_v >> 3) - F * quotient : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_aosoa_inv(int N, int F, int flat_v) {
+  ivec2 result;
+  catalogue_aosoa_inv(N, F, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_AOSOA_GLSL

@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return 8 * ((i >> 3) * (F - 1) + j) + i
 end
 
+function catalogue_aosoa_apply(N::Integer, F::Integer, i::Integer, j::Integer)
+    return catalogue_aosoa_apply(Int64(N), Int64(F), Int64(i), Int64(j))
+end
+
 """
     catalogue_aosoa_inv(N, F, flat) -> (i, j)
 
@@ -37,6 +41,10 @@ Logical index (i, j) of a physical position.
     quotient = div(flat, 8 * F)
     total = 8 * quotient + (flat & 7)
     return (total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1)
+end
+
+function catalogue_aosoa_inv(N::Integer, F::Integer, flat::Integer)
+    return catalogue_aosoa_inv(Int64(N), Int64(F), Int64(flat))
 end
 
 end # module CatalogueAosoa

@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_N >= 1`
+/// - `N >= 1`
 /// - `F >= 1`
-/// - `0 <= i < _N`
+/// - `0 <= i < N`
 /// - `0 <= j < F`
-/// - result: `0 <= result < 8*F*((_N - 1) / 8 + 1)`
+/// - result: `0 <= result < 8*F*((N - 1) / 8 + 1)`
 ///
-/// Assumes `8*F*_N + 16*F + 15 <= i64::MAX`.
+/// Assumes `8*F*N + 16*F + 15 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_aosoa_apply(_N: i64, F: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_aosoa_apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
+    let _ = N;
     8 * ((i >> 3) * (F - 1) + j) + i
 }
 

@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
   !> @pre 256*M*N + 512*N + 272*M + 543 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_ascend_nz_apply(M, N, i, j)
+  elemental integer(int64) function catalogue_ascend_nz_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
     catalogue_ascend_nz_apply = shifta(j, 4) * (256_int64 * shifta(M - 1_int64, 4) + 240_int64) &
@@ -28,7 +28,7 @@ contains
   !> @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
   !> @return -1 <= i < M, -1 <= j < N
   !> @pre 4096*M*N + 8192*M + 8192*N + 16415 <= huge(0_int64)
-  pure elemental subroutine catalogue_ascend_nz_inv(M, N, flat, i, j)
+  elemental subroutine catalogue_ascend_nz_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, quotient

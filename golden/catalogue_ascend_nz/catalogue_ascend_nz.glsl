@@ -18,6 +18,11 @@ int catalogue_ascend_nz_apply(int M, int N, int i, int j) {
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_ascend_nz_apply(int M, int N, ivec2 index) {
+  return catalogue_ascend_nz_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -31,6 +36,13 @@ void catalogue_ascend_nz_inv(int M, int N, int flat_v, out int i, out int j) {
   int quotient = flat_v % scaled >> 4;
   i = quotient < M && total < N ? quotient : -1;
   j = quotient < M && total < N ? total : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_ascend_nz_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_ascend_nz_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_GLSL

@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 end
 
+function catalogue_ascend_nz_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_ascend_nz_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_ascend_nz_inv(M, N, flat) -> (i, j)
 
@@ -38,6 +42,10 @@ Logical index (i, j) of a physical position.
     quotient = (flat % scaled) >> 4
     return (quotient < M && total < N ? quotient : -1,
         quotient < M && total < N ? total : -1)
+end
+
+function catalogue_ascend_nz_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_ascend_nz_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueAscendNz

@@ -5,19 +5,20 @@
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `M >= 1`
-/// - `_N >= 1`
+/// - `N >= 1`
 /// - `0 <= i < M`
-/// - `0 <= j < _N`
-/// - result: `0 <= result < 256*((M - 1) / 16 + 1)*((_N - 1) / 16 + 1)`
+/// - `0 <= j < N`
+/// - result: `0 <= result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)`
 ///
-/// Assumes `256*M*_N + 512*_N + 272*M + 543 <= i64::MAX`.
+/// Assumes `256*M*N + 512*N + 272*M + 543 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_ascend_nz_apply(M: i64, _N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_ascend_nz_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = N;
     (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 }
 

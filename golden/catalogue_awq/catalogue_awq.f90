@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < 8*N
   !> @return 0 <= the result < 8*K*N
   !> @pre 8*K*N <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_awq_apply(K, N, i, j)
+  elemental integer(int64) function catalogue_awq_apply(K, N, i, j)
     integer(int64), intent(in) :: K, N, i, j
     associate (unused => K); end associate
     catalogue_awq_apply = 8_int64 * N * i + 4_int64 * (iand(j, 1_int64) + shifta(j, 3)) &
@@ -28,7 +28,7 @@ contains
   !> @param flat 0 <= flat < 8*K*N
   !> @return 0 <= i < K, 0 <= j < 8*N
   !> @pre 8*K*N <= huge(0_int64)
-  pure elemental subroutine catalogue_awq_inv(K, N, flat, i, j)
+  elemental subroutine catalogue_awq_inv(K, N, flat, i, j)
     integer(int64), intent(in) :: K, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, flat_div_scaled

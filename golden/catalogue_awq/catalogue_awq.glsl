@@ -18,6 +18,11 @@ int catalogue_awq_apply(int K, int N, int i, int j) {
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_awq_apply(int K, int N, ivec2 index) {
+  return catalogue_awq_apply(K, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // K >= 1
 // N >= 1
@@ -30,6 +35,13 @@ void catalogue_awq_inv(int K, int N, int flat_v, out int i, out int j) {
   int flat_div_scaled = flat_v / scaled;
   i = flat_div_scaled;
   j = 6 * (flat_v >> 3) - scaled * flat_div_scaled + 2 * (flat_v & 3) + (flat_v >> 2);
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_awq_inv(int K, int N, int flat_v) {
+  ivec2 result;
+  catalogue_awq_inv(K, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_AWQ_GLSL

@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1)
 end
 
+function catalogue_awq_apply(K::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_awq_apply(Int64(K), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_awq_inv(K, N, flat) -> (i, j)
 
@@ -37,6 +41,10 @@ Logical index (i, j) of a physical position.
     flat_div_scaled = div(flat, scaled)
     return (flat_div_scaled,
         6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2))
+end
+
+function catalogue_awq_inv(K::Integer, N::Integer, flat::Integer)
+    return catalogue_awq_inv(Int64(K), Int64(N), Int64(flat))
 end
 
 end # module CatalogueAwq

@@ -4,38 +4,40 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_K >= 1`
+/// - `K >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _K`
+/// - `0 <= i < K`
 /// - `0 <= j < 8*N`
-/// - result: `0 <= result < 8*_K*N`
+/// - result: `0 <= result < 8*K*N`
 ///
-/// Assumes `8*_K*N <= i64::MAX`.
+/// Assumes `8*K*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_awq_apply(_K: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_awq_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = K;
     8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1)
 }
 
 /// Logical index `(i, j)` of a physical position.
 ///
-/// - `_K >= 1`
+/// - `K >= 1`
 /// - `N >= 1`
-/// - `0 <= flat < 8*_K*N`
-/// - result: `(i, j)`; `0 <= i < _K, 0 <= j < 8*N`
+/// - `0 <= flat < 8*K*N`
+/// - result: `(i, j)`; `0 <= i < K, 0 <= j < 8*N`
 ///
-/// Assumes `8*_K*N <= i64::MAX`.
+/// Assumes `8*K*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_awq_inv(_K: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn catalogue_awq_inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
+    let _ = K;
     let scaled = 8 * N;
     let flat_div_scaled = flat / scaled;
     (

@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < K
   !> @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
   !> @pre 6*K*M + 12*K + 11 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_blis_panel_a_apply(M, K, i, j)
+  elemental integer(int64) function catalogue_blis_panel_a_apply(M, K, i, j)
     integer(int64), intent(in) :: M, K, i, j
     associate (unused => M); end associate
     catalogue_blis_panel_a_apply = 6_int64 * (i / 6_int64 * (K - 1_int64) + j) + i
@@ -28,7 +28,7 @@ contains
   !> @return -1 <= i < M, -1 <= j < K
   !> @pre 36*K*M + 72*K + 11 <= huge(0_int64)
   !> @pre 6*K*K*M + 12*K*K + K <= huge(0_int64)
-  pure elemental subroutine catalogue_blis_panel_a_inv(M, K, flat, i, j)
+  elemental subroutine catalogue_blis_panel_a_inv(M, K, flat, i, j)
     integer(int64), intent(in) :: M, K, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total

@@ -18,6 +18,11 @@ int catalogue_blis_panel_a_apply(int M, int K, int i, int j) {
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_blis_panel_a_apply(int M, int K, ivec2 index) {
+  return catalogue_blis_panel_a_apply(M, K, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // K >= 1
@@ -31,6 +36,13 @@ void catalogue_blis_panel_a_inv(int M, int K, int flat_v, out int i, out int j) 
   int total = 6 * quotient + flat_v % 6;
   i = total < M ? total : -1;
   j = total < M ? flat_v / 6 - K * quotient : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_blis_panel_a_inv(int M, int K, int flat_v) {
+  ivec2 result;
+  catalogue_blis_panel_a_inv(M, K, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_GLSL

@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return 6 * (div(i, 6) * (K - 1) + j) + i
 end
 
+function catalogue_blis_panel_a_apply(M::Integer, K::Integer, i::Integer, j::Integer)
+    return catalogue_blis_panel_a_apply(Int64(M), Int64(K), Int64(i), Int64(j))
+end
+
 """
     catalogue_blis_panel_a_inv(M, K, flat) -> (i, j)
 
@@ -38,6 +42,10 @@ Logical index (i, j) of a physical position.
     quotient = div(flat, 6 * K)
     total = 6 * quotient + flat % 6
     return (total < M ? total : -1, total < M ? div(flat, 6) - K * quotient : -1)
+end
+
+function catalogue_blis_panel_a_inv(M::Integer, K::Integer, flat::Integer)
+    return catalogue_blis_panel_a_inv(Int64(M), Int64(K), Int64(flat))
 end
 
 end # module CatalogueBlisPanelA

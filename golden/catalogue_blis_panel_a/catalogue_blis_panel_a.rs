@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `K >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < K`
-/// - result: `0 <= result < 6*K*((_M - 1) / 6 + 1)`
+/// - result: `0 <= result < 6*K*((M - 1) / 6 + 1)`
 ///
-/// Assumes `6*K*_M + 12*K + 11 <= i64::MAX`.
+/// Assumes `6*K*M + 12*K + 11 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_blis_panel_a_apply(_M: i64, K: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_blis_panel_a_apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     6 * (i / 6 * (K - 1) + j) + i
 }
 

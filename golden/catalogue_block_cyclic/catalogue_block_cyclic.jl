@@ -23,6 +23,10 @@ Physical position of the logical index (i).
     return NB * (div(i_div_NB, P) * (1 - P) + div(N - 1, NB * P) * (i_div_NB % P)) + i
 end
 
+function catalogue_block_cyclic_apply(N::Integer, NB::Integer, P::Integer, i::Integer)
+    return catalogue_block_cyclic_apply(Int64(N), Int64(NB), Int64(P), Int64(i))
+end
+
 """
     catalogue_block_cyclic_inv(N, NB, P, flat)
 
@@ -41,6 +45,10 @@ Logical index (i) of a physical position.
     total = div(N - 1, NB * P) + 1
     total_2 = NB * (P * (flat_div_NB % total) + div(flat_div_NB, total)) + flat % NB
     return total_2 < N ? total_2 : -1
+end
+
+function catalogue_block_cyclic_inv(N::Integer, NB::Integer, P::Integer, flat::Integer)
+    return catalogue_block_cyclic_inv(Int64(N), Int64(NB), Int64(P), Int64(flat))
 end
 
 end # module CatalogueBlockCyclic

@@ -19,6 +19,11 @@ int catalogue_block_linear_apply(int M, int N, int i, int j) {
       + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_block_linear_apply(int M, int N, ivec2 index) {
+  return catalogue_block_linear_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -35,6 +40,13 @@ void catalogue_block_linear_inv(int M, int N, int flat_v, out int i, out int j) 
       + (flat_v & 15);
   i = total < M && total_2 < N ? total : -1;
   j = total < M && total_2 < N ? total_2 : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_block_linear_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_block_linear_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_GLSL

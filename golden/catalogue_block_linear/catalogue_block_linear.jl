@@ -22,6 +22,10 @@ Physical position of the logical index (i, j).
         192 * (j >> 5) + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j
 end
 
+function catalogue_block_linear_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_block_linear_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_block_linear_inv(M, N, flat) -> (i, j)
 
@@ -42,6 +46,10 @@ Logical index (i, j) of a physical position.
     total_2 = 64 * ((flat % scaled) >> 10) + ((flat >> 3) & 32) + ((flat >> 1) & 16) +
         (flat & 15)
     return (total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1)
+end
+
+function catalogue_block_linear_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_block_linear_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueBlockLinear

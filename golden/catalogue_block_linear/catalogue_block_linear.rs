@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < N`
-/// - result: `0 <= result < 1024*((_M - 1) / 16 + 1)*((N - 1) / 64 + 1)`
+/// - result: `0 <= result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)`
 ///
-/// Assumes `1024*_M*N + 2048*N + 1536*_M + 3071 <= i64::MAX`.
+/// Assumes `1024*M*N + 2048*N + 1536*M + 3071 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_linear_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_block_linear_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     1024 * ((N - 1) >> 6) * (i >> 4)
         + 512 * (j >> 6)
         + 256 * (i >> 3)

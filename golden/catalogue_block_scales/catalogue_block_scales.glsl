@@ -18,6 +18,11 @@ int catalogue_block_scales_apply(int M, int K, int i, int j) {
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_block_scales_apply(int M, int K, ivec2 index) {
+  return catalogue_block_scales_apply(M, K, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // K >= 1
@@ -31,6 +36,13 @@ void catalogue_block_scales_inv(int M, int K, int flat_v, out int i, out int j) 
   int total_2 = 4 * (flat_v % scaled >> 9) + (flat_v & 3);
   i = total < M && total_2 < K ? total : -1;
   j = total < M && total_2 < K ? total_2 : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_block_scales_inv(int M, int K, int flat_v) {
+  ivec2 result;
+  catalogue_block_scales_inv(M, K, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_GLSL

@@ -22,6 +22,10 @@ Physical position of the logical index (i, j).
         (j & 3)
 end
 
+function catalogue_block_scales_apply(M::Integer, K::Integer, i::Integer, j::Integer)
+    return catalogue_block_scales_apply(Int64(M), Int64(K), Int64(i), Int64(j))
+end
+
 """
     catalogue_block_scales_inv(M, K, flat) -> (i, j)
 
@@ -39,6 +43,10 @@ Logical index (i, j) of a physical position.
     total = 128 * div(flat, scaled) + 8 * (flat & 12) + ((flat >> 4) & 31)
     total_2 = 4 * ((flat % scaled) >> 9) + (flat & 3)
     return (total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1)
+end
+
+function catalogue_block_scales_inv(M::Integer, K::Integer, flat::Integer)
+    return catalogue_block_scales_inv(Int64(M), Int64(K), Int64(flat))
 end
 
 end # module CatalogueBlockScales

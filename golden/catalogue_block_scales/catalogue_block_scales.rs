@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `K >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < K`
-/// - result: `0 <= result < 512*((K - 1) / 4 + 1)*((_M - 1) / 128 + 1)`
+/// - result: `0 <= result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)`
 ///
-/// Assumes `512*K*_M + 1024*K + 1024*_M + 2047 <= i64::MAX`.
+/// Assumes `512*K*M + 1024*K + 1024*M + 2047 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_scales_apply(_M: i64, K: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_block_scales_apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 0x1f) + ((i >> 3) & 0xc) + (j & 3)
 }
 

@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < M*N
   !> @pre M*N + 3*N + 2 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_boustrophedon_apply(M, N, i, j)
+  elemental integer(int64) function catalogue_boustrophedon_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
     catalogue_boustrophedon_apply = N * i + merge(j, N - j - 1_int64, iand(i, 1_int64) == 0_int64)
@@ -27,7 +27,7 @@ contains
   !> @param flat 0 <= flat < M*N
   !> @return 0 <= i < M, 0 <= j < N
   !> @pre 2*N + 1 <= huge(0_int64)
-  pure elemental subroutine catalogue_boustrophedon_inv(M, N, flat, i, j)
+  elemental subroutine catalogue_boustrophedon_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: flat_div_N, flat_mod_N

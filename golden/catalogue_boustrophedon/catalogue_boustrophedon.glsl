@@ -18,6 +18,11 @@ int catalogue_boustrophedon_apply(int M, int N, int i, int j) {
   return N * i + ((i & 1) == 0 ? j : N - j - 1);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_boustrophedon_apply(int M, int N, ivec2 index) {
+  return catalogue_boustrophedon_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -30,6 +35,13 @@ void catalogue_boustrophedon_inv(int M, int N, int flat_v, out int i, out int j)
   int flat_mod_N = flat_v % N;
   i = flat_div_N;
   j = (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_boustrophedon_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_boustrophedon_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_GLSL

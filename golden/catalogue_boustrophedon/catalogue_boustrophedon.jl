@@ -22,6 +22,10 @@ Physical position of the logical index (i, j).
     return N * i + (i & 1 == 0 ? j : N - j - 1)
 end
 
+function catalogue_boustrophedon_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_boustrophedon_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_boustrophedon_inv(M, N, flat) -> (i, j)
 
@@ -38,6 +42,10 @@ Logical index (i, j) of a physical position.
     flat_div_N = div(flat, N)
     flat_mod_N = flat % N
     return (flat_div_N, flat_div_N & 1 == 0 ? flat_mod_N : N - flat_mod_N - 1)
+end
+
+function catalogue_boustrophedon_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_boustrophedon_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueBoustrophedon

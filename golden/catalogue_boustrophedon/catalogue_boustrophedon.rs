@@ -4,29 +4,30 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < N`
-/// - result: `0 <= result < _M*N`
+/// - result: `0 <= result < M*N`
 ///
-/// Assumes `_M*N + 3*N + 2 <= i64::MAX`.
+/// Assumes `M*N + 3*N + 2 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_boustrophedon_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_boustrophedon_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     N * i + (if i & 1 == 0 { j } else { N - j - 1 })
 }
 
 /// Logical index `(i, j)` of a physical position.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= flat < _M*N`
-/// - result: `(i, j)`; `0 <= i < _M, 0 <= j < N`
+/// - `0 <= flat < M*N`
+/// - result: `(i, j)`; `0 <= i < M, 0 <= j < N`
 ///
 /// Assumes `2*N + 1 <= i64::MAX`.
 // Not every program needs this one.
@@ -35,7 +36,8 @@ pub const fn catalogue_boustrophedon_apply(_M: i64, N: i64, i: i64, j: i64) -> i
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_boustrophedon_inv(_M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn catalogue_boustrophedon_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+    let _ = M;
     let flat_div_N = flat / N;
     let flat_mod_N = flat % N;
     (

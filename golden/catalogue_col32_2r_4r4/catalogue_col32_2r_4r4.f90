@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
   !> @pre 1024*M*N + 2048*M + 2048*N + 4095 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_col32_2r_4r4_apply(M, N, i, j)
+  elemental integer(int64) function catalogue_col32_2r_4r4_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
     catalogue_col32_2r_4r4_apply = shifta(j, 5) &
@@ -30,7 +30,7 @@ contains
   !> @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
   !> @return -1 <= i < M, -1 <= j < N
   !> @pre 32768*M*N + 65536*M + 65536*N + 131135 <= huge(0_int64)
-  pure elemental subroutine catalogue_col32_2r_4r4_inv(M, N, flat, i, j)
+  elemental subroutine catalogue_col32_2r_4r4_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, total_2

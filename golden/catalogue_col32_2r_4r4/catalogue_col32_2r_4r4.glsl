@@ -19,6 +19,11 @@ int catalogue_col32_2r_4r4_apply(int M, int N, int i, int j) {
       + 32 * (i & 1) + j;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_col32_2r_4r4_apply(int M, int N, ivec2 index) {
+  return catalogue_col32_2r_4r4_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -33,6 +38,13 @@ void catalogue_col32_2r_4r4_inv(int M, int N, int flat_v, out int i, out int j) 
       + ((flat_v >> 5) & 1);
   i = total_2 < M && total < N ? total_2 : -1;
   j = total_2 < M && total < N ? total : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_col32_2r_4r4_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_col32_2r_4r4_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_GLSL

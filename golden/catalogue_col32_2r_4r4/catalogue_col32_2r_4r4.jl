@@ -22,6 +22,10 @@ Physical position of the logical index (i, j).
         8 * (i & 24) + 32 * (i & 1) + j
 end
 
+function catalogue_col32_2r_4r4_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_col32_2r_4r4_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_col32_2r_4r4_inv(M, N, flat) -> (i, j)
 
@@ -40,6 +44,10 @@ Logical index (i, j) of a physical position.
     total_2 = 32 * ((flat % scaled) >> 10) + ((flat >> 3) & 24) + ((flat >> 7) & 6) +
         ((flat >> 5) & 1)
     return (total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1)
+end
+
+function catalogue_col32_2r_4r4_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_col32_2r_4r4_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueCol322r4r4

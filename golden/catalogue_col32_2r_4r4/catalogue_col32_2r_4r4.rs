@@ -5,19 +5,20 @@
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `M >= 1`
-/// - `_N >= 1`
+/// - `N >= 1`
 /// - `0 <= i < M`
-/// - `0 <= j < _N`
-/// - result: `0 <= result < 1024*((M - 1) / 32 + 1)*((_N - 1) / 32 + 1)`
+/// - `0 <= j < N`
+/// - result: `0 <= result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)`
 ///
-/// Assumes `1024*M*_N + 2048*M + 2048*_N + 4095 <= i64::MAX`.
+/// Assumes `1024*M*N + 2048*M + 2048*N + 4095 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_col32_2r_4r4_apply(M: i64, _N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_col32_2r_4r4_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = N;
     (j >> 5) * (1024 * ((M - 1) >> 5) + 992)
         + 1024 * (i >> 5)
         + 128 * (i & 6)

@@ -16,7 +16,7 @@ contains
   !> @param k 0 <= k < N
   !> @return 0 <= the result < 8*M*N
   !> @pre 8*M*N <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_dram_apply(M, N, i, j, k)
+  elemental integer(int64) function catalogue_dram_apply(M, N, i, j, k)
     integer(int64), intent(in) :: M, N, i, j, k
     associate (unused => M); end associate
     catalogue_dram_apply = N * (8_int64 * i + ieor(iand(i, 7_int64), j)) + k
@@ -28,7 +28,7 @@ contains
   !> @param flat 0 <= flat < 8*M*N
   !> @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
   !> @pre 8*M*N <= huge(0_int64)
-  pure elemental subroutine catalogue_dram_inv(M, N, flat, i, j, k)
+  elemental subroutine catalogue_dram_inv(M, N, flat, i, j, k)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j, k
     integer(int64) :: flat_div_N, flat_div_N_div_8

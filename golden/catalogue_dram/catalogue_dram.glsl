@@ -19,6 +19,11 @@ int catalogue_dram_apply(int M, int N, int i, int j, int k) {
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
+// The same with (i, j, k) as a vector.
+int catalogue_dram_apply(int M, int N, ivec3 index) {
+  return catalogue_dram_apply(M, N, index.x, index.y, index.z);
+}
+
 // Logical index (i, j, k) of a physical position.
 // M >= 1
 // N >= 1
@@ -32,6 +37,13 @@ void catalogue_dram_inv(int M, int N, int flat_v, out int i, out int j, out int 
   i = flat_div_N_div_8;
   j = (flat_div_N & 7) ^ (flat_div_N_div_8 & 7);
   k = flat_v % N;
+}
+
+// The same with (i, j, k) as a vector.
+ivec3 catalogue_dram_inv(int M, int N, int flat_v) {
+  ivec3 result;
+  catalogue_dram_inv(M, N, flat_v, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_DRAM_GLSL

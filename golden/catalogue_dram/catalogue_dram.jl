@@ -23,6 +23,10 @@ Physical position of the logical index (i, j, k).
     return N * (8 * i + xor(i & 7, j)) + k
 end
 
+function catalogue_dram_apply(M::Integer, N::Integer, i::Integer, j::Integer, k::Integer)
+    return catalogue_dram_apply(Int64(M), Int64(N), Int64(i), Int64(j), Int64(k))
+end
+
 """
     catalogue_dram_inv(M, N, flat) -> (i, j, k)
 
@@ -38,6 +42,10 @@ Logical index (i, j, k) of a physical position.
     flat_div_N = div(flat, N)
     flat_div_N_div_8 = flat_div_N >> 3
     return (flat_div_N_div_8, xor(flat_div_N & 7, flat_div_N_div_8 & 7), flat % N)
+end
+
+function catalogue_dram_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_dram_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueDram

@@ -4,39 +4,41 @@
 
 /// Physical position of the logical index `(i, j, k)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < 8`
 /// - `0 <= k < N`
-/// - result: `0 <= result < 8*_M*N`
+/// - result: `0 <= result < 8*M*N`
 ///
-/// Assumes `8*_M*N <= i64::MAX`.
+/// Assumes `8*M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_dram_apply(_M: i64, N: i64, i: i64, j: i64, k: i64) -> i64 {
+pub const fn catalogue_dram_apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64 {
+    let _ = M;
     N * (8 * i + ((i & 7) ^ j)) + k
 }
 
 /// Logical index `(i, j, k)` of a physical position.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= flat < 8*_M*N`
-/// - result: `(i, j, k)`; `0 <= i < _M, 0 <= j < 8, 0 <= k < N`
+/// - `0 <= flat < 8*M*N`
+/// - result: `(i, j, k)`; `0 <= i < M, 0 <= j < 8, 0 <= k < N`
 ///
-/// Assumes `8*_M*N <= i64::MAX`.
+/// Assumes `8*M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_dram_inv(_M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
+pub const fn catalogue_dram_inv(M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
+    let _ = M;
     let flat_div_N = flat / N;
     let flat_div_N_div_8 = flat_div_N >> 3;
     (

@@ -19,7 +19,7 @@ contains
   !> @param l 0 <= l < 2*X
   !> @return 0 <= the result < 2*T*X*Y*Z
   !> @pre 2*T*X*Y*Z <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l)
+  elemental integer(int64) function catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l)
     integer(int64), intent(in) :: T, Z, Y, X, i, j, k, l
     catalogue_even_odd_apply = X * (Y * (Z * (T * iand(i + j + k + l, 1_int64) + i) + j) + k) &
         + shifta(l, 1)
@@ -33,7 +33,7 @@ contains
   !> @param flat 0 <= flat < 2*T*X*Y*Z
   !> @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
   !> @pre 2*T*X*Y*Z <= huge(0_int64)
-  pure elemental subroutine catalogue_even_odd_inv(T, Z, Y, X, flat, i, j, k, l)
+  elemental subroutine catalogue_even_odd_inv(T, Z, Y, X, flat, i, j, k, l)
     integer(int64), intent(in) :: T, Z, Y, X, flat
     integer(int64), intent(out) :: i, j, k, l
     integer(int64) :: flat_div_X, flat_div_X_div_Y, flat_div_X_div_Y_div_Z, &

@@ -22,6 +22,11 @@ int catalogue_even_odd_apply(int T, int Z, int Y, int X, int i, int j, int k, in
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
+// The same with (i, j, k, l) as a vector.
+int catalogue_even_odd_apply(int T, int Z, int Y, int X, ivec4 index) {
+  return catalogue_even_odd_apply(T, Z, Y, X, index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // T >= 1
 // Z >= 1
@@ -46,6 +51,13 @@ void catalogue_even_odd_inv(
       + ((flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T + flat_div_X_div_Y_mod_Z
           + flat_div_X_mod_Y)
          & 1);
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 catalogue_even_odd_inv(int T, int Z, int Y, int X, int flat_v) {
+  ivec4 result;
+  catalogue_even_odd_inv(T, Z, Y, X, flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_EVEN_ODD_GLSL

@@ -26,6 +26,12 @@ Physical position of the logical index (i, j, k, l).
     return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1)
 end
 
+function catalogue_even_odd_apply(T::Integer, Z::Integer, Y::Integer, X::Integer,
+    i::Integer, j::Integer, k::Integer, l::Integer)
+    return catalogue_even_odd_apply(Int64(T), Int64(Z), Int64(Y), Int64(X), Int64(i),
+        Int64(j), Int64(k), Int64(l))
+end
+
 """
     catalogue_even_odd_inv(T, Z, Y, X, flat) -> (i, j, k, l)
 
@@ -52,6 +58,11 @@ Logical index (i, j, k, l) of a physical position.
             ((div(flat_div_X_div_Y_div_Z, T) + flat_div_X_div_Y_div_Z_mod_T +
                     flat_div_X_div_Y_mod_Z + flat_div_X_mod_Y) &
                 1))
+end
+
+function catalogue_even_odd_inv(T::Integer, Z::Integer, Y::Integer, X::Integer,
+    flat::Integer)
+    return catalogue_even_odd_inv(Int64(T), Int64(Z), Int64(Y), Int64(X), Int64(flat))
 end
 
 end # module CatalogueEvenOdd

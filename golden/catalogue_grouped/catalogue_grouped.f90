@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 11
   !> @param j 0 <= j < 5
   !> @return 0 <= the result < 55
-  pure elemental integer(int32) function catalogue_grouped_apply(i, j)
+  elemental integer(int32) function catalogue_grouped_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: bits
     bits = iand(i, 8_int32)
@@ -23,7 +23,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 55
   !> @return 0 <= i < 11, 0 <= j < 5
-  pure elemental subroutine catalogue_grouped_inv(flat, i, j)
+  elemental subroutine catalogue_grouped_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: scaled, flat_mod_40, difference

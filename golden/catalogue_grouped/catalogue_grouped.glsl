@@ -16,6 +16,11 @@ int catalogue_grouped_apply(int i, int j) {
   return 4 * bits + (bits <= 2 ? 8 * j : j * (11 - bits)) + i;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_grouped_apply(ivec2 index) {
+  return catalogue_grouped_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 55
 // Result: 0 <= i < 11, 0 <= j < 5
@@ -26,6 +31,13 @@ void catalogue_grouped_inv(int flat_v, out int i, out int j) {
   int difference = 11 - scaled;
   i = scaled + (scaled <= 2 ? flat_v & 7 : flat_mod_40 % difference);
   j = scaled <= 2 ? flat_mod_40 >> 3 : flat_mod_40 / difference;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_grouped_inv(int flat_v) {
+  ivec2 result;
+  catalogue_grouped_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_GROUPED_GLSL

@@ -19,6 +19,10 @@ Physical position of the logical index (i, j).
     return Ti(4) * bits + (bits <= 2 ? Ti(8) * j : j * (Ti(11) - bits)) + i
 end
 
+function catalogue_grouped_apply(i::Integer, j::Integer)
+    return catalogue_grouped_apply(Int64(i), Int64(j))
+end
+
 """
     catalogue_grouped_inv(flat) -> (i, j)
 
@@ -34,5 +38,7 @@ Logical index (i, j) of a physical position.
     return (scaled + (scaled <= 2 ? flat & Ti(7) : flat_mod_40 % difference),
         scaled <= 2 ? flat_mod_40 >> 3 : div(flat_mod_40, difference))
 end
+
+catalogue_grouped_inv(flat::Integer) = catalogue_grouped_inv(Int64(flat))
 
 end # module CatalogueGrouped

@@ -13,7 +13,7 @@ contains
   !> @param j 0 <= j < 4
   !> @param k 0 <= k < 4
   !> @return 0 <= the result < 192
-  pure elemental integer(int32) function catalogue_healpix_4_apply(i, j, k)
+  elemental integer(int32) function catalogue_healpix_4_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
     ! The bits i[3:0] k[1] j[1] k[0] j[0], highest first.
     catalogue_healpix_4_apply = ior(ior(shiftl(i, 4), &
@@ -24,7 +24,7 @@ contains
   !> Logical index (i, j, k) of a physical position.
   !> @param flat 0 <= flat < 192
   !> @return 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
-  pure elemental subroutine catalogue_healpix_4_inv(flat, i, j, k)
+  elemental subroutine catalogue_healpix_4_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: bits, bits_2

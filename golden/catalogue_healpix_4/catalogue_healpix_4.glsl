@@ -17,6 +17,11 @@ int catalogue_healpix_4_apply(int i, int j, int k) {
   return (i << 4) | (((k << 2) | (k << 1)) & 10) | (((j << 1) | j) & 5);
 }
 
+// The same with (i, j, k) as a vector.
+int catalogue_healpix_4_apply(ivec3 index) {
+  return catalogue_healpix_4_apply(index.x, index.y, index.z);
+}
+
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 192
 // Result: 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
@@ -28,6 +33,13 @@ void catalogue_healpix_4_inv(int flat_v, out int i, out int j, out int k) {
   i = flat_v >> 4;
   j = bits_2 & 3;
   k = bits_2 >> 12;
+}
+
+// The same with (i, j, k) as a vector.
+ivec3 catalogue_healpix_4_inv(int flat_v) {
+  ivec3 result;
+  catalogue_healpix_4_inv(flat_v, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_HEALPIX_4_GLSL

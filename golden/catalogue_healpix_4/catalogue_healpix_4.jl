@@ -21,6 +21,10 @@ Physical position of the logical index (i, j, k).
     return (i << 4) | (((k << 2) | (k << 1)) & Ti(10)) | (((j << 1) | j) & Ti(5))
 end
 
+function catalogue_healpix_4_apply(i::Integer, j::Integer, k::Integer)
+    return catalogue_healpix_4_apply(Int64(i), Int64(j), Int64(k))
+end
+
 """
     catalogue_healpix_4_inv(flat) -> (i, j, k)
 
@@ -35,5 +39,7 @@ Logical index (i, j, k) of a physical position.
     bits_2 = (bits | (bits >> 1)) & Ti(12291)
     return (flat >> 4, bits_2 & Ti(3), bits_2 >> 12)
 end
+
+catalogue_healpix_4_inv(flat::Integer) = catalogue_healpix_4_inv(Int64(flat))
 
 end # module CatalogueHealpix4

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 16
   !> @param j 0 <= j < 16
   !> @return 0 <= the result < 256
-  pure elemental integer(int32) function catalogue_hilbert_16_apply(i, j)
+  elemental integer(int32) function catalogue_hilbert_16_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: bits, bits_2, bits_3, bits_3_div_2, bits_4, bits_4_div_2, bits_5, &
         bits_5_div_4, bits_div_2, bits_6, bits_7, bits_7_div_4, bits_8, quotient, bits_9, bits_10
@@ -48,7 +48,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 256
   !> @return 0 <= i < 16, 0 <= j < 16
-  pure elemental subroutine catalogue_hilbert_16_inv(flat, i, j)
+  elemental subroutine catalogue_hilbert_16_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: bits, bits_2, bits_3, bits_4, bits_5, bits_6, bits_7, bits_8, bits_9, &

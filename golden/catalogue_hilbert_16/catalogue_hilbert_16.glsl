@@ -35,6 +35,11 @@ int catalogue_hilbert_16_apply(int i, int j) {
   return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_hilbert_16_apply(ivec2 index) {
+  return catalogue_hilbert_16_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
@@ -55,6 +60,13 @@ void catalogue_hilbert_16_inv(int flat_v, out int i, out int j) {
   int bits_11 = (bits_3 & ((bits_8 >> 2) ^ bits_8)) ^ (bits_6 ^ ((bits_10 >> 2) ^ bits_10));
   i = bits_11;
   j = bits_3 ^ bits_11;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_hilbert_16_inv(int flat_v) {
+  ivec2 result;
+  catalogue_hilbert_16_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_HILBERT_16_GLSL

@@ -43,6 +43,10 @@ Physical position of the logical index (i, j).
         (Ti(2) * ((bits_10 | (Ti(2) * bits_10)) & Ti(85)))
 end
 
+function catalogue_hilbert_16_apply(i::Integer, j::Integer)
+    return catalogue_hilbert_16_apply(Int64(i), Int64(j))
+end
+
 """
     catalogue_hilbert_16_inv(flat) -> (i, j)
 
@@ -68,5 +72,7 @@ Logical index (i, j) of a physical position.
         xor(bits_6, xor(bits_10 >> 2, bits_10)))
     return (bits_11, xor(bits_3, bits_11))
 end
+
+catalogue_hilbert_16_inv(flat::Integer) = catalogue_hilbert_16_inv(Int64(flat))
 
 end # module CatalogueHilbert16

@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
   !> @pre 4096*M*N + 8192*M + 4608*N + 9215 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_intel_y_apply(M, N, i, j)
+  elemental integer(int64) function catalogue_intel_y_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
     catalogue_intel_y_apply = shifta(i, 5) * (4096_int64 * shifta(N - 1_int64, 7) + 3584_int64) &
@@ -28,7 +28,7 @@ contains
   !> @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
   !> @return -1 <= i < M, -1 <= j < N
   !> @pre 131072*M*N + 262144*M + 262144*N + 524351 <= huge(0_int64)
-  pure elemental subroutine catalogue_intel_y_inv(M, N, flat, i, j)
+  elemental subroutine catalogue_intel_y_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, total_2

@@ -18,6 +18,11 @@ int catalogue_intel_y_apply(int M, int N, int i, int j) {
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_intel_y_apply(int M, int N, ivec2 index) {
+  return catalogue_intel_y_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -31,6 +36,13 @@ void catalogue_intel_y_inv(int M, int N, int flat_v, out int i, out int j) {
   int total_2 = 16 * (flat_v % scaled >> 9) + (flat_v & 15);
   i = total < M && total_2 < N ? total : -1;
   j = total < M && total_2 < N ? total_2 : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_intel_y_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_intel_y_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_INTEL_Y_GLSL

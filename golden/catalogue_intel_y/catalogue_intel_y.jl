@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
 end
 
+function catalogue_intel_y_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_intel_y_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_intel_y_inv(M, N, flat) -> (i, j)
 
@@ -37,6 +41,10 @@ Logical index (i, j) of a physical position.
     total = 32 * div(flat, scaled) + ((flat >> 4) & 31)
     total_2 = 16 * ((flat % scaled) >> 9) + (flat & 15)
     return (total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1)
+end
+
+function catalogue_intel_y_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_intel_y_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueIntelY

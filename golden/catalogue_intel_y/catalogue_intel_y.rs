@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < N`
-/// - result: `0 <= result < 4096*((_M - 1) / 32 + 1)*((N - 1) / 128 + 1)`
+/// - result: `0 <= result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)`
 ///
-/// Assumes `4096*_M*N + 8192*_M + 4608*N + 9215 <= i64::MAX`.
+/// Assumes `4096*M*N + 8192*M + 4608*N + 9215 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_intel_y_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_intel_y_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
 }
 

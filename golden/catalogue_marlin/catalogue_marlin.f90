@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 16
   !> @param j 0 <= j < 64
   !> @return 0 <= the result < 1024
-  pure elemental integer(int32) function catalogue_marlin_apply(i, j)
+  elemental integer(int32) function catalogue_marlin_apply(i, j)
     integer(int32), intent(in) :: i, j
     ! The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
     catalogue_marlin_apply = ior(ior(iand(shifta(257_int32 * j, 1), 920_int32), &
@@ -23,7 +23,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 1024
   !> @return 0 <= i < 16, 0 <= j < 64
-  pure elemental subroutine catalogue_marlin_inv(flat, i, j)
+  elemental subroutine catalogue_marlin_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     ! i: The bits flat[0] flat[6:5] flat[2], highest first.

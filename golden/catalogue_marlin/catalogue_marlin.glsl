@@ -16,6 +16,11 @@ int catalogue_marlin_apply(int i, int j) {
   return ((257 * j >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | ((33 * i >> 3) & 5);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_marlin_apply(ivec2 index) {
+  return catalogue_marlin_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 1024
 // Result: 0 <= i < 16, 0 <= j < 64
@@ -24,6 +29,13 @@ void catalogue_marlin_inv(int flat_v, out int i, out int j) {
   // i: The bits flat_v[0] flat_v[6:5] flat_v[2], highest first.
   i = ((flat_v << 3) & 8) | ((5 * (flat_v & 0x64) >> 4) & 7);
   j = (((flat_v << 1) & 0x30) | ((flat_v << 2) & 8)) + (flat_v >> 7);
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_marlin_inv(int flat_v) {
+  ivec2 result;
+  catalogue_marlin_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_MARLIN_GLSL

@@ -20,6 +20,8 @@ Physical position of the logical index (i, j).
         (((Ti(33) * i) >> 3) & Ti(5))
 end
 
+catalogue_marlin_apply(i::Integer, j::Integer) = catalogue_marlin_apply(Int64(i), Int64(j))
+
 """
     catalogue_marlin_inv(flat) -> (i, j)
 
@@ -33,5 +35,7 @@ Logical index (i, j) of a physical position.
     return (((flat << 3) & Ti(8)) | (((Ti(5) * (flat & Ti(100))) >> 4) & Ti(7)),
         (((flat << 1) & Ti(48)) | ((flat << 2) & Ti(8))) + (flat >> 7))
 end
+
+catalogue_marlin_inv(flat::Integer) = catalogue_marlin_inv(Int64(flat))
 
 end # module CatalogueMarlin

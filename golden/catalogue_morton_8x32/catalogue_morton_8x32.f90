@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 8
   !> @param j 0 <= j < 32
   !> @return 0 <= the result < 256
-  pure elemental integer(int32) function catalogue_morton_8x32_apply(i, j)
+  elemental integer(int32) function catalogue_morton_8x32_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, bits, bits_2
     total = 512_int32 * i + j
@@ -24,7 +24,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 256
   !> @return 0 <= i < 8, 0 <= j < 32
-  pure elemental subroutine catalogue_morton_8x32_inv(flat, i, j)
+  elemental subroutine catalogue_morton_8x32_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: scaled, bits, bits_2

@@ -18,6 +18,11 @@ int catalogue_morton_8x32_apply(int i, int j) {
   return (bits_2 & 0xd5) | (bits_2 >> 8);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_morton_8x32_apply(ivec2 index) {
+  return catalogue_morton_8x32_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 8, 0 <= j < 32
@@ -28,6 +33,13 @@ void catalogue_morton_8x32_inv(int flat_v, out int i, out int j) {
   int bits_2 = ((bits >> 2) & 0x81c) | (bits & 0x603);
   i = bits_2 >> 9;
   j = bits_2 & 31;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_morton_8x32_inv(int flat_v) {
+  ivec2 result;
+  catalogue_morton_8x32_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_MORTON_8X32_GLSL

@@ -22,6 +22,10 @@ Physical position of the logical index (i, j).
     return (bits_2 & Ti(213)) | (bits_2 >> 8)
 end
 
+function catalogue_morton_8x32_apply(i::Integer, j::Integer)
+    return catalogue_morton_8x32_apply(Int64(i), Int64(j))
+end
+
 """
     catalogue_morton_8x32_inv(flat) -> (i, j)
 
@@ -37,5 +41,7 @@ Logical index (i, j) of a physical position.
     bits_2 = ((bits >> 2) & Ti(2076)) | (bits & Ti(1539))
     return (bits_2 >> 9, bits_2 & Ti(31))
 end
+
+catalogue_morton_8x32_inv(flat::Integer) = catalogue_morton_8x32_inv(Int64(flat))
 
 end # module CatalogueMorton8x32

@@ -22,6 +22,11 @@ int catalogue_nchw16c_apply(int N, int C, int H, int W, int i, int j, int k, int
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
+// The same with (i, j, k, l) as a vector.
+int catalogue_nchw16c_apply(int N, int C, int H, int W, ivec4 index) {
+  return catalogue_nchw16c_apply(N, C, H, W, index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // N >= 1
 // C >= 1
@@ -42,6 +47,13 @@ void catalogue_nchw16c_inv(
   j = total < C ? total : -1;
   k = total < C ? quotient % H : -1;
   l = total < C ? (flat_v >> 4) - W * quotient : -1;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 catalogue_nchw16c_inv(int N, int C, int H, int W, int flat_v) {
+  ivec4 result;
+  catalogue_nchw16c_inv(N, C, H, W, flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_NCHW16C_GLSL

@@ -26,6 +26,12 @@ Physical position of the logical index (i, j, k, l).
     return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15)
 end
 
+function catalogue_nchw16c_apply(N::Integer, C::Integer, H::Integer, W::Integer, i::Integer,
+    j::Integer, k::Integer, l::Integer)
+    return catalogue_nchw16c_apply(Int64(N), Int64(C), Int64(H), Int64(W), Int64(i),
+        Int64(j), Int64(k), Int64(l))
+end
+
 """
     catalogue_nchw16c_inv(N, C, H, W, flat) -> (i, j, k, l)
 
@@ -48,6 +54,11 @@ Logical index (i, j, k, l) of a physical position.
     total = 16 * (quotient_div_H % quotient_2) + (flat & 15)
     return (total < C ? div(quotient_div_H, quotient_2) : -1, total < C ? total : -1,
         total < C ? quotient % H : -1, total < C ? (flat >> 4) - W * quotient : -1)
+end
+
+function catalogue_nchw16c_inv(N::Integer, C::Integer, H::Integer, W::Integer,
+    flat::Integer)
+    return catalogue_nchw16c_inv(Int64(N), Int64(C), Int64(H), Int64(W), Int64(flat))
 end
 
 end # module CatalogueNchw16c

@@ -4,17 +4,17 @@
 
 /// Physical position of the logical index `(i, j, k, l)`.
 ///
-/// - `_N >= 1`
+/// - `N >= 1`
 /// - `C >= 1`
 /// - `H >= 1`
 /// - `W >= 1`
-/// - `0 <= i < _N`
+/// - `0 <= i < N`
 /// - `0 <= j < C`
 /// - `0 <= k < H`
 /// - `0 <= l < W`
-/// - result: `0 <= result < 16*H*_N*W*((C - 1) / 16 + 1)`
+/// - result: `0 <= result < 16*H*N*W*((C - 1) / 16 + 1)`
 ///
-/// Assumes `16*C*H*_N*W + 32*C*H*W + 32*H*_N*W + 64*H*W + 32*W + 31 <= i64::MAX`.
+/// Assumes `16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
@@ -24,7 +24,7 @@
 #[must_use]
 #[inline]
 pub const fn catalogue_nchw16c_apply(
-    _N: i64,
+    N: i64,
     C: i64,
     H: i64,
     W: i64,
@@ -33,19 +33,20 @@ pub const fn catalogue_nchw16c_apply(
     k: i64,
     l: i64,
 ) -> i64 {
+    let _ = N;
     16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 0xf)
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
 ///
-/// - `_N >= 1`
+/// - `N >= 1`
 /// - `C >= 1`
 /// - `H >= 1`
 /// - `W >= 1`
-/// - `0 <= flat < 16*H*_N*W*((C - 1) / 16 + 1)`
-/// - result: `(i, j, k, l)`; `-1 <= i < _N, -1 <= j < C, -1 <= k < H, -1 <= l < W`
+/// - `0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)`
+/// - result: `(i, j, k, l)`; `-1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W`
 ///
-/// Assumes `16*C*H*_N*W*W + 32*H*_N*W*W + W <= i64::MAX`.
+/// Assumes `16*C*H*N*W*W + 32*H*N*W*W + W <= i64::MAX`.
 /// Assumes `16*C + 47 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
@@ -54,12 +55,13 @@ pub const fn catalogue_nchw16c_apply(
 #[must_use]
 #[inline]
 pub const fn catalogue_nchw16c_inv(
-    _N: i64,
+    N: i64,
     C: i64,
     H: i64,
     W: i64,
     flat: i64,
 ) -> (i64, i64, i64, i64) {
+    let _ = N;
     let quotient = flat / (16 * W);
     let quotient_div_H = quotient / H;
     let quotient_2 = (C + 15) >> 4;

@@ -14,7 +14,7 @@ contains
   !> @param j 0 <= j < N
   !> @return -1 <= the result < (N*N + N) / 2
   !> @pre N*N + 4*N + 3 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_packed_upper_apply(N, i, j)
+  elemental integer(int64) function catalogue_packed_upper_apply(N, i, j)
     integer(int64), intent(in) :: N, i, j
     associate (unused => N); end associate
     catalogue_packed_upper_apply = merge(-1_int64, shifta(j * (j + 1_int64), 1) + i, j < i)
@@ -25,7 +25,7 @@ contains
   !> @param flat 0 <= flat < (N*N + N) / 2
   !> @return 0 <= i < N, 0 <= j < N
   !> @pre 8*N*N + 8*N + 10 <= huge(0_int64)
-  pure elemental subroutine catalogue_packed_upper_inv(N, flat, i, j)
+  elemental subroutine catalogue_packed_upper_inv(N, flat, i, j)
     integer(int64), intent(in) :: N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient
@@ -35,7 +35,7 @@ contains
     j = quotient
   end subroutine catalogue_packed_upper_inv
 
-  pure elemental integer(int64) function isqrt_int64(n)
+  elemental integer(int64) function isqrt_int64(n)
     integer(int64), intent(in) :: n
     integer(int64) :: rest, root, bit
     rest = n

@@ -31,6 +31,11 @@ int catalogue_packed_upper_apply(int N, int i, int j) {
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_packed_upper_apply(int N, ivec2 index) {
+  return catalogue_packed_upper_apply(N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // N >= 1
 // 0 <= flat_v < (N*N + N) / 2
@@ -41,6 +46,13 @@ void catalogue_packed_upper_inv(int N, int flat_v, out int i, out int j) {
   int quotient = (catalogue_packed_upper_isqrt(8 * flat_v + 1) - 1) >> 1;
   i = flat_v - (quotient * (quotient + 1) >> 1);
   j = quotient;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_packed_upper_inv(int N, int flat_v) {
+  ivec2 result;
+  catalogue_packed_upper_inv(N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_GLSL

@@ -20,6 +20,10 @@ Physical position of the logical index (i, j); -1 where it is masked.
     return j < i ? -1 : ((j * (j + 1)) >> 1) + i
 end
 
+function catalogue_packed_upper_apply(N::Integer, i::Integer, j::Integer)
+    return catalogue_packed_upper_apply(Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_packed_upper_inv(N, flat) -> (i, j)
 
@@ -33,6 +37,10 @@ Logical index (i, j) of a physical position.
 @inline function catalogue_packed_upper_inv(N::Int64, flat::Int64)::NTuple{2, Int64}
     quotient = (isqrt(8 * flat + 1) - 1) >> 1
     return (flat - ((quotient * (quotient + 1)) >> 1), quotient)
+end
+
+function catalogue_packed_upper_inv(N::Integer, flat::Integer)
+    return catalogue_packed_upper_inv(Int64(N), Int64(flat))
 end
 
 end # module CataloguePackedUpper

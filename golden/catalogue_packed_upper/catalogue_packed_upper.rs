@@ -19,19 +19,20 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 
 /// Physical position of the logical index `(i, j)`; -1 where it is masked.
 ///
-/// - `_N >= 1`
-/// - `0 <= i < _N`
-/// - `0 <= j < _N`
-/// - result: `-1 <= result < (_N*_N + _N) / 2`
+/// - `N >= 1`
+/// - `0 <= i < N`
+/// - `0 <= j < N`
+/// - result: `-1 <= result < (N*N + N) / 2`
 ///
-/// Assumes `_N*_N + 4*_N + 3 <= i64::MAX`.
+/// Assumes `N*N + 4*N + 3 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_packed_upper_apply(_N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_packed_upper_apply(N: i64, i: i64, j: i64) -> i64 {
+    let _ = N;
     if j < i {
         return -1;
     }
@@ -40,18 +41,19 @@ pub const fn catalogue_packed_upper_apply(_N: i64, i: i64, j: i64) -> i64 {
 
 /// Logical index `(i, j)` of a physical position.
 ///
-/// - `_N >= 1`
-/// - `0 <= flat < (_N*_N + _N) / 2`
-/// - result: `(i, j)`; `0 <= i < _N, 0 <= j < _N`
+/// - `N >= 1`
+/// - `0 <= flat < (N*N + N) / 2`
+/// - result: `(i, j)`; `0 <= i < N, 0 <= j < N`
 ///
-/// Assumes `8*_N*_N + 8*_N + 10 <= i64::MAX`.
+/// Assumes `8*N*N + 8*N + 10 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_packed_upper_inv(_N: i64, flat: i64) -> (i64, i64) {
+pub const fn catalogue_packed_upper_inv(N: i64, flat: i64) -> (i64, i64) {
+    let _ = N;
     let quotient = (isqrt_i64(8 * flat + 1) - 1) >> 1;
     (flat - ((quotient * (quotient + 1)) >> 1), quotient)
 }

@@ -26,6 +26,11 @@ int catalogue_skewed_apply(int M, int N, int i, int j) {
   return N * i + (i + j) % N;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_skewed_apply(int M, int N, ivec2 index) {
+  return catalogue_skewed_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -37,6 +42,13 @@ void catalogue_skewed_inv(int M, int N, int flat_v, out int i, out int j) {
   int flat_div_N = flat_v / N;
   i = flat_div_N;
   j = catalogue_skewed_floor_mod(flat_v - flat_div_N, N);
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_skewed_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_skewed_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_SKEWED_GLSL

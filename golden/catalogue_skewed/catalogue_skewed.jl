@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return N * i + (i + j) % N
 end
 
+function catalogue_skewed_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_skewed_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_skewed_inv(M, N, flat) -> (i, j)
 
@@ -35,6 +39,10 @@ Logical index (i, j) of a physical position.
 @inline function catalogue_skewed_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     flat_div_N = div(flat, N)
     return (flat_div_N, mod(flat - flat_div_N, N))
+end
+
+function catalogue_skewed_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_skewed_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueSkewed

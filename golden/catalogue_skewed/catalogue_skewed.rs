@@ -13,38 +13,40 @@ const fn floor_mod_i64(a: i64, b: i64) -> i64 {
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < N`
-/// - result: `0 <= result < _M*N`
+/// - result: `0 <= result < M*N`
 ///
-/// Assumes `_M*N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_skewed_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_skewed_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     N * i + (i + j) % N
 }
 
 /// Logical index `(i, j)` of a physical position.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= flat < _M*N`
-/// - result: `(i, j)`; `0 <= i < _M, 0 <= j < N`
+/// - `0 <= flat < M*N`
+/// - result: `(i, j)`; `0 <= i < M, 0 <= j < N`
 ///
-/// Assumes `_M*N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_skewed_inv(_M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn catalogue_skewed_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+    let _ = M;
     let flat_div_N = flat / N;
     (flat_div_N, floor_mod_i64(flat - flat_div_N, N))
 }

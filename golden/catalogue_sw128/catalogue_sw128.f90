@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 24
   !> @param j 0 <= j < 64
   !> @return 0 <= the result < 1536
-  pure elemental integer(int32) function catalogue_sw128_apply(i, j)
+  elemental integer(int32) function catalogue_sw128_apply(i, j)
     integer(int32), intent(in) :: i, j
     catalogue_sw128_apply = ieor(64_int32 * i + j, 8_int32 * iand(i, 7_int32))
   end function catalogue_sw128_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 1536
   !> @return 0 <= i < 24, 0 <= j < 64
-  pure elemental subroutine catalogue_sw128_inv(flat, i, j)
+  elemental subroutine catalogue_sw128_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(flat, 6)

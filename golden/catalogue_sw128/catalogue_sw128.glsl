@@ -15,6 +15,11 @@ int catalogue_sw128_apply(int i, int j) {
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_sw128_apply(ivec2 index) {
+  return catalogue_sw128_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 1536
 // Result: 0 <= i < 24, 0 <= j < 64
@@ -22,6 +27,13 @@ int catalogue_sw128_apply(int i, int j) {
 void catalogue_sw128_inv(int flat_v, out int i, out int j) {
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 3) & 0x38);
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_sw128_inv(int flat_v) {
+  ivec2 result;
+  catalogue_sw128_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_SW128_GLSL

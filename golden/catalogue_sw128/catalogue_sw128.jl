@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return xor(Ti(64) * i + j, Ti(8) * (i & Ti(7)))
 end
 
+catalogue_sw128_apply(i::Integer, j::Integer) = catalogue_sw128_apply(Int64(i), Int64(j))
+
 """
     catalogue_sw128_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function catalogue_sw128_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat >> 6, xor(flat & Ti(63), (flat >> 3) & Ti(56)))
 end
+
+catalogue_sw128_inv(flat::Integer) = catalogue_sw128_inv(Int64(flat))
 
 end # module CatalogueSw128

@@ -19,6 +19,11 @@ int catalogue_tenstorrent_apply(int M, int N, int i, int j) {
       + (j & 15);
 }
 
+// The same with (i, j) as a vector.
+int catalogue_tenstorrent_apply(int M, int N, ivec2 index) {
+  return catalogue_tenstorrent_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -33,6 +38,13 @@ void catalogue_tenstorrent_inv(int M, int N, int flat_v, out int i, out int j) {
   int total_2 = 32 * (flat_v % scaled >> 10) + (flat_div_16 & 0x10) + (flat_v & 15);
   i = total < M && total_2 < N ? total : -1;
   j = total < M && total_2 < N ? total_2 : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_tenstorrent_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_tenstorrent_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_TENSTORRENT_GLSL

@@ -22,6 +22,10 @@ Physical position of the logical index (i, j).
         16 * i + (j & 15)
 end
 
+function catalogue_tenstorrent_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_tenstorrent_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_tenstorrent_inv(M, N, flat) -> (i, j)
 
@@ -40,6 +44,10 @@ Logical index (i, j) of a physical position.
     total = 32 * div(flat, scaled) + ((flat >> 5) & 16) + (flat_div_16 & 15)
     total_2 = 32 * ((flat % scaled) >> 10) + (flat_div_16 & 16) + (flat & 15)
     return (total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1)
+end
+
+function catalogue_tenstorrent_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_tenstorrent_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueTenstorrent

@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < N`
-/// - result: `0 <= result < 1024*((_M - 1) / 32 + 1)*((N - 1) / 32 + 1)`
+/// - result: `0 <= result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)`
 ///
-/// Assumes `1024*_M*N + 2048*N + 1536*_M + 3071 <= i64::MAX`.
+/// Assumes `1024*M*N + 2048*N + 1536*M + 3071 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_tenstorrent_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_tenstorrent_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     1024 * ((N - 1) >> 5) * (i >> 5)
         + 512 * (j >> 5)
         + 256 * ((i >> 4) + (j >> 4))

@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
   !> @pre 2*K*N + 4*N + 3 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_vnni_apply(K, N, i, j)
+  elemental integer(int64) function catalogue_vnni_apply(K, N, i, j)
     integer(int64), intent(in) :: K, N, i, j
     associate (unused => K); end associate
     catalogue_vnni_apply = 2_int64 * (shifta(i, 1) * (N - 1_int64) + j) + i
@@ -28,7 +28,7 @@ contains
   !> @return -1 <= i < K, -1 <= j < N
   !> @pre 4*K*N + 8*N + 3 <= huge(0_int64)
   !> @pre 2*K*N*N + 4*N*N + N <= huge(0_int64)
-  pure elemental subroutine catalogue_vnni_inv(K, N, flat, i, j)
+  elemental subroutine catalogue_vnni_inv(K, N, flat, i, j)
     integer(int64), intent(in) :: K, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total

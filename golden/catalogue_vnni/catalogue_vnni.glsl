@@ -18,6 +18,11 @@ int catalogue_vnni_apply(int K, int N, int i, int j) {
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_vnni_apply(int K, int N, ivec2 index) {
+  return catalogue_vnni_apply(K, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // K >= 1
 // N >= 1
@@ -31,6 +36,13 @@ void catalogue_vnni_inv(int K, int N, int flat_v, out int i, out int j) {
   int total = 2 * quotient + (flat_v & 1);
   i = total < K ? total : -1;
   j = total < K ? (flat_v >> 1) - N * quotient : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_vnni_inv(int K, int N, int flat_v) {
+  ivec2 result;
+  catalogue_vnni_inv(K, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_VNNI_GLSL

@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return 2 * ((i >> 1) * (N - 1) + j) + i
 end
 
+function catalogue_vnni_apply(K::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_vnni_apply(Int64(K), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_vnni_inv(K, N, flat) -> (i, j)
 
@@ -37,6 +41,10 @@ Logical index (i, j) of a physical position.
     quotient = div(flat, 2 * N)
     total = 2 * quotient + (flat & 1)
     return (total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1)
+end
+
+function catalogue_vnni_inv(K::Integer, N::Integer, flat::Integer)
+    return catalogue_vnni_inv(Int64(K), Int64(N), Int64(flat))
 end
 
 end # module CatalogueVnni

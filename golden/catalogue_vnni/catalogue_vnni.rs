@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_K >= 1`
+/// - `K >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _K`
+/// - `0 <= i < K`
 /// - `0 <= j < N`
-/// - result: `0 <= result < 2*N*((_K - 1) / 2 + 1)`
+/// - result: `0 <= result < 2*N*((K - 1) / 2 + 1)`
 ///
-/// Assumes `2*_K*N + 4*N + 3 <= i64::MAX`.
+/// Assumes `2*K*N + 4*N + 3 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_vnni_apply(_K: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_vnni_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = K;
     2 * ((i >> 1) * (N - 1) + j) + i
 }
 

@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
   !> @pre 1024*M*N + 2048*N + 1280*M + 2559 <= huge(0_int64)
-  pure elemental integer(int64) function catalogue_xla_tiled_apply(M, N, i, j)
+  elemental integer(int64) function catalogue_xla_tiled_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
     catalogue_xla_tiled_apply = 1024_int64 &
@@ -30,7 +30,7 @@ contains
   !> @return -1 <= i < M, -1 <= j < N
   !> @pre 8192*M*N + 16384*M + 16384*N + 32783 <= huge(0_int64)
   !> @pre 131072*N + 262271 <= huge(0_int64)
-  pure elemental subroutine catalogue_xla_tiled_inv(M, N, flat, i, j)
+  elemental subroutine catalogue_xla_tiled_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, total_2

@@ -18,6 +18,11 @@ int catalogue_xla_tiled_apply(int M, int N, int i, int j) {
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
+// The same with (i, j) as a vector.
+int catalogue_xla_tiled_apply(int M, int N, ivec2 index) {
+  return catalogue_xla_tiled_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -32,6 +37,13 @@ void catalogue_xla_tiled_inv(int M, int N, int flat_v, out int i, out int j) {
   int total_2 = 128 * (flat_v % scaled >> 10) + ((flat_v >> 1) & 127);
   i = total < M && total_2 < N ? total : -1;
   j = total < M && total_2 < N ? total_2 : -1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 catalogue_xla_tiled_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  catalogue_xla_tiled_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_CATALOGUE_XLA_TILED_GLSL

@@ -22,6 +22,10 @@ Physical position of the logical index (i, j).
         i
 end
 
+function catalogue_xla_tiled_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return catalogue_xla_tiled_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     catalogue_xla_tiled_inv(M, N, flat) -> (i, j)
 
@@ -39,6 +43,10 @@ Logical index (i, j) of a physical position.
     total = 8 * div(flat, scaled) + ((flat >> 7) & 6) + (flat & 1)
     total_2 = 128 * ((flat % scaled) >> 10) + ((flat >> 1) & 127)
     return (total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1)
+end
+
+function catalogue_xla_tiled_inv(M::Integer, N::Integer, flat::Integer)
+    return catalogue_xla_tiled_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module CatalogueXlaTiled

@@ -4,20 +4,21 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `0 <= i < _M`
+/// - `0 <= i < M`
 /// - `0 <= j < N`
-/// - result: `0 <= result < 1024*((_M - 1) / 8 + 1)*((N - 1) / 128 + 1)`
+/// - result: `0 <= result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)`
 ///
-/// Assumes `1024*_M*N + 2048*N + 1280*_M + 2559 <= i64::MAX`.
+/// Assumes `1024*M*N + 2048*N + 1280*M + 2559 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_xla_tiled_apply(_M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn catalogue_xla_tiled_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = M;
     1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 0x7f) + i
 }
 

@@ -15,6 +15,11 @@ int col_2x3_apply(int i, int j) {
   return 2 * j + i;
 }
 
+// The same with (i, j) as a vector.
+int col_2x3_apply(ivec2 index) {
+  return col_2x3_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 6
 // Result: 0 <= i < 2, 0 <= j < 3
@@ -22,6 +27,13 @@ int col_2x3_apply(int i, int j) {
 void col_2x3_inv(int flat_v, out int i, out int j) {
   i = flat_v & 1;
   j = flat_v >> 1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 col_2x3_inv(int flat_v) {
+  ivec2 result;
+  col_2x3_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_COL_2X3_GLSL

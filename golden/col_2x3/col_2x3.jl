@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(2) * j + i
 end
 
+col_2x3_apply(i::Integer, j::Integer) = col_2x3_apply(Int64(i), Int64(j))
+
 """
     col_2x3_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function col_2x3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat & Ti(1), flat >> 1)
 end
+
+col_2x3_inv(flat::Integer) = col_2x3_inv(Int64(flat))
 
 end # module Col2x3

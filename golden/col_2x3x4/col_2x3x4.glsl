@@ -16,6 +16,11 @@ int col_2x3x4_apply(int i, int j, int k) {
   return 6 * k + 2 * j + i;
 }
 
+// The same with (i, j, k) as a vector.
+int col_2x3x4_apply(ivec3 index) {
+  return col_2x3x4_apply(index.x, index.y, index.z);
+}
+
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
@@ -24,6 +29,13 @@ void col_2x3x4_inv(int flat_v, out int i, out int j, out int k) {
   i = flat_v & 1;
   j = flat_v % 6 >> 1;
   k = flat_v / 6;
+}
+
+// The same with (i, j, k) as a vector.
+ivec3 col_2x3x4_inv(int flat_v) {
+  ivec3 result;
+  col_2x3x4_inv(flat_v, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_COL_2X3X4_GLSL

@@ -19,6 +19,10 @@ Physical position of the logical index (i, j, k).
     return Ti(6) * k + Ti(2) * j + i
 end
 
+function col_2x3x4_apply(i::Integer, j::Integer, k::Integer)
+    return col_2x3x4_apply(Int64(i), Int64(j), Int64(k))
+end
+
 """
     col_2x3x4_inv(flat) -> (i, j, k)
 
@@ -30,5 +34,7 @@ Logical index (i, j, k) of a physical position.
 @inline function col_2x3x4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat & Ti(1), (flat % Ti(6)) >> 1, div(flat, Ti(6)))
 end
+
+col_2x3x4_inv(flat::Integer) = col_2x3x4_inv(Int64(flat))
 
 end # module Col2x3x4

@@ -15,6 +15,11 @@ int col_3x4_apply(int i, int j) {
   return 3 * j + i;
 }
 
+// The same with (i, j) as a vector.
+int col_3x4_apply(ivec2 index) {
+  return col_3x4_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 12
 // Result: 0 <= i < 3, 0 <= j < 4
@@ -22,6 +27,13 @@ int col_3x4_apply(int i, int j) {
 void col_3x4_inv(int flat_v, out int i, out int j) {
   i = flat_v % 3;
   j = flat_v / 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 col_3x4_inv(int flat_v) {
+  ivec2 result;
+  col_3x4_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_COL_3X4_GLSL

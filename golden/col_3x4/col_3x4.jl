@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(3) * j + i
 end
 
+col_3x4_apply(i::Integer, j::Integer) = col_3x4_apply(Int64(i), Int64(j))
+
 """
     col_3x4_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function col_3x4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat % Ti(3), div(flat, Ti(3)))
 end
+
+col_3x4_inv(flat::Integer) = col_3x4_inv(Int64(flat))
 
 end # module Col3x4

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 4
   !> @param j 0 <= j < 4
   !> @return 0 <= the result < 16
-  pure elemental integer(int32) function col_4x4_apply(i, j)
+  elemental integer(int32) function col_4x4_apply(i, j)
     integer(int32), intent(in) :: i, j
     col_4x4_apply = 4_int32 * j + i
   end function col_4x4_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 16
   !> @return 0 <= i < 4, 0 <= j < 4
-  pure elemental subroutine col_4x4_inv(flat, i, j)
+  elemental subroutine col_4x4_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = iand(flat, 3_int32)

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 3
   !> @param j 0 <= j < 4
   !> @return -1 <= the result < 10
-  pure elemental integer(int32) function expandby_10_apply(i, j)
+  elemental integer(int32) function expandby_10_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total
     total = 4_int32 * i + j
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 10
   !> @return 0 <= i < 3, 0 <= j < 4
-  pure elemental subroutine expandby_10_inv(flat, i, j)
+  elemental subroutine expandby_10_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(flat, 2)

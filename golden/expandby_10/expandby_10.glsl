@@ -16,6 +16,11 @@ int expandby_10_apply(int i, int j) {
   return total <= 9 ? total : -1;
 }
 
+// The same with (i, j) as a vector.
+int expandby_10_apply(ivec2 index) {
+  return expandby_10_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 10
 // Result: 0 <= i < 3, 0 <= j < 4
@@ -23,6 +28,13 @@ int expandby_10_apply(int i, int j) {
 void expandby_10_inv(int flat_v, out int i, out int j) {
   i = flat_v >> 2;
   j = flat_v & 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 expandby_10_inv(int flat_v) {
+  ivec2 result;
+  expandby_10_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_EXPANDBY_10_GLSL

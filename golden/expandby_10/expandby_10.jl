@@ -19,6 +19,8 @@ Physical position of the logical index (i, j); -1 where it is masked.
     return total <= 9 ? total : Ti(-1)
 end
 
+expandby_10_apply(i::Integer, j::Integer) = expandby_10_apply(Int64(i), Int64(j))
+
 """
     expandby_10_inv(flat) -> (i, j)
 
@@ -30,5 +32,7 @@ Logical index (i, j) of a physical position.
 @inline function expandby_10_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat >> 2, flat & Ti(3))
 end
+
+expandby_10_inv(flat::Integer) = expandby_10_inv(Int64(flat))
 
 end # module Expandby10

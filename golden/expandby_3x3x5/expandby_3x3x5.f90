@@ -16,7 +16,7 @@ contains
   !> @param m 0 <= m < 2
   !> @param n 0 <= n < 2
   !> @return -1 <= the result < 45
-  pure elemental integer(int32) function expandby_3x3x5_apply(i, j, k, l, m, n)
+  elemental integer(int32) function expandby_3x3x5_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
     integer(int32) :: total
     total = 2_int32 * k + n
@@ -28,7 +28,7 @@ contains
   !> Logical index (i, j, k, l, m, n) of a physical position.
   !> @param flat 0 <= flat < 45
   !> @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
-  pure elemental subroutine expandby_3x3x5_inv(flat, i, j, k, l, m, n)
+  elemental subroutine expandby_3x3x5_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     integer(int32) :: rest, flat_mod_5

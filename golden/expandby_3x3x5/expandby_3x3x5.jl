@@ -25,6 +25,11 @@ Physical position of the logical index (i, j, k, l, m, n); -1 where it is masked
         Ti(30) * i + Ti(15) * l + Ti(10) * j + Ti(5) * m + total : Ti(-1)
 end
 
+function expandby_3x3x5_apply(i::Integer, j::Integer, k::Integer, l::Integer, m::Integer,
+    n::Integer)
+    return expandby_3x3x5_apply(Int64(i), Int64(j), Int64(k), Int64(l), Int64(m), Int64(n))
+end
+
 """
     expandby_3x3x5_inv(flat) -> (i, j, k, l, m, n)
 
@@ -39,5 +44,7 @@ Logical index (i, j, k, l, m, n) of a physical position.
     return (div(flat, Ti(30)), rest >> 1, flat_mod_5 >> 1, div(flat, Ti(15)) & Ti(1),
         rest & Ti(1), flat_mod_5 & Ti(1))
 end
+
+expandby_3x3x5_inv(flat::Integer) = expandby_3x3x5_inv(Int64(flat))
 
 end # module Expandby3x3x5

@@ -14,7 +14,7 @@ contains
   !> @param k 0 <= k < 2
   !> @param l 0 <= l < 2
   !> @return -1 <= the result < 35
-  pure elemental integer(int32) function expandby_5x7_apply(i, j, k, l)
+  elemental integer(int32) function expandby_5x7_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
     integer(int32) :: total
     total = 2_int32 * j + l
@@ -25,7 +25,7 @@ contains
   !> Logical index (i, j, k, l) of a physical position.
   !> @param flat 0 <= flat < 35
   !> @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
-  pure elemental subroutine expandby_5x7_inv(flat, i, j, k, l)
+  elemental subroutine expandby_5x7_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_mod_7

@@ -18,6 +18,11 @@ int expandby_5x7_apply(int i, int j, int k, int l) {
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
+// The same with (i, j, k, l) as a vector.
+int expandby_5x7_apply(ivec4 index) {
+  return expandby_5x7_apply(index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 35
 // Result: 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
@@ -28,6 +33,13 @@ void expandby_5x7_inv(int flat_v, out int i, out int j, out int k, out int l) {
   j = flat_mod_7 >> 1;
   k = flat_v / 7 & 1;
   l = flat_mod_7 & 1;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 expandby_5x7_inv(int flat_v) {
+  ivec4 result;
+  expandby_5x7_inv(flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_EXPANDBY_5X7_GLSL

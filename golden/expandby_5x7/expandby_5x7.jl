@@ -22,6 +22,10 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
     return Ti(2) * i + k <= 4 && total <= 6 ? Ti(14) * i + Ti(7) * k + total : Ti(-1)
 end
 
+function expandby_5x7_apply(i::Integer, j::Integer, k::Integer, l::Integer)
+    return expandby_5x7_apply(Int64(i), Int64(j), Int64(k), Int64(l))
+end
+
 """
     Expandby5x7View(data)
 
@@ -72,5 +76,7 @@ Logical index (i, j, k, l) of a physical position.
     return (div(flat, Ti(14)), flat_mod_7 >> 1, div(flat, Ti(7)) & Ti(1),
         flat_mod_7 & Ti(1))
 end
+
+expandby_5x7_inv(flat::Integer) = expandby_5x7_inv(Int64(flat))
 
 end # module Expandby5x7

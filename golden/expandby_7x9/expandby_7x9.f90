@@ -14,7 +14,7 @@ contains
   !> @param k 0 <= k < 4
   !> @param l 0 <= l < 4
   !> @return -1 <= the result < 63
-  pure elemental integer(int32) function expandby_7x9_apply(i, j, k, l)
+  elemental integer(int32) function expandby_7x9_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
     integer(int32) :: total
     total = 4_int32 * j + l
@@ -25,7 +25,7 @@ contains
   !> Logical index (i, j, k, l) of a physical position.
   !> @param flat 0 <= flat < 63
   !> @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
-  pure elemental subroutine expandby_7x9_inv(flat, i, j, k, l)
+  elemental subroutine expandby_7x9_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_mod_9

@@ -18,6 +18,11 @@ int expandby_7x9_apply(int i, int j, int k, int l) {
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
 
+// The same with (i, j, k, l) as a vector.
+int expandby_7x9_apply(ivec4 index) {
+  return expandby_7x9_apply(index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 63
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
@@ -28,6 +33,13 @@ void expandby_7x9_inv(int flat_v, out int i, out int j, out int k, out int l) {
   j = flat_mod_9 >> 2;
   k = flat_v / 9 & 3;
   l = flat_mod_9 & 3;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 expandby_7x9_inv(int flat_v) {
+  ivec4 result;
+  expandby_7x9_inv(flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_EXPANDBY_7X9_GLSL

@@ -22,6 +22,10 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
     return Ti(4) * i + k <= 6 && total <= 8 ? Ti(36) * i + Ti(9) * k + total : Ti(-1)
 end
 
+function expandby_7x9_apply(i::Integer, j::Integer, k::Integer, l::Integer)
+    return expandby_7x9_apply(Int64(i), Int64(j), Int64(k), Int64(l))
+end
+
 """
     expandby_7x9_inv(flat) -> (i, j, k, l)
 
@@ -35,5 +39,7 @@ Logical index (i, j, k, l) of a physical position.
     return (div(flat, Ti(36)), flat_mod_9 >> 2, div(flat, Ti(9)) & Ti(3),
         flat_mod_9 & Ti(3))
 end
+
+expandby_7x9_inv(flat::Integer) = expandby_7x9_inv(Int64(flat))
 
 end # module Expandby7x9

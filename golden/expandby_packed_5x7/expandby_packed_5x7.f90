@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 6
   !> @param j 0 <= j < 8
   !> @return -1 <= the result < 35
-  pure elemental integer(int32) function expandby_packed_5x7_apply(i, j)
+  elemental integer(int32) function expandby_packed_5x7_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: j_div_4, total
     j_div_4 = shifta(j, 2)
@@ -24,7 +24,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 35
   !> @return 0 <= i < 6, 0 <= j < 8
-  pure elemental subroutine expandby_packed_5x7_inv(flat, i, j)
+  elemental subroutine expandby_packed_5x7_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_mod_7, flat_mod_7_div_2

@@ -17,6 +17,11 @@ int expandby_packed_5x7_apply(int i, int j) {
   return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
+// The same with (i, j) as a vector.
+int expandby_packed_5x7_apply(ivec2 index) {
+  return expandby_packed_5x7_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 35
 // Result: 0 <= i < 6, 0 <= j < 8
@@ -26,6 +31,13 @@ void expandby_packed_5x7_inv(int flat_v, out int i, out int j) {
   int flat_mod_7_div_2 = flat_mod_7 >> 1;
   i = 2 * (flat_v / 14) + (flat_mod_7_div_2 & 1);
   j = 4 * (flat_v / 7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1);
+}
+
+// The same with (i, j) as a vector.
+ivec2 expandby_packed_5x7_inv(int flat_v) {
+  ivec2 result;
+  expandby_packed_5x7_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_EXPANDBY_PACKED_5X7_GLSL

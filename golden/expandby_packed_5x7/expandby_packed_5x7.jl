@@ -21,6 +21,10 @@ Physical position of the logical index (i, j); -1 where it is masked.
         Ti(14) * (i >> 1) + total - j_div_4 : Ti(-1)
 end
 
+function expandby_packed_5x7_apply(i::Integer, j::Integer)
+    return expandby_packed_5x7_apply(Int64(i), Int64(j))
+end
+
 """
     expandby_packed_5x7_inv(flat) -> (i, j)
 
@@ -36,5 +40,7 @@ Logical index (i, j) of a physical position.
         Ti(4) * (div(flat, Ti(7)) & Ti(1)) + (flat_mod_7_div_2 & Ti(2)) +
             (flat_mod_7 & Ti(1)))
 end
+
+expandby_packed_5x7_inv(flat::Integer) = expandby_packed_5x7_inv(Int64(flat))
 
 end # module ExpandbyPacked5x7

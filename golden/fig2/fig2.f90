@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 6
   !> @param j 0 <= j < 4
   !> @return 0 <= the result < 24
-  pure elemental integer(int32) function fig2_apply(i, j)
+  elemental integer(int32) function fig2_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total
     total = 4_int32 * i + j
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 24
   !> @return 0 <= i < 6, 0 <= j < 4
-  pure elemental subroutine fig2_inv(flat, i, j)
+  elemental subroutine fig2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_6, total

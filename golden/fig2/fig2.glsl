@@ -16,6 +16,11 @@ int fig2_apply(int i, int j) {
   return 18 * ((total + 6) / 12) - total + 5;
 }
 
+// The same with (i, j) as a vector.
+int fig2_apply(ivec2 index) {
+  return fig2_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 6, 0 <= j < 4
@@ -25,6 +30,13 @@ void fig2_inv(int flat_v, out int i, out int j) {
   int total = 6 * (flat_v / 12 + flat_div_6) - flat_v + 5;
   i = 3 * (flat_div_6 & 1) + (total >> 2);
   j = total & 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 fig2_inv(int flat_v) {
+  ivec2 result;
+  fig2_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_FIG2_GLSL

@@ -19,6 +19,8 @@ Physical position of the logical index (i, j).
     return Ti(18) * div(total + Ti(6), Ti(12)) - total + Ti(5)
 end
 
+fig2_apply(i::Integer, j::Integer) = fig2_apply(Int64(i), Int64(j))
+
 """
     fig2_inv(flat) -> (i, j)
 
@@ -32,5 +34,7 @@ Logical index (i, j) of a physical position.
     total = Ti(6) * (div(flat, Ti(12)) + flat_div_6) - flat + Ti(5)
     return (Ti(3) * (flat_div_6 & Ti(1)) + (total >> 2), total & Ti(3))
 end
+
+fig2_inv(flat::Integer) = fig2_inv(Int64(flat))
 
 end # module Fig2

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 6
   !> @param j 0 <= j < 6
   !> @return 0 <= the result < 36
-  pure elemental integer(int32) function fig6_mid_apply(i, j)
+  elemental integer(int32) function fig6_mid_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: scaled
     scaled = 3_int32 * i
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 36
   !> @return 0 <= i < 6, 0 <= j < 6
-  pure elemental subroutine fig6_mid_inv(flat, i, j)
+  elemental subroutine fig6_mid_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_3, flat_div_9

@@ -16,6 +16,11 @@ int fig6_mid_apply(int i, int j) {
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
 
+// The same with (i, j) as a vector.
+int fig6_mid_apply(ivec2 index) {
+  return fig6_mid_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
@@ -25,6 +30,13 @@ void fig6_mid_inv(int flat_v, out int i, out int j) {
   int flat_div_9 = flat_v / 9;
   i = 3 * (flat_v / 18 - flat_div_9) + flat_div_3;
   j = 3 * ((flat_div_9 & 1) - flat_div_3) + flat_v;
+}
+
+// The same with (i, j) as a vector.
+ivec2 fig6_mid_inv(int flat_v) {
+  ivec2 result;
+  fig6_mid_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_FIG6_MID_GLSL

@@ -19,6 +19,8 @@ Physical position of the logical index (i, j).
     return scaled + Ti(9) * (scaled >> 3) + (j < 3 ? j : j + Ti(6))
 end
 
+fig6_mid_apply(i::Integer, j::Integer) = fig6_mid_apply(Int64(i), Int64(j))
+
 """
     fig6_mid_inv(flat) -> (i, j)
 
@@ -33,5 +35,7 @@ Logical index (i, j) of a physical position.
     return (Ti(3) * (div(flat, Ti(18)) - flat_div_9) + flat_div_3,
         Ti(3) * ((flat_div_9 & Ti(1)) - flat_div_3) + flat)
 end
+
+fig6_mid_inv(flat::Integer) = fig6_mid_inv(Int64(flat))
 
 end # module Fig6Mid

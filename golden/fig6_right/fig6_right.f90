@@ -13,7 +13,7 @@ contains
   !> @param i 0 <= i < 6
   !> @param j 0 <= j < 6
   !> @return 0 <= the result < 36
-  pure elemental integer(int32) function fig6_right_apply(i, j)
+  elemental integer(int32) function fig6_right_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, choice, quotient
     total = mod(i, 3_int32) + mod(j, 3_int32)
@@ -26,7 +26,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 36
   !> @return 0 <= i < 6, 0 <= j < 6
-  pure elemental subroutine fig6_right_inv(flat, i, j)
+  elemental subroutine fig6_right_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_mod_9, choice, root, total, quotient, total_2
@@ -42,7 +42,7 @@ contains
         + merge(total_2 - choice - 1_int32, choice - total_2 + 3_int32, flat_mod_9 <= 5_int32)
   end subroutine fig6_right_inv
 
-  pure elemental integer(int32) function isqrt_int32(n)
+  elemental integer(int32) function isqrt_int32(n)
     integer(int32), intent(in) :: n
     integer(int32) :: rest, root, bit
     rest = n

@@ -33,6 +33,11 @@ int fig6_right_apply(int i, int j) {
   return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
 }
 
+// The same with (i, j) as a vector.
+int fig6_right_apply(ivec2 index) {
+  return fig6_right_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
@@ -46,6 +51,13 @@ void fig6_right_inv(int flat_v, out int i, out int j) {
   int total_2 = total + quotient;
   i = 3 * (flat_v / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2);
   j = 3 * (flat_v / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3);
+}
+
+// The same with (i, j) as a vector.
+ivec2 fig6_right_inv(int flat_v) {
+  ivec2 result;
+  fig6_right_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_FIG6_RIGHT_GLSL

@@ -22,6 +22,8 @@ Physical position of the logical index (i, j).
         (total <= 2 ? quotient : Ti(6) - quotient)
 end
 
+fig6_right_apply(i::Integer, j::Integer) = fig6_right_apply(Int64(i), Int64(j))
+
 """
     fig6_right_inv(flat) -> (i, j)
 
@@ -42,5 +44,7 @@ Logical index (i, j) of a physical position.
         Ti(3) * div(flat, Ti(18)) +
             (flat_mod_9 <= 5 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(3)))
 end
+
+fig6_right_inv(flat::Integer) = fig6_right_inv(Int64(flat))
 
 end # module Fig6Right

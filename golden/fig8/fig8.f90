@@ -15,7 +15,7 @@ contains
   !> @param l 0 <= l < 2
   !> @param m 0 <= m < 2
   !> @return 0 <= the result < 32
-  pure elemental integer(int32) function fig8_apply(i, j, k, l, m)
+  elemental integer(int32) function fig8_apply(i, j, k, l, m)
     integer(int32), intent(in) :: i, j, k, l, m
     fig8_apply = 16_int32 * m + 8_int32 * j + 4_int32 * l + 2_int32 * k + i
   end function fig8_apply
@@ -23,7 +23,7 @@ contains
   !> Logical index (i, j, k, l, m) of a physical position.
   !> @param flat 0 <= flat < 32
   !> @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
-  pure elemental subroutine fig8_inv(flat, i, j, k, l, m)
+  elemental subroutine fig8_inv(flat, i, j, k, l, m)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m
     i = iand(flat, 1_int32)

@@ -22,6 +22,10 @@ Physical position of the logical index (i, j, k, l, m).
     return Ti(16) * m + Ti(8) * j + Ti(4) * l + Ti(2) * k + i
 end
 
+function fig8_apply(i::Integer, j::Integer, k::Integer, l::Integer, m::Integer)
+    return fig8_apply(Int64(i), Int64(j), Int64(k), Int64(l), Int64(m))
+end
+
 """
     fig8_inv(flat) -> (i, j, k, l, m)
 
@@ -34,5 +38,7 @@ Logical index (i, j, k, l, m) of a physical position.
     return (flat & Ti(1), (flat >> 3) & Ti(1), (flat >> 1) & Ti(1), (flat >> 2) & Ti(1),
         flat >> 4)
 end
+
+fig8_inv(flat::Integer) = fig8_inv(Int64(flat))
 
 end # module Fig8

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 12
   !> @param j 0 <= j < 5
   !> @return 0 <= the result < 60
-  pure elemental integer(int32) function grouped_pid_12_5_3_apply(i, j)
+  elemental integer(int32) function grouped_pid_12_5_3_apply(i, j)
     integer(int32), intent(in) :: i, j
     grouped_pid_12_5_3_apply = 12_int32 * (i / 3_int32) + 3_int32 * j + i
   end function grouped_pid_12_5_3_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 60
   !> @return 0 <= i < 12, 0 <= j < 5
-  pure elemental subroutine grouped_pid_12_5_3_inv(flat, i, j)
+  elemental subroutine grouped_pid_12_5_3_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_3

@@ -15,6 +15,11 @@ int grouped_pid_12_5_3_apply(int i, int j) {
   return 12 * (i / 3) + 3 * j + i;
 }
 
+// The same with (i, j) as a vector.
+int grouped_pid_12_5_3_apply(ivec2 index) {
+  return grouped_pid_12_5_3_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 60
 // Result: 0 <= i < 12, 0 <= j < 5
@@ -23,6 +28,13 @@ void grouped_pid_12_5_3_inv(int flat_v, out int i, out int j) {
   int flat_div_3 = flat_v / 3;
   i = 3 * (flat_v / 15 - flat_div_3) + flat_v;
   j = flat_div_3 % 5;
+}
+
+// The same with (i, j) as a vector.
+ivec2 grouped_pid_12_5_3_inv(int flat_v) {
+  ivec2 result;
+  grouped_pid_12_5_3_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_GROUPED_PID_12_5_3_GLSL

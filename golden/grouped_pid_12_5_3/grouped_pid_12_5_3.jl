@@ -18,6 +18,10 @@ Physical position of the logical index (i, j).
     return Ti(12) * div(i, Ti(3)) + Ti(3) * j + i
 end
 
+function grouped_pid_12_5_3_apply(i::Integer, j::Integer)
+    return grouped_pid_12_5_3_apply(Int64(i), Int64(j))
+end
+
 """
     grouped_pid_12_5_3_inv(flat) -> (i, j)
 
@@ -30,5 +34,7 @@ Logical index (i, j) of a physical position.
     flat_div_3 = div(flat, Ti(3))
     return (Ti(3) * (div(flat, Ti(15)) - flat_div_3) + flat, flat_div_3 % Ti(5))
 end
+
+grouped_pid_12_5_3_inv(flat::Integer) = grouped_pid_12_5_3_inv(Int64(flat))
 
 end # module GroupedPid1253

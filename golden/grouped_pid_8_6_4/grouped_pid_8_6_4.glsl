@@ -15,6 +15,11 @@ int grouped_pid_8_6_4_apply(int i, int j) {
   return 20 * (i >> 2) + 4 * j + i;
 }
 
+// The same with (i, j) as a vector.
+int grouped_pid_8_6_4_apply(ivec2 index) {
+  return grouped_pid_8_6_4_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 48
 // Result: 0 <= i < 8, 0 <= j < 6
@@ -22,6 +27,13 @@ int grouped_pid_8_6_4_apply(int i, int j) {
 void grouped_pid_8_6_4_inv(int flat_v, out int i, out int j) {
   i = 4 * (flat_v / 24) + (flat_v & 3);
   j = flat_v % 24 >> 2;
+}
+
+// The same with (i, j) as a vector.
+ivec2 grouped_pid_8_6_4_inv(int flat_v) {
+  ivec2 result;
+  grouped_pid_8_6_4_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_GROUPED_PID_8_6_4_GLSL

@@ -18,6 +18,10 @@ Physical position of the logical index (i, j).
     return Ti(20) * (i >> 2) + Ti(4) * j + i
 end
 
+function grouped_pid_8_6_4_apply(i::Integer, j::Integer)
+    return grouped_pid_8_6_4_apply(Int64(i), Int64(j))
+end
+
 """
     grouped_pid_8_6_4_inv(flat) -> (i, j)
 
@@ -29,5 +33,7 @@ Logical index (i, j) of a physical position.
 @inline function grouped_pid_8_6_4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (Ti(4) * div(flat, Ti(24)) + (flat & Ti(3)), (flat % Ti(24)) >> 2)
 end
+
+grouped_pid_8_6_4_inv(flat::Integer) = grouped_pid_8_6_4_inv(Int64(flat))
 
 end # module GroupedPid864

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 8
   !> @param j 0 <= j < 6
   !> @return 0 <= the result < 48
-  pure elemental integer(int32) function grouped_pid_8_6_8_apply(i, j)
+  elemental integer(int32) function grouped_pid_8_6_8_apply(i, j)
     integer(int32), intent(in) :: i, j
     grouped_pid_8_6_8_apply = 8_int32 * j + i
   end function grouped_pid_8_6_8_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 48
   !> @return 0 <= i < 8, 0 <= j < 6
-  pure elemental subroutine grouped_pid_8_6_8_inv(flat, i, j)
+  elemental subroutine grouped_pid_8_6_8_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = iand(flat, 7_int32)

@@ -15,6 +15,11 @@ int grouped_pid_8_6_8_apply(int i, int j) {
   return 8 * j + i;
 }
 
+// The same with (i, j) as a vector.
+int grouped_pid_8_6_8_apply(ivec2 index) {
+  return grouped_pid_8_6_8_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 48
 // Result: 0 <= i < 8, 0 <= j < 6
@@ -22,6 +27,13 @@ int grouped_pid_8_6_8_apply(int i, int j) {
 void grouped_pid_8_6_8_inv(int flat_v, out int i, out int j) {
   i = flat_v & 7;
   j = flat_v >> 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 grouped_pid_8_6_8_inv(int flat_v) {
+  ivec2 result;
+  grouped_pid_8_6_8_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_GROUPED_PID_8_6_8_GLSL

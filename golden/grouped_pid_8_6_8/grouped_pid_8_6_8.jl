@@ -18,6 +18,10 @@ Physical position of the logical index (i, j).
     return Ti(8) * j + i
 end
 
+function grouped_pid_8_6_8_apply(i::Integer, j::Integer)
+    return grouped_pid_8_6_8_apply(Int64(i), Int64(j))
+end
+
 """
     grouped_pid_8_6_8_inv(flat) -> (i, j)
 
@@ -29,5 +33,7 @@ Logical index (i, j) of a physical position.
 @inline function grouped_pid_8_6_8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat & Ti(7), flat >> 3)
 end
+
+grouped_pid_8_6_8_inv(flat::Integer) = grouped_pid_8_6_8_inv(Int64(flat))
 
 end # module GroupedPid868

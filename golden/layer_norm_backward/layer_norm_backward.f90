@@ -19,7 +19,7 @@ contains
   !> @pre mod(N, B) == 0
   !> @pre M*N + B - N <= huge(0_int64)
   !> @note Renamed: lock is lock_v here
-  pure elemental subroutine layer_norm_backward(M, N, B, pid, lock_v, column, x, partial, block_v)
+  elemental subroutine layer_norm_backward(M, N, B, pid, lock_v, column, x, partial, block_v)
     integer(int64), intent(in) :: M, N, B, pid, lock_v, column
     integer(int64), intent(out) :: x, partial, block_v
     associate (unused => M); end associate

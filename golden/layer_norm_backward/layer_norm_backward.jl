@@ -6,7 +6,7 @@ module LayerNormBackward
 export layer_norm_backward
 
 """
-    layer_norm_backward(M, N, B, pid, lock, column) -> (x, partial, block)
+    layer_norm_backward(M, N, B, pid, lock, column) -> (; x, partial, block)
 
 The indices at (pid, lock, column).
 
@@ -21,8 +21,14 @@ The indices at (pid, lock, column).
 - Assumes `M*N + B - N <= typemax(Int64)`
 """
 @inline function layer_norm_backward(M::Int64, N::Int64, B::Int64, pid::Int64, lock::Int64,
-    column::Int64)::NTuple{3, Int64}
-    return (N * pid + column, N * lock + column, column)
+    column::Int64)::NamedTuple{(:x, :partial, :block), NTuple{3, Int64}}
+    return (x = N * pid + column, partial = N * lock + column, block = column)
+end
+
+function layer_norm_backward(M::Integer, N::Integer, B::Integer, pid::Integer,
+    lock::Integer, column::Integer)
+    return layer_norm_backward(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(lock),
+        Int64(column))
 end
 
 end # module LayerNormBackward

@@ -14,8 +14,8 @@
  * @param {number} pid 0 <= pid < _M
  * @param {number} lock 0 <= lock < _M
  * @param {number} column 0 <= column < _B
- * @returns {[x: number, partial: number, block: number]} 0 <= x < _M*N + _B - N, 0 <= partial < _M*N + _B - N, 0 <= block < _B
+ * @returns {{ x: number; partial: number; block: number }} 0 <= x < _M*N + _B - N, 0 <= partial < _M*N + _B - N, 0 <= block < _B
  */
 export function layer_norm_backward(_M, N, _B, pid, lock, column) {
-  return [N * pid + column, N * lock + column, column];
+  return { x: N * pid + column, partial: N * lock + column, block: column };
 }

@@ -4,10 +4,20 @@
 layer_norm_backward(M, N, B, pid, lock, column)
 """
 
+from typing import NamedTuple
+
+
+class LayerNormBackwardResult(NamedTuple):
+    """The results of layer_norm_backward."""
+
+    x: int
+    partial: int
+    block: int
+
 
 def layer_norm_backward(
     M: int, N: int, B: int, pid: int, lock: int, column: int
-) -> tuple[int, int, int]:
+) -> LayerNormBackwardResult:
     """The indices at (pid, lock, column).
 
     Args:
@@ -23,4 +33,4 @@ def layer_norm_backward(
 
     Assumes N % B == 0.
     """
-    return N * pid + column, N * lock + column, column
+    return LayerNormBackwardResult(x=N * pid + column, partial=N * lock + column, block=column)

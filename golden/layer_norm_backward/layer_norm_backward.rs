@@ -2,29 +2,44 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 
+/// The results of [`layer_norm_backward`].
+// Not every program reads all of them.
+#[allow(dead_code)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LayerNormBackwardResult {
+    pub x: i64,
+    pub partial: i64,
+    pub block: i64,
+}
+
 /// The indices at `(pid, lock, column)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
-/// - `_B >= 1`
-/// - `0 <= pid < _M`
-/// - `0 <= lock < _M`
-/// - `0 <= column < _B`
-/// - result: `(x, partial, block)`; `0 <= x < _M*N + _B - N, 0 <= partial < _M*N + _B - N, 0 <= block < _B`
+/// - `B >= 1`
+/// - `0 <= pid < M`
+/// - `0 <= lock < M`
+/// - `0 <= column < B`
+/// - result: `0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B`
 ///
-/// Assumes `N % _B == 0`.
-/// Assumes `_M*N + _B - N <= i64::MAX`.
+/// Assumes `N % B == 0`.
+/// Assumes `M*N + B - N <= i64::MAX`.
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
 pub const fn layer_norm_backward(
-    _M: i64,
+    M: i64,
     N: i64,
-    _B: i64,
+    B: i64,
     pid: i64,
     lock: i64,
     column: i64,
-) -> (i64, i64, i64) {
-    (N * pid + column, N * lock + column, column)
+) -> LayerNormBackwardResult {
+    let _ = (M, B);
+    LayerNormBackwardResult {
+        x: N * pid + column,
+        partial: N * lock + column,
+        block: column,
+    }
 }

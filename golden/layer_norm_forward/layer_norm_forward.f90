@@ -18,7 +18,7 @@ contains
   !> @return 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
   !> @pre mod(N, B) == 0
   !> @pre M*N <= huge(0_int64)
-  pure elemental subroutine layer_norm_forward(M, N, B, pid, k, column, x, weight, mean)
+  elemental subroutine layer_norm_forward(M, N, B, pid, k, column, x, weight, mean)
     integer(int64), intent(in) :: M, N, B, pid, k, column
     integer(int64), intent(out) :: x, weight, mean
     integer(int64) :: scaled

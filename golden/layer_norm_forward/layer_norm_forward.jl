@@ -6,7 +6,7 @@ module LayerNormForward
 export layer_norm_forward
 
 """
-    layer_norm_forward(M, N, B, pid, k, column) -> (x, weight, mean)
+    layer_norm_forward(M, N, B, pid, k, column) -> (; x, weight, mean)
 
 The indices at (pid, k, column).
 
@@ -21,9 +21,15 @@ The indices at (pid, k, column).
 - Assumes `M*N <= typemax(Int64)`
 """
 @inline function layer_norm_forward(M::Int64, N::Int64, B::Int64, pid::Int64, k::Int64,
-    column::Int64)::NTuple{3, Int64}
+    column::Int64)::NamedTuple{(:x, :weight, :mean), NTuple{3, Int64}}
     scaled = B * k
-    return (scaled + N * pid + column, scaled + column, pid)
+    return (x = scaled + N * pid + column, weight = scaled + column, mean = pid)
+end
+
+function layer_norm_forward(M::Integer, N::Integer, B::Integer, pid::Integer, k::Integer,
+    column::Integer)
+    return layer_norm_forward(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(k),
+        Int64(column))
 end
 
 end # module LayerNormForward

@@ -14,9 +14,9 @@
  * @param {number} pid 0 <= pid < _M
  * @param {number} k 0 <= k < Math.floor(N / B)
  * @param {number} column 0 <= column < B
- * @returns {[x: number, weight: number, mean: number]} 0 <= x < _M*N, 0 <= weight < N, 0 <= mean < _M
+ * @returns {{ x: number; weight: number; mean: number }} 0 <= x < _M*N, 0 <= weight < N, 0 <= mean < _M
  */
 export function layer_norm_forward(_M, N, B, pid, k, column) {
   const scaled = B * k;
-  return [scaled + N * pid + column, scaled + column, pid];
+  return { x: scaled + N * pid + column, weight: scaled + column, mean: pid };
 }

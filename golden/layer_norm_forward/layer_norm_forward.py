@@ -4,10 +4,20 @@
 layer_norm_forward(M, N, B, pid, k, column)
 """
 
+from typing import NamedTuple
+
+
+class LayerNormForwardResult(NamedTuple):
+    """The results of layer_norm_forward."""
+
+    x: int
+    weight: int
+    mean: int
+
 
 def layer_norm_forward(
     M: int, N: int, B: int, pid: int, k: int, column: int
-) -> tuple[int, int, int]:
+) -> LayerNormForwardResult:
     """The indices at (pid, k, column).
 
     Args:
@@ -24,4 +34,4 @@ def layer_norm_forward(
     Assumes N % B == 0.
     """
     scaled = B * k
-    return scaled + N * pid + column, scaled + column, pid
+    return LayerNormForwardResult(x=scaled + N * pid + column, weight=scaled + column, mean=pid)

@@ -2,30 +2,45 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 
+/// The results of [`layer_norm_forward`].
+// Not every program reads all of them.
+#[allow(dead_code)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LayerNormForwardResult {
+    pub x: i64,
+    pub weight: i64,
+    pub mean: i64,
+}
+
 /// The indices at `(pid, k, column)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
 /// - `B >= 1`
-/// - `0 <= pid < _M`
+/// - `0 <= pid < M`
 /// - `0 <= k < N / B`
 /// - `0 <= column < B`
-/// - result: `(x, weight, mean)`; `0 <= x < _M*N, 0 <= weight < N, 0 <= mean < _M`
+/// - result: `0 <= x < M*N, 0 <= weight < N, 0 <= mean < M`
 ///
 /// Assumes `N % B == 0`.
-/// Assumes `_M*N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
 pub const fn layer_norm_forward(
-    _M: i64,
+    M: i64,
     N: i64,
     B: i64,
     pid: i64,
     k: i64,
     column: i64,
-) -> (i64, i64, i64) {
+) -> LayerNormForwardResult {
+    let _ = M;
     let scaled = B * k;
-    (scaled + N * pid + column, scaled + column, pid)
+    LayerNormForwardResult {
+        x: scaled + N * pid + column,
+        weight: scaled + column,
+        mean: pid,
+    }
 }

@@ -6,6 +6,10 @@ layer_norm_forward(M, N, B, pid, k, column)
 Arrays are as wide as the functions say.
 """
 
+from collections import namedtuple
+
+LayerNormForwardResult = namedtuple("LayerNormForwardResult", ["x", "weight", "mean"])
+
 
 def layer_norm_forward(M, N, B, pid, k, column):
     """The indices at (pid, k, column).
@@ -25,4 +29,4 @@ def layer_norm_forward(M, N, B, pid, k, column):
     Assumes M*N <= 2**63 - 1.
     """
     scaled = B * k
-    return scaled + N * pid + column, scaled + column, pid
+    return LayerNormForwardResult(x=scaled + N * pid + column, weight=scaled + column, mean=pid)

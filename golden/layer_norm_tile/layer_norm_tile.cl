@@ -20,8 +20,10 @@ static inline long layer_norm_tile(long M, long N, long B, long pid, long k, lon
 }
 
 /// Puts the results of layer_norm_tile over its ':' axis i, into out. The work items share the work
-/// as layer_norm_tile_fill(.., out, get_global_id(0), get_global_size(0)). The parameters before
-/// out are those of layer_norm_tile.
+/// as layer_norm_tile_fill(.., out, get_global_id(0), get_global_size(0)), in two dimensions as
+/// layer_norm_tile_fill(.., out, get_global_id(1) * get_global_size(0) + get_global_id(0),
+/// get_global_size(0) * get_global_size(1)). The parameters before out are those of
+/// layer_norm_tile.
 /// @param out room for B results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

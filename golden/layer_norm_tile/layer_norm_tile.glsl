@@ -23,7 +23,8 @@ int layer_norm_tile(int M, int N, int B, int pid, int k, int i) {
 
 // Element n of the results of layer_norm_tile over its ':' axis i; 0 <= n < B. The work items of a
 // group fill an array together:
-//   for (int n = int(gl_LocalInvocationIndex); n < B; n += int(gl_WorkGroupSize.x))
+//   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
+//   for (int n = int(gl_LocalInvocationIndex); n < B; n += stride)
 //     results[n] = layer_norm_tile_at(M, N, B, pid, k, n);
 int layer_norm_tile_at(int M, int N, int B, int pid, int k, int n) {
   return layer_norm_tile(M, N, B, pid, k, n);

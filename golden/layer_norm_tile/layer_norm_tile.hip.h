@@ -29,8 +29,10 @@
 }
 
 /// Puts the results of layer_norm_tile over its ':' axis i, into out. The threads of a block share
-/// the work as layer_norm_tile_fill(.., out, threadIdx.x, blockDim.x); on the host rank is 0 and
-/// size is 1. The parameters before out are those of layer_norm_tile.
+/// the work as layer_norm_tile_fill(.., out, threadIdx.x, blockDim.x), those of a block with rows
+/// as layer_norm_tile_fill(.., out, threadIdx.y * blockDim.x + threadIdx.x, blockDim.x *
+/// blockDim.y); on the host rank is 0 and size is 1. The parameters before out are those of
+/// layer_norm_tile.
 /// @param out room for B results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

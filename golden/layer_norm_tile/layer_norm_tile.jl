@@ -25,6 +25,11 @@ The index at (pid, k, i).
     return B * k + N * pid + i
 end
 
+function layer_norm_tile(M::Integer, N::Integer, B::Integer, pid::Integer, k::Integer,
+    i::Integer)
+    return layer_norm_tile(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(k), Int64(i))
+end
+
 """
     layer_norm_tile_array(M, N, B, pid, k)
 
@@ -34,6 +39,10 @@ i)`.
 function layer_norm_tile_array(M::Int64, N::Int64, B::Int64, pid::Int64,
     k::Int64)::Vector{Int64}
     return [layer_norm_tile(M, N, B, pid, k, i) for i in 0:(B - 1)]
+end
+
+function layer_norm_tile_array(M::Integer, N::Integer, B::Integer, pid::Integer, k::Integer)
+    return layer_norm_tile_array(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(k))
 end
 
 end # module LayerNormTile

@@ -2,23 +2,26 @@
 //
 // layer_norm_tile(M, N, B)
 
+use core::iter::FusedIterator;
+
 /// The index at `(pid, k, i)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
 /// - `B >= 1`
-/// - `0 <= pid < _M`
+/// - `0 <= pid < M`
 /// - `0 <= k < N / B`
 /// - `0 <= i < B`
-/// - result: `0 <= result < _M*N`
+/// - result: `0 <= result < M*N`
 ///
 /// Assumes `N % B == 0`.
-/// Assumes `_M*N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn layer_norm_tile(_M: i64, N: i64, B: i64, pid: i64, k: i64, i: i64) -> i64 {
+pub const fn layer_norm_tile(M: i64, N: i64, B: i64, pid: i64, k: i64, i: i64) -> i64 {
+    let _ = M;
     B * k + N * pid + i
 }
 
@@ -27,6 +30,10 @@ pub const fn layer_norm_tile(_M: i64, N: i64, B: i64, pid: i64, k: i64, i: i64) 
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
+// Indices, and how many there are, fit.
+#[allow(clippy::cast_possible_truncation)]
+#[allow(clippy::cast_possible_wrap)]
+#[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
 pub fn layer_norm_tile_iter(
@@ -35,6 +42,7 @@ pub fn layer_norm_tile_iter(
     B: i64,
     pid: i64,
     k: i64,
-) -> impl DoubleEndedIterator<Item = i64> + Clone {
-    (0..B).map(move |i| layer_norm_tile(M, N, B, pid, k, i))
+) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + FusedIterator + Clone {
+    let len = B as usize;
+    (0..len).map(move |i| layer_norm_tile(M, N, B, pid, k, i as i64))
 }

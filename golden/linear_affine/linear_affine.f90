@@ -11,7 +11,7 @@ contains
   !> (y) of (x).
   !> @param x 0 <= x < 64
   !> @return 0 <= the result < 64
-  pure elemental integer(int32) function linear_affine_apply(x)
+  elemental integer(int32) function linear_affine_apply(x)
     integer(int32), intent(in) :: x
     linear_affine_apply = ieor(ieor(9_int32 * iand(x, 7_int32), shifta(x, 3)), 21_int32)
   end function linear_affine_apply
@@ -19,7 +19,7 @@ contains
   !> (x) of (y).
   !> @param y 0 <= y < 64
   !> @return 0 <= the result < 64
-  pure elemental integer(int32) function linear_affine_inv(y)
+  elemental integer(int32) function linear_affine_inv(y)
     integer(int32), intent(in) :: y
     linear_affine_inv = ieor(ior(iand(ieor(shiftl(y, 3), y), 56_int32), shifta(y, 3)), 58_int32)
   end function linear_affine_inv

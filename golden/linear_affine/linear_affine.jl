@@ -17,6 +17,8 @@ export linear_affine_apply, linear_affine_inv
     return xor(xor(Ti(9) * (x & Ti(7)), x >> 3), Ti(21))
 end
 
+linear_affine_apply(x::Integer) = linear_affine_apply(Int64(x))
+
 """
     linear_affine_inv(y)
 
@@ -28,5 +30,7 @@ end
 @inline function linear_affine_inv(y::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     return xor((xor(y << 3, y) & Ti(56)) | (y >> 3), Ti(58))
 end
+
+linear_affine_inv(y::Integer) = linear_affine_inv(Int64(y))
 
 end # module LinearAffine

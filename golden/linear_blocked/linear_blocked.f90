@@ -14,7 +14,7 @@ contains
   !> @param lane 0 <= lane < 32
   !> @param warp 0 <= warp < 4
   !> @return 0 <= dim0 < 32, 0 <= dim1 < 64
-  pure elemental subroutine linear_blocked_apply(register, lane, warp, dim0, dim1)
+  elemental subroutine linear_blocked_apply(register, lane, warp, dim0, dim1)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: dim0, dim1
     ! dim1: The bits register[3:2] lane[1:0] register[1:0], highest first.
@@ -26,7 +26,7 @@ contains
   !> @param dim0 0 <= dim0 < 32
   !> @param dim1 0 <= dim1 < 64
   !> @return 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
-  pure elemental subroutine linear_blocked_inv(dim0, dim1, register, lane, warp)
+  elemental subroutine linear_blocked_inv(dim0, dim1, register, lane, warp)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane, warp
     integer(int32) :: dim1_div_4

@@ -19,6 +19,13 @@ void linear_blocked_apply(int register, int lane, int warp, out int dim0, out in
   dim1 = (((register << 2) | register) & 0x33) | ((lane << 2) & 12);
 }
 
+// The same with (register, lane, warp) and (dim0, dim1) as vectors.
+ivec2 linear_blocked_apply(ivec3 index) {
+  ivec2 result;
+  linear_blocked_apply(index.x, index.y, index.z, result.x, result.y);
+  return result;
+}
+
 // (register, lane, warp) of (dim0, dim1).
 // 0 <= dim0 < 32
 // 0 <= dim1 < 64
@@ -28,6 +35,13 @@ void linear_blocked_inv(int dim0, int dim1, out int register, out int lane, out 
   register = (dim1_div_4 & 12) | (dim1 & 3);
   lane = ((dim0 << 2) & 0x1c) | (dim1_div_4 & 3);
   warp = dim0 >> 3;
+}
+
+// The same with (dim0, dim1) and (register, lane, warp) as vectors.
+ivec3 linear_blocked_inv(ivec2 index) {
+  ivec3 result;
+  linear_blocked_inv(index.x, index.y, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_BLOCKED_GLSL

@@ -22,6 +22,10 @@ export linear_blocked_apply, linear_blocked_inv
         (((register << 2) | register) & Ti(51)) | ((lane << 2) & Ti(12)))
 end
 
+function linear_blocked_apply(register::Integer, lane::Integer, warp::Integer)
+    return linear_blocked_apply(Int64(register), Int64(lane), Int64(warp))
+end
+
 """
     linear_blocked_inv(dim0, dim1) -> (register, lane, warp)
 
@@ -36,6 +40,10 @@ end
     dim1_div_4 = dim1 >> 2
     return ((dim1_div_4 & Ti(12)) | (dim1 & Ti(3)),
         ((dim0 << 2) & Ti(28)) | (dim1_div_4 & Ti(3)), dim0 >> 3)
+end
+
+function linear_blocked_inv(dim0::Integer, dim1::Integer)
+    return linear_blocked_inv(Int64(dim0), Int64(dim1))
 end
 
 end # module LinearBlocked

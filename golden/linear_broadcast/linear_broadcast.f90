@@ -14,7 +14,7 @@ contains
   !> @param lane 0 <= lane < 32
   !> @param warp 0 <= warp < 2
   !> @return 0 <= the result < 16
-  pure elemental integer(int32) function linear_broadcast_apply(register, lane, warp)
+  elemental integer(int32) function linear_broadcast_apply(register, lane, warp)
     integer(int32), intent(in) :: register, lane, warp
     associate (unused => register); end associate
     linear_broadcast_apply = 8_int32 * warp + shifta(lane, 2)

@@ -17,4 +17,9 @@ int linear_broadcast_apply(int register, int lane, int warp) {
   return 8 * warp + (lane >> 2);
 }
 
+// The same with (register, lane, warp) as a vector.
+int linear_broadcast_apply(ivec3 index) {
+  return linear_broadcast_apply(index.x, index.y, index.z);
+}
+
 #endif  // LEGO_LINEAR_BROADCAST_GLSL

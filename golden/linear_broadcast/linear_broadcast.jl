@@ -20,4 +20,8 @@ export linear_broadcast_apply
     return Ti(8) * warp + (lane >> 2)
 end
 
+function linear_broadcast_apply(register::Integer, lane::Integer, warp::Integer)
+    return linear_broadcast_apply(Int64(register), Int64(lane), Int64(warp))
+end
+
 end # module LinearBroadcast

@@ -4,12 +4,13 @@
 
 /// `(dim0)` of `(register, lane, warp)`.
 ///
-/// - `0 <= _register < 8`
+/// - `0 <= register < 8`
 /// - `0 <= lane < 32`
 /// - `0 <= warp < 2`
 /// - result: `0 <= result < 16`
 #[must_use]
 #[inline]
-pub const fn linear_broadcast_apply(_register: i32, lane: i32, warp: i32) -> i32 {
+pub const fn linear_broadcast_apply(register: i32, lane: i32, warp: i32) -> i32 {
+    let _ = register;
     8 * warp + (lane >> 2)
 }

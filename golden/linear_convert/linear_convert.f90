@@ -15,7 +15,7 @@ contains
   !> @param lane 0 <= lane < 32
   !> @param warp 0 <= warp < 4
   !> @return 0 <= register_2 < 8, 0 <= lane_2 < 32, 0 <= warp_2 < 4
-  pure elemental subroutine linear_convert_apply(register, lane, warp, register_2, lane_2, warp_2)
+  elemental subroutine linear_convert_apply(register, lane, warp, register_2, lane_2, warp_2)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: register_2, lane_2, warp_2
     integer(int32) :: register_div_2, shifted
@@ -33,7 +33,7 @@ contains
   !> @param lane 0 <= lane < 32
   !> @param warp 0 <= warp < 4
   !> @return 0 <= register_2 < 8, 0 <= lane_2 < 32, 0 <= warp_2 < 4
-  pure elemental subroutine linear_convert_inv(register, lane, warp, register_2, lane_2, warp_2)
+  elemental subroutine linear_convert_inv(register, lane, warp, register_2, lane_2, warp_2)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: register_2, lane_2, warp_2
     integer(int32) :: register_div_2, shifted

@@ -23,6 +23,13 @@ void linear_convert_apply(
   warp_2 = (shifted & 2) | (register_div_2 & 1);
 }
 
+// The same with (register, lane, warp) and (register_2, lane_2, warp_2) as vectors.
+ivec3 linear_convert_apply(ivec3 index) {
+  ivec3 result;
+  linear_convert_apply(index.x, index.y, index.z, result.x, result.y, result.z);
+  return result;
+}
+
 // (register, lane, warp) of (register, lane, warp).
 // 0 <= register < 8
 // 0 <= lane < 32
@@ -35,6 +42,13 @@ void linear_convert_inv(
   register_2 = (shifted & 4) | ((warp << 1) & 2) | (register & 1);
   lane_2 = (lane & 0x1c) | (shifted & 2) | (register_div_2 & 1);
   warp_2 = (register_div_2 & 2) | (warp >> 1);
+}
+
+// The same with (register, lane, warp) and (register_2, lane_2, warp_2) as vectors.
+ivec3 linear_convert_inv(ivec3 index) {
+  ivec3 result;
+  linear_convert_inv(index.x, index.y, index.z, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_CONVERT_GLSL

@@ -24,6 +24,10 @@ export linear_convert_apply, linear_convert_inv
         (shifted & Ti(2)) | (register_div_2 & Ti(1)))
 end
 
+function linear_convert_apply(register::Integer, lane::Integer, warp::Integer)
+    return linear_convert_apply(Int64(register), Int64(lane), Int64(warp))
+end
+
 """
     linear_convert_inv(register, lane, warp) -> (register, lane, warp)
 
@@ -41,6 +45,10 @@ end
     return ((shifted & Ti(4)) | ((warp << 1) & Ti(2)) | (register & Ti(1)),
         (lane & Ti(28)) | (shifted & Ti(2)) | (register_div_2 & Ti(1)),
         (register_div_2 & Ti(2)) | (warp >> 1))
+end
+
+function linear_convert_inv(register::Integer, lane::Integer, warp::Integer)
+    return linear_convert_inv(Int64(register), Int64(lane), Int64(warp))
 end
 
 end # module LinearConvert

@@ -14,7 +14,7 @@ contains
   !> @param lane 0 <= lane < 32
   !> @param warp 0 <= warp < 2
   !> @return 0 <= i < 16, 0 <= j < 16
-  pure elemental subroutine linear_figure1_apply(register, lane, warp, i, j)
+  elemental subroutine linear_figure1_apply(register, lane, warp, i, j)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: i, j
     i = 8_int32 * warp + 2_int32 * shifta(lane, 3) + shifta(register, 1)
@@ -25,7 +25,7 @@ contains
   !> @param i 0 <= i < 16
   !> @param j 0 <= j < 16
   !> @return 0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
-  pure elemental subroutine linear_figure1_inv(i, j, register, lane, warp)
+  elemental subroutine linear_figure1_inv(i, j, register, lane, warp)
     integer(int32), intent(in) :: i, j
     integer(int32), intent(out) :: register, lane, warp
     register = ior(iand(shiftl(i, 1), 2_int32), iand(j, 1_int32))

@@ -18,6 +18,13 @@ void linear_figure1_apply(int register, int lane, int warp, out int i, out int j
   j = 2 * (lane & 7) + (register & 1);
 }
 
+// The same with (register, lane, warp) and (i, j) as vectors.
+ivec2 linear_figure1_apply(ivec3 index) {
+  ivec2 result;
+  linear_figure1_apply(index.x, index.y, index.z, result.x, result.y);
+  return result;
+}
+
 // (register, lane, warp) of (i, j).
 // 0 <= i < 16
 // 0 <= j < 16
@@ -26,6 +33,13 @@ void linear_figure1_inv(int i, int j, out int register, out int lane, out int wa
   register = ((i << 1) & 2) | (j & 1);
   lane = ((i << 2) & 0x18) | (j >> 1);
   warp = i >> 3;
+}
+
+// The same with (i, j) and (register, lane, warp) as vectors.
+ivec3 linear_figure1_inv(ivec2 index) {
+  ivec3 result;
+  linear_figure1_inv(index.x, index.y, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_FIGURE1_GLSL

@@ -21,6 +21,10 @@ export linear_figure1_apply, linear_figure1_inv
         Ti(2) * (lane & Ti(7)) + (register & Ti(1)))
 end
 
+function linear_figure1_apply(register::Integer, lane::Integer, warp::Integer)
+    return linear_figure1_apply(Int64(register), Int64(lane), Int64(warp))
+end
+
 """
     linear_figure1_inv(i, j) -> (register, lane, warp)
 
@@ -34,5 +38,7 @@ end
     j::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
     return (((i << 1) & Ti(2)) | (j & Ti(1)), ((i << 2) & Ti(24)) | (j >> 1), i >> 3)
 end
+
+linear_figure1_inv(i::Integer, j::Integer) = linear_figure1_inv(Int64(i), Int64(j))
 
 end # module LinearFigure1

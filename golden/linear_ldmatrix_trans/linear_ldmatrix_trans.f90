@@ -13,7 +13,7 @@ contains
   !> @param register 0 <= register < 8
   !> @param lane 0 <= lane < 32
   !> @return 0 <= dim0 < 32, 0 <= dim1 < 8
-  pure elemental subroutine linear_ldmatrix_trans_apply(register, lane, dim0, dim1)
+  elemental subroutine linear_ldmatrix_trans_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
     ! dim0: The bits register[2:1] lane[1:0] register[0], highest first.
@@ -25,7 +25,7 @@ contains
   !> @param dim0 0 <= dim0 < 32
   !> @param dim1 0 <= dim1 < 8
   !> @return 0 <= register < 8, 0 <= lane < 32
-  pure elemental subroutine linear_ldmatrix_trans_inv(dim0, dim1, register, lane)
+  elemental subroutine linear_ldmatrix_trans_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
     register = 2_int32 * shifta(dim0, 3) + iand(dim0, 1_int32)

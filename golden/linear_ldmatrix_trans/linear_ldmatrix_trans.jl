@@ -20,6 +20,10 @@ export linear_ldmatrix_trans_apply, linear_ldmatrix_trans_inv
     return ((((register << 2) | register) & Ti(25)) | ((lane << 1) & Ti(6)), lane >> 2)
 end
 
+function linear_ldmatrix_trans_apply(register::Integer, lane::Integer)
+    return linear_ldmatrix_trans_apply(Int64(register), Int64(lane))
+end
+
 """
     linear_ldmatrix_trans_inv(dim0, dim1) -> (register, lane)
 
@@ -32,6 +36,10 @@ end
 @inline function linear_ldmatrix_trans_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (Ti(2) * (dim0 >> 3) + (dim0 & Ti(1)), Ti(4) * dim1 + ((dim0 >> 1) & Ti(3)))
+end
+
+function linear_ldmatrix_trans_inv(dim0::Integer, dim1::Integer)
+    return linear_ldmatrix_trans_inv(Int64(dim0), Int64(dim1))
 end
 
 end # module LinearLdmatrixTrans

@@ -13,7 +13,7 @@ contains
   !> @param register 0 <= register < 16
   !> @param lane 0 <= lane < 64
   !> @return 0 <= dim0 < 32, 0 <= dim1 < 32
-  pure elemental subroutine linear_mfma_c_apply(register, lane, dim0, dim1)
+  elemental subroutine linear_mfma_c_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
     dim0 = 8_int32 * shifta(register, 2) + 4_int32 * shifta(lane, 5) + iand(register, 3_int32)
@@ -24,7 +24,7 @@ contains
   !> @param dim0 0 <= dim0 < 32
   !> @param dim1 0 <= dim1 < 32
   !> @return 0 <= register < 16, 0 <= lane < 64
-  pure elemental subroutine linear_mfma_c_inv(dim0, dim1, register, lane)
+  elemental subroutine linear_mfma_c_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
     register = ior(iand(shifta(dim0, 1), 12_int32), iand(dim0, 3_int32))

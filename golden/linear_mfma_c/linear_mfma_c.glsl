@@ -17,6 +17,13 @@ void linear_mfma_c_apply(int register, int lane, out int dim0, out int dim1) {
   dim1 = lane & 31;
 }
 
+// The same with (register, lane) and (dim0, dim1) as vectors.
+ivec2 linear_mfma_c_apply(ivec2 index) {
+  ivec2 result;
+  linear_mfma_c_apply(index.x, index.y, result.x, result.y);
+  return result;
+}
+
 // (register, lane) of (dim0, dim1).
 // 0 <= dim0 < 32
 // 0 <= dim1 < 32
@@ -24,6 +31,13 @@ void linear_mfma_c_apply(int register, int lane, out int dim0, out int dim1) {
 void linear_mfma_c_inv(int dim0, int dim1, out int register, out int lane) {
   register = ((dim0 >> 1) & 12) | (dim0 & 3);
   lane = ((dim0 << 3) & 0x20) | dim1;
+}
+
+// The same with (dim0, dim1) and (register, lane) as vectors.
+ivec2 linear_mfma_c_inv(ivec2 index) {
+  ivec2 result;
+  linear_mfma_c_inv(index.x, index.y, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_MFMA_C_GLSL

@@ -20,6 +20,10 @@ export linear_mfma_c_apply, linear_mfma_c_inv
         lane & Ti(31))
 end
 
+function linear_mfma_c_apply(register::Integer, lane::Integer)
+    return linear_mfma_c_apply(Int64(register), Int64(lane))
+end
+
 """
     linear_mfma_c_inv(dim0, dim1) -> (register, lane)
 
@@ -32,6 +36,10 @@ end
 @inline function linear_mfma_c_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (((dim0 >> 1) & Ti(12)) | (dim0 & Ti(3)), ((dim0 << 3) & Ti(32)) | dim1)
+end
+
+function linear_mfma_c_inv(dim0::Integer, dim1::Integer)
+    return linear_mfma_c_inv(Int64(dim0), Int64(dim1))
 end
 
 end # module LinearMfmaC

@@ -18,6 +18,13 @@ void linear_mma_a_apply(int register, int lane, out int dim0, out int dim1) {
   dim1 = (((register << 1) | register) & 9) | ((lane << 1) & 6);
 }
 
+// The same with (register, lane) and (dim0, dim1) as vectors.
+ivec2 linear_mma_a_apply(ivec2 index) {
+  ivec2 result;
+  linear_mma_a_apply(index.x, index.y, result.x, result.y);
+  return result;
+}
+
 // (register, lane) of (dim0, dim1).
 // 0 <= dim0 < 16
 // 0 <= dim1 < 16
@@ -26,6 +33,13 @@ void linear_mma_a_inv(int dim0, int dim1, out int register, out int lane) {
   int dim1_div_2 = dim1 >> 1;
   register = (dim1_div_2 & 4) | ((dim0 >> 2) & 2) | (dim1 & 1);
   lane = ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3);
+}
+
+// The same with (dim0, dim1) and (register, lane) as vectors.
+ivec2 linear_mma_a_inv(ivec2 index) {
+  ivec2 result;
+  linear_mma_a_inv(index.x, index.y, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_MMA_A_GLSL

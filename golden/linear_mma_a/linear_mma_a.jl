@@ -21,6 +21,10 @@ export linear_mma_a_apply, linear_mma_a_inv
         (((register << 1) | register) & Ti(9)) | ((lane << 1) & Ti(6)))
 end
 
+function linear_mma_a_apply(register::Integer, lane::Integer)
+    return linear_mma_a_apply(Int64(register), Int64(lane))
+end
+
 """
     linear_mma_a_inv(dim0, dim1) -> (register, lane)
 
@@ -36,5 +40,7 @@ end
     return ((dim1_div_2 & Ti(4)) | ((dim0 >> 2) & Ti(2)) | (dim1 & Ti(1)),
         ((dim0 << 2) & Ti(28)) | (dim1_div_2 & Ti(3)))
 end
+
+linear_mma_a_inv(dim0::Integer, dim1::Integer) = linear_mma_a_inv(Int64(dim0), Int64(dim1))
 
 end # module LinearMmaA

@@ -13,7 +13,7 @@ contains
   !> @param register 0 <= register < 16
   !> @param lane 0 <= lane < 32
   !> @return 0 <= dim0 < 16, 0 <= dim1 < 32
-  pure elemental subroutine linear_mma_a_f8_apply(register, lane, dim0, dim1)
+  elemental subroutine linear_mma_a_f8_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
     integer(int32) :: shifted
@@ -27,7 +27,7 @@ contains
   !> @param dim0 0 <= dim0 < 16
   !> @param dim1 0 <= dim1 < 32
   !> @return 0 <= register < 16, 0 <= lane < 32
-  pure elemental subroutine linear_mma_a_f8_inv(dim0, dim1, register, lane)
+  elemental subroutine linear_mma_a_f8_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
     register = 8_int32 * shifta(dim1, 4) + 4_int32 * shifta(dim0, 3) + iand(dim1, 3_int32)

@@ -21,6 +21,10 @@ export linear_mma_a_f8_apply, linear_mma_a_f8_inv
         (shifted & Ti(16)) | ((lane << 2) & Ti(12)) | (register & Ti(3)))
 end
 
+function linear_mma_a_f8_apply(register::Integer, lane::Integer)
+    return linear_mma_a_f8_apply(Int64(register), Int64(lane))
+end
+
 """
     linear_mma_a_f8_inv(dim0, dim1) -> (register, lane)
 
@@ -34,6 +38,10 @@ end
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (Ti(8) * (dim1 >> 4) + Ti(4) * (dim0 >> 3) + (dim1 & Ti(3)),
         Ti(4) * (dim0 & Ti(7)) + ((dim1 >> 2) & Ti(3)))
+end
+
+function linear_mma_a_f8_inv(dim0::Integer, dim1::Integer)
+    return linear_mma_a_f8_inv(Int64(dim0), Int64(dim1))
 end
 
 end # module LinearMmaAF8

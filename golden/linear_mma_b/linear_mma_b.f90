@@ -13,7 +13,7 @@ contains
   !> @param register 0 <= register < 4
   !> @param lane 0 <= lane < 32
   !> @return 0 <= dim0 < 16, 0 <= dim1 < 8
-  pure elemental subroutine linear_mma_b_apply(register, lane, dim0, dim1)
+  elemental subroutine linear_mma_b_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
     ! dim0: The bits register[1] lane[1:0] register[0], highest first.
@@ -25,7 +25,7 @@ contains
   !> @param dim0 0 <= dim0 < 16
   !> @param dim1 0 <= dim1 < 8
   !> @return 0 <= register < 4, 0 <= lane < 32
-  pure elemental subroutine linear_mma_b_inv(dim0, dim1, register, lane)
+  elemental subroutine linear_mma_b_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
     register = 2_int32 * shifta(dim0, 3) + iand(dim0, 1_int32)

@@ -18,6 +18,13 @@ void linear_mma_b_apply(int register, int lane, out int dim0, out int dim1) {
   dim1 = lane >> 2;
 }
 
+// The same with (register, lane) and (dim0, dim1) as vectors.
+ivec2 linear_mma_b_apply(ivec2 index) {
+  ivec2 result;
+  linear_mma_b_apply(index.x, index.y, result.x, result.y);
+  return result;
+}
+
 // (register, lane) of (dim0, dim1).
 // 0 <= dim0 < 16
 // 0 <= dim1 < 8
@@ -25,6 +32,13 @@ void linear_mma_b_apply(int register, int lane, out int dim0, out int dim1) {
 void linear_mma_b_inv(int dim0, int dim1, out int register, out int lane) {
   register = 2 * (dim0 >> 3) + (dim0 & 1);
   lane = 4 * dim1 + ((dim0 >> 1) & 3);
+}
+
+// The same with (dim0, dim1) and (register, lane) as vectors.
+ivec2 linear_mma_b_inv(ivec2 index) {
+  ivec2 result;
+  linear_mma_b_inv(index.x, index.y, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_MMA_B_GLSL

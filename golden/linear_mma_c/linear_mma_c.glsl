@@ -17,6 +17,13 @@ void linear_mma_c_apply(int register, int lane, out int dim0, out int dim1) {
   dim1 = 2 * (lane & 3) + (register & 1);
 }
 
+// The same with (register, lane) and (dim0, dim1) as vectors.
+ivec2 linear_mma_c_apply(ivec2 index) {
+  ivec2 result;
+  linear_mma_c_apply(index.x, index.y, result.x, result.y);
+  return result;
+}
+
 // (register, lane) of (dim0, dim1).
 // 0 <= dim0 < 16
 // 0 <= dim1 < 8
@@ -24,6 +31,13 @@ void linear_mma_c_apply(int register, int lane, out int dim0, out int dim1) {
 void linear_mma_c_inv(int dim0, int dim1, out int register, out int lane) {
   register = 2 * (dim0 >> 3) + (dim1 & 1);
   lane = 4 * (dim0 & 7) + (dim1 >> 1);
+}
+
+// The same with (dim0, dim1) and (register, lane) as vectors.
+ivec2 linear_mma_c_inv(ivec2 index) {
+  ivec2 result;
+  linear_mma_c_inv(index.x, index.y, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_MMA_C_GLSL

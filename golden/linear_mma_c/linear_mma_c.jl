@@ -20,6 +20,10 @@ export linear_mma_c_apply, linear_mma_c_inv
         Ti(2) * (lane & Ti(3)) + (register & Ti(1)))
 end
 
+function linear_mma_c_apply(register::Integer, lane::Integer)
+    return linear_mma_c_apply(Int64(register), Int64(lane))
+end
+
 """
     linear_mma_c_inv(dim0, dim1) -> (register, lane)
 
@@ -33,5 +37,7 @@ end
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (Ti(2) * (dim0 >> 3) + (dim1 & Ti(1)), Ti(4) * (dim0 & Ti(7)) + (dim1 >> 1))
 end
+
+linear_mma_c_inv(dim0::Integer, dim1::Integer) = linear_mma_c_inv(Int64(dim0), Int64(dim1))
 
 end # module LinearMmaC

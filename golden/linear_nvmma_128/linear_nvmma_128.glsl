@@ -16,6 +16,11 @@ int linear_nvmma_128_apply(int dim0, int dim1) {
   return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
 }
 
+// The same with (dim0, dim1) as a vector.
+int linear_nvmma_128_apply(ivec2 index) {
+  return linear_nvmma_128_apply(index.x, index.y);
+}
+
 // (dim0, dim1) of (offset).
 // 0 <= offset < 1024
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 64
@@ -23,6 +28,13 @@ void linear_nvmma_128_inv(int offset, out int dim0, out int dim1) {
   int offset_div_64 = offset >> 6;
   dim0 = offset_div_64;
   dim1 = (offset & 63) ^ 8 * (offset_div_64 & 7);
+}
+
+// The same with (dim0, dim1) as a vector.
+ivec2 linear_nvmma_128_inv(int offset) {
+  ivec2 result;
+  linear_nvmma_128_inv(offset, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_NVMMA_128_GLSL

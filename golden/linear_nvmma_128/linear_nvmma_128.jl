@@ -19,6 +19,10 @@ export linear_nvmma_128_apply, linear_nvmma_128_inv
     return xor(dim1, Ti(64) * dim0 + Ti(8) * (dim0 & Ti(7)))
 end
 
+function linear_nvmma_128_apply(dim0::Integer, dim1::Integer)
+    return linear_nvmma_128_apply(Int64(dim0), Int64(dim1))
+end
+
 """
     linear_nvmma_128_inv(offset) -> (dim0, dim1)
 
@@ -31,5 +35,7 @@ end
     offset_div_64 = offset >> 6
     return (offset_div_64, xor(offset & Ti(63), Ti(8) * (offset_div_64 & Ti(7))))
 end
+
+linear_nvmma_128_inv(offset::Integer) = linear_nvmma_128_inv(Int64(offset))
 
 end # module LinearNvmma128

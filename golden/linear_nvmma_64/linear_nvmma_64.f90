@@ -13,7 +13,7 @@ contains
   !> @param dim0 0 <= dim0 < 16
   !> @param dim1 0 <= dim1 < 32
   !> @return 0 <= the result < 512
-  pure elemental integer(int32) function linear_nvmma_64_apply(dim0, dim1)
+  elemental integer(int32) function linear_nvmma_64_apply(dim0, dim1)
     integer(int32), intent(in) :: dim0, dim1
     linear_nvmma_64_apply = 32_int32 * dim0 + ieor(dim1, iand(shiftl(dim0, 2), 24_int32))
   end function linear_nvmma_64_apply
@@ -21,7 +21,7 @@ contains
   !> (dim0, dim1) of (offset).
   !> @param offset 0 <= offset < 512
   !> @return 0 <= dim0 < 16, 0 <= dim1 < 32
-  pure elemental subroutine linear_nvmma_64_inv(offset, dim0, dim1)
+  elemental subroutine linear_nvmma_64_inv(offset, dim0, dim1)
     integer(int32), intent(in) :: offset
     integer(int32), intent(out) :: dim0, dim1
     dim0 = shifta(offset, 5)

@@ -16,12 +16,24 @@ int linear_nvmma_64_apply(int dim0, int dim1) {
   return 32 * dim0 + (dim1 ^ ((dim0 << 2) & 0x18));
 }
 
+// The same with (dim0, dim1) as a vector.
+int linear_nvmma_64_apply(ivec2 index) {
+  return linear_nvmma_64_apply(index.x, index.y);
+}
+
 // (dim0, dim1) of (offset).
 // 0 <= offset < 512
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 void linear_nvmma_64_inv(int offset, out int dim0, out int dim1) {
   dim0 = offset >> 5;
   dim1 = (offset & 31) ^ ((offset >> 3) & 0x18);
+}
+
+// The same with (dim0, dim1) as a vector.
+ivec2 linear_nvmma_64_inv(int offset) {
+  ivec2 result;
+  linear_nvmma_64_inv(offset, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_NVMMA_64_GLSL

@@ -19,6 +19,10 @@ export linear_nvmma_64_apply, linear_nvmma_64_inv
     return Ti(32) * dim0 + xor(dim1, (dim0 << 2) & Ti(24))
 end
 
+function linear_nvmma_64_apply(dim0::Integer, dim1::Integer)
+    return linear_nvmma_64_apply(Int64(dim0), Int64(dim1))
+end
+
 """
     linear_nvmma_64_inv(offset) -> (dim0, dim1)
 
@@ -30,5 +34,7 @@ end
 @inline function linear_nvmma_64_inv(offset::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (offset >> 5, xor(offset & Ti(31), (offset >> 3) & Ti(24)))
 end
+
+linear_nvmma_64_inv(offset::Integer) = linear_nvmma_64_inv(Int64(offset))
 
 end # module LinearNvmma64

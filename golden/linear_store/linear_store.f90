@@ -12,7 +12,7 @@ contains
   !> @param register 0 <= register < 4
   !> @param lane 0 <= lane < 32
   !> @return 0 <= the result < 128
-  pure elemental integer(int32) function linear_store_apply(register, lane)
+  elemental integer(int32) function linear_store_apply(register, lane)
     integer(int32), intent(in) :: register, lane
     linear_store_apply = ior(iand(33_int32 * register, 65_int32), &
         shiftl(ieor(lane, shifta(lane, 3)), 1))
@@ -21,7 +21,7 @@ contains
   !> (register, lane) of (offset).
   !> @param offset 0 <= offset < 128
   !> @return 0 <= register < 4, 0 <= lane < 32
-  pure elemental subroutine linear_store_inv(offset, register, lane)
+  elemental subroutine linear_store_inv(offset, register, lane)
     integer(int32), intent(in) :: offset
     integer(int32), intent(out) :: register, lane
     integer(int32) :: bits

@@ -16,6 +16,11 @@ int linear_store_apply(int register, int lane) {
   return (33 * register & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
+// The same with (register, lane) as a vector.
+int linear_store_apply(ivec2 index) {
+  return linear_store_apply(index.x, index.y);
+}
+
 // (register, lane) of (offset).
 // 0 <= offset < 128
 // Result: 0 <= register < 4, 0 <= lane < 32
@@ -23,6 +28,13 @@ void linear_store_inv(int offset, out int register, out int lane) {
   int bits = (offset >> 1) & 31;
   register = ((offset >> 5) & 2) | (offset & 1);
   lane = bits ^ (bits >> 3);
+}
+
+// The same with (register, lane) as a vector.
+ivec2 linear_store_inv(int offset) {
+  ivec2 result;
+  linear_store_inv(offset, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_STORE_GLSL

@@ -19,6 +19,10 @@ export linear_store_apply, linear_store_inv
     return ((Ti(33) * register) & Ti(65)) | (xor(lane, lane >> 3) << 1)
 end
 
+function linear_store_apply(register::Integer, lane::Integer)
+    return linear_store_apply(Int64(register), Int64(lane))
+end
+
 """
     linear_store_inv(offset) -> (register, lane)
 
@@ -31,5 +35,7 @@ end
     bits = (offset >> 1) & Ti(31)
     return (((offset >> 5) & Ti(2)) | (offset & Ti(1)), xor(bits, bits >> 3))
 end
+
+linear_store_inv(offset::Integer) = linear_store_inv(Int64(offset))
 
 end # module LinearStore

@@ -13,7 +13,7 @@ contains
   !> @param dim0 0 <= dim0 < 32
   !> @param dim1 0 <= dim1 < 64
   !> @return 0 <= the result < 2048
-  pure elemental integer(int32) function linear_swizzled_apply(dim0, dim1)
+  elemental integer(int32) function linear_swizzled_apply(dim0, dim1)
     integer(int32), intent(in) :: dim0, dim1
     linear_swizzled_apply = ieor(dim1, 64_int32 * dim0 + 8_int32 * iand(dim0, 7_int32))
   end function linear_swizzled_apply
@@ -21,7 +21,7 @@ contains
   !> (dim0, dim1) of (offset).
   !> @param offset 0 <= offset < 2048
   !> @return 0 <= dim0 < 32, 0 <= dim1 < 64
-  pure elemental subroutine linear_swizzled_inv(offset, dim0, dim1)
+  elemental subroutine linear_swizzled_inv(offset, dim0, dim1)
     integer(int32), intent(in) :: offset
     integer(int32), intent(out) :: dim0, dim1
     integer(int32) :: offset_div_64

@@ -18,6 +18,13 @@ void linear_wgmma_d_apply(int register, int lane, int warp, out int dim0, out in
   dim1 = ((register << 1) & 0x18) | ((lane << 1) & 6) | (register & 1);
 }
 
+// The same with (register, lane, warp) and (dim0, dim1) as vectors.
+ivec2 linear_wgmma_d_apply(ivec3 index) {
+  ivec2 result;
+  linear_wgmma_d_apply(index.x, index.y, index.z, result.x, result.y);
+  return result;
+}
+
 // (register, lane, warp) of (dim0, dim1).
 // 0 <= dim0 < 64
 // 0 <= dim1 < 32
@@ -27,6 +34,13 @@ void linear_wgmma_d_inv(int dim0, int dim1, out int register, out int lane, out 
   register = (dim1_div_2 & 12) | ((dim0 >> 2) & 2) | (dim1 & 1);
   lane = ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3);
   warp = dim0 >> 4;
+}
+
+// The same with (dim0, dim1) and (register, lane, warp) as vectors.
+ivec3 linear_wgmma_d_inv(ivec2 index) {
+  ivec3 result;
+  linear_wgmma_d_inv(index.x, index.y, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_LINEAR_WGMMA_D_GLSL

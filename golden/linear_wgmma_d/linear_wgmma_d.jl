@@ -21,6 +21,10 @@ export linear_wgmma_d_apply, linear_wgmma_d_inv
         ((register << 1) & Ti(24)) | ((lane << 1) & Ti(6)) | (register & Ti(1)))
 end
 
+function linear_wgmma_d_apply(register::Integer, lane::Integer, warp::Integer)
+    return linear_wgmma_d_apply(Int64(register), Int64(lane), Int64(warp))
+end
+
 """
     linear_wgmma_d_inv(dim0, dim1) -> (register, lane, warp)
 
@@ -35,6 +39,10 @@ end
     dim1_div_2 = dim1 >> 1
     return ((dim1_div_2 & Ti(12)) | ((dim0 >> 2) & Ti(2)) | (dim1 & Ti(1)),
         ((dim0 << 2) & Ti(28)) | (dim1_div_2 & Ti(3)), dim0 >> 4)
+end
+
+function linear_wgmma_d_inv(dim0::Integer, dim1::Integer)
+    return linear_wgmma_d_inv(Int64(dim0), Int64(dim1))
 end
 
 end # module LinearWgmmaD

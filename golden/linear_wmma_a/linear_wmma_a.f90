@@ -13,7 +13,7 @@ contains
   !> @param register 0 <= register < 16
   !> @param lane 0 <= lane < 32
   !> @return 0 <= dim0 < 16, 0 <= dim1 < 16
-  pure elemental subroutine linear_wmma_a_apply(register, lane, dim0, dim1)
+  elemental subroutine linear_wmma_a_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
     dim0 = iand(lane, 15_int32)

@@ -17,4 +17,11 @@ void linear_wmma_a_apply(int register, int lane, out int dim0, out int dim1) {
   dim1 = register;
 }
 
+// The same with (register, lane) and (dim0, dim1) as vectors.
+ivec2 linear_wmma_a_apply(ivec2 index) {
+  ivec2 result;
+  linear_wmma_a_apply(index.x, index.y, result.x, result.y);
+  return result;
+}
+
 #endif  // LEGO_LINEAR_WMMA_A_GLSL

@@ -19,4 +19,8 @@ export linear_wmma_a_apply
     return (lane & Ti(15), register)
 end
 
+function linear_wmma_a_apply(register::Integer, lane::Integer)
+    return linear_wmma_a_apply(Int64(register), Int64(lane))
+end
+
 end # module LinearWmmaA

@@ -16,7 +16,7 @@ contains
   !> @param i 0 <= i < 2
   !> @param j 0 <= j < 5
   !> @return 0 <= the result < 209
-  pure elemental integer(int32) function lookup_map_apply(i, j)
+  elemental integer(int32) function lookup_map_apply(i, j)
     integer(int32), intent(in) :: i, j
     lookup_map_apply = table(5_int32 * i + j)
   end function lookup_map_apply

@@ -18,4 +18,9 @@ int lookup_map_apply(int i, int j) {
   return lookup_map_table[5 * i + j];
 }
 
+// The same with (i, j) as a vector.
+int lookup_map_apply(ivec2 index) {
+  return lookup_map_apply(index.x, index.y);
+}
+
 #endif  // LEGO_LOOKUP_MAP_GLSL

@@ -22,4 +22,6 @@ Physical position of the logical index (i, j).
     return Ti(TABLE[Ti(5) * i + j + 1])
 end
 
+lookup_map_apply(i::Integer, j::Integer) = lookup_map_apply(Int64(i), Int64(j))
+
 end # module LookupMap

@@ -19,7 +19,7 @@ contains
   !> @param i 0 <= i < 4
   !> @param j 0 <= j < 6
   !> @return 0 <= the result < 24
-  pure elemental integer(int32) function lookup_permutation_apply(i, j)
+  elemental integer(int32) function lookup_permutation_apply(i, j)
     integer(int32), intent(in) :: i, j
     lookup_permutation_apply = table(6_int32 * i + j)
   end function lookup_permutation_apply
@@ -27,7 +27,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 24
   !> @return 0 <= i < 4, 0 <= j < 6
-  pure elemental subroutine lookup_permutation_inv(flat, i, j)
+  elemental subroutine lookup_permutation_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: found

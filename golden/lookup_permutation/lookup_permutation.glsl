@@ -21,6 +21,11 @@ int lookup_permutation_apply(int i, int j) {
   return lookup_permutation_table[6 * i + j];
 }
 
+// The same with (i, j) as a vector.
+int lookup_permutation_apply(ivec2 index) {
+  return lookup_permutation_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 4, 0 <= j < 6
@@ -29,6 +34,13 @@ void lookup_permutation_inv(int flat_v, out int i, out int j) {
   int found = lookup_permutation_inverse[flat_v];
   i = found / 6;
   j = found % 6;
+}
+
+// The same with (i, j) as a vector.
+ivec2 lookup_permutation_inv(int flat_v) {
+  ivec2 result;
+  lookup_permutation_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_LOOKUP_PERMUTATION_GLSL

@@ -26,6 +26,10 @@ Physical position of the logical index (i, j).
     return Ti(TABLE[Ti(6) * i + j + 1])
 end
 
+function lookup_permutation_apply(i::Integer, j::Integer)
+    return lookup_permutation_apply(Int64(i), Int64(j))
+end
+
 """
     lookup_permutation_inv(flat) -> (i, j)
 
@@ -38,5 +42,7 @@ Logical index (i, j) of a physical position.
     found = Ti(INVERSE[flat + 1])
     return (div(found, Ti(6)), found % Ti(6))
 end
+
+lookup_permutation_inv(flat::Integer) = lookup_permutation_inv(Int64(flat))
 
 end # module LookupPermutation

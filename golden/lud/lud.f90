@@ -17,7 +17,7 @@ contains
   !> @param l 0 <= l < T
   !> @return 0 <= the result < R*R*T*T
   !> @pre R*R*T*T <= huge(0_int64)
-  pure elemental integer(int64) function lud_apply(R, T, i, j, k, l)
+  elemental integer(int64) function lud_apply(R, T, i, j, k, l)
     integer(int64), intent(in) :: R, T, i, j, k, l
     lud_apply = T * (T * (R * i + j) + k) + l
   end function lud_apply
@@ -28,7 +28,7 @@ contains
   !> @param flat 0 <= flat < R*R*T*T
   !> @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
   !> @pre R*R*T*T <= huge(0_int64)
-  pure elemental subroutine lud_inv(R, T, flat, i, j, k, l)
+  elemental subroutine lud_inv(R, T, flat, i, j, k, l)
     integer(int64), intent(in) :: R, T, flat
     integer(int64), intent(out) :: i, j, k, l
     integer(int64) :: flat_div_T, flat_div_T_div_T

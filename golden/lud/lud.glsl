@@ -20,6 +20,11 @@ int lud_apply(int R, int T, int i, int j, int k, int l) {
   return T * (T * (R * i + j) + k) + l;
 }
 
+// The same with (i, j, k, l) as a vector.
+int lud_apply(int R, int T, ivec4 index) {
+  return lud_apply(R, T, index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // R >= 1
 // T >= 1
@@ -34,6 +39,13 @@ void lud_inv(int R, int T, int flat_v, out int i, out int j, out int k, out int 
   j = flat_div_T_div_T % R;
   k = flat_div_T % T;
   l = flat_v % T;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 lud_inv(int R, int T, int flat_v) {
+  ivec4 result;
+  lud_inv(R, T, flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_LUD_GLSL

@@ -24,6 +24,10 @@ Physical position of the logical index (i, j, k, l).
     return T * (T * (R * i + j) + k) + l
 end
 
+function lud_apply(R::Integer, T::Integer, i::Integer, j::Integer, k::Integer, l::Integer)
+    return lud_apply(Int64(R), Int64(T), Int64(i), Int64(j), Int64(k), Int64(l))
+end
+
 """
     lud_inv(R, T, flat) -> (i, j, k, l)
 
@@ -40,5 +44,7 @@ Logical index (i, j, k, l) of a physical position.
     flat_div_T_div_T = div(flat_div_T, T)
     return (div(flat_div_T_div_T, R), flat_div_T_div_T % R, flat_div_T % T, flat % T)
 end
+
+lud_inv(R::Integer, T::Integer, flat::Integer) = lud_inv(Int64(R), Int64(T), Int64(flat))
 
 end # module Lud

@@ -15,7 +15,7 @@ contains
   !> @param jj 0 <= jj < R
   !> @param tid 0 <= tid < T*T
   !> @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-  pure elemental subroutine lud_thread(R, T, ii, jj, tid, out0, out1, out2, out3)
+  elemental subroutine lud_thread(R, T, ii, jj, tid, out0, out1, out2, out3)
     integer(int64), intent(in) :: R, T, ii, jj, tid
     integer(int64), intent(out) :: out0, out1, out2, out3
     associate (unused => R); end associate

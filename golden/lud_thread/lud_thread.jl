@@ -22,4 +22,8 @@ The indices at (ii, jj, tid).
     return (ii, jj, div(tid, T), tid % T)
 end
 
+function lud_thread(R::Integer, T::Integer, ii::Integer, jj::Integer, tid::Integer)
+    return lud_thread(Int64(R), Int64(T), Int64(ii), Int64(jj), Int64(tid))
+end
+
 end # module LudThread

@@ -4,16 +4,17 @@
 
 /// The indices at `(ii, jj, tid)`.
 ///
-/// - `_R >= 1`
+/// - `R >= 1`
 /// - `T >= 1`
-/// - `0 <= ii < _R`
-/// - `0 <= jj < _R`
+/// - `0 <= ii < R`
+/// - `0 <= jj < R`
 /// - `0 <= tid < T*T`
-/// - result: `(out0, out1, out2, out3)`; `0 <= out0 < _R, 0 <= out1 < _R, 0 <= out2 < T, 0 <= out3 < T`
+/// - result: `(out0, out1, out2, out3)`; `0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T`
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn lud_thread(_R: i64, T: i64, ii: i64, jj: i64, tid: i64) -> (i64, i64, i64, i64) {
+pub const fn lud_thread(R: i64, T: i64, ii: i64, jj: i64, tid: i64) -> (i64, i64, i64, i64) {
+    let _ = R;
     (ii, jj, tid / T, tid % T)
 }

@@ -15,7 +15,7 @@ contains
   !> @return out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
   !> @pre 0 <= 512*ii + 256*jj + tid < 1024
   !> @pre every intermediate value fits int64
-  pure elemental subroutine lud_thread_16(ii, jj, tid, out0, out1, out2, out3)
+  elemental subroutine lud_thread_16(ii, jj, tid, out0, out1, out2, out3)
     integer(int64), intent(in) :: ii, jj, tid
     integer(int64), intent(out) :: out0, out1, out2, out3
     out0 = shifta(jj, 1) + ii

@@ -22,4 +22,11 @@ void lud_thread_16(
   out3 = tid & 15;
 }
 
+// The same with (out0, out1, out2, out3) as a vector.
+ivec4 lud_thread_16(int ii, int jj, int tid) {
+  ivec4 result;
+  lud_thread_16(ii, jj, tid, result.x, result.y, result.z, result.w);
+  return result;
+}
+
 #endif  // LEGO_LUD_THREAD_16_GLSL

@@ -21,4 +21,8 @@ The indices at (ii, jj, tid).
     return ((jj >> 1) + ii, jj & 1, tid >> 4, tid & 15)
 end
 
+function lud_thread_16(ii::Integer, jj::Integer, tid::Integer)
+    return lud_thread_16(Int64(ii), Int64(jj), Int64(tid))
+end
+
 end # module LudThread16

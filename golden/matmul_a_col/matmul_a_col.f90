@@ -22,7 +22,7 @@ contains
   !> @pre mod(K, BK) == 0
   !> @pre K*M <= huge(0_int64)
   !> @note Renamed: k is k_2 here
-  pure elemental integer(int64) function matmul_a_col_apply(M, K, BM, BK, i, j, k_2, l)
+  elemental integer(int64) function matmul_a_col_apply(M, K, BM, BK, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, i, j, k_2, l
     associate (unused => K); end associate
     matmul_a_col_apply = M * (BK * j + l) + BM * i + k_2
@@ -38,7 +38,7 @@ contains
   !> @pre mod(M, BM) == 0
   !> @pre mod(K, BK) == 0
   !> @pre K*M <= huge(0_int64)
-  pure elemental subroutine matmul_a_col_inv(M, K, BM, BK, flat, i, j, k_2, l)
+  elemental subroutine matmul_a_col_inv(M, K, BM, BK, flat, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, flat
     integer(int64), intent(out) :: i, j, k_2, l
     integer(int64) :: flat_div_M

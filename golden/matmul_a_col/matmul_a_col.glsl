@@ -24,6 +24,11 @@ int matmul_a_col_apply(int M, int K, int BM, int BK, int i, int j, int k, int l)
   return M * (BK * j + l) + BM * i + k;
 }
 
+// The same with (i, j, k, l) as a vector.
+int matmul_a_col_apply(int M, int K, int BM, int BK, ivec4 index) {
+  return matmul_a_col_apply(M, K, BM, BK, index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // M >= 1
 // K >= 1
@@ -42,6 +47,13 @@ void matmul_a_col_inv(
   j = flat_div_M / BK;
   k = flat_v % BM;
   l = flat_div_M % BK;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 matmul_a_col_inv(int M, int K, int BM, int BK, int flat_v) {
+  ivec4 result;
+  matmul_a_col_inv(M, K, BM, BK, flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_MATMUL_A_COL_GLSL

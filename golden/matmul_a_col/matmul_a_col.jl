@@ -28,6 +28,12 @@ Physical position of the logical index (i, j, k, l).
     return M * (BK * j + l) + BM * i + k
 end
 
+function matmul_a_col_apply(M::Integer, K::Integer, BM::Integer, BK::Integer, i::Integer,
+    j::Integer, k::Integer, l::Integer)
+    return matmul_a_col_apply(Int64(M), Int64(K), Int64(BM), Int64(BK), Int64(i), Int64(j),
+        Int64(k), Int64(l))
+end
+
 """
     matmul_a_col_inv(M, K, BM, BK, flat) -> (i, j, k, l)
 
@@ -47,6 +53,10 @@ Logical index (i, j, k, l) of a physical position.
     flat::Int64)::NTuple{4, Int64}
     flat_div_M = div(flat, M)
     return (div(flat % M, BM), div(flat_div_M, BK), flat % BM, flat_div_M % BK)
+end
+
+function matmul_a_col_inv(M::Integer, K::Integer, BM::Integer, BK::Integer, flat::Integer)
+    return matmul_a_col_inv(Int64(M), Int64(K), Int64(BM), Int64(BK), Int64(flat))
 end
 
 end # module MatmulACol

@@ -5,18 +5,18 @@
 /// Physical position of the logical index `(i, j, k, l)`.
 ///
 /// - `M >= 1`
-/// - `_K >= 1`
+/// - `K >= 1`
 /// - `BM >= 1`
 /// - `BK >= 1`
 /// - `0 <= i < M / BM`
-/// - `0 <= j < _K / BK`
+/// - `0 <= j < K / BK`
 /// - `0 <= k < BM`
 /// - `0 <= l < BK`
-/// - result: `0 <= result < _K*M`
+/// - result: `0 <= result < K*M`
 ///
 /// Assumes `M % BM == 0`.
-/// Assumes `_K % BK == 0`.
-/// Assumes `_K*M <= i64::MAX`.
+/// Assumes `K % BK == 0`.
+/// Assumes `K*M <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
@@ -27,7 +27,7 @@
 #[inline]
 pub const fn matmul_a_col_apply(
     M: i64,
-    _K: i64,
+    K: i64,
     BM: i64,
     BK: i64,
     i: i64,
@@ -35,34 +35,30 @@ pub const fn matmul_a_col_apply(
     k: i64,
     l: i64,
 ) -> i64 {
+    let _ = K;
     M * (BK * j + l) + BM * i + k
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
 ///
 /// - `M >= 1`
-/// - `_K >= 1`
+/// - `K >= 1`
 /// - `BM >= 1`
 /// - `BK >= 1`
-/// - `0 <= flat < _K*M`
-/// - result: `(i, j, k, l)`; `0 <= i < M / BM, 0 <= j < _K / BK, 0 <= k < BM, 0 <= l < BK`
+/// - `0 <= flat < K*M`
+/// - result: `(i, j, k, l)`; `0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK`
 ///
 /// Assumes `M % BM == 0`.
-/// Assumes `_K % BK == 0`.
-/// Assumes `_K*M <= i64::MAX`.
+/// Assumes `K % BK == 0`.
+/// Assumes `K*M <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_a_col_inv(
-    M: i64,
-    _K: i64,
-    BM: i64,
-    BK: i64,
-    flat: i64,
-) -> (i64, i64, i64, i64) {
+pub const fn matmul_a_col_inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i64, i64, i64, i64) {
+    let _ = K;
     let flat_div_M = flat / M;
     (flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK)
 }

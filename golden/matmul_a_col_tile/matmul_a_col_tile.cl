@@ -25,7 +25,9 @@ static inline long matmul_a_col_tile(
 
 /// Puts the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest,
 /// into out. The work items share the work as matmul_a_col_tile_fill(.., out, get_global_id(0),
-/// get_global_size(0)). The parameters before out are those of matmul_a_col_tile.
+/// get_global_size(0)), in two dimensions as matmul_a_col_tile_fill(.., out, get_global_id(1) *
+/// get_global_size(0) + get_global_id(0), get_global_size(0) * get_global_size(1)). The parameters
+/// before out are those of matmul_a_col_tile.
 /// @param out room for BM * BK results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

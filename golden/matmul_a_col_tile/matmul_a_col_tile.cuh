@@ -33,8 +33,9 @@
 
 /// Puts the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest,
 /// into out. The threads of a block share the work as matmul_a_col_tile_fill(.., out, threadIdx.x,
-/// blockDim.x); on the host rank is 0 and size is 1. The parameters before out are those of
-/// matmul_a_col_tile.
+/// blockDim.x), those of a block with rows as matmul_a_col_tile_fill(.., out, threadIdx.y *
+/// blockDim.x + threadIdx.x, blockDim.x * blockDim.y); on the host rank is 0 and size is 1. The
+/// parameters before out are those of matmul_a_col_tile.
 /// @param out room for BM * BK results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

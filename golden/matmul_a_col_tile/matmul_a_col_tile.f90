@@ -22,7 +22,7 @@ contains
   !> @pre mod(K, BK) == 0
   !> @pre K*M <= huge(0_int64)
   !> @note Renamed: k is k_2 here
-  pure elemental integer(int64) function matmul_a_col_tile(M, K, BM, BK, pid_m, k_2, i, j)
+  elemental integer(int64) function matmul_a_col_tile(M, K, BM, BK, pid_m, k_2, i, j)
     integer(int64), intent(in) :: M, K, BM, BK, pid_m, k_2, i, j
     associate (unused => K); end associate
     matmul_a_col_tile = M * (BK * k_2 + j) + BM * pid_m + i

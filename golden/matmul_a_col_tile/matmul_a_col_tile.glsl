@@ -26,7 +26,8 @@ int matmul_a_col_tile(int M, int K, int BM, int BK, int pid_m, int k, int i, int
 
 // Element n of the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j
 // fastest; 0 <= n < BM * BK. The work items of a group fill an array together:
-//   for (int n = int(gl_LocalInvocationIndex); n < BM * BK; n += int(gl_WorkGroupSize.x))
+//   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
+//   for (int n = int(gl_LocalInvocationIndex); n < BM * BK; n += stride)
 //     results[n] = matmul_a_col_tile_at(M, K, BM, BK, pid_m, k, n);
 int matmul_a_col_tile_at(int M, int K, int BM, int BK, int pid_m, int k, int n) {
   return matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);

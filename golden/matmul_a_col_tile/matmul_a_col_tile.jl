@@ -28,6 +28,12 @@ The index at (pid_m, k, i, j).
     return M * (BK * k + j) + BM * pid_m + i
 end
 
+function matmul_a_col_tile(M::Integer, K::Integer, BM::Integer, BK::Integer, pid_m::Integer,
+    k::Integer, i::Integer, j::Integer)
+    return matmul_a_col_tile(Int64(M), Int64(K), Int64(BM), Int64(BK), Int64(pid_m),
+        Int64(k), Int64(i), Int64(j))
+end
+
 """
     matmul_a_col_tile_array(M, K, BM, BK, pid_m, k)
 
@@ -39,6 +45,12 @@ function matmul_a_col_tile_array(M::Int64, K::Int64, BM::Int64, BK::Int64, pid_m
     k::Int64)::Matrix{Int64}
     return [matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)
             for i in 0:(BM - 1), j in 0:(BK - 1)]
+end
+
+function matmul_a_col_tile_array(M::Integer, K::Integer, BM::Integer, BK::Integer,
+    pid_m::Integer, k::Integer)
+    return matmul_a_col_tile_array(Int64(M), Int64(K), Int64(BM), Int64(BK), Int64(pid_m),
+        Int64(k))
 end
 
 end # module MatmulAColTile

@@ -2,21 +2,23 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 
+use core::iter::FusedIterator;
+
 /// The index at `(pid_m, k, i, j)`.
 ///
 /// - `M >= 1`
-/// - `_K >= 1`
+/// - `K >= 1`
 /// - `BM >= 1`
 /// - `BK >= 1`
 /// - `0 <= pid_m < M / BM`
-/// - `0 <= k < _K / BK`
+/// - `0 <= k < K / BK`
 /// - `0 <= i < BM`
 /// - `0 <= j < BK`
-/// - result: `0 <= result < _K*M`
+/// - result: `0 <= result < K*M`
 ///
 /// Assumes `M % BM == 0`.
-/// Assumes `_K % BK == 0`.
-/// Assumes `_K*M <= i64::MAX`.
+/// Assumes `K % BK == 0`.
+/// Assumes `K*M <= i64::MAX`.
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
 // The names are those of the definition.
@@ -25,7 +27,7 @@
 #[inline]
 pub const fn matmul_a_col_tile(
     M: i64,
-    _K: i64,
+    K: i64,
     BM: i64,
     BK: i64,
     pid_m: i64,
@@ -33,6 +35,7 @@ pub const fn matmul_a_col_tile(
     i: i64,
     j: i64,
 ) -> i64 {
+    let _ = K;
     M * (BK * k + j) + BM * pid_m + i
 }
 
@@ -42,6 +45,10 @@ pub const fn matmul_a_col_tile(
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
+// Indices, and how many there are, fit.
+#[allow(clippy::cast_possible_truncation)]
+#[allow(clippy::cast_possible_wrap)]
+#[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
 pub fn matmul_a_col_tile_iter(
@@ -51,6 +58,7 @@ pub fn matmul_a_col_tile_iter(
     BK: i64,
     pid_m: i64,
     k: i64,
-) -> impl DoubleEndedIterator<Item = i64> + Clone {
-    (0..BM).flat_map(move |i| (0..BK).map(move |j| matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)))
+) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + FusedIterator + Clone {
+    let len = (BM * BK) as usize;
+    (0..len).map(move |n| matmul_a_col_tile(M, K, BM, BK, pid_m, k, n as i64 / BK, n as i64 % BK))
 }

@@ -22,7 +22,7 @@ contains
   !> @pre mod(K, BK) == 0
   !> @pre K*M <= huge(0_int64)
   !> @note Renamed: k is k_2 here
-  pure elemental integer(int64) function matmul_a_row_apply(M, K, BM, BK, i, j, k_2, l)
+  elemental integer(int64) function matmul_a_row_apply(M, K, BM, BK, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, i, j, k_2, l
     associate (unused => M); end associate
     matmul_a_row_apply = K * (BM * i + k_2) + BK * j + l
@@ -38,7 +38,7 @@ contains
   !> @pre mod(M, BM) == 0
   !> @pre mod(K, BK) == 0
   !> @pre K*M <= huge(0_int64)
-  pure elemental subroutine matmul_a_row_inv(M, K, BM, BK, flat, i, j, k_2, l)
+  elemental subroutine matmul_a_row_inv(M, K, BM, BK, flat, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, flat
     integer(int64), intent(out) :: i, j, k_2, l
     integer(int64) :: flat_div_K

@@ -24,6 +24,11 @@ int matmul_a_row_apply(int M, int K, int BM, int BK, int i, int j, int k, int l)
   return K * (BM * i + k) + BK * j + l;
 }
 
+// The same with (i, j, k, l) as a vector.
+int matmul_a_row_apply(int M, int K, int BM, int BK, ivec4 index) {
+  return matmul_a_row_apply(M, K, BM, BK, index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // M >= 1
 // K >= 1
@@ -42,6 +47,13 @@ void matmul_a_row_inv(
   j = flat_v % K / BK;
   k = flat_div_K % BM;
   l = flat_v % BK;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 matmul_a_row_inv(int M, int K, int BM, int BK, int flat_v) {
+  ivec4 result;
+  matmul_a_row_inv(M, K, BM, BK, flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_MATMUL_A_ROW_GLSL

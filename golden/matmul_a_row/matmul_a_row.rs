@@ -4,19 +4,19 @@
 
 /// Physical position of the logical index `(i, j, k, l)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `K >= 1`
 /// - `BM >= 1`
 /// - `BK >= 1`
-/// - `0 <= i < _M / BM`
+/// - `0 <= i < M / BM`
 /// - `0 <= j < K / BK`
 /// - `0 <= k < BM`
 /// - `0 <= l < BK`
-/// - result: `0 <= result < K*_M`
+/// - result: `0 <= result < K*M`
 ///
-/// Assumes `_M % BM == 0`.
+/// Assumes `M % BM == 0`.
 /// Assumes `K % BK == 0`.
-/// Assumes `K*_M <= i64::MAX`.
+/// Assumes `K*M <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
@@ -26,7 +26,7 @@
 #[must_use]
 #[inline]
 pub const fn matmul_a_row_apply(
-    _M: i64,
+    M: i64,
     K: i64,
     BM: i64,
     BK: i64,
@@ -35,34 +35,30 @@ pub const fn matmul_a_row_apply(
     k: i64,
     l: i64,
 ) -> i64 {
+    let _ = M;
     K * (BM * i + k) + BK * j + l
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `K >= 1`
 /// - `BM >= 1`
 /// - `BK >= 1`
-/// - `0 <= flat < K*_M`
-/// - result: `(i, j, k, l)`; `0 <= i < _M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK`
+/// - `0 <= flat < K*M`
+/// - result: `(i, j, k, l)`; `0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK`
 ///
-/// Assumes `_M % BM == 0`.
+/// Assumes `M % BM == 0`.
 /// Assumes `K % BK == 0`.
-/// Assumes `K*_M <= i64::MAX`.
+/// Assumes `K*M <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_a_row_inv(
-    _M: i64,
-    K: i64,
-    BM: i64,
-    BK: i64,
-    flat: i64,
-) -> (i64, i64, i64, i64) {
+pub const fn matmul_a_row_inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i64, i64, i64, i64) {
+    let _ = M;
     let flat_div_K = flat / K;
     (flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK)
 }

@@ -28,6 +28,12 @@ Physical position of the logical index (i, j, k, l).
     return K * (BN * j + l) + BK * i + k
 end
 
+function matmul_b_col_apply(K::Integer, N::Integer, BK::Integer, BN::Integer, i::Integer,
+    j::Integer, k::Integer, l::Integer)
+    return matmul_b_col_apply(Int64(K), Int64(N), Int64(BK), Int64(BN), Int64(i), Int64(j),
+        Int64(k), Int64(l))
+end
+
 """
     matmul_b_col_inv(K, N, BK, BN, flat) -> (i, j, k, l)
 
@@ -47,6 +53,10 @@ Logical index (i, j, k, l) of a physical position.
     flat::Int64)::NTuple{4, Int64}
     flat_div_K = div(flat, K)
     return (div(flat % K, BK), div(flat_div_K, BN), flat % BK, flat_div_K % BN)
+end
+
+function matmul_b_col_inv(K::Integer, N::Integer, BK::Integer, BN::Integer, flat::Integer)
+    return matmul_b_col_inv(Int64(K), Int64(N), Int64(BK), Int64(BN), Int64(flat))
 end
 
 end # module MatmulBCol

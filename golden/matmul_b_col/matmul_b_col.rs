@@ -5,18 +5,18 @@
 /// Physical position of the logical index `(i, j, k, l)`.
 ///
 /// - `K >= 1`
-/// - `_N >= 1`
+/// - `N >= 1`
 /// - `BK >= 1`
 /// - `BN >= 1`
 /// - `0 <= i < K / BK`
-/// - `0 <= j < _N / BN`
+/// - `0 <= j < N / BN`
 /// - `0 <= k < BK`
 /// - `0 <= l < BN`
-/// - result: `0 <= result < K*_N`
+/// - result: `0 <= result < K*N`
 ///
 /// Assumes `K % BK == 0`.
-/// Assumes `_N % BN == 0`.
-/// Assumes `K*_N <= i64::MAX`.
+/// Assumes `N % BN == 0`.
+/// Assumes `K*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
@@ -27,7 +27,7 @@
 #[inline]
 pub const fn matmul_b_col_apply(
     K: i64,
-    _N: i64,
+    N: i64,
     BK: i64,
     BN: i64,
     i: i64,
@@ -35,34 +35,30 @@ pub const fn matmul_b_col_apply(
     k: i64,
     l: i64,
 ) -> i64 {
+    let _ = N;
     K * (BN * j + l) + BK * i + k
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
 ///
 /// - `K >= 1`
-/// - `_N >= 1`
+/// - `N >= 1`
 /// - `BK >= 1`
 /// - `BN >= 1`
-/// - `0 <= flat < K*_N`
-/// - result: `(i, j, k, l)`; `0 <= i < K / BK, 0 <= j < _N / BN, 0 <= k < BK, 0 <= l < BN`
+/// - `0 <= flat < K*N`
+/// - result: `(i, j, k, l)`; `0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN`
 ///
 /// Assumes `K % BK == 0`.
-/// Assumes `_N % BN == 0`.
-/// Assumes `K*_N <= i64::MAX`.
+/// Assumes `N % BN == 0`.
+/// Assumes `K*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_b_col_inv(
-    K: i64,
-    _N: i64,
-    BK: i64,
-    BN: i64,
-    flat: i64,
-) -> (i64, i64, i64, i64) {
+pub const fn matmul_b_col_inv(K: i64, N: i64, BK: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
+    let _ = N;
     let flat_div_K = flat / K;
     (flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN)
 }

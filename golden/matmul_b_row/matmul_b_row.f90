@@ -22,7 +22,7 @@ contains
   !> @pre mod(N, BN) == 0
   !> @pre K*N <= huge(0_int64)
   !> @note Renamed: k is k_2 here
-  pure elemental integer(int64) function matmul_b_row_apply(K, N, BK, BN, i, j, k_2, l)
+  elemental integer(int64) function matmul_b_row_apply(K, N, BK, BN, i, j, k_2, l)
     integer(int64), intent(in) :: K, N, BK, BN, i, j, k_2, l
     associate (unused => K); end associate
     matmul_b_row_apply = N * (BK * i + k_2) + BN * j + l
@@ -38,7 +38,7 @@ contains
   !> @pre mod(K, BK) == 0
   !> @pre mod(N, BN) == 0
   !> @pre K*N <= huge(0_int64)
-  pure elemental subroutine matmul_b_row_inv(K, N, BK, BN, flat, i, j, k_2, l)
+  elemental subroutine matmul_b_row_inv(K, N, BK, BN, flat, i, j, k_2, l)
     integer(int64), intent(in) :: K, N, BK, BN, flat
     integer(int64), intent(out) :: i, j, k_2, l
     integer(int64) :: flat_div_N

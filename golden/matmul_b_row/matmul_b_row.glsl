@@ -24,6 +24,11 @@ int matmul_b_row_apply(int K, int N, int BK, int BN, int i, int j, int k, int l)
   return N * (BK * i + k) + BN * j + l;
 }
 
+// The same with (i, j, k, l) as a vector.
+int matmul_b_row_apply(int K, int N, int BK, int BN, ivec4 index) {
+  return matmul_b_row_apply(K, N, BK, BN, index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // K >= 1
 // N >= 1
@@ -42,6 +47,13 @@ void matmul_b_row_inv(
   j = flat_v % N / BN;
   k = flat_div_N % BK;
   l = flat_v % BN;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 matmul_b_row_inv(int K, int N, int BK, int BN, int flat_v) {
+  ivec4 result;
+  matmul_b_row_inv(K, N, BK, BN, flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_MATMUL_B_ROW_GLSL

@@ -4,19 +4,19 @@
 
 /// Physical position of the logical index `(i, j, k, l)`.
 ///
-/// - `_K >= 1`
+/// - `K >= 1`
 /// - `N >= 1`
 /// - `BK >= 1`
 /// - `BN >= 1`
-/// - `0 <= i < _K / BK`
+/// - `0 <= i < K / BK`
 /// - `0 <= j < N / BN`
 /// - `0 <= k < BK`
 /// - `0 <= l < BN`
-/// - result: `0 <= result < _K*N`
+/// - result: `0 <= result < K*N`
 ///
-/// Assumes `_K % BK == 0`.
+/// Assumes `K % BK == 0`.
 /// Assumes `N % BN == 0`.
-/// Assumes `_K*N <= i64::MAX`.
+/// Assumes `K*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
@@ -26,7 +26,7 @@
 #[must_use]
 #[inline]
 pub const fn matmul_b_row_apply(
-    _K: i64,
+    K: i64,
     N: i64,
     BK: i64,
     BN: i64,
@@ -35,34 +35,30 @@ pub const fn matmul_b_row_apply(
     k: i64,
     l: i64,
 ) -> i64 {
+    let _ = K;
     N * (BK * i + k) + BN * j + l
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
 ///
-/// - `_K >= 1`
+/// - `K >= 1`
 /// - `N >= 1`
 /// - `BK >= 1`
 /// - `BN >= 1`
-/// - `0 <= flat < _K*N`
-/// - result: `(i, j, k, l)`; `0 <= i < _K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN`
+/// - `0 <= flat < K*N`
+/// - result: `(i, j, k, l)`; `0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN`
 ///
-/// Assumes `_K % BK == 0`.
+/// Assumes `K % BK == 0`.
 /// Assumes `N % BN == 0`.
-/// Assumes `_K*N <= i64::MAX`.
+/// Assumes `K*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_b_row_inv(
-    _K: i64,
-    N: i64,
-    BK: i64,
-    BN: i64,
-    flat: i64,
-) -> (i64, i64, i64, i64) {
+pub const fn matmul_b_row_inv(K: i64, N: i64, BK: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
+    let _ = K;
     let flat_div_N = flat / N;
     (flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN)
 }

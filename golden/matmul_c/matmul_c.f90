@@ -21,7 +21,7 @@ contains
   !> @pre mod(M, BM) == 0
   !> @pre mod(N, BN) == 0
   !> @pre M*N <= huge(0_int64)
-  pure elemental integer(int64) function matmul_c_apply(M, N, BM, BN, i, j, k, l)
+  elemental integer(int64) function matmul_c_apply(M, N, BM, BN, i, j, k, l)
     integer(int64), intent(in) :: M, N, BM, BN, i, j, k, l
     associate (unused => M); end associate
     matmul_c_apply = N * (BM * i + k) + BN * j + l
@@ -37,7 +37,7 @@ contains
   !> @pre mod(M, BM) == 0
   !> @pre mod(N, BN) == 0
   !> @pre M*N <= huge(0_int64)
-  pure elemental subroutine matmul_c_inv(M, N, BM, BN, flat, i, j, k, l)
+  elemental subroutine matmul_c_inv(M, N, BM, BN, flat, i, j, k, l)
     integer(int64), intent(in) :: M, N, BM, BN, flat
     integer(int64), intent(out) :: i, j, k, l
     integer(int64) :: flat_div_N

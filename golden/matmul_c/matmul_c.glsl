@@ -24,6 +24,11 @@ int matmul_c_apply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
   return N * (BM * i + k) + BN * j + l;
 }
 
+// The same with (i, j, k, l) as a vector.
+int matmul_c_apply(int M, int N, int BM, int BN, ivec4 index) {
+  return matmul_c_apply(M, N, BM, BN, index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // M >= 1
 // N >= 1
@@ -42,6 +47,13 @@ void matmul_c_inv(
   j = flat_v % N / BN;
   k = flat_div_N % BM;
   l = flat_v % BN;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 matmul_c_inv(int M, int N, int BM, int BN, int flat_v) {
+  ivec4 result;
+  matmul_c_inv(M, N, BM, BN, flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_MATMUL_C_GLSL

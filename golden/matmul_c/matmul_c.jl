@@ -28,6 +28,12 @@ Physical position of the logical index (i, j, k, l).
     return N * (BM * i + k) + BN * j + l
 end
 
+function matmul_c_apply(M::Integer, N::Integer, BM::Integer, BN::Integer, i::Integer,
+    j::Integer, k::Integer, l::Integer)
+    return matmul_c_apply(Int64(M), Int64(N), Int64(BM), Int64(BN), Int64(i), Int64(j),
+        Int64(k), Int64(l))
+end
+
 """
     matmul_c_inv(M, N, BM, BN, flat) -> (i, j, k, l)
 
@@ -47,6 +53,10 @@ Logical index (i, j, k, l) of a physical position.
     flat::Int64)::NTuple{4, Int64}
     flat_div_N = div(flat, N)
     return (div(flat_div_N, BM), div(flat % N, BN), flat_div_N % BM, flat % BN)
+end
+
+function matmul_c_inv(M::Integer, N::Integer, BM::Integer, BN::Integer, flat::Integer)
+    return matmul_c_inv(Int64(M), Int64(N), Int64(BM), Int64(BN), Int64(flat))
 end
 
 end # module MatmulC

@@ -4,19 +4,19 @@
 
 /// Physical position of the logical index `(i, j, k, l)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
 /// - `BM >= 1`
 /// - `BN >= 1`
-/// - `0 <= i < _M / BM`
+/// - `0 <= i < M / BM`
 /// - `0 <= j < N / BN`
 /// - `0 <= k < BM`
 /// - `0 <= l < BN`
-/// - result: `0 <= result < _M*N`
+/// - result: `0 <= result < M*N`
 ///
-/// Assumes `_M % BM == 0`.
+/// Assumes `M % BM == 0`.
 /// Assumes `N % BN == 0`.
-/// Assumes `_M*N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
@@ -26,7 +26,7 @@
 #[must_use]
 #[inline]
 pub const fn matmul_c_apply(
-    _M: i64,
+    M: i64,
     N: i64,
     BM: i64,
     BN: i64,
@@ -35,28 +35,30 @@ pub const fn matmul_c_apply(
     k: i64,
     l: i64,
 ) -> i64 {
+    let _ = M;
     N * (BM * i + k) + BN * j + l
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
 /// - `BM >= 1`
 /// - `BN >= 1`
-/// - `0 <= flat < _M*N`
-/// - result: `(i, j, k, l)`; `0 <= i < _M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN`
+/// - `0 <= flat < M*N`
+/// - result: `(i, j, k, l)`; `0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN`
 ///
-/// Assumes `_M % BM == 0`.
+/// Assumes `M % BM == 0`.
 /// Assumes `N % BN == 0`.
-/// Assumes `_M*N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_c_inv(_M: i64, N: i64, BM: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
+pub const fn matmul_c_inv(M: i64, N: i64, BM: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
+    let _ = M;
     let flat_div_N = flat / N;
     (flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN)
 }

@@ -17,7 +17,7 @@ contains
   !> @return 0 <= the result < nm*nn
   !> @pre mod(nm, GM) == 0
   !> @pre nm*nn <= huge(0_int64)
-  pure elemental integer(int64) function matmul_pid_apply(nm, nn, GM, i, j)
+  elemental integer(int64) function matmul_pid_apply(nm, nn, GM, i, j)
     integer(int64), intent(in) :: nm, nn, GM, i, j
     associate (unused => nm); end associate
     matmul_pid_apply = GM * (i / GM * (nn - 1_int64) + j) + i
@@ -31,7 +31,7 @@ contains
   !> @return 0 <= i < nm, 0 <= j < nn
   !> @pre mod(nm, GM) == 0
   !> @pre nm*nn <= huge(0_int64)
-  pure elemental subroutine matmul_pid_inv(nm, nn, GM, flat, i, j)
+  elemental subroutine matmul_pid_inv(nm, nn, GM, flat, i, j)
     integer(int64), intent(in) :: nm, nn, GM, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: flat_div_GM

@@ -20,6 +20,11 @@ int matmul_pid_apply(int nm, int nn, int GM, int i, int j) {
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
+// The same with (i, j) as a vector.
+int matmul_pid_apply(int nm, int nn, int GM, ivec2 index) {
+  return matmul_pid_apply(nm, nn, GM, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // nm >= 1
 // nn >= 1
@@ -33,6 +38,13 @@ void matmul_pid_inv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
   int flat_div_GM = flat_v / GM;
   i = GM * (flat_div_GM / nn - flat_div_GM) + flat_v;
   j = flat_div_GM % nn;
+}
+
+// The same with (i, j) as a vector.
+ivec2 matmul_pid_inv(int nm, int nn, int GM, int flat_v) {
+  ivec2 result;
+  matmul_pid_inv(nm, nn, GM, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_MATMUL_PID_GLSL

@@ -24,6 +24,10 @@ Physical position of the logical index (i, j).
     return GM * (div(i, GM) * (nn - 1) + j) + i
 end
 
+function matmul_pid_apply(nm::Integer, nn::Integer, GM::Integer, i::Integer, j::Integer)
+    return matmul_pid_apply(Int64(nm), Int64(nn), Int64(GM), Int64(i), Int64(j))
+end
+
 """
     matmul_pid_inv(nm, nn, GM, flat) -> (i, j)
 
@@ -41,6 +45,10 @@ Logical index (i, j) of a physical position.
     flat::Int64)::NTuple{2, Int64}
     flat_div_GM = div(flat, GM)
     return (GM * (div(flat_div_GM, nn) - flat_div_GM) + flat, flat_div_GM % nn)
+end
+
+function matmul_pid_inv(nm::Integer, nn::Integer, GM::Integer, flat::Integer)
+    return matmul_pid_inv(Int64(nm), Int64(nn), Int64(GM), Int64(flat))
 end
 
 end # module MatmulPid

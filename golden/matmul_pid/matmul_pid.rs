@@ -4,42 +4,44 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_nm >= 1`
+/// - `nm >= 1`
 /// - `nn >= 1`
 /// - `GM >= 1`
-/// - `0 <= i < _nm`
+/// - `0 <= i < nm`
 /// - `0 <= j < nn`
-/// - result: `0 <= result < _nm*nn`
+/// - result: `0 <= result < nm*nn`
 ///
-/// Assumes `_nm % GM == 0`.
-/// Assumes `_nm*nn <= i64::MAX`.
+/// Assumes `nm % GM == 0`.
+/// Assumes `nm*nn <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_pid_apply(_nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
+pub const fn matmul_pid_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
+    let _ = nm;
     GM * (i / GM * (nn - 1) + j) + i
 }
 
 /// Logical index `(i, j)` of a physical position.
 ///
-/// - `_nm >= 1`
+/// - `nm >= 1`
 /// - `nn >= 1`
 /// - `GM >= 1`
-/// - `0 <= flat < _nm*nn`
-/// - result: `(i, j)`; `0 <= i < _nm, 0 <= j < nn`
+/// - `0 <= flat < nm*nn`
+/// - result: `(i, j)`; `0 <= i < nm, 0 <= j < nn`
 ///
-/// Assumes `_nm % GM == 0`.
-/// Assumes `_nm*nn <= i64::MAX`.
+/// Assumes `nm % GM == 0`.
+/// Assumes `nm*nn <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_pid_inv(_nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
+pub const fn matmul_pid_inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
+    let _ = nm;
     let flat_div_GM = flat / GM;
     (
         GM * (flat_div_GM / nn - flat_div_GM) + flat,

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 16
   !> @param j 0 <= j < 16
   !> @return 0 <= the result < 256
-  pure elemental integer(int32) function morton_16x16_apply(i, j)
+  elemental integer(int32) function morton_16x16_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, bits, bits_2
     ! The bits i[3] 0 i[2] 0 i[1] 0 i[0] 0 j[3] 0 j[2] 0 j[1] 0 j[0], highest first.
@@ -25,7 +25,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 256
   !> @return 0 <= i < 16, 0 <= j < 16
-  pure elemental subroutine morton_16x16_inv(flat, i, j)
+  elemental subroutine morton_16x16_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: bits, bits_2, bits_3

@@ -19,6 +19,11 @@ int morton_16x16_apply(int i, int j) {
   return (bits_2 >> 7) | (bits_2 & 0x55);
 }
 
+// The same with (i, j) as a vector.
+int morton_16x16_apply(ivec2 index) {
+  return morton_16x16_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
@@ -29,6 +34,13 @@ void morton_16x16_inv(int flat_v, out int i, out int j) {
   int bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
   i = bits_3 >> 9;
   j = bits_3 & 15;
+}
+
+// The same with (i, j) as a vector.
+ivec2 morton_16x16_inv(int flat_v) {
+  ivec2 result;
+  morton_16x16_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_MORTON_16X16_GLSL

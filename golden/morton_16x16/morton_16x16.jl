@@ -22,6 +22,8 @@ Physical position of the logical index (i, j).
     return (bits_2 >> 7) | (bits_2 & Ti(85))
 end
 
+morton_16x16_apply(i::Integer, j::Integer) = morton_16x16_apply(Int64(i), Int64(j))
+
 """
     morton_16x16_inv(flat) -> (i, j)
 
@@ -36,5 +38,7 @@ Logical index (i, j) of a physical position.
     bits_3 = (bits_2 | (bits_2 >> 2)) & Ti(7695)
     return (bits_3 >> 9, bits_3 & Ti(15))
 end
+
+morton_16x16_inv(flat::Integer) = morton_16x16_inv(Int64(flat))
 
 end # module Morton16x16

@@ -14,7 +14,7 @@ contains
   !> @param j 0 <= j < b + 1
   !> @return 0 <= the result < (b + 1)*(b + 1)
   !> @pre 17*b*b + 37*b + 20 <= huge(0_int64)
-  pure elemental integer(int64) function nw_apply(b, i, j)
+  elemental integer(int64) function nw_apply(b, i, j)
     integer(int64), intent(in) :: b, i, j
     integer(int64) :: total, difference
     total = i + j
@@ -29,7 +29,7 @@ contains
   !> @param flat 0 <= flat < (b + 1)*(b + 1)
   !> @return 0 <= i < b + 1, 0 <= j < b + 1
   !> @pre 22*b*b + 45*b + 26 <= huge(0_int64)
-  pure elemental subroutine nw_inv(b, flat, i, j)
+  elemental subroutine nw_inv(b, flat, i, j)
     integer(int64), intent(in) :: b, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: choice, root, total, quotient, total_2
@@ -43,7 +43,7 @@ contains
         flat <= shifta(b * (b + 3_int64), 1))
   end subroutine nw_inv
 
-  pure elemental integer(int64) function isqrt_int64(n)
+  elemental integer(int64) function isqrt_int64(n)
     integer(int64), intent(in) :: n
     integer(int64) :: rest, root, bit
     rest = n

@@ -35,6 +35,11 @@ int nw_apply(int b, int i, int j) {
       + i;
 }
 
+// The same with (i, j) as a vector.
+int nw_apply(int b, ivec2 index) {
+  return nw_apply(b, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // b >= 1
 // 0 <= flat_v < (b + 1)*(b + 1)
@@ -49,6 +54,13 @@ void nw_inv(int b, int flat_v, out int i, out int j) {
   int total_2 = total + quotient;
   i = flat_v <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice;
   j = flat_v <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1;
+}
+
+// The same with (i, j) as a vector.
+ivec2 nw_inv(int b, int flat_v) {
+  ivec2 result;
+  nw_inv(b, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_NW_GLSL

@@ -107,6 +107,8 @@ class nw_view {
 struct nw_layout {
   template <class Extents>
   class mapping {
+    static_assert(Extents::rank() == 2);
+
    public:
     using extents_type = Extents;
     using index_type = typename Extents::index_type;

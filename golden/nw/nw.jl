@@ -24,6 +24,8 @@ Physical position of the logical index (i, j).
         i
 end
 
+nw_apply(b::Integer, i::Integer, j::Integer) = nw_apply(Int64(b), Int64(i), Int64(j))
+
 """
     NwView(data, b)
 
@@ -79,5 +81,7 @@ Logical index (i, j) of a physical position.
     return (flat <= (b * (b + 3)) >> 1 ? choice - quotient : b + quotient - choice,
         flat <= (b * (b + 3)) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1)
 end
+
+nw_inv(b::Integer, flat::Integer) = nw_inv(Int64(b), Int64(flat))
 
 end # module Nw

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 17
   !> @param j 0 <= j < 17
   !> @return 0 <= the result < 289
-  pure elemental integer(int32) function nw_16_apply(i, j)
+  elemental integer(int32) function nw_16_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, choice, quotient
     total = i + j
@@ -24,7 +24,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 289
   !> @return 0 <= i < 17, 0 <= j < 17
-  pure elemental subroutine nw_16_inv(flat, i, j)
+  elemental subroutine nw_16_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: choice, root, total, quotient, total_2
@@ -37,7 +37,7 @@ contains
     j = merge(total_2 - choice - 1_int32, choice - total_2 + 17_int32, flat <= 152_int32)
   end subroutine nw_16_inv
 
-  pure elemental integer(int32) function isqrt_int32(n)
+  elemental integer(int32) function isqrt_int32(n)
     integer(int32), intent(in) :: n
     integer(int32) :: rest, root, bit
     rest = n

@@ -32,6 +32,11 @@ int nw_16_apply(int i, int j) {
   return (total <= 16 ? quotient : 272 - quotient) + i;
 }
 
+// The same with (i, j) as a vector.
+int nw_16_apply(ivec2 index) {
+  return nw_16_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 289
 // Result: 0 <= i < 17, 0 <= j < 17
@@ -44,6 +49,13 @@ void nw_16_inv(int flat_v, out int i, out int j) {
   int total_2 = total + quotient;
   i = flat_v <= 152 ? choice - quotient : quotient - choice + 16;
   j = flat_v <= 152 ? total_2 - choice - 1 : choice - total_2 + 17;
+}
+
+// The same with (i, j) as a vector.
+ivec2 nw_16_inv(int flat_v) {
+  ivec2 result;
+  nw_16_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_NW_16_GLSL

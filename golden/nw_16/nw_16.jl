@@ -21,6 +21,8 @@ Physical position of the logical index (i, j).
     return (total <= 16 ? quotient : Ti(272) - quotient) + i
 end
 
+nw_16_apply(i::Integer, j::Integer) = nw_16_apply(Int64(i), Int64(j))
+
 """
     nw_16_inv(flat) -> (i, j)
 
@@ -38,5 +40,7 @@ Logical index (i, j) of a physical position.
     return (flat <= 152 ? choice - quotient : quotient - choice + Ti(16),
         flat <= 152 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(17))
 end
+
+nw_16_inv(flat::Integer) = nw_16_inv(Int64(flat))
 
 end # module Nw16

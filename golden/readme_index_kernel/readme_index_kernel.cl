@@ -25,7 +25,9 @@ static inline long index_kernel(
 
 /// Puts the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, into
 /// out. The work items share the work as index_kernel_fill(.., out, get_global_id(0),
-/// get_global_size(0)). The parameters before out are those of index_kernel.
+/// get_global_size(0)), in two dimensions as index_kernel_fill(.., out, get_global_id(1) *
+/// get_global_size(0) + get_global_id(0), get_global_size(0) * get_global_size(1)). The parameters
+/// before out are those of index_kernel.
 /// @param out room for BM * BN results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

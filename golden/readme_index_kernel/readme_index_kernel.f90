@@ -21,7 +21,7 @@ contains
   !> @pre mod(M, BM) == 0
   !> @pre mod(N, BN) == 0
   !> @pre M*N <= huge(0_int64)
-  pure elemental integer(int64) function index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
+  elemental integer(int64) function index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
     integer(int64), intent(in) :: M, N, BM, BN, pid_m, pid_n, i, j
     associate (unused => M); end associate
     index_kernel = N * (BM * pid_m + i) + BN * pid_n + j

@@ -26,7 +26,8 @@ int index_kernel(int M, int N, int BM, int BN, int pid_m, int pid_n, int i, int 
 
 // Element n of the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest;
 // 0 <= n < BM * BN. The work items of a group fill an array together:
-//   for (int n = int(gl_LocalInvocationIndex); n < BM * BN; n += int(gl_WorkGroupSize.x))
+//   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
+//   for (int n = int(gl_LocalInvocationIndex); n < BM * BN; n += stride)
 //     results[n] = index_kernel_at(M, N, BM, BN, pid_m, pid_n, n);
 int index_kernel_at(int M, int N, int BM, int BN, int pid_m, int pid_n, int n) {
   return index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);

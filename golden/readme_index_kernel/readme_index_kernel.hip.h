@@ -33,8 +33,9 @@
 
 /// Puts the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, into
 /// out. The threads of a block share the work as index_kernel_fill(.., out, threadIdx.x,
-/// blockDim.x); on the host rank is 0 and size is 1. The parameters before out are those of
-/// index_kernel.
+/// blockDim.x), those of a block with rows as index_kernel_fill(.., out, threadIdx.y * blockDim.x +
+/// threadIdx.x, blockDim.x * blockDim.y); on the host rank is 0 and size is 1. The parameters
+/// before out are those of index_kernel.
 /// @param out room for BM * BN results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

@@ -28,6 +28,12 @@ The index at (pid_m, pid_n, i, j).
     return N * (BM * pid_m + i) + BN * pid_n + j
 end
 
+function index_kernel(M::Integer, N::Integer, BM::Integer, BN::Integer, pid_m::Integer,
+    pid_n::Integer, i::Integer, j::Integer)
+    return index_kernel(Int64(M), Int64(N), Int64(BM), Int64(BN), Int64(pid_m),
+        Int64(pid_n), Int64(i), Int64(j))
+end
+
 """
     index_kernel_array(M, N, BM, BN, pid_m, pid_n)
 
@@ -39,6 +45,12 @@ function index_kernel_array(M::Int64, N::Int64, BM::Int64, BN::Int64, pid_m::Int
     pid_n::Int64)::Matrix{Int64}
     return [index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
             for i in 0:(BM - 1), j in 0:(BN - 1)]
+end
+
+function index_kernel_array(M::Integer, N::Integer, BM::Integer, BN::Integer,
+    pid_m::Integer, pid_n::Integer)
+    return index_kernel_array(Int64(M), Int64(N), Int64(BM), Int64(BN), Int64(pid_m),
+        Int64(pid_n))
 end
 
 end # module IndexKernel

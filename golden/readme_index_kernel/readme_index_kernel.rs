@@ -2,21 +2,23 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 
+use core::iter::FusedIterator;
+
 /// The index at `(pid_m, pid_n, i, j)`.
 ///
-/// - `_M >= 1`
+/// - `M >= 1`
 /// - `N >= 1`
 /// - `BM >= 1`
 /// - `BN >= 1`
-/// - `0 <= pid_m < _M / BM`
+/// - `0 <= pid_m < M / BM`
 /// - `0 <= pid_n < N / BN`
 /// - `0 <= i < BM`
 /// - `0 <= j < BN`
-/// - result: `0 <= result < _M*N`
+/// - result: `0 <= result < M*N`
 ///
-/// Assumes `_M % BM == 0`.
+/// Assumes `M % BM == 0`.
 /// Assumes `N % BN == 0`.
-/// Assumes `_M*N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
 // The names are those of the definition.
@@ -24,7 +26,7 @@
 #[must_use]
 #[inline]
 pub const fn index_kernel(
-    _M: i64,
+    M: i64,
     N: i64,
     BM: i64,
     BN: i64,
@@ -33,6 +35,7 @@ pub const fn index_kernel(
     i: i64,
     j: i64,
 ) -> i64 {
+    let _ = M;
     N * (BM * pid_m + i) + BN * pid_n + j
 }
 
@@ -42,6 +45,10 @@ pub const fn index_kernel(
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
+// Indices, and how many there are, fit.
+#[allow(clippy::cast_possible_truncation)]
+#[allow(clippy::cast_possible_wrap)]
+#[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
 pub fn index_kernel_iter(
@@ -51,6 +58,7 @@ pub fn index_kernel_iter(
     BN: i64,
     pid_m: i64,
     pid_n: i64,
-) -> impl DoubleEndedIterator<Item = i64> + Clone {
-    (0..BM).flat_map(move |i| (0..BN).map(move |j| index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)))
+) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + FusedIterator + Clone {
+    let len = (BM * BN) as usize;
+    (0..len).map(move |n| index_kernel(M, N, BM, BN, pid_m, pid_n, n as i64 / BN, n as i64 % BN))
 }

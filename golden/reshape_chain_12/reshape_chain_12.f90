@@ -11,7 +11,7 @@ contains
   !> Physical position of the logical index (i).
   !> @param i 0 <= i < 12
   !> @return 0 <= the result < 12
-  pure elemental integer(int32) function reshape_chain_12_apply(i)
+  elemental integer(int32) function reshape_chain_12_apply(i)
     integer(int32), intent(in) :: i
     reshape_chain_12_apply = 6_int32 * iand(i, 1_int32) + shifta(i, 1)
   end function reshape_chain_12_apply
@@ -19,7 +19,7 @@ contains
   !> Logical index (i) of a physical position.
   !> @param flat 0 <= flat < 12
   !> @return 0 <= the result < 12
-  pure elemental integer(int32) function reshape_chain_12_inv(flat)
+  elemental integer(int32) function reshape_chain_12_inv(flat)
     integer(int32), intent(in) :: flat
     reshape_chain_12_inv = merge(shiftl(flat, 1), 2_int32 * flat - 11_int32, flat < 6_int32)
   end function reshape_chain_12_inv

@@ -17,6 +17,8 @@ Physical position of the logical index (i).
     return Ti(6) * (i & Ti(1)) + (i >> 1)
 end
 
+reshape_chain_12_apply(i::Integer) = reshape_chain_12_apply(Int64(i))
+
 """
     reshape_chain_12_inv(flat)
 
@@ -28,5 +30,7 @@ Logical index (i) of a physical position.
 @inline function reshape_chain_12_inv(flat::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     return flat < 6 ? flat << 1 : Ti(2) * flat - Ti(11)
 end
+
+reshape_chain_12_inv(flat::Integer) = reshape_chain_12_inv(Int64(flat))
 
 end # module ReshapeChain12

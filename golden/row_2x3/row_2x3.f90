@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 2
   !> @param j 0 <= j < 3
   !> @return 0 <= the result < 6
-  pure elemental integer(int32) function row_2x3_apply(i, j)
+  elemental integer(int32) function row_2x3_apply(i, j)
     integer(int32), intent(in) :: i, j
     row_2x3_apply = 3_int32 * i + j
   end function row_2x3_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 6
   !> @return 0 <= i < 2, 0 <= j < 3
-  pure elemental subroutine row_2x3_inv(flat, i, j)
+  elemental subroutine row_2x3_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = flat / 3_int32

@@ -15,6 +15,11 @@ int row_2x3_apply(int i, int j) {
   return 3 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int row_2x3_apply(ivec2 index) {
+  return row_2x3_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 6
 // Result: 0 <= i < 2, 0 <= j < 3
@@ -22,6 +27,13 @@ int row_2x3_apply(int i, int j) {
 void row_2x3_inv(int flat_v, out int i, out int j) {
   i = flat_v / 3;
   j = flat_v % 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 row_2x3_inv(int flat_v) {
+  ivec2 result;
+  row_2x3_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ROW_2X3_GLSL

@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(3) * i + j
 end
 
+row_2x3_apply(i::Integer, j::Integer) = row_2x3_apply(Int64(i), Int64(j))
+
 """
     row_2x3_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function row_2x3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (div(flat, Ti(3)), flat % Ti(3))
 end
+
+row_2x3_inv(flat::Integer) = row_2x3_inv(Int64(flat))
 
 end # module Row2x3

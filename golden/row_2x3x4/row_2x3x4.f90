@@ -13,7 +13,7 @@ contains
   !> @param j 0 <= j < 3
   !> @param k 0 <= k < 4
   !> @return 0 <= the result < 24
-  pure elemental integer(int32) function row_2x3x4_apply(i, j, k)
+  elemental integer(int32) function row_2x3x4_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
     row_2x3x4_apply = 12_int32 * i + 4_int32 * j + k
   end function row_2x3x4_apply
@@ -21,7 +21,7 @@ contains
   !> Logical index (i, j, k) of a physical position.
   !> @param flat 0 <= flat < 24
   !> @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
-  pure elemental subroutine row_2x3x4_inv(flat, i, j, k)
+  elemental subroutine row_2x3x4_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     i = flat / 12_int32

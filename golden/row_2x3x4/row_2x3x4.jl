@@ -19,6 +19,10 @@ Physical position of the logical index (i, j, k).
     return Ti(12) * i + Ti(4) * j + k
 end
 
+function row_2x3x4_apply(i::Integer, j::Integer, k::Integer)
+    return row_2x3x4_apply(Int64(i), Int64(j), Int64(k))
+end
+
 """
     row_2x3x4_inv(flat) -> (i, j, k)
 
@@ -30,5 +34,7 @@ Logical index (i, j, k) of a physical position.
 @inline function row_2x3x4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
     return (div(flat, Ti(12)), (flat % Ti(12)) >> 2, flat & Ti(3))
 end
+
+row_2x3x4_inv(flat::Integer) = row_2x3x4_inv(Int64(flat))
 
 end # module Row2x3x4

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 3
   !> @param j 0 <= j < 4
   !> @return 0 <= the result < 12
-  pure elemental integer(int32) function row_3x4_apply(i, j)
+  elemental integer(int32) function row_3x4_apply(i, j)
     integer(int32), intent(in) :: i, j
     row_3x4_apply = 4_int32 * i + j
   end function row_3x4_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 12
   !> @return 0 <= i < 3, 0 <= j < 4
-  pure elemental subroutine row_3x4_inv(flat, i, j)
+  elemental subroutine row_3x4_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(flat, 2)

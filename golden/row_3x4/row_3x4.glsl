@@ -15,6 +15,11 @@ int row_3x4_apply(int i, int j) {
   return 4 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int row_3x4_apply(ivec2 index) {
+  return row_3x4_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 12
 // Result: 0 <= i < 3, 0 <= j < 4
@@ -22,6 +27,13 @@ int row_3x4_apply(int i, int j) {
 void row_3x4_inv(int flat_v, out int i, out int j) {
   i = flat_v >> 2;
   j = flat_v & 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 row_3x4_inv(int flat_v) {
+  ivec2 result;
+  row_3x4_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_ROW_3X4_GLSL

@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(4) * i + j
 end
 
+row_3x4_apply(i::Integer, j::Integer) = row_3x4_apply(Int64(i), Int64(j))
+
 """
     row_3x4_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function row_3x4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat >> 2, flat & Ti(3))
 end
+
+row_3x4_inv(flat::Integer) = row_3x4_inv(Int64(flat))
 
 end # module Row3x4

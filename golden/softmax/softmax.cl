@@ -17,8 +17,9 @@ static inline long softmax(long R, long C, long row, long i) {
 }
 
 /// Puts the results of softmax over its ':' axis i, into out. The work items share the work as
-/// softmax_fill(.., out, get_global_id(0), get_global_size(0)). The parameters before out are those
-/// of softmax.
+/// softmax_fill(.., out, get_global_id(0), get_global_size(0)), in two dimensions as
+/// softmax_fill(.., out, get_global_id(1) * get_global_size(0) + get_global_id(0),
+/// get_global_size(0) * get_global_size(1)). The parameters before out are those of softmax.
 /// @param out room for C results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

@@ -15,7 +15,7 @@ contains
   !> @param i 0 <= i < C
   !> @return 0 <= the result < C*R
   !> @pre C*R <= huge(0_int64)
-  pure elemental integer(int64) function softmax(R, C, row, i)
+  elemental integer(int64) function softmax(R, C, row, i)
     integer(int64), intent(in) :: R, C, row, i
     associate (unused => R); end associate
     softmax = C * row + i

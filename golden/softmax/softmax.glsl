@@ -20,7 +20,8 @@ int softmax(int R, int C, int row, int i) {
 
 // Element n of the results of softmax over its ':' axis i; 0 <= n < C. The work items of a group
 // fill an array together:
-//   for (int n = int(gl_LocalInvocationIndex); n < C; n += int(gl_WorkGroupSize.x))
+//   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
+//   for (int n = int(gl_LocalInvocationIndex); n < C; n += stride)
 //     results[n] = softmax_at(R, C, row, n);
 int softmax_at(int R, int C, int row, int n) {
   return softmax(R, C, row, n);

@@ -25,8 +25,9 @@
 }
 
 /// Puts the results of softmax over its ':' axis i, into out. The threads of a block share the work
-/// as softmax_fill(.., out, threadIdx.x, blockDim.x); on the host rank is 0 and size is 1. The
-/// parameters before out are those of softmax.
+/// as softmax_fill(.., out, threadIdx.x, blockDim.x), those of a block with rows as
+/// softmax_fill(.., out, threadIdx.y * blockDim.x + threadIdx.x, blockDim.x * blockDim.y); on the
+/// host rank is 0 and size is 1. The parameters before out are those of softmax.
 /// @param out room for C results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are

@@ -21,6 +21,10 @@ The index at (row, i).
     return C * row + i
 end
 
+function softmax(R::Integer, C::Integer, row::Integer, i::Integer)
+    return softmax(Int64(R), Int64(C), Int64(row), Int64(i))
+end
+
 """
     softmax_array(R, C, row)
 
@@ -28,6 +32,10 @@ end
 """
 function softmax_array(R::Int64, C::Int64, row::Int64)::Vector{Int64}
     return [softmax(R, C, row, i) for i in 0:(C - 1)]
+end
+
+function softmax_array(R::Integer, C::Integer, row::Integer)
+    return softmax_array(Int64(R), Int64(C), Int64(row))
 end
 
 end # module Softmax

@@ -2,20 +2,23 @@
 //
 // softmax(R, C)
 
+use core::iter::FusedIterator;
+
 /// The index at `(row, i)`.
 ///
-/// - `_R >= 1`
+/// - `R >= 1`
 /// - `C >= 1`
-/// - `0 <= row < _R`
+/// - `0 <= row < R`
 /// - `0 <= i < C`
-/// - result: `0 <= result < C*_R`
+/// - result: `0 <= result < C*R`
 ///
-/// Assumes `C*_R <= i64::MAX`.
+/// Assumes `C*R <= i64::MAX`.
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn softmax(_R: i64, C: i64, row: i64, i: i64) -> i64 {
+pub const fn softmax(R: i64, C: i64, row: i64, i: i64) -> i64 {
+    let _ = R;
     C * row + i
 }
 
@@ -24,8 +27,17 @@ pub const fn softmax(_R: i64, C: i64, row: i64, i: i64) -> i64 {
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
+// Indices, and how many there are, fit.
+#[allow(clippy::cast_possible_truncation)]
+#[allow(clippy::cast_possible_wrap)]
+#[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
-pub fn softmax_iter(R: i64, C: i64, row: i64) -> impl DoubleEndedIterator<Item = i64> + Clone {
-    (0..C).map(move |i| softmax(R, C, row, i))
+pub fn softmax_iter(
+    R: i64,
+    C: i64,
+    row: i64,
+) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + FusedIterator + Clone {
+    let len = C as usize;
+    (0..len).map(move |i| softmax(R, C, row, i as i64))
 }

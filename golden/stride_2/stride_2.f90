@@ -11,7 +11,7 @@ contains
   !> Physical position of the logical index (i).
   !> @param i 0 <= i < 10
   !> @return 0 <= the result < 19
-  pure elemental integer(int32) function stride_2_apply(i)
+  elemental integer(int32) function stride_2_apply(i)
     integer(int32), intent(in) :: i
     stride_2_apply = 2_int32 * i
   end function stride_2_apply

@@ -17,4 +17,6 @@ Physical position of the logical index (i).
     return Ti(2) * i
 end
 
+stride_2_apply(i::Integer) = stride_2_apply(Int64(i))
+
 end # module Stride2

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 6
   !> @param j 0 <= j < 20
   !> @return 0 <= the result < 120
-  pure elemental integer(int32) function strided_blocked_product_apply(i, j)
+  elemental integer(int32) function strided_blocked_product_apply(i, j)
     integer(int32), intent(in) :: i, j
     strided_blocked_product_apply = 25_int32 * (j / 5_int32) + 5_int32 * i + j
   end function strided_blocked_product_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 120
   !> @return 0 <= i < 6, 0 <= j < 20
-  pure elemental subroutine strided_blocked_product_inv(flat, i, j)
+  elemental subroutine strided_blocked_product_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_5

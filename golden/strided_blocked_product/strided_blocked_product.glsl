@@ -15,6 +15,11 @@ int strided_blocked_product_apply(int i, int j) {
   return 25 * (j / 5) + 5 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int strided_blocked_product_apply(ivec2 index) {
+  return strided_blocked_product_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 120
 // Result: 0 <= i < 6, 0 <= j < 20
@@ -23,6 +28,13 @@ void strided_blocked_product_inv(int flat_v, out int i, out int j) {
   int flat_div_5 = flat_v / 5;
   i = flat_div_5 % 6;
   j = 5 * (flat_v / 30 - flat_div_5) + flat_v;
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_blocked_product_inv(int flat_v) {
+  ivec2 result;
+  strided_blocked_product_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_GLSL

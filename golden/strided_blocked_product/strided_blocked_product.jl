@@ -19,6 +19,10 @@ Physical position of the logical index (i, j).
     return Ti(25) * div(j, Ti(5)) + Ti(5) * i + j
 end
 
+function strided_blocked_product_apply(i::Integer, j::Integer)
+    return strided_blocked_product_apply(Int64(i), Int64(j))
+end
+
 """
     strided_blocked_product_inv(flat) -> (i, j)
 
@@ -31,5 +35,7 @@ Logical index (i, j) of a physical position.
     flat_div_5 = div(flat, Ti(5))
     return (flat_div_5 % Ti(6), Ti(5) * (div(flat, Ti(30)) - flat_div_5) + flat)
 end
+
+strided_blocked_product_inv(flat::Integer) = strided_blocked_product_inv(Int64(flat))
 
 end # module StridedBlockedProduct

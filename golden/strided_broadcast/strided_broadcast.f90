@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 8
   !> @param j 0 <= j < 16
   !> @return 0 <= the result < 16
-  pure elemental integer(int32) function strided_broadcast_apply(i, j)
+  elemental integer(int32) function strided_broadcast_apply(i, j)
     integer(int32), intent(in) :: i, j
     associate (unused => i); end associate
     strided_broadcast_apply = j

@@ -15,4 +15,9 @@ int strided_broadcast_apply(int i, int j) {
   return j;
 }
 
+// The same with (i, j) as a vector.
+int strided_broadcast_apply(ivec2 index) {
+  return strided_broadcast_apply(index.x, index.y);
+}
+
 #endif  // LEGO_STRIDED_BROADCAST_GLSL

@@ -18,4 +18,8 @@ Physical position of the logical index (i, j).
     return j
 end
 
+function strided_broadcast_apply(i::Integer, j::Integer)
+    return strided_broadcast_apply(Int64(i), Int64(j))
+end
+
 end # module StridedBroadcast

@@ -4,11 +4,12 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `0 <= _i < 8`
+/// - `0 <= i < 8`
 /// - `0 <= j < 16`
 /// - result: `0 <= result < 16`
 #[must_use]
 #[inline]
-pub const fn strided_broadcast_apply(_i: i32, j: i32) -> i32 {
+pub const fn strided_broadcast_apply(i: i32, j: i32) -> i32 {
+    let _ = i;
     j
 }

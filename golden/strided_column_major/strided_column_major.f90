@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < M*N
   !> @pre M*N <= huge(0_int64)
-  pure elemental integer(int64) function strided_column_major_apply(M, N, i, j)
+  elemental integer(int64) function strided_column_major_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
     strided_column_major_apply = M * j + i
@@ -27,7 +27,7 @@ contains
   !> @param flat 0 <= flat < M*N
   !> @return 0 <= i < M, 0 <= j < N
   !> @pre M*N <= huge(0_int64)
-  pure elemental subroutine strided_column_major_inv(M, N, flat, i, j)
+  elemental subroutine strided_column_major_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     associate (unused => N); end associate

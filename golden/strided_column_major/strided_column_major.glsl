@@ -18,6 +18,11 @@ int strided_column_major_apply(int M, int N, int i, int j) {
   return M * j + i;
 }
 
+// The same with (i, j) as a vector.
+int strided_column_major_apply(int M, int N, ivec2 index) {
+  return strided_column_major_apply(M, N, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // M >= 1
 // N >= 1
@@ -28,6 +33,13 @@ int strided_column_major_apply(int M, int N, int i, int j) {
 void strided_column_major_inv(int M, int N, int flat_v, out int i, out int j) {
   i = flat_v % M;
   j = flat_v / M;
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_column_major_inv(int M, int N, int flat_v) {
+  ivec2 result;
+  strided_column_major_inv(M, N, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_GLSL

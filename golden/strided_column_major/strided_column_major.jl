@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return M * j + i
 end
 
+function strided_column_major_apply(M::Integer, N::Integer, i::Integer, j::Integer)
+    return strided_column_major_apply(Int64(M), Int64(N), Int64(i), Int64(j))
+end
+
 """
     strided_column_major_inv(M, N, flat) -> (i, j)
 
@@ -34,6 +38,10 @@ Logical index (i, j) of a physical position.
 """
 @inline function strided_column_major_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     return (flat % M, div(flat, M))
+end
+
+function strided_column_major_inv(M::Integer, N::Integer, flat::Integer)
+    return strided_column_major_inv(Int64(M), Int64(N), Int64(flat))
 end
 
 end # module StridedColumnMajor

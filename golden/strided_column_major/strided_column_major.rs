@@ -5,36 +5,38 @@
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `M >= 1`
-/// - `_N >= 1`
+/// - `N >= 1`
 /// - `0 <= i < M`
-/// - `0 <= j < _N`
-/// - result: `0 <= result < M*_N`
+/// - `0 <= j < N`
+/// - result: `0 <= result < M*N`
 ///
-/// Assumes `M*_N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn strided_column_major_apply(M: i64, _N: i64, i: i64, j: i64) -> i64 {
+pub const fn strided_column_major_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+    let _ = N;
     M * j + i
 }
 
 /// Logical index `(i, j)` of a physical position.
 ///
 /// - `M >= 1`
-/// - `_N >= 1`
-/// - `0 <= flat < M*_N`
-/// - result: `(i, j)`; `0 <= i < M, 0 <= j < _N`
+/// - `N >= 1`
+/// - `0 <= flat < M*N`
+/// - result: `(i, j)`; `0 <= i < M, 0 <= j < N`
 ///
-/// Assumes `M*_N <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn strided_column_major_inv(M: i64, _N: i64, flat: i64) -> (i64, i64) {
+pub const fn strided_column_major_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+    let _ = N;
     (flat % M, flat / M)
 }

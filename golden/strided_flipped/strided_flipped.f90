@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 12
   !> @param j 0 <= j < 20
   !> @return 0 <= the result < 240
-  pure elemental integer(int32) function strided_flipped_apply(i, j)
+  elemental integer(int32) function strided_flipped_apply(i, j)
     integer(int32), intent(in) :: i, j
     strided_flipped_apply = j - 20_int32 * i + 220_int32
   end function strided_flipped_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 240
   !> @return 0 <= i < 12, 0 <= j < 20
-  pure elemental subroutine strided_flipped_inv(flat, i, j)
+  elemental subroutine strided_flipped_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = 11_int32 - flat / 20_int32

@@ -15,6 +15,11 @@ int strided_flipped_apply(int i, int j) {
   return j - 20 * i + 220;
 }
 
+// The same with (i, j) as a vector.
+int strided_flipped_apply(ivec2 index) {
+  return strided_flipped_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 240
 // Result: 0 <= i < 12, 0 <= j < 20
@@ -22,6 +27,13 @@ int strided_flipped_apply(int i, int j) {
 void strided_flipped_inv(int flat_v, out int i, out int j) {
   i = 11 - flat_v / 20;
   j = flat_v % 20;
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_flipped_inv(int flat_v) {
+  ivec2 result;
+  strided_flipped_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_FLIPPED_GLSL

@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return j - Ti(20) * i + Ti(220)
 end
 
+strided_flipped_apply(i::Integer, j::Integer) = strided_flipped_apply(Int64(i), Int64(j))
+
 """
     strided_flipped_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function strided_flipped_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (Ti(11) - div(flat, Ti(20)), flat % Ti(20))
 end
+
+strided_flipped_inv(flat::Integer) = strided_flipped_inv(Int64(flat))
 
 end # module StridedFlipped

@@ -13,7 +13,7 @@ contains
   !> @param j 0 <= j < 5
   !> @param k 0 <= k < 6
   !> @return 0 <= the result < 1920
-  pure elemental integer(int32) function strided_interleaved_apply(i, j, k)
+  elemental integer(int32) function strided_interleaved_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
     strided_interleaved_apply = 928_int32 * shifta(i, 5) + 192_int32 * j + 32_int32 * k + i
   end function strided_interleaved_apply
@@ -21,7 +21,7 @@ contains
   !> Logical index (i, j, k) of a physical position.
   !> @param flat 0 <= flat < 1920
   !> @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
-  pure elemental subroutine strided_interleaved_inv(flat, i, j, k)
+  elemental subroutine strided_interleaved_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     i = 32_int32 * (flat / 960_int32) + iand(flat, 31_int32)

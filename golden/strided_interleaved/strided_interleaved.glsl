@@ -16,6 +16,11 @@ int strided_interleaved_apply(int i, int j, int k) {
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
+// The same with (i, j, k) as a vector.
+int strided_interleaved_apply(ivec3 index) {
+  return strided_interleaved_apply(index.x, index.y, index.z);
+}
+
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 1920
 // Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
@@ -24,6 +29,13 @@ void strided_interleaved_inv(int flat_v, out int i, out int j, out int k) {
   i = 32 * (flat_v / 960) + (flat_v & 31);
   j = flat_v % 960 / 192;
   k = flat_v % 192 >> 5;
+}
+
+// The same with (i, j, k) as a vector.
+ivec3 strided_interleaved_inv(int flat_v) {
+  ivec3 result;
+  strided_interleaved_inv(flat_v, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_INTERLEAVED_GLSL

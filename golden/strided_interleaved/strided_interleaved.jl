@@ -20,6 +20,10 @@ Physical position of the logical index (i, j, k).
     return Ti(928) * (i >> 5) + Ti(192) * j + Ti(32) * k + i
 end
 
+function strided_interleaved_apply(i::Integer, j::Integer, k::Integer)
+    return strided_interleaved_apply(Int64(i), Int64(j), Int64(k))
+end
+
 """
     strided_interleaved_inv(flat) -> (i, j, k)
 
@@ -32,5 +36,7 @@ Logical index (i, j, k) of a physical position.
     return (Ti(32) * div(flat, Ti(960)) + (flat & Ti(31)), div(flat % Ti(960), Ti(192)),
         (flat % Ti(192)) >> 5)
 end
+
+strided_interleaved_inv(flat::Integer) = strided_interleaved_inv(Int64(flat))
 
 end # module StridedInterleaved

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 32
   !> @param j 0 <= j < 8
   !> @return 0 <= the result < 256
-  pure elemental integer(int32) function strided_ldmatrix_a_apply(i, j)
+  elemental integer(int32) function strided_ldmatrix_a_apply(i, j)
     integer(int32), intent(in) :: i, j
     ! The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
     strided_ldmatrix_a_apply = ior(ior(iand(36_int32 * j, 136_int32), &
@@ -23,7 +23,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 256
   !> @return 0 <= i < 32, 0 <= j < 8
-  pure elemental subroutine strided_ldmatrix_a_inv(flat, i, j)
+  elemental subroutine strided_ldmatrix_a_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_32

@@ -16,6 +16,11 @@ int strided_ldmatrix_a_apply(int i, int j) {
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
 
+// The same with (i, j) as a vector.
+int strided_ldmatrix_a_apply(ivec2 index) {
+  return strided_ldmatrix_a_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 32, 0 <= j < 8
@@ -25,6 +30,13 @@ void strided_ldmatrix_a_inv(int flat_v, out int i, out int j) {
   // j: The bits flat_v[7] flat_v[3] flat_v[4], highest first.
   i = ((flat_v << 2) & 0x1c) | (flat_div_32 & 3);
   j = (flat_div_32 & 4) | ((5 * (flat_v & 0x18) >> 4) & 3);
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_ldmatrix_a_inv(int flat_v) {
+  ivec2 result;
+  strided_ldmatrix_a_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_LDMATRIX_A_GLSL

@@ -19,6 +19,10 @@ Physical position of the logical index (i, j).
     return ((Ti(36) * j) & Ti(136)) | (((Ti(129) * i) >> 2) & Ti(103)) | ((j << 4) & Ti(16))
 end
 
+function strided_ldmatrix_a_apply(i::Integer, j::Integer)
+    return strided_ldmatrix_a_apply(Int64(i), Int64(j))
+end
+
 """
     strided_ldmatrix_a_inv(flat) -> (i, j)
 
@@ -33,5 +37,7 @@ Logical index (i, j) of a physical position.
     return (((flat << 2) & Ti(28)) | (flat_div_32 & Ti(3)),
         (flat_div_32 & Ti(4)) | (((Ti(5) * (flat & Ti(24))) >> 4) & Ti(3)))
 end
+
+strided_ldmatrix_a_inv(flat::Integer) = strided_ldmatrix_a_inv(Int64(flat))
 
 end # module StridedLdmatrixA

@@ -13,7 +13,7 @@ contains
   !> @param j 0 <= j < 2
   !> @param k 0 <= k < 4
   !> @return 0 <= the result < 4096
-  pure elemental integer(int32) function strided_ldmatrix_rows_apply(i, j, k)
+  elemental integer(int32) function strided_ldmatrix_rows_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
     strided_ldmatrix_rows_apply = ior(shiftl(j, 11), iand(shiftl(i, 5), 1024_int32)) &
         + ieor(ieor(iand(shifta(129_int32 * i, 1), 968_int32), iand(shiftl(i, 3), 56_int32)), &

@@ -17,4 +17,9 @@ int strided_ldmatrix_rows_apply(int i, int j, int k) {
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
 
+// The same with (i, j, k) as a vector.
+int strided_ldmatrix_rows_apply(ivec3 index) {
+  return strided_ldmatrix_rows_apply(index.x, index.y, index.z);
+}
+
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_GLSL

@@ -21,4 +21,8 @@ Physical position of the logical index (i, j, k).
         xor(xor(((Ti(129) * i) >> 1) & Ti(968), (i << 3) & Ti(56)), k << 4)
 end
 
+function strided_ldmatrix_rows_apply(i::Integer, j::Integer, k::Integer)
+    return strided_ldmatrix_rows_apply(Int64(i), Int64(j), Int64(k))
+end
+
 end # module StridedLdmatrixRows

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 32
   !> @param j 0 <= j < 2
   !> @return 0 <= the result < 120
-  pure elemental integer(int32) function strided_nested_apply(i, j)
+  elemental integer(int32) function strided_nested_apply(i, j)
     integer(int32), intent(in) :: i, j
     ! The bits i[1:0] j[0] 0 i[4:2], highest first.
     strided_nested_apply = ior(iand(shifta(129_int32 * i, 2), 103_int32), shiftl(j, 4))

@@ -16,4 +16,9 @@ int strided_nested_apply(int i, int j) {
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
+// The same with (i, j) as a vector.
+int strided_nested_apply(ivec2 index) {
+  return strided_nested_apply(index.x, index.y);
+}
+
 #endif  // LEGO_STRIDED_NESTED_GLSL

@@ -19,4 +19,6 @@ Physical position of the logical index (i, j).
     return (((Ti(129) * i) >> 2) & Ti(103)) | (j << 4)
 end
 
+strided_nested_apply(i::Integer, j::Integer) = strided_nested_apply(Int64(i), Int64(j))
+
 end # module StridedNested

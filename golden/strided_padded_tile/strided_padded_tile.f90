@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 32
   !> @param j 0 <= j < 32
   !> @return 0 <= the result < 1055
-  pure elemental integer(int32) function strided_padded_tile_apply(i, j)
+  elemental integer(int32) function strided_padded_tile_apply(i, j)
     integer(int32), intent(in) :: i, j
     strided_padded_tile_apply = 33_int32 * i + j
   end function strided_padded_tile_apply

@@ -15,4 +15,9 @@ int strided_padded_tile_apply(int i, int j) {
   return 33 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int strided_padded_tile_apply(ivec2 index) {
+  return strided_padded_tile_apply(index.x, index.y);
+}
+
 #endif  // LEGO_STRIDED_PADDED_TILE_GLSL

@@ -18,4 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(33) * i + j
 end
 
+function strided_padded_tile_apply(i::Integer, j::Integer)
+    return strided_padded_tile_apply(Int64(i), Int64(j))
+end
+
 end # module StridedPaddedTile

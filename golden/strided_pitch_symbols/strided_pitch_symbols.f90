@@ -16,7 +16,7 @@ contains
   !> @param j 0 <= j < N
   !> @return 0 <= the result < M*P + N - P
   !> @pre M*P + N - P <= huge(0_int64)
-  pure elemental integer(int64) function strided_pitch_symbols_apply(M, N, P, i, j)
+  elemental integer(int64) function strided_pitch_symbols_apply(M, N, P, i, j)
     integer(int64), intent(in) :: M, N, P, i, j
     associate (unused => M); end associate
     associate (unused => N); end associate

@@ -19,4 +19,9 @@ int strided_pitch_symbols_apply(int M, int N, int P, int i, int j) {
   return P * i + j;
 }
 
+// The same with (i, j) as a vector.
+int strided_pitch_symbols_apply(int M, int N, int P, ivec2 index) {
+  return strided_pitch_symbols_apply(M, N, P, index.x, index.y);
+}
+
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_GLSL

@@ -23,4 +23,9 @@ Physical position of the logical index (i, j).
     return P * i + j
 end
 
+function strided_pitch_symbols_apply(M::Integer, N::Integer, P::Integer, i::Integer,
+    j::Integer)
+    return strided_pitch_symbols_apply(Int64(M), Int64(N), Int64(P), Int64(i), Int64(j))
+end
+
 end # module StridedPitchSymbols

@@ -4,18 +4,19 @@
 
 /// Physical position of the logical index `(i, j)`.
 ///
-/// - `_M >= 1`
-/// - `_N >= 1`
+/// - `M >= 1`
+/// - `N >= 1`
 /// - `P >= 1`
-/// - `0 <= i < _M`
-/// - `0 <= j < _N`
-/// - result: `0 <= result < _M*P + _N - P`
+/// - `0 <= i < M`
+/// - `0 <= j < N`
+/// - result: `0 <= result < M*P + N - P`
 ///
-/// Assumes `_M*P + _N - P <= i64::MAX`.
+/// Assumes `M*P + N - P <= i64::MAX`.
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn strided_pitch_symbols_apply(_M: i64, _N: i64, P: i64, i: i64, j: i64) -> i64 {
+pub const fn strided_pitch_symbols_apply(M: i64, N: i64, P: i64, i: i64, j: i64) -> i64 {
+    let _ = (M, N);
     P * i + j
 }

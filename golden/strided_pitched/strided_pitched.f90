@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 48
   !> @param j 0 <= j < 60
   !> @return 0 <= the result < 3068
-  pure elemental integer(int32) function strided_pitched_apply(i, j)
+  elemental integer(int32) function strided_pitched_apply(i, j)
     integer(int32), intent(in) :: i, j
     strided_pitched_apply = 64_int32 * i + j
   end function strided_pitched_apply

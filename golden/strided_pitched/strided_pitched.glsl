@@ -15,4 +15,9 @@ int strided_pitched_apply(int i, int j) {
   return 64 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int strided_pitched_apply(ivec2 index) {
+  return strided_pitched_apply(index.x, index.y);
+}
+
 #endif  // LEGO_STRIDED_PITCHED_GLSL

@@ -18,4 +18,6 @@ Physical position of the logical index (i, j).
     return Ti(64) * i + j
 end
 
+strided_pitched_apply(i::Integer, j::Integer) = strided_pitched_apply(Int64(i), Int64(j))
+
 end # module StridedPitched

@@ -16,6 +16,11 @@ int strided_raked_product_apply(int i, int j) {
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
 
+// The same with (i, j) as a vector.
+int strided_raked_product_apply(ivec2 index) {
+  return strided_raked_product_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 120
 // Result: 0 <= i < 6, 0 <= j < 20
@@ -24,6 +29,13 @@ void strided_raked_product_inv(int flat_v, out int i, out int j) {
   int flat_div_30 = flat_v / 30;
   i = 3 * ((flat_v / 5 & 1) - flat_div_30) + flat_v / 10;
   j = 4 * (flat_v % 5) + flat_div_30;
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_raked_product_inv(int flat_v) {
+  ivec2 result;
+  strided_raked_product_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_GLSL

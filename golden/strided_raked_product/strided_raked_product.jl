@@ -20,6 +20,10 @@ Physical position of the logical index (i, j).
     return Ti(30) * (j & Ti(3)) + (j >> 2) + (i < 3 ? scaled : scaled - Ti(25))
 end
 
+function strided_raked_product_apply(i::Integer, j::Integer)
+    return strided_raked_product_apply(Int64(i), Int64(j))
+end
+
 """
     strided_raked_product_inv(flat) -> (i, j)
 
@@ -33,5 +37,7 @@ Logical index (i, j) of a physical position.
     return (Ti(3) * ((div(flat, Ti(5)) & Ti(1)) - flat_div_30) + div(flat, Ti(10)),
         Ti(4) * (flat % Ti(5)) + flat_div_30)
 end
+
+strided_raked_product_inv(flat::Integer) = strided_raked_product_inv(Int64(flat))
 
 end # module StridedRakedProduct

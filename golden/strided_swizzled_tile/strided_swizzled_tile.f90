@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 64
   !> @param j 0 <= j < 64
   !> @return 0 <= the result < 4096
-  pure elemental integer(int32) function strided_swizzled_tile_apply(i, j)
+  elemental integer(int32) function strided_swizzled_tile_apply(i, j)
     integer(int32), intent(in) :: i, j
     strided_swizzled_tile_apply = ieor(64_int32 * i + j, 8_int32 * iand(i, 7_int32))
   end function strided_swizzled_tile_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 4096
   !> @return 0 <= i < 64, 0 <= j < 64
-  pure elemental subroutine strided_swizzled_tile_inv(flat, i, j)
+  elemental subroutine strided_swizzled_tile_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(flat, 6)

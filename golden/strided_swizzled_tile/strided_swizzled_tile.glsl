@@ -15,6 +15,11 @@ int strided_swizzled_tile_apply(int i, int j) {
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
+// The same with (i, j) as a vector.
+int strided_swizzled_tile_apply(ivec2 index) {
+  return strided_swizzled_tile_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 4096
 // Result: 0 <= i < 64, 0 <= j < 64
@@ -22,6 +27,13 @@ int strided_swizzled_tile_apply(int i, int j) {
 void strided_swizzled_tile_inv(int flat_v, out int i, out int j) {
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 3) & 0x38);
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_swizzled_tile_inv(int flat_v) {
+  ivec2 result;
+  strided_swizzled_tile_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_GLSL

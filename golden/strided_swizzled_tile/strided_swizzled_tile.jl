@@ -19,6 +19,10 @@ Physical position of the logical index (i, j).
     return xor(Ti(64) * i + j, Ti(8) * (i & Ti(7)))
 end
 
+function strided_swizzled_tile_apply(i::Integer, j::Integer)
+    return strided_swizzled_tile_apply(Int64(i), Int64(j))
+end
+
 """
     strided_swizzled_tile_inv(flat) -> (i, j)
 
@@ -30,5 +34,7 @@ Logical index (i, j) of a physical position.
 @inline function strided_swizzled_tile_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat >> 6, xor(flat & Ti(63), (flat >> 3) & Ti(56)))
 end
+
+strided_swizzled_tile_inv(flat::Integer) = strided_swizzled_tile_inv(Int64(flat))
 
 end # module StridedSwizzledTile

@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 32
   !> @param j 0 <= j < 4
   !> @return 0 <= the result < 128
-  pure elemental integer(int32) function strided_thread_value_apply(i, j)
+  elemental integer(int32) function strided_thread_value_apply(i, j)
     integer(int32), intent(in) :: i, j
     ! The bits i[1:0] j[0] j[1] i[4:2], highest first.
     strided_thread_value_apply = ior(iand(shifta(129_int32 * i, 2), 103_int32), &
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 128
   !> @return 0 <= i < 32, 0 <= j < 4
-  pure elemental subroutine strided_thread_value_inv(flat, i, j)
+  elemental subroutine strided_thread_value_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     ! i: The bits flat[2:0] flat[6:5], highest first.

@@ -16,6 +16,11 @@ int strided_thread_value_apply(int i, int j) {
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
 
+// The same with (i, j) as a vector.
+int strided_thread_value_apply(ivec2 index) {
+  return strided_thread_value_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 128
 // Result: 0 <= i < 32, 0 <= j < 4
@@ -25,6 +30,13 @@ void strided_thread_value_inv(int flat_v, out int i, out int j) {
   // j: Reverses bits 3 to 4 of flat_v.
   i = (129 * flat_v >> 5) & 31;
   j = (5 * (flat_v & 0x18) >> 4) & 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_thread_value_inv(int flat_v) {
+  ivec2 result;
+  strided_thread_value_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_THREAD_VALUE_GLSL

@@ -20,6 +20,10 @@ Physical position of the logical index (i, j).
     return (((Ti(129) * i) >> 2) & Ti(103)) | ((Ti(20) * j) & Ti(24))
 end
 
+function strided_thread_value_apply(i::Integer, j::Integer)
+    return strided_thread_value_apply(Int64(i), Int64(j))
+end
+
 """
     strided_thread_value_inv(flat) -> (i, j)
 
@@ -33,5 +37,7 @@ Logical index (i, j) of a physical position.
     # j: Reverses bits 3 to 4 of flat.
     return (((Ti(129) * flat) >> 5) & Ti(31), ((Ti(5) * (flat & Ti(24))) >> 4) & Ti(3))
 end
+
+strided_thread_value_inv(flat::Integer) = strided_thread_value_inv(Int64(flat))
 
 end # module StridedThreadValue

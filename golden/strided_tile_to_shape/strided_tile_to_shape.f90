@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 32
   !> @param j 0 <= j < 64
   !> @return 0 <= the result < 2048
-  pure elemental integer(int32) function strided_tile_to_shape_apply(i, j)
+  elemental integer(int32) function strided_tile_to_shape_apply(i, j)
     integer(int32), intent(in) :: i, j
     strided_tile_to_shape_apply = ieor(iand(ior(shiftl(j, 5), j), 1055_int32), &
             iand(shiftl(i, 2), 24_int32)) &
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 2048
   !> @return 0 <= i < 32, 0 <= j < 64
-  pure elemental subroutine strided_tile_to_shape_inv(flat, i, j)
+  elemental subroutine strided_tile_to_shape_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_32

@@ -15,6 +15,11 @@ int strided_tile_to_shape_apply(int i, int j) {
   return ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i;
 }
 
+// The same with (i, j) as a vector.
+int strided_tile_to_shape_apply(ivec2 index) {
+  return strided_tile_to_shape_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 2048
 // Result: 0 <= i < 32, 0 <= j < 64
@@ -23,6 +28,13 @@ void strided_tile_to_shape_inv(int flat_v, out int i, out int j) {
   int flat_div_32 = flat_v >> 5;
   i = flat_div_32 & 31;
   j = (flat_div_32 & 0x20) | ((flat_v & 31) ^ ((flat_v >> 3) & 0x18));
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_tile_to_shape_inv(int flat_v) {
+  ivec2 result;
+  strided_tile_to_shape_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_GLSL

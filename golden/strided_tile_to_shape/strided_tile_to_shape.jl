@@ -19,6 +19,10 @@ Physical position of the logical index (i, j).
     return xor(((j << 5) | j) & Ti(1055), (i << 2) & Ti(24)) + Ti(32) * i
 end
 
+function strided_tile_to_shape_apply(i::Integer, j::Integer)
+    return strided_tile_to_shape_apply(Int64(i), Int64(j))
+end
+
 """
     strided_tile_to_shape_inv(flat) -> (i, j)
 
@@ -32,5 +36,7 @@ Logical index (i, j) of a physical position.
     return (flat_div_32 & Ti(31),
         (flat_div_32 & Ti(32)) | xor(flat & Ti(31), (flat >> 3) & Ti(24)))
 end
+
+strided_tile_to_shape_inv(flat::Integer) = strided_tile_to_shape_inv(Int64(flat))
 
 end # module StridedTileToShape

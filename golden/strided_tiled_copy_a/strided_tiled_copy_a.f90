@@ -13,7 +13,7 @@ contains
   !> @param j 0 <= j < 8
   !> @param k 0 <= k < 2
   !> @return 0 <= the result < 1272
-  pure elemental integer(int32) function strided_tiled_copy_a_apply(i, j, k)
+  elemental integer(int32) function strided_tiled_copy_a_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
     strided_tiled_copy_a_apply = 320_int32 * (shifta(i, 5) + shifta(j, 1)) &
         - 632_int32 * shifta(j, 2) + 32_int32 * shifta(i, 2) + 16_int32 * k + 2_int32 * i &

@@ -16,4 +16,9 @@ int strided_tiled_copy_a_apply(int i, int j, int k) {
   return 320 * ((i >> 5) + (j >> 1)) - 632 * (j >> 2) + 32 * (i >> 2) + 16 * k + 2 * i + (j & 1);
 }
 
+// The same with (i, j, k) as a vector.
+int strided_tiled_copy_a_apply(ivec3 index) {
+  return strided_tiled_copy_a_apply(index.x, index.y, index.z);
+}
+
 #endif  // LEGO_STRIDED_TILED_COPY_A_GLSL

@@ -21,4 +21,8 @@ Physical position of the logical index (i, j, k).
         Ti(16) * k + Ti(2) * i + (j & Ti(1))
 end
 
+function strided_tiled_copy_a_apply(i::Integer, j::Integer, k::Integer)
+    return strided_tiled_copy_a_apply(Int64(i), Int64(j), Int64(k))
+end
+
 end # module StridedTiledCopyA

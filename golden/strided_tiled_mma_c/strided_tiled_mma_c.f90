@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 128
   !> @param j 0 <= j < 4
   !> @return 0 <= the result < 512
-  pure elemental integer(int32) function strided_tiled_mma_c_apply(i, j)
+  elemental integer(int32) function strided_tiled_mma_c_apply(i, j)
     integer(int32), intent(in) :: i, j
     ! The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
     strided_tiled_mma_c_apply = ior(ior(iand(ior(68_int32 * iand(i, 67_int32), &
@@ -25,7 +25,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 512
   !> @return 0 <= i < 128, 0 <= j < 4
-  pure elemental subroutine strided_tiled_mma_c_inv(flat, i, j)
+  elemental subroutine strided_tiled_mma_c_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     ! i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.

@@ -16,6 +16,11 @@ int strided_tiled_mma_c_apply(int i, int j) {
   return ((68 * (i & 0x43) | (i >> 1)) & 0x1d0) | (36 * j & 0x28) | ((i >> 2) & 7);
 }
 
+// The same with (i, j) as a vector.
+int strided_tiled_mma_c_apply(ivec2 index) {
+  return strided_tiled_mma_c_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 512
 // Result: 0 <= i < 128, 0 <= j < 4
@@ -25,6 +30,13 @@ void strided_tiled_mma_c_inv(int flat_v, out int i, out int j) {
   // j: The bits flat_v[3] flat_v[5], highest first.
   i = (((9 * (flat_v & 0x110) >> 2) | (flat_v >> 6)) & 0x63) | ((flat_v << 2) & 0x1c);
   j = (9 * (flat_v & 0x28) >> 5) & 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_tiled_mma_c_inv(int flat_v) {
+  ivec2 result;
+  strided_tiled_mma_c_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_TILED_MMA_C_GLSL

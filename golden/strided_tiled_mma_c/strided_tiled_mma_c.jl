@@ -20,6 +20,10 @@ Physical position of the logical index (i, j).
         ((i >> 2) & Ti(7))
 end
 
+function strided_tiled_mma_c_apply(i::Integer, j::Integer)
+    return strided_tiled_mma_c_apply(Int64(i), Int64(j))
+end
+
 """
     strided_tiled_mma_c_inv(flat) -> (i, j)
 
@@ -35,5 +39,7 @@ Logical index (i, j) of a physical position.
             ((flat << 2) & Ti(28)),
         ((Ti(9) * (flat & Ti(40))) >> 5) & Ti(3))
 end
+
+strided_tiled_mma_c_inv(flat::Integer) = strided_tiled_mma_c_inv(Int64(flat))
 
 end # module StridedTiledMmaC

@@ -15,7 +15,7 @@ contains
   !> @param j 0 <= j < P*Q
   !> @return 0 <= the result < 128*P*Q
   !> @pre 128*P*Q <= huge(0_int64)
-  pure elemental integer(int64) function strided_tiled_symbols_apply(P, Q, i, j)
+  elemental integer(int64) function strided_tiled_symbols_apply(P, Q, i, j)
     integer(int64), intent(in) :: P, Q, i, j
     strided_tiled_symbols_apply = Q * (128_int64 * mod(j, P) + 16_int64 * iand(i, 7_int64)) &
         + 16_int64 * (j / P) + shifta(i, 3)
@@ -27,7 +27,7 @@ contains
   !> @param flat 0 <= flat < 128*P*Q
   !> @return 0 <= i < 128, 0 <= j < P*Q
   !> @pre 128*P*Q <= huge(0_int64)
-  pure elemental subroutine strided_tiled_symbols_inv(P, Q, flat, i, j)
+  elemental subroutine strided_tiled_symbols_inv(P, Q, flat, i, j)
     integer(int64), intent(in) :: P, Q, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient

@@ -18,6 +18,11 @@ int strided_tiled_symbols_apply(int P, int Q, int i, int j) {
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
+// The same with (i, j) as a vector.
+int strided_tiled_symbols_apply(int P, int Q, ivec2 index) {
+  return strided_tiled_symbols_apply(P, Q, index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // P >= 1
 // Q >= 1
@@ -29,6 +34,13 @@ void strided_tiled_symbols_inv(int P, int Q, int flat_v, out int i, out int j) {
   int quotient = flat_v / (16 * Q);
   i = 8 * (flat_v & 15) + (quotient & 7);
   j = P * ((flat_v >> 4) - Q * quotient) + (quotient >> 3);
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_tiled_symbols_inv(int P, int Q, int flat_v) {
+  ivec2 result;
+  strided_tiled_symbols_inv(P, Q, flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_GLSL

@@ -21,6 +21,10 @@ Physical position of the logical index (i, j).
     return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * div(j, P) + (i >> 3)
 end
 
+function strided_tiled_symbols_apply(P::Integer, Q::Integer, i::Integer, j::Integer)
+    return strided_tiled_symbols_apply(Int64(P), Int64(Q), Int64(i), Int64(j))
+end
+
 """
     strided_tiled_symbols_inv(P, Q, flat) -> (i, j)
 
@@ -37,6 +41,10 @@ Logical index (i, j) of a physical position.
     quotient = div(flat, 16 * Q)
     return (8 * (flat & 15) + (quotient & 7),
         P * ((flat >> 4) - Q * quotient) + (quotient >> 3))
+end
+
+function strided_tiled_symbols_inv(P::Integer, Q::Integer, flat::Integer)
+    return strided_tiled_symbols_inv(Int64(P), Int64(Q), Int64(flat))
 end
 
 end # module StridedTiledSymbols

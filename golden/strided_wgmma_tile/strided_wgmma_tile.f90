@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 128
   !> @param j 0 <= j < 64
   !> @return 0 <= the result < 8192
-  pure elemental integer(int32) function strided_wgmma_tile_apply(i, j)
+  elemental integer(int32) function strided_wgmma_tile_apply(i, j)
     integer(int32), intent(in) :: i, j
     strided_wgmma_tile_apply = ior(ieor(iand(128_int32 * j + i, 7199_int32), &
             iand(36_int32 * iand(j, 7_int32), 248_int32)), &
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 8192
   !> @return 0 <= i < 128, 0 <= j < 64
-  pure elemental subroutine strided_wgmma_tile_inv(flat, i, j)
+  elemental subroutine strided_wgmma_tile_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = ieor(iand(shifta(flat, 3), 120_int32), iand(flat, 31_int32))

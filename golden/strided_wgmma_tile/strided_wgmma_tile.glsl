@@ -15,6 +15,11 @@ int strided_wgmma_tile_apply(int i, int j) {
   return (((128 * j + i) & 0x1c1f) ^ (36 * (j & 7) & 0xf8)) | ((i << 3) & 0x300);
 }
 
+// The same with (i, j) as a vector.
+int strided_wgmma_tile_apply(ivec2 index) {
+  return strided_wgmma_tile_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 8192
 // Result: 0 <= i < 128, 0 <= j < 64
@@ -22,6 +27,13 @@ int strided_wgmma_tile_apply(int i, int j) {
 void strided_wgmma_tile_inv(int flat_v, out int i, out int j) {
   i = ((flat_v >> 3) & 0x78) ^ (flat_v & 31);
   j = ((flat_v >> 7) & 0x38) | ((flat_v >> 5) & 7);
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_wgmma_tile_inv(int flat_v) {
+  ivec2 result;
+  strided_wgmma_tile_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_WGMMA_TILE_GLSL

@@ -19,6 +19,10 @@ Physical position of the logical index (i, j).
         ((i << 3) & Ti(768))
 end
 
+function strided_wgmma_tile_apply(i::Integer, j::Integer)
+    return strided_wgmma_tile_apply(Int64(i), Int64(j))
+end
+
 """
     strided_wgmma_tile_inv(flat) -> (i, j)
 
@@ -31,5 +35,7 @@ Logical index (i, j) of a physical position.
     return (xor((flat >> 3) & Ti(120), flat & Ti(31)),
         ((flat >> 7) & Ti(56)) | ((flat >> 5) & Ti(7)))
 end
+
+strided_wgmma_tile_inv(flat::Integer) = strided_wgmma_tile_inv(Int64(flat))
 
 end # module StridedWgmmaTile

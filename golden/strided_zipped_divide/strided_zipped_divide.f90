@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 12
   !> @param j 0 <= j < 8
   !> @return 0 <= the result < 96
-  pure elemental integer(int32) function strided_zipped_divide_apply(i, j)
+  elemental integer(int32) function strided_zipped_divide_apply(i, j)
     integer(int32), intent(in) :: i, j
     strided_zipped_divide_apply = 48_int32 * j - 93_int32 * shifta(j, 1) &
         + 12_int32 * iand(i, 3_int32) + shifta(i, 2)
@@ -21,7 +21,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 96
   !> @return 0 <= i < 12, 0 <= j < 8
-  pure elemental subroutine strided_zipped_divide_inv(flat, i, j)
+  elemental subroutine strided_zipped_divide_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = 4_int32 * mod(flat, 3_int32) + iand(flat / 12_int32, 3_int32)

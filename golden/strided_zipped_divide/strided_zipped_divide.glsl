@@ -15,6 +15,11 @@ int strided_zipped_divide_apply(int i, int j) {
   return 48 * j - 93 * (j >> 1) + 12 * (i & 3) + (i >> 2);
 }
 
+// The same with (i, j) as a vector.
+int strided_zipped_divide_apply(ivec2 index) {
+  return strided_zipped_divide_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 96
 // Result: 0 <= i < 12, 0 <= j < 8
@@ -22,6 +27,13 @@ int strided_zipped_divide_apply(int i, int j) {
 void strided_zipped_divide_inv(int flat_v, out int i, out int j) {
   i = 4 * (flat_v % 3) + (flat_v / 12 & 3);
   j = (33 * (flat_v / 3) >> 4) & 7;
+}
+
+// The same with (i, j) as a vector.
+ivec2 strided_zipped_divide_inv(int flat_v) {
+  ivec2 result;
+  strided_zipped_divide_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_GLSL

@@ -19,6 +19,10 @@ Physical position of the logical index (i, j).
     return Ti(48) * j - Ti(93) * (j >> 1) + Ti(12) * (i & Ti(3)) + (i >> 2)
 end
 
+function strided_zipped_divide_apply(i::Integer, j::Integer)
+    return strided_zipped_divide_apply(Int64(i), Int64(j))
+end
+
 """
     strided_zipped_divide_inv(flat) -> (i, j)
 
@@ -31,5 +35,7 @@ Logical index (i, j) of a physical position.
     return (Ti(4) * (flat % Ti(3)) + (div(flat, Ti(12)) & Ti(3)),
         ((Ti(33) * div(flat, Ti(3))) >> 4) & Ti(7))
 end
+
+strided_zipped_divide_inv(flat::Integer) = strided_zipped_divide_inv(Int64(flat))
 
 end # module StridedZippedDivide

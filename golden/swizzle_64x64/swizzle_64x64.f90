@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 64
   !> @param j 0 <= j < 64
   !> @return 0 <= the result < 4096
-  pure elemental integer(int32) function swizzle_64x64_apply(i, j)
+  elemental integer(int32) function swizzle_64x64_apply(i, j)
     integer(int32), intent(in) :: i, j
     swizzle_64x64_apply = 64_int32 * i + ieor(j, iand(shiftl(i, 2), 24_int32))
   end function swizzle_64x64_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 4096
   !> @return 0 <= i < 64, 0 <= j < 64
-  pure elemental subroutine swizzle_64x64_inv(flat, i, j)
+  elemental subroutine swizzle_64x64_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(flat, 6)

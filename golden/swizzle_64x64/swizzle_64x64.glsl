@@ -15,6 +15,11 @@ int swizzle_64x64_apply(int i, int j) {
   return 64 * i + (j ^ ((i << 2) & 0x18));
 }
 
+// The same with (i, j) as a vector.
+int swizzle_64x64_apply(ivec2 index) {
+  return swizzle_64x64_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 4096
 // Result: 0 <= i < 64, 0 <= j < 64
@@ -22,6 +27,13 @@ int swizzle_64x64_apply(int i, int j) {
 void swizzle_64x64_inv(int flat_v, out int i, out int j) {
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 4) & 0x18);
+}
+
+// The same with (i, j) as a vector.
+ivec2 swizzle_64x64_inv(int flat_v) {
+  ivec2 result;
+  swizzle_64x64_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_SWIZZLE_64X64_GLSL

@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(64) * i + xor(j, (i << 2) & Ti(24))
 end
 
+swizzle_64x64_apply(i::Integer, j::Integer) = swizzle_64x64_apply(Int64(i), Int64(j))
+
 """
     swizzle_64x64_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function swizzle_64x64_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat >> 6, xor(flat & Ti(63), (flat >> 4) & Ti(24)))
 end
+
+swizzle_64x64_inv(flat::Integer) = swizzle_64x64_inv(Int64(flat))
 
 end # module Swizzle64x64

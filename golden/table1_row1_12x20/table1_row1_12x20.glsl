@@ -17,6 +17,11 @@ int table1_row1_12x20_apply(int i, int j, int k, int l) {
   return 60 * i + 20 * k + 5 * j + l;
 }
 
+// The same with (i, j, k, l) as a vector.
+int table1_row1_12x20_apply(ivec4 index) {
+  return table1_row1_12x20_apply(index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 240
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
@@ -26,6 +31,13 @@ void table1_row1_12x20_inv(int flat_v, out int i, out int j, out int k, out int 
   j = flat_v / 5 & 3;
   k = flat_v / 20 % 3;
   l = flat_v % 5;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 table1_row1_12x20_inv(int flat_v) {
+  ivec4 result;
+  table1_row1_12x20_inv(flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_TABLE1_ROW1_12X20_GLSL

@@ -14,7 +14,7 @@ contains
   !> @param k 0 <= k < 3
   !> @param l 0 <= l < 5
   !> @return 0 <= the result < 240
-  pure elemental integer(int32) function table1_row1_col_12x20_apply(i, j, k, l)
+  elemental integer(int32) function table1_row1_col_12x20_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
     table1_row1_col_12x20_apply = 60_int32 * j + 12_int32 * l + 3_int32 * i + k
   end function table1_row1_col_12x20_apply
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j, k, l) of a physical position.
   !> @param flat 0 <= flat < 240
   !> @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
-  pure elemental subroutine table1_row1_col_12x20_inv(flat, i, j, k, l)
+  elemental subroutine table1_row1_col_12x20_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     i = iand(flat / 3_int32, 3_int32)

@@ -21,6 +21,10 @@ Physical position of the logical index (i, j, k, l).
     return Ti(60) * j + Ti(12) * l + Ti(3) * i + k
 end
 
+function table1_row1_col_12x20_apply(i::Integer, j::Integer, k::Integer, l::Integer)
+    return table1_row1_col_12x20_apply(Int64(i), Int64(j), Int64(k), Int64(l))
+end
+
 """
     table1_row1_col_12x20_inv(flat) -> (i, j, k, l)
 
@@ -33,5 +37,7 @@ Logical index (i, j, k, l) of a physical position.
     return (div(flat, Ti(3)) & Ti(3), div(flat, Ti(60)), flat % Ti(3),
         div(flat, Ti(12)) % Ti(5))
 end
+
+table1_row1_col_12x20_inv(flat::Integer) = table1_row1_col_12x20_inv(Int64(flat))
 
 end # module Table1Row1Col12x20

@@ -15,6 +15,11 @@ int tileby_q2xd1_apply(int i, int j) {
   return 4 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int tileby_q2xd1_apply(ivec2 index) {
+  return tileby_q2xd1_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 12
 // Result: 0 <= i < 3, 0 <= j < 4
@@ -22,6 +27,13 @@ int tileby_q2xd1_apply(int i, int j) {
 void tileby_q2xd1_inv(int flat_v, out int i, out int j) {
   i = flat_v >> 2;
   j = flat_v & 3;
+}
+
+// The same with (i, j) as a vector.
+ivec2 tileby_q2xd1_inv(int flat_v) {
+  ivec2 result;
+  tileby_q2xd1_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_TILEBY_Q2XD1_GLSL

@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(4) * i + j
 end
 
+tileby_q2xd1_apply(i::Integer, j::Integer) = tileby_q2xd1_apply(Int64(i), Int64(j))
+
 """
     tileby_q2xd1_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function tileby_q2xd1_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return (flat >> 2, flat & Ti(3))
 end
+
+tileby_q2xd1_inv(flat::Integer) = tileby_q2xd1_inv(Int64(flat))
 
 end # module TilebyQ2xd1

@@ -14,7 +14,7 @@ contains
   !> @param k 0 <= k < 4
   !> @param l 0 <= l < 5
   !> @return 0 <= the result < 120
-  pure elemental integer(int32) function tileby_q2xd2_apply(i, j, k, l)
+  elemental integer(int32) function tileby_q2xd2_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
     tileby_q2xd2_apply = 60_int32 * i + 15_int32 * k + 5_int32 * j + l
   end function tileby_q2xd2_apply
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j, k, l) of a physical position.
   !> @param flat 0 <= flat < 120
   !> @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
-  pure elemental subroutine tileby_q2xd2_inv(flat, i, j, k, l)
+  elemental subroutine tileby_q2xd2_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     i = flat / 60_int32

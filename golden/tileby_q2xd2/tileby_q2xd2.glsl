@@ -17,6 +17,11 @@ int tileby_q2xd2_apply(int i, int j, int k, int l) {
   return 60 * i + 15 * k + 5 * j + l;
 }
 
+// The same with (i, j, k, l) as a vector.
+int tileby_q2xd2_apply(ivec4 index) {
+  return tileby_q2xd2_apply(index.x, index.y, index.z, index.w);
+}
+
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 120
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
@@ -26,6 +31,13 @@ void tileby_q2xd2_inv(int flat_v, out int i, out int j, out int k, out int l) {
   j = flat_v / 5 % 3;
   k = flat_v / 15 & 3;
   l = flat_v % 5;
+}
+
+// The same with (i, j, k, l) as a vector.
+ivec4 tileby_q2xd2_inv(int flat_v) {
+  ivec4 result;
+  tileby_q2xd2_inv(flat_v, result.x, result.y, result.z, result.w);
+  return result;
 }
 
 #endif  // LEGO_TILEBY_Q2XD2_GLSL

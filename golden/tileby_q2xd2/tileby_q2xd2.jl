@@ -21,6 +21,10 @@ Physical position of the logical index (i, j, k, l).
     return Ti(60) * i + Ti(15) * k + Ti(5) * j + l
 end
 
+function tileby_q2xd2_apply(i::Integer, j::Integer, k::Integer, l::Integer)
+    return tileby_q2xd2_apply(Int64(i), Int64(j), Int64(k), Int64(l))
+end
+
 """
     tileby_q2xd2_inv(flat) -> (i, j, k, l)
 
@@ -33,5 +37,7 @@ Logical index (i, j, k, l) of a physical position.
     return (div(flat, Ti(60)), div(flat, Ti(5)) % Ti(3), div(flat, Ti(15)) & Ti(3),
         flat % Ti(5))
 end
+
+tileby_q2xd2_inv(flat::Integer) = tileby_q2xd2_inv(Int64(flat))
 
 end # module TilebyQ2xd2

@@ -16,7 +16,7 @@ contains
   !> @param m 0 <= m < 2
   !> @param n 0 <= n < 2
   !> @return 0 <= the result < 144
-  pure elemental integer(int32) function tileby_q2xd3_apply(i, j, k, l, m, n)
+  elemental integer(int32) function tileby_q2xd3_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
     tileby_q2xd3_apply = 72_int32 * i + 24_int32 * l + 8_int32 * j + 4_int32 * m + 2_int32 * k + n
   end function tileby_q2xd3_apply
@@ -24,7 +24,7 @@ contains
   !> Logical index (i, j, k, l, m, n) of a physical position.
   !> @param flat 0 <= flat < 144
   !> @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
-  pure elemental subroutine tileby_q2xd3_inv(flat, i, j, k, l, m, n)
+  elemental subroutine tileby_q2xd3_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     i = flat / 72_int32

@@ -23,6 +23,11 @@ Physical position of the logical index (i, j, k, l, m, n).
     return Ti(72) * i + Ti(24) * l + Ti(8) * j + Ti(4) * m + Ti(2) * k + n
 end
 
+function tileby_q2xd3_apply(i::Integer, j::Integer, k::Integer, l::Integer, m::Integer,
+    n::Integer)
+    return tileby_q2xd3_apply(Int64(i), Int64(j), Int64(k), Int64(l), Int64(m), Int64(n))
+end
+
 """
     tileby_q2xd3_inv(flat) -> (i, j, k, l, m, n)
 
@@ -35,5 +40,7 @@ Logical index (i, j, k, l, m, n) of a physical position.
     return (div(flat, Ti(72)), (flat % Ti(24)) >> 3, (flat & Ti(3)) >> 1,
         div(flat % Ti(72), Ti(24)), (flat & Ti(7)) >> 2, flat & Ti(1))
 end
+
+tileby_q2xd3_inv(flat::Integer) = tileby_q2xd3_inv(Int64(flat))
 
 end # module TilebyQ2xd3

@@ -23,6 +23,11 @@ Physical position of the logical index (i, j, k, l, m, n).
     return Ti(72) * i + Ti(24) * k + Ti(12) * m + Ti(4) * j + Ti(2) * l + n
 end
 
+function tileby_q3xd2_apply(i::Integer, j::Integer, k::Integer, l::Integer, m::Integer,
+    n::Integer)
+    return tileby_q3xd2_apply(Int64(i), Int64(j), Int64(k), Int64(l), Int64(m), Int64(n))
+end
+
 """
     tileby_q3xd2_inv(flat) -> (i, j, k, l, m, n)
 
@@ -35,5 +40,7 @@ Logical index (i, j, k, l, m, n) of a physical position.
     return (div(flat, Ti(72)), (flat >> 2) % Ti(3), div(flat, Ti(24)) % Ti(3),
         (flat >> 1) & Ti(1), div(flat, Ti(12)) & Ti(1), flat & Ti(1))
 end
+
+tileby_q3xd2_inv(flat::Integer) = tileby_q3xd2_inv(Int64(flat))
 
 end # module TilebyQ3xd2

@@ -19,7 +19,7 @@ contains
   !> @param i7 0 <= i7 < 1
   !> @param i8 0 <= i8 < 2
   !> @return 0 <= the result < 96
-  pure elemental integer(int32) function tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8)
+  elemental integer(int32) function tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8)
     integer(int32), intent(in) :: i0, i1, i2, i3, i4, i5, i6, i7, i8
     associate (unused => i2); end associate
     associate (unused => i3); end associate
@@ -32,7 +32,7 @@ contains
   !> @param flat 0 <= flat < 96
   !> @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
   !> 2, 0 <= i7 < 1, 0 <= i8 < 2
-  pure elemental subroutine tileby_q3xd3_inv(flat, i0, i1, i2, i3, i4, i5, i6, i7, i8)
+  elemental subroutine tileby_q3xd3_inv(flat, i0, i1, i2, i3, i4, i5, i6, i7, i8)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i0, i1, i2, i3, i4, i5, i6, i7, i8
     i0 = flat / 48_int32

@@ -26,6 +26,12 @@ Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
     return Ti(48) * i0 + Ti(24) * i6 + Ti(12) * i1 + Ti(4) * i4 + Ti(2) * i5 + i8
 end
 
+function tileby_q3xd3_apply(i0::Integer, i1::Integer, i2::Integer, i3::Integer, i4::Integer,
+    i5::Integer, i6::Integer, i7::Integer, i8::Integer)
+    return tileby_q3xd3_apply(Int64(i0), Int64(i1), Int64(i2), Int64(i3), Int64(i4),
+        Int64(i5), Int64(i6), Int64(i7), Int64(i8))
+end
+
 """
     tileby_q3xd3_inv(flat) -> (i0, i1, i2, i3, i4, i5, i6, i7, i8)
 
@@ -39,5 +45,7 @@ Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
     return (div(flat, Ti(48)), div(flat, Ti(12)) & Ti(1), Ti(0), Ti(0), (flat >> 2) % Ti(3),
         (flat >> 1) & Ti(1), div(flat, Ti(24)) & Ti(1), Ti(0), flat & Ti(1))
 end
+
+tileby_q3xd3_inv(flat::Integer) = tileby_q3xd3_inv(Int64(flat))
 
 end # module TilebyQ3xd3

@@ -13,7 +13,7 @@ contains
   !> @param j 0 <= j < 2
   !> @param k 0 <= k < 6
   !> @return 0 <= the result < 48
-  pure elemental integer(int32) function tileorderby_4x2x6_apply(i, j, k)
+  elemental integer(int32) function tileorderby_4x2x6_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
     tileorderby_4x2x6_apply = 24_int32 * j + 4_int32 * shifta(k, 1) + 2_int32 * (shifta(i, 1) + k) &
         + i
@@ -22,7 +22,7 @@ contains
   !> Logical index (i, j, k) of a physical position.
   !> @param flat 0 <= flat < 48
   !> @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
-  pure elemental subroutine tileorderby_4x2x6_inv(flat, i, j, k)
+  elemental subroutine tileorderby_4x2x6_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     i = iand(shifta(flat, 1), 2_int32) + iand(flat, 1_int32)

@@ -16,6 +16,11 @@ int tileorderby_4x2x6_apply(int i, int j, int k) {
   return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
 }
 
+// The same with (i, j, k) as a vector.
+int tileorderby_4x2x6_apply(ivec3 index) {
+  return tileorderby_4x2x6_apply(index.x, index.y, index.z);
+}
+
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 48
 // Result: 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
@@ -24,6 +29,13 @@ void tileorderby_4x2x6_inv(int flat_v, out int i, out int j, out int k) {
   i = ((flat_v >> 1) & 2) + (flat_v & 1);
   j = flat_v / 24;
   k = 2 * (flat_v % 24 >> 3) + ((flat_v & 3) >> 1);
+}
+
+// The same with (i, j, k) as a vector.
+ivec3 tileorderby_4x2x6_inv(int flat_v) {
+  ivec3 result;
+  tileorderby_4x2x6_inv(flat_v, result.x, result.y, result.z);
+  return result;
 }
 
 #endif  // LEGO_TILEORDERBY_4X2X6_GLSL

@@ -20,6 +20,10 @@ Physical position of the logical index (i, j, k).
     return Ti(24) * j + Ti(4) * (k >> 1) + Ti(2) * ((i >> 1) + k) + i
 end
 
+function tileorderby_4x2x6_apply(i::Integer, j::Integer, k::Integer)
+    return tileorderby_4x2x6_apply(Int64(i), Int64(j), Int64(k))
+end
+
 """
     tileorderby_4x2x6_inv(flat) -> (i, j, k)
 
@@ -32,5 +36,7 @@ Logical index (i, j, k) of a physical position.
     return (((flat >> 1) & Ti(2)) + (flat & Ti(1)), div(flat, Ti(24)),
         Ti(2) * ((flat % Ti(24)) >> 3) + ((flat & Ti(3)) >> 1))
 end
+
+tileorderby_4x2x6_inv(flat::Integer) = tileorderby_4x2x6_inv(Int64(flat))
 
 end # module Tileorderby4x2x6

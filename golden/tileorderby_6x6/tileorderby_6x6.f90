@@ -12,7 +12,7 @@ contains
   !> @param i 0 <= i < 6
   !> @param j 0 <= j < 6
   !> @return 0 <= the result < 36
-  pure elemental integer(int32) function tileorderby_6x6_apply(i, j)
+  elemental integer(int32) function tileorderby_6x6_apply(i, j)
     integer(int32), intent(in) :: i, j
     tileorderby_6x6_apply = 10_int32 * shifta(j, 1) + 2_int32 * i + j
   end function tileorderby_6x6_apply
@@ -20,7 +20,7 @@ contains
   !> Logical index (i, j) of a physical position.
   !> @param flat 0 <= flat < 36
   !> @return 0 <= i < 6, 0 <= j < 6
-  pure elemental subroutine tileorderby_6x6_inv(flat, i, j)
+  elemental subroutine tileorderby_6x6_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(mod(flat, 12_int32), 1)

@@ -15,6 +15,11 @@ int tileorderby_6x6_apply(int i, int j) {
   return 10 * (j >> 1) + 2 * i + j;
 }
 
+// The same with (i, j) as a vector.
+int tileorderby_6x6_apply(ivec2 index) {
+  return tileorderby_6x6_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
@@ -22,6 +27,13 @@ int tileorderby_6x6_apply(int i, int j) {
 void tileorderby_6x6_inv(int flat_v, out int i, out int j) {
   i = flat_v % 12 >> 1;
   j = 2 * (flat_v / 12) + (flat_v & 1);
+}
+
+// The same with (i, j) as a vector.
+ivec2 tileorderby_6x6_inv(int flat_v) {
+  ivec2 result;
+  tileorderby_6x6_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_TILEORDERBY_6X6_GLSL

@@ -18,6 +18,8 @@ Physical position of the logical index (i, j).
     return Ti(10) * (j >> 1) + Ti(2) * i + j
 end
 
+tileorderby_6x6_apply(i::Integer, j::Integer) = tileorderby_6x6_apply(Int64(i), Int64(j))
+
 """
     tileorderby_6x6_inv(flat) -> (i, j)
 
@@ -29,5 +31,7 @@ Logical index (i, j) of a physical position.
 @inline function tileorderby_6x6_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     return ((flat % Ti(12)) >> 1, Ti(2) * div(flat, Ti(12)) + (flat & Ti(1)))
 end
+
+tileorderby_6x6_inv(flat::Integer) = tileorderby_6x6_inv(Int64(flat))
 
 end # module Tileorderby6x6

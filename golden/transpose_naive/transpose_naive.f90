@@ -17,7 +17,7 @@ contains
   !> @pre mod(N, 32) == 0
   !> @pre N*N <= huge(0_int64)
   !> @note Renamed: block is block_v here
-  pure elemental subroutine transpose_naive(N, block_v, thread, step, source, target_v)
+  elemental subroutine transpose_naive(N, block_v, thread, step, source, target_v)
     integer(int64), intent(in) :: N, block_v, thread, step
     integer(int64), intent(out) :: source, target_v
     integer(int64) :: N_div_32, total, scaled, thread_mod_32

@@ -6,7 +6,7 @@ module TransposeNaive
 export transpose_naive
 
 """
-    transpose_naive(N, block, thread, step) -> (source, target)
+    transpose_naive(N, block, thread, step) -> (; source, target)
 
 The indices at (block, thread, step).
 
@@ -19,12 +19,17 @@ The indices at (block, thread, step).
 - Assumes `N*N <= typemax(Int64)`
 """
 @inline function transpose_naive(N::Int64, block::Int64, thread::Int64,
-    step::Int64)::NTuple{2, Int64}
+    step::Int64)::NamedTuple{(:source, :target), NTuple{2, Int64}}
     N_div_32 = N >> 5
     total = 32 * div(block, N_div_32) + 8 * step + (thread >> 5)
     scaled = 32 * (block % N_div_32)
     thread_mod_32 = thread & 31
-    return (N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total)
+    return (source = N * total + scaled + thread_mod_32,
+        target = N * (scaled + thread_mod_32) + total)
+end
+
+function transpose_naive(N::Integer, block::Integer, thread::Integer, step::Integer)
+    return transpose_naive(Int64(N), Int64(block), Int64(thread), Int64(step))
 end
 
 end # module TransposeNaive

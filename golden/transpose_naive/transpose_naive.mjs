@@ -14,12 +14,15 @@
  * @param {number} block 0 <= block < Math.floor(N / 32)*Math.floor(N / 32)
  * @param {number} thread 0 <= thread < 256
  * @param {number} step 0 <= step < 4
- * @returns {[source: number, target: number]} 0 <= source < N*N, 0 <= target < N*N
+ * @returns {{ source: number; target: number }} 0 <= source < N*N, 0 <= target < N*N
  */
 export function transpose_naive(N, block, thread, step) {
   const N_div_32 = Math.floor(N / 32);
   const total = 32 * Math.trunc(block / N_div_32) + 8 * step + (thread >> 5);
   const scaled = 32 * (block % N_div_32);
   const thread_mod_32 = thread & 31;
-  return [N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total];
+  return {
+    source: N * total + scaled + thread_mod_32,
+    target: N * (scaled + thread_mod_32) + total,
+  };
 }

@@ -4,8 +4,17 @@
 transpose_naive(N, block, thread, step)
 """
 
+from typing import NamedTuple
 
-def transpose_naive(N: int, block: int, thread: int, step: int) -> tuple[int, int]:
+
+class TransposeNaiveResult(NamedTuple):
+    """The results of transpose_naive."""
+
+    source: int
+    target: int
+
+
+def transpose_naive(N: int, block: int, thread: int, step: int) -> TransposeNaiveResult:
     """The indices at (block, thread, step).
 
     Args:
@@ -23,4 +32,6 @@ def transpose_naive(N: int, block: int, thread: int, step: int) -> tuple[int, in
     total = 32 * (block // N_div_32) + 8 * step + thread // 32
     scaled = 32 * (block % N_div_32)
     thread_mod_32 = thread % 32
-    return N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total
+    return TransposeNaiveResult(
+        source=N * total + scaled + thread_mod_32, target=N * (scaled + thread_mod_32) + total
+    )

@@ -2,13 +2,22 @@
 //
 // transpose_naive(N, block, thread, step)
 
+/// The results of [`transpose_naive`].
+// Not every program reads all of them.
+#[allow(dead_code)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TransposeNaiveResult {
+    pub source: i64,
+    pub target: i64,
+}
+
 /// The indices at `(block, thread, step)`.
 ///
 /// - `N >= 32`
 /// - `0 <= block < (N / 32)*(N / 32)`
 /// - `0 <= thread < 256`
 /// - `0 <= step < 4`
-/// - result: `(source, target)`; `0 <= source < N*N, 0 <= target < N*N`
+/// - result: `0 <= source < N*N, 0 <= target < N*N`
 ///
 /// Assumes `N % 32 == 0`.
 /// Assumes `N*N <= i64::MAX`.
@@ -16,13 +25,13 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn transpose_naive(N: i64, block: i64, thread: i64, step: i64) -> (i64, i64) {
+pub const fn transpose_naive(N: i64, block: i64, thread: i64, step: i64) -> TransposeNaiveResult {
     let N_div_32 = N >> 5;
     let total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
     let scaled = 32 * (block % N_div_32);
     let thread_mod_32 = thread & 0x1f;
-    (
-        N * total + scaled + thread_mod_32,
-        N * (scaled + thread_mod_32) + total,
-    )
+    TransposeNaiveResult {
+        source: N * total + scaled + thread_mod_32,
+        target: N * (scaled + thread_mod_32) + total,
+    }
 }

@@ -6,6 +6,10 @@ transpose_naive(N, block, thread, step)
 Arrays are as wide as the functions say.
 """
 
+from collections import namedtuple
+
+TransposeNaiveResult = namedtuple("TransposeNaiveResult", ["source", "target"])
+
 
 def transpose_naive(N, block, thread, step):
     """The indices at (block, thread, step).
@@ -26,4 +30,6 @@ def transpose_naive(N, block, thread, step):
     total = 32 * (block // N_div_32) + 8 * step + (thread >> 5)
     scaled = 32 * (block % N_div_32)
     thread_mod_32 = thread & 31
-    return N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total
+    return TransposeNaiveResult(
+        source=N * total + scaled + thread_mod_32, target=N * (scaled + thread_mod_32) + total
+    )

@@ -17,8 +17,8 @@ contains
   !> @pre mod(N, 32) == 0
   !> @pre N*N <= huge(0_int64)
   !> @note Renamed: block is block_v here
-  pure elemental subroutine transpose_shared(N, block_v, thread, step, source, tile_write, &
-      tile_read, target_v)
+  elemental subroutine transpose_shared(N, block_v, thread, step, source, tile_write, tile_read, &
+      target_v)
     integer(int64), intent(in) :: N, block_v, thread, step
     integer(int64), intent(out) :: source, tile_write, tile_read, target_v
     integer(int64) :: N_div_32, scaled, scaled_2, thread_div_32, scaled_3, thread_mod_32

@@ -6,7 +6,7 @@ module TransposeShared
 export transpose_shared
 
 """
-    transpose_shared(N, block, thread, step) -> (source, tile_write, tile_read, target)
+    transpose_shared(N, block, thread, step) -> (; source, tile_write, tile_read, target)
 
 The indices at (block, thread, step).
 
@@ -20,16 +20,21 @@ The indices at (block, thread, step).
 - Assumes `N*N <= typemax(Int64)`
 """
 @inline function transpose_shared(N::Int64, block::Int64, thread::Int64,
-    step::Int64)::NTuple{4, Int64}
+    step::Int64)::NamedTuple{(:source, :tile_write, :tile_read, :target), NTuple{4, Int64}}
     N_div_32 = N >> 5
     scaled = 32 * div(block, N_div_32)
     scaled_2 = 8 * step
     thread_div_32 = thread >> 5
     scaled_3 = 32 * (block % N_div_32)
     thread_mod_32 = thread & 31
-    return (N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-        256 * step + thread, 32 * thread_mod_32 + scaled_2 + thread_div_32,
-        N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32)
+    return (source = N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+        tile_write = 256 * step + thread,
+        tile_read = 32 * thread_mod_32 + scaled_2 + thread_div_32,
+        target = N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32)
+end
+
+function transpose_shared(N::Integer, block::Integer, thread::Integer, step::Integer)
+    return transpose_shared(Int64(N), Int64(block), Int64(thread), Int64(step))
 end
 
 end # module TransposeShared

@@ -14,7 +14,7 @@
  * @param {number} block 0 <= block < Math.floor(N / 32)*Math.floor(N / 32)
  * @param {number} thread 0 <= thread < 256
  * @param {number} step 0 <= step < 4
- * @returns {[source: number, tile_write: number, tile_read: number, target: number]} 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
+ * @returns {{ source: number; tile_write: number; tile_read: number; target: number }} 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
  */
 export function transpose_shared(N, block, thread, step) {
   const N_div_32 = Math.floor(N / 32);
@@ -23,10 +23,10 @@ export function transpose_shared(N, block, thread, step) {
   const thread_div_32 = thread >> 5;
   const scaled_3 = 32 * (block % N_div_32);
   const thread_mod_32 = thread & 31;
-  return [
-    N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-    256 * step + thread,
-    32 * thread_mod_32 + scaled_2 + thread_div_32,
-    N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
-  ];
+  return {
+    source: N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+    tile_write: 256 * step + thread,
+    tile_read: 32 * thread_mod_32 + scaled_2 + thread_div_32,
+    target: N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
+  };
 }

@@ -4,8 +4,19 @@
 transpose_shared(N, block, thread, step)
 """
 
+from typing import NamedTuple
 
-def transpose_shared(N: int, block: int, thread: int, step: int) -> tuple[int, int, int, int]:
+
+class TransposeSharedResult(NamedTuple):
+    """The results of transpose_shared."""
+
+    source: int
+    tile_write: int
+    tile_read: int
+    target: int
+
+
+def transpose_shared(N: int, block: int, thread: int, step: int) -> TransposeSharedResult:
     """The indices at (block, thread, step).
 
     Args:
@@ -25,9 +36,9 @@ def transpose_shared(N: int, block: int, thread: int, step: int) -> tuple[int, i
     thread_div_32 = thread // 32
     scaled_3 = 32 * (block % N_div_32)
     thread_mod_32 = thread % 32
-    return (
-        N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-        256 * step + thread,
-        32 * thread_mod_32 + scaled_2 + thread_div_32,
-        N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
+    return TransposeSharedResult(
+        source=N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+        tile_write=256 * step + thread,
+        tile_read=32 * thread_mod_32 + scaled_2 + thread_div_32,
+        target=N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
     )

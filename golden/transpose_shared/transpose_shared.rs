@@ -2,13 +2,24 @@
 //
 // transpose_shared(N, block, thread, step)
 
+/// The results of [`transpose_shared`].
+// Not every program reads all of them.
+#[allow(dead_code)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TransposeSharedResult {
+    pub source: i64,
+    pub tile_write: i64,
+    pub tile_read: i64,
+    pub target: i64,
+}
+
 /// The indices at `(block, thread, step)`.
 ///
 /// - `N >= 32`
 /// - `0 <= block < (N / 32)*(N / 32)`
 /// - `0 <= thread < 256`
 /// - `0 <= step < 4`
-/// - result: `(source, tile_write, tile_read, target)`; `0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N`
+/// - result: `0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N`
 ///
 /// Assumes `N % 32 == 0`.
 /// Assumes `N*N <= i64::MAX`.
@@ -16,17 +27,17 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn transpose_shared(N: i64, block: i64, thread: i64, step: i64) -> (i64, i64, i64, i64) {
+pub const fn transpose_shared(N: i64, block: i64, thread: i64, step: i64) -> TransposeSharedResult {
     let N_div_32 = N >> 5;
     let scaled = 32 * (block / N_div_32);
     let scaled_2 = 8 * step;
     let thread_div_32 = thread >> 5;
     let scaled_3 = 32 * (block % N_div_32);
     let thread_mod_32 = thread & 0x1f;
-    (
-        N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-        256 * step + thread,
-        32 * thread_mod_32 + scaled_2 + thread_div_32,
-        N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
-    )
+    TransposeSharedResult {
+        source: N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+        tile_write: 256 * step + thread,
+        tile_read: 32 * thread_mod_32 + scaled_2 + thread_div_32,
+        target: N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
+    }
 }

@@ -6,6 +6,12 @@ transpose_shared(N, block, thread, step)
 Arrays are as wide as the functions say.
 """
 
+from collections import namedtuple
+
+TransposeSharedResult = namedtuple(
+    "TransposeSharedResult", ["source", "tile_write", "tile_read", "target"]
+)
+
 
 def transpose_shared(N, block, thread, step):
     """The indices at (block, thread, step).
@@ -28,9 +34,9 @@ def transpose_shared(N, block, thread, step):
     thread_div_32 = thread >> 5
     scaled_3 = 32 * (block % N_div_32)
     thread_mod_32 = thread & 31
-    return (
-        N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-        256 * step + thread,
-        32 * thread_mod_32 + scaled_2 + thread_div_32,
-        N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
+    return TransposeSharedResult(
+        source=N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+        tile_write=256 * step + thread,
+        tile_read=32 * thread_mod_32 + scaled_2 + thread_div_32,
+        target=N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
     )

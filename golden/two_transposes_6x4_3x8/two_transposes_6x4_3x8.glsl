@@ -16,6 +16,11 @@ int two_transposes_6x4_3x8_apply(int i, int j) {
   return 3 * (total & 7) + (total >> 3);
 }
 
+// The same with (i, j) as a vector.
+int two_transposes_6x4_3x8_apply(ivec2 index) {
+  return two_transposes_6x4_3x8_apply(index.x, index.y);
+}
+
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 6, 0 <= j < 4
@@ -24,6 +29,13 @@ void two_transposes_6x4_3x8_inv(int flat_v, out int i, out int j) {
   int difference = 8 * flat_v - 23 * (flat_v / 3);
   i = difference % 6;
   j = difference / 6;
+}
+
+// The same with (i, j) as a vector.
+ivec2 two_transposes_6x4_3x8_inv(int flat_v) {
+  ivec2 result;
+  two_transposes_6x4_3x8_inv(flat_v, result.x, result.y);
+  return result;
 }
 
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL

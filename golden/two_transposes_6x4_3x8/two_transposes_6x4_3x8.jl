@@ -20,6 +20,10 @@ Physical position of the logical index (i, j).
     return Ti(3) * (total & Ti(7)) + (total >> 3)
 end
 
+function two_transposes_6x4_3x8_apply(i::Integer, j::Integer)
+    return two_transposes_6x4_3x8_apply(Int64(i), Int64(j))
+end
+
 """
     two_transposes_6x4_3x8_inv(flat) -> (i, j)
 
@@ -32,5 +36,7 @@ Logical index (i, j) of a physical position.
     difference = Ti(8) * flat - Ti(23) * div(flat, Ti(3))
     return (difference % Ti(6), div(difference, Ti(6)))
 end
+
+two_transposes_6x4_3x8_inv(flat::Integer) = two_transposes_6x4_3x8_inv(Int64(flat))
 
 end # module TwoTransposes6x43x8

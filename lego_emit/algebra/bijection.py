@@ -14,7 +14,7 @@ from itertools import islice, product
 from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any, Protocol
 
-from ..errors import LayoutError, line_in, shown
+from ..errors import LayoutError, a_type, line_in, shown
 from ..kinds import is_array, is_symbolic
 
 EXHAUSTIVE = 65536
@@ -214,7 +214,7 @@ def _integer(genp: GenP, name: str, arguments: tuple[int, ...], value: Any) -> i
     except TypeError:
         hint = "; write // for integer division, / gives floats" * isinstance(value, float)
         raise LayoutError(
-            f"{genp!r}: {name}({_listed(arguments)}) gives {shown(value)}, a {type(value).__name__}, "
+            f"{genp!r}: {name}({_listed(arguments)}) gives {shown(value)}, {a_type(value)}, "
             f"where an integer is wanted{hint}"
         ) from None
 

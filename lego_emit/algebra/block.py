@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from ..entries import Entries
-from ..errors import IndexRangeError, InverseError, LayoutError, shown
+from ..errors import IndexRangeError, InverseError, LayoutError, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from .sizes import product
 from .slices import check_slice, place_of
@@ -402,7 +402,7 @@ def check_index(block: Block, axis: int | None, index: Any) -> bool:
     if is_symbolic(index):
         return True
     place = "the flat index" if axis is None else place_of(block, axis)
-    kind = f"an array of {index.dtype}" if is_array(index) else f"a {type(index).__name__}"
+    kind = f"an array of {index.dtype}" if is_array(index) else f"{a_type(index)}"
     raise IndexRangeError(
         f"{block!r}: {place} is {shown(index)}, {kind}; give an integer, a NumPy integer array or a "
         "symbol"

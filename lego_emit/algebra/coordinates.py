@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import IndexRangeError, shown
+from ..errors import IndexRangeError, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from .nested import digits, flat, is_too_deep, is_tuple, modes, text
 
@@ -67,7 +67,7 @@ def _check_arrays(layout: Any, given: Sequence[Any]) -> None:
             f"{layout!r}: arrays of shapes {shapes} and symbols do not mix; give numbers for the "
             "symbols"
         )
-    import numpy as np
+    from ..packages import numpy as np
 
     try:
         np.broadcast_shapes(*(c.shape for c in arrays))
@@ -86,7 +86,7 @@ def _checked_coordinate(layout: Any, c: Any, place: str) -> Any:
         return c.astype("int64")
     if not is_integer(c):
         raise IndexRangeError(
-            f"{layout!r}: the coordinate of {place} is {shown(c)}, a {type(c).__name__}; give an "
+            f"{layout!r}: the coordinate of {place} is {shown(c)}, {a_type(c)}; give an "
             "integer, an integer array, a symbol, or None to keep the mode"
         )
     if c < 0:

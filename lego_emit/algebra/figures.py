@@ -52,7 +52,7 @@ def inside(dims: Sequence[int], coordinates: Sequence[Any]) -> Any:
 def select(condition: Any, then: Any, otherwise: Any) -> Any:
     """then where a condition holds, else otherwise; element by element where it is an array."""
     if is_array(condition):
-        import numpy as np
+        from ..packages import numpy as np
 
         return np.where(condition, then, otherwise)
     return then if condition else otherwise

@@ -10,9 +10,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from ..errors import WidthError
+from ..packages import numpy as np
 from .bijection import call_apply, call_inv, reads
 
 LIMIT = 2**20  # elements of a GenP whose tables are kept

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, a_type, shown
 from .block import Block, Change, Indexable, Numbers, whole_size
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
@@ -71,7 +71,7 @@ class OrderBy(Indexable, PhysicalFirst):
         for perm in found:
             if not isinstance(perm, Block) or isinstance(perm, OrderBy):
                 raise LayoutError(
-                    f"OrderBy({listed(found)}): {shown(perm)} is a {type(perm).__name__}; OrderBy "
+                    f"OrderBy({listed(found)}): {shown(perm)} is {a_type(perm)}; OrderBy "
                     "takes RegP, Row, Col and GenP blocks and other layouts, or one OrderBy"
                 )
             if len(perm.results or ()) > 1:

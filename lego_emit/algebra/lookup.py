@@ -98,7 +98,7 @@ class Lookup(Indexable):
     @cached_property
     def _arrays(self) -> list[np.ndarray]:
         """The table, and the inverse one where there is one, as arrays."""
-        import numpy as np
+        from ..packages import numpy as np
 
         return [np.array(x, np.int64) for x in (self._values, self._inverse) if x is not None]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..errors import LONGEST, LayoutError, shown
+from ..errors import LONGEST, LayoutError, a_type, shown
 from ..kinds import is_integer, is_symbolic
 from .sizes import way_out
 
@@ -140,7 +140,7 @@ def _checked(tree: Any, construct: str, what: str, least: int | None) -> Any:
     if is_symbolic(value):
         return value
     raise LayoutError(
-        f"{construct}: the {what} has {shown(value)}, a {type(value).__name__}; give an integer or a "
+        f"{construct}: the {what} has {shown(value)}, {a_type(value)}; give an integer or a "
         f"symbol{way_out(value)}"
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from . import bijection
 from .block import Change, Indexable, Numbers, outside
@@ -205,7 +205,7 @@ def isqrt(x: Any) -> Any:
         from .reference import isqrt_array
 
         return isqrt_array(x)
-    raise LayoutError(f"isqrt({shown(x)}): give an integer, not a {type(x).__name__}")
+    raise LayoutError(f"isqrt({shown(x)}): give an integer, not {a_type(x)}")
 
 
 def function_name(function: Callable[..., Any]) -> str:

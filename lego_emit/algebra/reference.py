@@ -76,7 +76,7 @@ def apply(block: Referenced, indices: Sequence[Any]) -> Any:
     ]
     arrays = [value for value in values if is_array(value)]
     if arrays:
-        import numpy as np
+        from ..packages import numpy as np
 
         _check_width(block)
         try:
@@ -116,7 +116,7 @@ def getitem(layout: Referenced, indices: Sequence[Any]) -> Any:
             first, step, _ = run_of(layout.dims[axis], indices[axis])
             found[axis] = value * step + first
         return apply(layout, found)
-    import numpy as np
+    from ..packages import numpy as np
 
     for axis, i in enumerate(found):
         if is_array(i) and i.ndim:
@@ -155,7 +155,7 @@ def table(layout: Referenced) -> np.ndarray:
             f"{layout!r}: a table of {layout.size} positions is too large, it has at most "
             f"{TABLE_MOST}; choose smaller sizes"
         )
-    import numpy as np
+    from ..packages import numpy as np
 
     return apply(layout, unflatten(layout.dims, np.arange(layout.size)))
 
@@ -165,7 +165,7 @@ def isqrt_array(x: np.ndarray) -> np.ndarray:
 
     Raises LayoutError on a negative element, WidthError on one beyond int64.
     """
-    import numpy as np
+    from ..packages import numpy as np
 
     if x.size and int(x.min()) < 0:
         raise LayoutError(f"isqrt({int(x.min())}): only a non-negative integer has a square root")

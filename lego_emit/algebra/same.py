@@ -57,8 +57,7 @@ def _results(found: Any) -> tuple[Any, ...]:
 
 
 def _compared(a: Block, b: Block) -> Same:
-    import numpy as np
-
+    from ..packages import numpy as np
     from . import reference
 
     index = [i.reshape(-1) for i in np.indices(a.dims)]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from ..errors import LONGEST, LayoutError, shown
+from ..errors import LONGEST, LayoutError, a_type, shown
 from ..kinds import is_integer, is_symbolic
 
 
@@ -55,7 +55,7 @@ def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
             found.append(n)
         else:
             raise LayoutError(
-                f"{construct}: size {axis} is {shown(n)}, a {type(n).__name__}; a size is an integer "
+                f"{construct}: size {axis} is {shown(n)}, {a_type(n)}; a size is an integer "
                 f"or a symbol{way_out(n)}"
             )
     return tuple(found)

@@ -14,12 +14,12 @@ from math import prod
 from operator import add, mul
 from typing import Any, cast
 
-import sympy
 from sympy.functions.elementary.miscellaneous import Rem
 from sympy.logic import boolalg
 
 from ..entries import Entries
 from ..errors import TraceError
+from ..packages import sympy
 from . import sympy_nodes as nodes
 from .expr import (
     Cond,

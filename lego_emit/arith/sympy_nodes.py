@@ -11,9 +11,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-import sympy
-
 from ..entries import Entries
+from ..packages import sympy
 from .node_spelling import Spelled
 from .terms import Atom, Condition, Sum
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import z3
-
+from ..packages import z3
 from .expr import Cond, Expr
 from .known import Known
 from .terms import Atom

@@ -116,7 +116,7 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
 
 
 def _chunks(size: int) -> Iterator[np.ndarray]:
-    import numpy as np
+    from ..packages import numpy as np
 
     for start in range(0, size, CHUNK):
         yield np.arange(start, min(start + CHUNK, size))
@@ -124,7 +124,7 @@ def _chunks(size: int) -> Iterator[np.ndarray]:
 
 def _there_and_back(block: Block) -> int:
     """How many indices have a position; each must lie in range and come back."""
-    import numpy as np
+    from ..packages import numpy as np
 
     masks = block.masks
     held = 0
@@ -167,7 +167,7 @@ def _flat(block: Block, found: Any) -> Any:
 
 def _results(block: Block, flat: np.ndarray) -> tuple[np.ndarray, ...]:
     """What inv takes for such numbers."""
-    import numpy as np
+    from ..packages import numpy as np
 
     return (flat,) if block.results is None else np.unravel_index(flat, block.physical_dims)
 
@@ -183,7 +183,7 @@ def _filled(block: Block) -> int:
 
 def _one_way(block: Block) -> str:
     """A map without inverse (section III-D): what it is; nothing can be wrong with it."""
-    import numpy as np
+    from ..packages import numpy as np
 
     flat = _flat(block, reference.table(block))
     values, counts = np.unique(flat, return_counts=True)

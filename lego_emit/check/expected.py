@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any
 
-import numpy as np
-
 from ..algebra import reference as evaluator
 from ..algebra.block import Block
 from ..algebra.reference import axes_at
 from ..emit.unit import Unit
 from ..errors import IndexRangeError, LegoError, VerifyError
 from ..ir.program import Function
+from ..packages import numpy as np
 from ..run.space import Space
 from .called import called, missing
 from .exhaustive import fixed, symbols_of

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-
 from ..emit.unit import Unit
 from ..errors import VerifyError
 from ..ir.program import Function
+from ..packages import numpy as np
 from ..run import registry
 from ..run.devices import Checker, Marks, Progress, Tally, Targets, Trip
 from ..run.space import Space

@@ -7,11 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..errors import GoldenError
 from ..ir.program import Function
+from ..packages import numpy as np
 from ..tables import Table
 
 SOURCE = "layout.py"

@@ -19,14 +19,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..emit.unit import Unit
 from ..errors import VerifyError, shown
 from ..html import line, table
 from ..ir.program import Function
 from ..ir.relations import OPEN
+from ..packages import numpy as np
 from ..run import registry
 from ..run.devices import Checker, Progress, Tally, Targets, Trip
 from ..run.space import Space, check_names, spaces_of
@@ -177,6 +176,11 @@ def verify(
     """Check a unit over its whole index space; see Emitted.verify. subject: what it was made of."""
     if claim not in CLAIMS:
         raise VerifyError(f"no claim {claim!r}; there are 'injective' and 'bijective'")
+    if domain and unit.is_pair:
+        raise VerifyError(
+            f"domain is {shown(domain)}: a layout's indices run over its sizes; domain is for index "
+            f"functions"
+        )
     begun = time.perf_counter()
     functions = unit.functions
     case = reference if hasattr(reference, "table") else None
@@ -239,8 +243,8 @@ def verify_each(
     for part, subject, reference in zip(parts, subjects, references, strict=True):
         known = {p.name for f in part.functions for p in f.params}
         known |= {old for f in part.functions for old, _ in f.renamed}
-        own = ({n: v for n, v in (given or {}).items() if n in known} for given in (sizes, domain))
-        given, runs = own
+        given = {n: v for n, v in (sizes or {}).items() if n in known}
+        runs = {n: v for n, v in (domain or {}).items() if n in known and not part.is_pair}
         found.append(
             verify(
                 part, on, sizes=given, domain=runs, reference=reference, subject=subject, **options

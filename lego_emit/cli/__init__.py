@@ -4,6 +4,7 @@ from .build import build
 from .cases import golden
 from .device import bench, verify_unit
 from .generate import generate
+from .init import init
 from .kernels import render
 from .layouts import compare, show
 from .movement import conflicts
@@ -12,6 +13,6 @@ from .root import main
 from .targets import targets
 
 __all__ = [
-    "bench", "build", "compare", "conflicts", "generate", "golden", "main", "recognize",
+    "bench", "build", "compare", "conflicts", "generate", "golden", "init", "main", "recognize",
     "render", "show", "targets", "verify_unit",
 ]  # fmt: skip

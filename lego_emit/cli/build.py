@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import cache
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import LegoError
+from .output import progress_bar
+from .root import FAILED, main, printable, warn
+
 if TYPE_CHECKING:
     from ..project.build import Difference
-from .device import progress_bar
-from .root import FAILED, main, printable, warn
+    from ..project.config import Project
+
+INTERVAL = 0.2  # seconds between two looks at the files that are watched
 
 
 @main.command()
@@ -44,6 +49,7 @@ from .root import FAILED, main, printable, warn
 )
 @click.option("--depfile-target", metavar="NAME", help="Make the depfile one rule for this name.")
 @click.option("--jobs", "-j", type=click.IntRange(min=1), help="Processes. Default: one a CPU.")
+@click.option("--watch", is_flag=True, help="Go on, and build again when a layout file changes.")
 def build(
     config: Path | None,
     out_dir: Path | None,
@@ -56,6 +62,7 @@ def build(
     depfile: Path | None,
     depfile_target: str | None,
     jobs: int | None,
+    watch: bool,
 ) -> None:
     """Make all files that lego-emit.toml (or pyproject.toml's [tool.lego-emit]) asks for.
 
@@ -64,31 +71,22 @@ def build(
     from ..project import build as builds
     from ..project.config import find_config, load
 
-    if sum((check or diff, list_outputs, clean)) > 1:
-        raise click.UsageError("--check, --list-outputs and --clean are different things to do")
+    if sum((check or diff, list_outputs, clean, watch)) > 1:
+        raise click.UsageError(
+            "--check, --list-outputs, --clean and --watch are different things to do"
+        )
     command = ["lego-emit", "build"]
     for option, value in (("--config", config), ("--out-dir", out_dir)):
         command += [option, str(value)] if value is not None else []
     command += ["--allow-outside"] if allow_outside else []
     remedy = shlex.join(command)
-    project = load(config or find_config(), out_dir, outside=allow_outside)
+    file = config or find_config()
 
-    def waiting() -> None:
-        click.echo(f"waiting for another build of {project.base.absolute()}", err=True)
+    def loaded() -> Project:
+        return load(file, out_dir, outside=allow_outside)
 
-    if list_outputs:
-        for path in project.outputs:
-            click.echo(os.fsencode(project.base / path))
-    elif check or diff:
-        with _late_bar("checking") as progress:
-            found = builds.check(project, jobs=jobs, progress=progress)
-        _report(found, remedy, diff)
-    elif clean:
-        outcome = builds.clean(project, force=force, waiting=waiting)
-        click.echo(f"removed {_files_of(len(outcome.removed))}", err=True)
-        _report(outcome.kept, f"{remedy} --clean")
-    else:
-        with _late_bar("building") as progress:
+    def make(project: Project) -> bool:
+        with progress_bar("building") as progress:
             outcome = builds.build(
                 project, force=force, jobs=jobs, progress=progress, waiting=waiting
             )
@@ -99,24 +97,73 @@ def build(
         changed = [(len(outcome.written), "wrote"), (len(outcome.removed), "removed")]
         done = ", ".join(f"{verb} {_files_of(count)}" for count, verb in changed if count)
         if done or not outcome.kept:
-            click.echo(done or f"all {_files_of(len(project.outputs))} up to date", err=True)
-        _report(outcome.kept, remedy)
+            count = len(project.outputs)
+            click.echo(done or f"{'all ' * (count > 1)}{_files_of(count)} up to date", err=True)
+        return _report(outcome.kept, remedy)
+
+    def waiting() -> None:
+        click.echo("waiting for another build of the same folder", err=True)
+
+    if watch:
+        with suppress(KeyboardInterrupt):
+            _watch(file, loaded, make)
+        return
+    project, good = loaded(), True
+    if list_outputs:
+        for path in project.outputs:
+            click.echo(os.fsencode(project.base / path))
+    elif check or diff:
+        with progress_bar("checking") as progress:
+            found = builds.check(project, jobs=jobs, progress=progress)
+        good = _report(found, remedy, diff)
+    elif clean:
+        outcome = builds.clean(project, force=force, waiting=waiting)
+        click.echo(f"removed {_files_of(len(outcome.removed))}", err=True)
+        good = _report(outcome.kept, f"{remedy} --clean")
+    else:
+        good = make(project)
+    if not good:
+        sys.exit(FAILED)
 
 
-@contextmanager
-def _late_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress_bar that is not there before there is progress."""
-    with ExitStack() as stack:
-        bar = cache(lambda: stack.enter_context(progress_bar(label)))
-        yield lambda done, total: bar()(done, total)
+def _watch(config: Path, load: Callable[[], Project], make: Callable[[Project], bool]) -> None:
+    """Build, and again each time that an input has changed."""
+    from ..project.build import inputs
+
+    files = [config]
+    while True:
+        seen = _stamps(files)
+        try:
+            project = load()
+            files = inputs(project)
+            seen = _stamps(files)
+            make(project)
+            files = inputs(project)  # with what the layout files import
+        except LegoError as error:
+            click.echo(printable(f"Error: {error}"), err=True)
+        seen = {**_stamps(files), **seen}
+        click.echo(f"watching {_files_of(len(seen))}; Ctrl-C ends it", err=True)
+        while _stamps(seen) == seen:
+            time.sleep(INTERVAL)
+        time.sleep(INTERVAL)  # it may be half written
+
+
+def _stamps(files: Iterable[Path]) -> dict[Path, tuple[int, int] | None]:
+    """When each file was written and how long it is; None of one that cannot be read."""
+    found: dict[Path, tuple[int, int] | None] = dict.fromkeys(files)
+    for path in found:
+        with suppress(OSError):
+            state = path.stat()
+            found[path] = state.st_mtime_ns, state.st_size
+    return found
 
 
 def _files_of(count: int) -> str:
     return f"{count} file{'s' * (count != 1)}"
 
 
-def _report(found: Sequence[Difference], remedy: str, diff: bool = False) -> None:
-    """Print what is not as it should be, and the command that fixes it; exit 1 if there is any."""
+def _report(found: Sequence[Difference], remedy: str, diff: bool = False) -> bool:
+    """Print what is not as it should be, and the command that fixes it; False if there is any."""
     for difference in found:
         if diff:
             click.echo(printable(difference.diff), nl=False)
@@ -131,5 +178,4 @@ def _report(found: Sequence[Difference], remedy: str, diff: bool = False) -> Non
             ),
             err=True,
         )
-    if found:
-        sys.exit(FAILED)
+    return not found

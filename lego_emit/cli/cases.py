@@ -6,17 +6,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..emit import registry
 from ..errors import GoldenError, ToolchainError
-
-if TYPE_CHECKING:
-    pass
-from .root import FAILED, main, target_names
-from .targets import print_table
+from .output import print_table
+from .root import FAILED, main, target_names, target_option
 
 
 @main.group()
@@ -25,7 +22,7 @@ def golden() -> None:
 
 
 _root = click.argument("root", default="golden", type=click.Path(path_type=Path))
-_languages = click.option("--target", "-t", "targets", multiple=True, help="Only this language.")
+_languages = target_option("targets", multiple=True, help="Only this language.")
 
 
 def _chosen(targets: Sequence[str]) -> list[str] | None:

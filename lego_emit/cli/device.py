@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..algebra.block import Block
 from ..errors import LoadError
 from ..project.loading import subject, telling, user_file
-
-if TYPE_CHECKING:
-    pass
-from .root import FAILED, file_and_name, main, size_option, strict_option, target_names, warn
+from .output import progress_bar
+from .root import (
+    FAILED,
+    file_and_name,
+    main,
+    numbers_by_name,
+    sizes_option,
+    source_argument,
+    strict_option,
+    target_names,
+    target_option,
+    warn,
+)
 
 
 def _on_device(command: Any) -> Any:
@@ -29,7 +38,7 @@ def _on_device(command: Any) -> Any:
             default="auto",
             show_default=True,
             metavar="TYPE",
-            help="auto, int32, int64, uint32 or uint64.",
+            help="auto, int32, int64, uint32 or uint64; usize (Rust), integer (Fortran).",
         ),
         strict_option,
         click.option("--assume", multiple=True, metavar="RELATION", help="What always holds."),
@@ -38,15 +47,8 @@ def _on_device(command: Any) -> Any:
             is_flag=True,
             help="Leave the sizes symbols in the text, and pass their numbers.",
         ),
-        click.option(
-            "--size",
-            "sizes",
-            multiple=True,
-            callback=size_option,
-            metavar="NAME=NUMBER",
-            help="Fix a size.",
-        ),
-        click.option("--target", "-t", help="Language. Default: cuda on a GPU, cpp on the CPU."),
+        sizes_option(),
+        target_option(help="Language. Default: cuda on a GPU, cpp on the CPU."),
         click.option(
             "--on",
             "device",
@@ -55,7 +57,7 @@ def _on_device(command: Any) -> Any:
             metavar="DEVICE",
             help="cpu, gpu, or gpu:1 for the second one.",
         ),
-        click.argument("source", metavar="FILE.py:NAME"),
+        source_argument("source", "NAME"),
     ):
         command = option(command)
     return command
@@ -65,20 +67,6 @@ def _language(target: str | None, device: str) -> str:
     return target_names([target or ("cpp" if device == "cpu" else "cuda")])[0]
 
 
-@contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on a terminal; a call without effect elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    with click.progressbar(length=1000, label=label, file=sys.stderr) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.update(1000 * done // total - bar.pos)
-
-        yield progress
-
-
 @main.command("verify")
 @_on_device
 @click.option(
@@ -86,11 +74,13 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     type=click.Choice(["injective", "bijective"]),
     help="What an index function must be.",
 )
+@numbers_by_name("--domain", help="How far indices run whose range is not known, as x=8.")
 def verify_unit(
     source: str,
     device: str,
     target: str | None,
     sizes: dict[str, int],
+    domain: dict[str, int],
     symbolic: bool,
     assume: Sequence[str],
     strict: bool,
@@ -127,6 +117,7 @@ def verify_unit(
             found = unit.verify(
                 device,
                 sizes=sizes if symbolic or not isinstance(given, Block) else None,
+                domain=domain,
                 reference=case or given,
                 claim=claim or "",
                 progress=progress,

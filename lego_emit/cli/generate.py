@@ -7,25 +7,30 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from ..emit.naming import STYLES
 from ..emitted import Emitted
 from ..errors import shown
 from ..files import write_all
-from ..project.loading import subject, telling, user_file
-
-if TYPE_CHECKING:
-    pass
-from .root import file_and_name, main, printable, size_option, strict_option, target_names, warn
+from ..project.loading import STDIN, subject, telling, user_file
+from .root import (
+    file_and_name,
+    main,
+    printable,
+    sizes_option,
+    source_argument,
+    strict_option,
+    target_names,
+    target_option,
+    warn,
+)
 
 
 @main.command()
-@click.argument("source", metavar="FILE.py:NAME")
-@click.option(
-    "--target",
-    "-t",
+@source_argument("source", "NAME")
+@target_option(
     "targets",
     multiple=True,
     required=True,
@@ -38,14 +43,7 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
     metavar="FILE-or-DIR",
     help="Where to write; a folder for several targets. Default: standard output.",
 )
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="Fix a size.",
-)
+@sizes_option()
 @click.option(
     "--assume", multiple=True, metavar="RELATION", help="What always holds, as 'M % BM == 0'."
 )
@@ -54,7 +52,8 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
     default="auto",
     show_default=True,
     metavar="TYPE",
-    help="auto, int32, int64, uint32 or uint64.",
+    help="auto, int32, int64, uint32 or uint64; size_t (C's languages), usize (Rust), integer "
+    "(Fortran); several as auto,int32.",
 )
 @click.option(
     "--base",
@@ -72,6 +71,11 @@ from .root import file_and_name, main, printable, size_option, strict_option, ta
 @strict_option
 @click.option("--view", is_flag=True, help="With the view of a layout that holds an array.")
 @click.option(
+    "--namespace", metavar="NAME", help="Of the functions: acme::tiles, or a module's name."
+)
+@click.option("--prefix", metavar="TEXT", help="What all public names begin with.")
+@click.option("--names", metavar="STYLE", help=f"Style of names: {', '.join(STYLES)}.")
+@click.option(
     "--explain",
     is_flag=True,
     help="Print the steps from the layout's own formulas to the emitted ones; with -o, write too.",
@@ -88,12 +92,15 @@ def generate(
     cost: str | None,
     strict: bool,
     view: bool,
+    namespace: str | None,
+    prefix: str | None,
+    names: str | None,
     explain: bool,
 ) -> None:
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
     file, wanted = file_and_name(source)
-    names = target_names(targets)
-    where = _destination(output, names)
+    languages = target_names(targets)
+    where = _destination(output, languages)
     from ..pipeline import generate as emit
 
     # What the user's file prints must not get into the emitted text.
@@ -106,14 +113,17 @@ def generate(
                 name=name or wanted,
                 sizes=sizes or None,
                 assume=assume,
-                index_type=index_type,
+                index_type=index_type.split(","),
                 base=base,
                 cost=cost,
                 strict=strict,
                 view=view,
+                namespace=namespace,
+                prefix=prefix,
+                names=names,
                 header=_provenance(source, target),
             )
-            for target in names
+            for target in languages
         ]
         explained = [unit.explain() for unit in units] if explain else []
     for unit, text in zip(units, explained, strict=False):
@@ -123,9 +133,9 @@ def generate(
         return
     if where is None:
         for unit in units:
-            click.echo(unit.source, nl=False)
+            click.echo(unit.source.encode(), nl=False)  # as in a file, whatever the locale
         return
-    files = _files(units, where, is_folder=_is_folder(output, names))
+    files = _files(units, where, is_folder=_is_folder(output, languages))
     if own := [path for path in files if path.resolve() == Path(file).resolve()]:
         raise click.UsageError(
             f"{own[0]} is the layouts' own file; choose another folder or --name"
@@ -136,6 +146,8 @@ def generate(
 
 def _provenance(source: str, target: str) -> tuple[str, ...]:
     """Where the layout is, and the command that makes the file; no path of this machine alone."""
+    if source.startswith(STDIN):
+        return ()
     context = click.get_current_context()
     if Path(source).is_absolute():
         source = Path(source).name
@@ -160,9 +172,17 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
 def _destination(output: str, targets: Sequence[str]) -> Path | None:
     if output == "-":
         return None
+    if not output:
+        raise click.UsageError("-o '' is no file and no folder; write `-o .` for the current one")
     path = Path(output)
-    if len(targets) > 1 and path.exists() and not path.is_dir():
-        raise click.UsageError(f"-o {output} is a file; several targets need a folder")
+    if len(targets) > 1 and not path.is_dir():
+        if path.exists():
+            raise click.UsageError(f"-o {output} is a file; several targets need a folder")
+        if path.suffix and not output.endswith(("/", "\\")):
+            raise click.UsageError(
+                f"-o {output} names one file, and several targets need a folder; if it is one, "
+                f"write {output}/"
+            )
     return path
 
 

@@ -11,8 +11,8 @@ import click
 
 from ..errors import LegoError
 from ..files import write_all
-from ..project.loading import subject, subjects, user_file
-from .root import main
+from ..project.loading import STDIN, subject, subjects, user_file
+from .root import main, target_option
 
 
 @main.command()
@@ -23,7 +23,7 @@ from .root import main
     metavar="FILE.py[:NAME]",
     help="Whose layouts and functions the template uses: all, or the one called NAME.",
 )
-@click.option("--target", "-t", default="cuda", show_default=True, help="The kernel's language.")
+@target_option(default="cuda", show_default=True, help="The kernel's language.")
 @click.option("--names", default="", help="The kernel's index variables, as 'pm pn: int64 i'.")
 @click.option(
     "--assume", multiple=True, metavar="RELATION", help="What always holds, as 'M % BM == 0'."
@@ -38,6 +38,7 @@ def render(
     from ..kernels import render
 
     file, _, wanted = layouts.partition(":")
+    file = STDIN if file == "-" else file
     if output and output.resolve() in (template.resolve(), Path(file).resolve()):
         raise LegoError(f"-o {output}: the kernel is made of that file; name another one")
     with redirect_stdout(sys.stderr), user_file(file) as defined:
@@ -45,7 +46,7 @@ def render(
         context = {name: subject(defined, name, file) for name in names}
         text = render(template, assume=assume, **options, **context)  # pyright: ignore
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(text.encode(), nl=False)  # as in a file, whatever the locale
     else:
         write_all({output: text})
         click.echo(f"wrote {output}", err=True)

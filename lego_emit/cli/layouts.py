@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -15,26 +14,23 @@ from ..errors import LegoError
 from ..files import write_all
 from ..ir.program import Function
 from ..project.loading import subject, telling, user_file
-from .root import FAILED, file_and_name, main, numbers_option, size_option, warn
+from .output import print_drawn
+from .root import (
+    FAILED,
+    file_and_name,
+    main,
+    numbers_by_name,
+    numbers_option,
+    sizes_option,
+    source_argument,
+    warn,
+)
 
 
 @main.command()
-@click.argument("source", metavar="FILE.py:NAME")
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="Fix a size.",
-)
-@click.option(
-    "--domain",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="How far an index of a function runs whose range it does not state.",
-)
+@source_argument("source", "NAME")
+@sizes_option()
+@numbers_by_name("--domain", help="How far indices run whose range is not known, as x=8.")
 @click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
 @click.option("--order", is_flag=True, help="Arrows along the path through memory.")
 @click.option("--walk", is_flag=True, help="A frame that goes along it, in .svg and .html.")
@@ -87,7 +83,7 @@ def show(
     """
     from ..show.holders import values
     from ..show.pictures import drawn
-    from ..show.sheet import sheet, wants_colour
+    from ..show.sheet import sheet
 
     if walk and (output is None or output.suffix.lower() not in (".svg", ".html")):
         raise click.UsageError("--walk needs -o FILE.svg or -o FILE.html")
@@ -107,21 +103,13 @@ def show(
         write_all({output: made.contents(output)})
         click.echo(f"wrote {output}", err=True)
         return
-    size = shutil.get_terminal_size()
-    click.echo(made.text(size.columns, size.lines), color=wants_colour())
+    print_drawn(made.text)
 
 
 @main.command()
-@click.argument("one", metavar="FILE.py:A")
-@click.argument("other", metavar="FILE.py:B")
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="Fix a size.",
-)
+@source_argument("one", "A")
+@source_argument("other", "B")
+@sizes_option()
 def compare(one: str, other: str, sizes: dict[str, int]) -> None:
     """Say where two layouts differ, and how long the contiguous runs of a re-layout are.
 
@@ -164,14 +152,7 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
 
 @main.command()
 @click.argument("name", required=False)
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    callback=size_option,
-    metavar="NAME=NUMBER",
-    help="A size, instead of the example's.",
-)
+@sizes_option("Sizes, instead of the example's.")
 @click.option(
     "-o",
     "--output",
@@ -186,7 +167,7 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
     Of one it says what it is, its sizes and where it is defined, and draws an example.
     """
     from ..formats import catalogue as known
-    from ..show.sheet import sheet, terminal, wants_colour
+    from ..show.sheet import sheet, terminal
 
     listed = [e for e in known.by_family() if name is None or e.name.startswith(f"{name}.")]
     if listed:
@@ -206,5 +187,4 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
         click.echo(f"wrote {output}", err=True)
         return
     click.echo(str(entry))
-    size = shutil.get_terminal_size()
-    click.echo(terminal(page, size.columns, size.lines), color=wants_colour())
+    print_drawn(lambda width, height: terminal(page, width, height))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -14,12 +13,13 @@ import click
 from ..algebra.block import Block
 from ..files import write_all
 from ..project.loading import subject, user_file
-from .root import FAILED, file_and_name, main
+from .output import print_drawn
+from .root import FAILED, file_and_name, main, source_argument
 
 
 @main.command()
-@click.argument("memory", metavar="FILE.py:MEMORY")
-@click.argument("access", metavar="FILE.py:ACCESS")
+@source_argument("memory", "MEMORY")
+@source_argument("access", "ACCESS")
 @click.option(
     "--element-bytes", default=4, show_default=True, help="Of an element: 1, 2, 4, 8 or 16."
 )
@@ -46,7 +46,7 @@ def conflicts(
     lane touches, coloured by bank.
     """
     from ..movement import bank_conflicts, conflict_sheet
-    from ..show.sheet import terminal, wants_colour
+    from ..show.sheet import terminal
 
     stored, asked = _named(memory), _named(access)
     found = bank_conflicts(stored, asked, **options)
@@ -62,8 +62,7 @@ def conflicts(
         write_all({output: Picture((page,)).contents(output)})
         click.echo(f"wrote {output}", err=True)
     elif not as_json:
-        size = shutil.get_terminal_size()
-        click.echo(terminal(page, size.columns, size.lines), color=wants_colour())
+        print_drawn(lambda width, height: terminal(page, width, height))
     if check and not found.is_free:
         sys.exit(FAILED)
 

@@ -36,10 +36,9 @@ def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None) -> 
     FILE is a NumPy array (.npy), or text of integers with commas, spaces or brackets between them, a
     line for each row; # begins a comment. Exit code 1 where no layout is known.
     """
-    import numpy as np
-
     from ..algebra.reference import table
     from ..formats import catalogue
+    from ..packages import numpy as np
     from ..recognition import recognize
 
     found = recognize(_read(file), dims)

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from .. import __version__
 from ..emit import registry
 from ..errors import LegoError, LegoWarning, TargetError
-
-if TYPE_CHECKING:
-    pass
+from ..project.loading import STDIN
 
 FAILED, BAD_INPUT = 1, 2
+
+
+class _Command(click.Command):
+    """A command that does not take `-:NAME`, a name that standard input defines, for an option, nor
+    -order for -o."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        names = {name for param in self.params for name in param.opts if name[:2] == "--"}
+        for arg in args:
+            if arg[:2] != "--" and f"-{arg}" in names:  # -order is not -o rder
+                raise click.NoSuchOption(arg, possibilities=[f"-{arg}"], ctx=ctx)
+        return super().parse_args(ctx, [re.sub(r"^-(?=:)", STDIN, arg) for arg in args])
 
 
 class _Group(click.Group):
     """A group whose commands end on an error of ours with one line and exit code 2."""
 
+    command_class = _Command
+
     def invoke(self, ctx: click.Context) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # the locale may lack a character
+                stream.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except (LegoError, LegoWarning) as error:  # a warning where Python makes errors of them
             _stop(str(error))
+        except OSError as error:  # a full disk, a folder that is gone
+            _stop(f"{error.strerror or error}{f': {error.filename}' * bool(error.filename)}")
         except Exception as error:
             frame = traceback.extract_tb(error.__traceback__)[-1]
             _stop(
@@ -75,12 +95,30 @@ def main() -> None:
     """Write a memory layout once in Python; get its index functions in the languages of your kernels."""
 
 
-def size_option(
-    ctx: click.Context, param: click.Parameter, values: Sequence[str]
-) -> dict[str, int]:
-    """The numbers of --size NAME=NUMBER, by name."""
+def source_argument(name: str, what: str) -> Callable[[Any], Any]:
+    """A layout or a function of a file, as file_and_name() takes it."""
+    return click.argument(
+        name,
+        metavar=f"FILE.py:{what}",
+        shell_complete=lambda ctx, param, begun: [CompletionItem(begun, type="file")],
+    )
+
+
+def sizes_option(help: str = "Fix sizes, as M=6,N=8.") -> Callable[[Any], Any]:
+    """--size M=6,N=8, once or more often: a dict."""
+    return numbers_by_name("--size", "-s", "sizes", help=help)
+
+
+def numbers_by_name(*names: str, help: str) -> Callable[[Any], Any]:
+    """An option that takes M=6,N=8, once or more often: a dict."""
+    return click.option(
+        *names, multiple=True, callback=_by_name, metavar="NAME=NUMBER,..", help=help
+    )
+
+
+def _by_name(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, int]:
     sizes: dict[str, int] = {}
-    for text in values:
+    for text in (part for value in values for part in value.split(",")):
         name, equals, number = (part.strip() for part in text.partition("="))
         try:
             value = int(number, 0)
@@ -105,6 +143,15 @@ def numbers_option(
         return tuple(int(n, 0) for n in text.split(","))
     except ValueError:
         raise click.BadParameter(f"{text[:60]!r} is not of the form 8,16", ctx, param) from None
+
+
+def target_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
+    """--target, whose names a shell can complete."""
+
+    def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+        return [name for name in registry.targets() if name.startswith(begun)]
+
+    return click.option("--target", "-t", *names, shell_complete=complete, **settings)
 
 
 strict_option = click.option(

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-import click
 
 from ..emit import registry
 from ..errors import LegoError
-
-if TYPE_CHECKING:
-    pass
+from .output import print_table
 from .root import main
 
 
@@ -37,10 +31,3 @@ def targets() -> None:
             for device, state in toolchain_of(name).devices():
                 rows.append((f"  on {device}", "", "", state))
     print_table(rows)
-
-
-def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Rows of text with their columns one below the other."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    for row in rows:
-        click.echo("  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip())

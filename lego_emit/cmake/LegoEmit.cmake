@@ -5,7 +5,9 @@
 #     LAYOUTS layouts.py:name...      relative to the current source folder
 #     LANGUAGE cpp                    or several
 #     [SIZES BM=32...] [ASSUME "M % BM == 0"...] [DEPENDS sizes.json...]
-#     [INDEX_TYPE auto] [BASE 0] [COST latency])
+#     [INDEX_TYPE auto] [BASE 0] [COST latency]
+#     [NAMESPACE acme::tiles] [PREFIX acme_] [NAMES camelCase]
+#     [FILE tiles])                   one file of all layouts, of that name
 #
 # The files go to a folder of the target's own in the build tree, which the target includes from;
 # Fortran's are compiled as its sources. They are made again when a layout file changes, or a module
@@ -26,7 +28,7 @@ function(_lego_emit_add key)
 endfunction()
 
 function(lego_emit_generate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;INDEX_TYPE;BASE;COST"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;INDEX_TYPE;BASE;COST;NAMESPACE;PREFIX;NAMES;FILE"
                         "LAYOUTS;LANGUAGE;SIZES;ASSUME;DEPENDS")
   foreach(needed TARGET LAYOUTS LANGUAGE)
     if(NOT arg_${needed})
@@ -48,18 +50,22 @@ function(lego_emit_generate)
   list(JOIN arg_SIZES ", " sizes)
   set(toml "output = \"{name}.{ext}\"\nsizes = { ${sizes} }\n")
   _lego_emit_add(targets ${arg_LANGUAGE})
-  _lego_emit_add(layouts ${arg_LAYOUTS})
   _lego_emit_add(assume ${arg_ASSUME})
   _lego_emit_add(depends ${arg_DEPENDS})
-  if(DEFINED arg_INDEX_TYPE)
-    string(APPEND toml "index-type = \"${arg_INDEX_TYPE}\"\n")
-  endif()
-  if(DEFINED arg_COST)
-    string(APPEND toml "cost = \"${arg_COST}\"\n")
-  endif()
+  foreach(option INDEX_TYPE COST NAMESPACE PREFIX NAMES)
+    if(DEFINED arg_${option})
+      string(TOLOWER "${option}" key)
+      string(REPLACE "_" "-" key "${key}")
+      string(APPEND toml "${key} = \"${arg_${option}}\"\n")
+    endif()
+  endforeach()
   if(DEFINED arg_BASE)
     string(APPEND toml "base = ${arg_BASE}\n")
   endif()
+  if(DEFINED arg_FILE)
+    string(APPEND toml "[[files]]\nname = \"${arg_FILE}\"\n")
+  endif()
+  _lego_emit_add(layouts ${arg_LAYOUTS})
 
   list(JOIN arg_LANGUAGE "-" languages)
   set(name "${arg_TARGET}-${languages}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +12,7 @@ from ..ir.nodes import Node
 from ..ir.program import Program
 from ..ir.relations import renamed, with_tables
 from . import registry
+from .naming import AS_WRITTEN, Naming
 from .printer import Printer
 from .unit import Unit
 
@@ -20,9 +21,16 @@ MOST_ENTRIES = 4096  # of a constant table
 Beside = Callable[[str], set[str]] | None
 
 
-def emit(program: Program, target: str, sizes: Mapping[str, int] | None = None) -> Unit:
-    """Print a lowered program for a target. sizes: the parameters that are numbers in it."""
-    printer = registry.printer(target)
+def emit(
+    program: Program,
+    target: str,
+    sizes: Mapping[str, int] | None = None,
+    naming: Naming = AS_WRITTEN,
+    index_types: Iterable[str] = (),
+) -> Unit:
+    """Print a lowered program for a target. sizes: the parameters that are numbers in it; naming: how
+    names are spelled; index_types: those that were asked for, which may have other spellings."""
+    printer = registry.printer(target).spelling(naming, index_types)
     for table, _ in program.tables:
         if len(table) > MOST_ENTRIES:
             raise TargetError(
@@ -37,31 +45,42 @@ def emit(program: Program, target: str, sizes: Mapping[str, int] | None = None) 
 def _legalize(program: Program, printer: Printer) -> Program:
     """Rename what the language reserves; functions share one scope, each function's parameters,
     statements and outputs another."""
-    unit = printer.unit_name(program.name)
+    naming = printer.naming
+    unit = printer.unit_name(naming.unit(program.name))
     helpers = (f"{unit}_{helper}" for helper in printer.helpers)
     taken = {h.lower() if printer.case_insensitive else h for h in helpers}
     taken |= printer.unit_scope(unit)
+    naming.check_apart([f.name for f in program.functions], naming.public)
     tables = _tables(program, printer, unit, taken)
     functions = []
     for function in program.functions:
-        meets = function.name in printer.reserved_functions
-        wanted = f"{function.name}_v" if meets else function.name
+        naming.check_apart([p.name for p in function.params], naming.local)
+        naming.check_apart([name for name, _ in function.outputs], naming.local)
+        wanted = naming.public(function.name)
+        if naming.namespace and _keys(wanted, printer) & printer.unit_scope(unit):
+            raise TargetError(
+                f"{wanted} is {printer.unit_mark(unit)} and a function in it, which {printer.title} "
+                "takes for one; give another namespace or a prefix"
+            )
+        wanted = f"{wanted}_v" if wanted in printer.reserved_functions else wanted
         beside = bool(function.axes) or len(function.outputs) > 1
         name = _fresh(wanted, printer, taken, printer.companions if beside else None)
         view = function.view
         if view is not None:
-            view = replace(view, name=_fresh(view.name, printer, taken, printer.view_names))
+            view = replace(
+                view, name=_fresh(naming.public(view.name), printer, taken, printer.view_names)
+            )
         scope = set(taken)
         names: dict[str, str] = {}
         for param in function.params:
-            names[param.name] = _fresh(param.name, printer, scope)
-        given = {t: t.named(_fresh(t.name, printer, scope)) for t in function.tables}
+            names[param.name] = _fresh(naming.local(param.name), printer, scope)
+        given = {t: t.named(_fresh(naming.local(t.name), printer, scope)) for t in function.tables}
         for local, _ in function.body:
-            names[local] = _fresh(local, printer, scope)
+            names[local] = _fresh(naming.local(local), printer, scope)
         variables = printer.outputs_are_variables
         outputs, output_scope = {}, scope if variables else printer.companions(name)
         for output, _ in function.outputs:
-            outputs[output] = _fresh(output, printer, output_scope)
+            outputs[output] = _fresh(naming.local(output), printer, output_scope)
 
         own = {t: named for (t, index), named in tables.items() if index == function.index_type}
         legal = partial(_legal, names=names, tables=own | given)
@@ -94,14 +113,15 @@ def _tables(
 ) -> dict[tuple[Entries, str], Entries]:
     """The tables in their emitted names, which nothing else in the file has: they are not the
     user's, so that all others come first."""
-    others = set(taken)
+    naming, others = printer.naming, set(taken)
     for f in program.functions:
         names = [p.name for p in (*f.params, *f.tables)]
         names += [name for name, _ in (*f.body, *f.outputs)]
-        others.update(*(_keys(printer.legal_name(name), printer) for name in names))
-        others |= _keys(printer.legal_name(f.name), printer, printer.companions)
+        names = [printer.legal_name(naming.local(name)) for name in names]
+        others.update(*(_keys(name, printer) for name in names))
+        others |= _keys(printer.legal_name(naming.public(f.name)), printer, printer.companions)
         if f.view is not None:
-            others |= printer.view_names(printer.legal_name(f.view.name))
+            others |= printer.view_names(printer.legal_name(naming.public(f.view.name)))
     found = {}
     for table, index_type in program.tables:
         name = _fresh(printer.table_name(table.name, unit), printer, others)

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from ..entries import Entries
-from ..errors import TargetError
+from ..errors import TargetError, shown
 from ..ir.cost import LATENCY, Cost
 from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Header, Program
 from ..notation import PYTHON, Notation
 from ..templates import ENDING, environment, named
+from .naming import AS_WRITTEN, Naming
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -58,7 +61,7 @@ def call(text: str, arity: int, helper: str | None = None) -> Op:
 
 def unsigned_fit(node: Node, function: Function) -> Node:
     """A flooring division of unsigned operands as a truncating one, which it is."""
-    if function.index_type.startswith("uint") and node.op in ("floordiv", "floormod"):
+    if INDEX_TYPES[function.index_type][0] == 0 and node.op in ("floordiv", "floormod"):
         return replace(node, op=node.op.removeprefix("floor"))
     return node
 
@@ -84,15 +87,20 @@ def commented(text: str) -> str:
     return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
 
 
-def in_comments(program: Program) -> Program:
-    """The program with all that its file says in comments as commented() gives it."""
+def in_comments(program: Program, naming: Naming) -> Program:
+    """The program with all that its file says in comments as commented() gives it; names that are
+    spelled as the user wants them are not said to be renamed."""
     functions = tuple(
         replace(
             f,
             summary=commented(f.summary),
             returns=commented(f.returns),
             params=tuple(replace(p, meaning=commented(p.meaning)) for p in f.params),
-            renamed=tuple((commented(old), new) for old, new in f.renamed),
+            renamed=tuple(
+                (commented(old), new)
+                for old, new in f.renamed
+                if new not in (naming.local(old), naming.public(old))
+            ),
         )
         for f in program.functions
     )
@@ -130,6 +138,7 @@ class Printer:
             meet a function that the language or its headers already have).
         case_insensitive, max_name: the language's rules for names.
         line_width: longer lines are broken.
+        array_word: what the name of an array form ends in.
         default_index: what `index_type="auto"` may choose from, narrowest first.
         suffix: appended to a broken line (Fortran's " &").
         break_after: True where a line must be broken after an operator, not before.
@@ -142,6 +151,13 @@ class Printer:
         notation: how comments say conditions.
         remark: what begins a comment among a function's statements; "" for none there.
         has_views: whether the template prints the view of a function that has one (f.view).
+        namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None
+            where the language has no namespaces and no modules with a name in the file.
+        index_names: what an index type is called beside its own name: name -> (index type, its
+            spelling), as {"size_t": ("uint64", "size_t")}.
+        default_namespace: what the functions are in unless the user names it.
+        taken_namespaces: names that no file can have.
+        naming: how names are spelled in the file at hand (spelling()).
     """
 
     name = ""
@@ -176,6 +192,57 @@ class Printer:
     notation: Notation = PYTHON
     remark = ""
     has_views = False
+    namespaces: str | None = None
+    index_names: Mapping[str, tuple[str, str]] = {}
+    default_namespace = ""
+    taken_namespaces: frozenset[str] = frozenset()
+    array_word = "array"
+    naming = AS_WRITTEN
+
+    @property
+    def namespace(self) -> str:
+        """What the functions are in, "" for nothing that has a name."""
+        return self.naming.namespace or self.default_namespace
+
+    def spelling(self, naming: Naming, index_types: Iterable[str] = ()) -> Self:
+        """This printer for one file, whose names and index types are spelled as the user says. Raises
+        TargetError where the language has no such namespace or prefix."""
+        if naming.namespace == self.default_namespace:
+            naming = replace(naming, namespace="")
+        if naming.namespace:
+            self._check_namespace(naming.namespace)
+        if not self.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
+            raise TargetError(f"prefix: no name begins with {naming.prefix} in {self.title}")
+        spelled = dict(self.index_names[t] for t in index_types if t in self.index_names)
+        if naming == self.naming and not spelled:
+            return self
+        made = copy(self)
+        made.naming, made.types = naming, {**self.types, **spelled}
+        return made
+
+    def array_name(self, name: str) -> str:
+        """The array form of the function of that name."""
+        return self.naming.after(name, self.array_word)
+
+    def result_name(self, name: str) -> str:
+        """The type of the several results of the function of that name, where it has one."""
+        return self.naming.type_after(name, "result")
+
+    def _check_namespace(self, namespace: str) -> None:
+        if self.namespaces is None:
+            raise TargetError(
+                f"namespace: a file has none in {self.title}; give its names a prefix, or the file "
+                "that name"
+            )
+        parts = namespace.split(self.namespaces) if self.namespaces else [namespace]
+        for part in parts:
+            legal = part and part in (self.legal_name(part), self.default_namespace)
+            if not legal or part in self.taken_namespaces:
+                example = (self.namespaces or "_").join(("acme", "tiles"))
+                raise TargetError(
+                    f"namespace is {shown(namespace)}, no name for one in {self.title}; write one "
+                    f"as {example!r}"
+                )
 
     # -- names -----------------------------------------------------------------------------
 
@@ -412,7 +479,7 @@ class Printer:
     def emit(self, program: Program) -> str:
         """The complete file for a checked program whose names are legal here."""
         program.check()
-        program = in_comments(program)
+        program = in_comments(program, self.naming)
         for function in program.functions:
             if function.index_type not in self.types:
                 raise TargetError(

@@ -203,7 +203,7 @@ catalogue = Catalogue()
 
 def _makes(layout: Block, table: np.ndarray) -> bool:
     """Whether a layout gives these positions; a few are looked at first, for most are other ones."""
-    import numpy as np
+    from ..packages import numpy as np
 
     places = np.random.default_rng(0).integers(table.size, size=TRIED).tolist()
     some = (tuple(map(int, np.unravel_index(k, table.shape))) for k in places)

@@ -24,6 +24,8 @@ INDEX_TYPES = {
     "int64": (-(2**63), 2**63 - 1),
     "uint32": (0, 2**32 - 1),
     "uint64": (0, 2**64 - 1),
+    "usize": (0, 2**64 - 1),  # Rust's, on a machine of 64 bits
+    "integer": (-(2**31), 2**31 - 1),  # Fortran's default
     "int53": (-(2**53 - 1), 2**53 - 1),  # exact integers in a double (JavaScript's Number)
     "int": (cast(int, -inf), cast(int, inf)),  # Python's have no bounds
 }
@@ -111,6 +113,7 @@ class Function:
     promises: tuple[Range, ...] = ()  # of each output, in the parameters' names
     # of each table that it is given: how many entries, and what they are below
     table_sizes: tuple[tuple[Node, Node], ...] = ()
+    named: bool = False  # whether a caller knows several results by their names: those of a dict
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
     # how it came about (lego_emit.lower.function.Record), to be explained

@@ -412,6 +412,6 @@ def _choose(condition: Any, then: Any, other: Any) -> Any:
 
 
 def _each(function: Callable[[int], int], array: Any) -> Any:
-    import numpy as np
+    from ..packages import numpy as np
 
     return np.frompyfunc(function, 1, 1)(array)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy
-
 from ..arith.formulas import Formulas
 from ..arith.sympy_nodes import table_of
 from ..ir.nodes import Node
 from ..ir.program import Function, Program
+from ..packages import sympy
 from .as_written import NATURALS, OPERATIONS
 
 KINDS: dict[str, Any] = {op: kind for kind, op in OPERATIONS.items()}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..algebra.reference import isqrt_array
 from ..ir.nodes import OPS
+from ..packages import numpy as np
 from .graph import Graph, Inputs, apart
 
 CHUNK = 2**12  # points that are looked at together

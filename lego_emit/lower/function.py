@@ -73,6 +73,7 @@ def lowered(
             unseen=width.unseen,
             axes=tuple(found.extents),
             view=_view(problem, found),
+            named=problem.by_name and len(found.outputs) > 1,
             base=problem.base,
             cost=found.cost,
             record=record,

@@ -22,7 +22,7 @@ class Problem:
     kept as one value; None where that is not asked for. params: in order; axes: those that the caller ranges
     over, extents how far; indices: those that count from base. size: how many positions there are;
     spans: (least, end) that are known to hold of each output, counted from 0. view: what a view of
-    the layout is to know. stated: assumptions
+    the layout is to know. by_name: whether the outputs are a dict's. stated: assumptions
     as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
     of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
     (replacements, expressions by name); None where the cheapest form is searched for.
@@ -42,6 +42,7 @@ class Problem:
     size: Expr | None = None
     spans: Sequence[tuple[int, Expr]] | None = None
     view: View[Expr] | None = None
+    by_name: bool = False
     stated: Sequence[Node] = ()
     preconditions: list[Cond] = field(default_factory=list)
     stand_ins: Mapping[Atom, Expr] = field(default_factory=dict)

@@ -49,7 +49,9 @@ def programmed(
     """Programs on whole words for outputs of these bits. inputs: nodes, and their bits."""
     widths = tuple(bits for _, bits in inputs)
     longest = max([*map(len, outputs), *widths])
-    width = 31 if longest <= 31 else 63 if {"int64", "uint64"} & {*lowering.types} else None
+    width = (
+        31 if longest <= 31 else 63 if {"int64", "uint64", "usize"} & {*lowering.types} else None
+    )
     if width is None:
         return None
     trees = _word_program(widths, outputs, lowering.graph.cost, width)

@@ -6,13 +6,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.linear import Linear
 from ..errors import LayoutError, line_in, shown
 from ..kinds import is_integer
+from ..packages import numpy as np
 from .memories import SharedMemory
 
 LANE, REGISTER = "lane", "register"

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
+from ..packages import numpy as np
 from .access import OFF, called, offsets
 from .memories import NVIDIA, SharedMemory, memory_of
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..algebra.linear import Linear
 from ..errors import LayoutError
+from ..packages import numpy as np
 from .pair import Pair
 from .plan import MEMORY, REGISTERS, SHUFFLES
 from .steps import State, Step, Store, counted

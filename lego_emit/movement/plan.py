@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ..algebra.linear import Linear
 from ..errors import LayoutError
+from ..packages import numpy as np
 from .pair import Pair
 from .steps import Barrier, Load, Shuffle, Step, Store, run
 

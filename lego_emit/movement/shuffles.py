@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..algebra import f2
+from ..packages import numpy as np
 from .access import LANE
 from .linear_access import log2
 from .pair import Pair

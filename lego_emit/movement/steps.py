@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ..algebra.linear import Linear
+from ..packages import numpy as np
 from .access import LANE
 
 WARP = "warp"

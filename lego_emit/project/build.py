@@ -141,6 +141,16 @@ def clean(
         return outcome
 
 
+def inputs(project: Project) -> list[Path]:
+    """What the outputs are made from, as far as the last build knows, and all Python files beside a
+    layout file: one that failed may import them."""
+    state = _State(project)
+    beside = {(project.folder / unit.file).parent for unit in project.units}
+    found = [path for unit in project.units for path in state.inputs(unit)]
+    found += [path for folder in sorted(beside) for path in sorted(folder.glob("*.py"))]
+    return list(dict.fromkeys([project.config, *found]))
+
+
 def depfile(project: Project, target: str | None = None) -> str:
     """What the outputs are made from, as rules that Make and Ninja read; after a build.
 
@@ -150,10 +160,8 @@ def depfile(project: Project, target: str | None = None) -> str:
     tool = PACKAGE / "__init__.py"  # a new lego_emit makes new text
     rules: dict[str, dict[str, None]] = defaultdict(dict)
     for unit in project.units:
-        record = state.manifest.units.get(unit.outputs[0])
-        inputs = record.inputs if record else [unit.file, *unit.depends]
         made = target or " ".join(_escaped(str(project.base / o)) for o in unit.outputs)
-        names = [project.config, *(project.folder / i for i in inputs), tool]
+        names = [project.config, *state.inputs(unit), tool]
         rules[made if target is None else _escaped(target)].update(
             dict.fromkeys(_escaped(str(n)) for n in names)
         )
@@ -189,6 +197,12 @@ class _State:
         self.owner = Path(os.path.relpath(config, base)).as_posix()
         self.manifest: Manifest = read(project.base / FOLDER, self.owner)
         self._hashes: dict[str, str] = {}
+
+    def inputs(self, unit: Unit) -> list[Path]:
+        """The files that a unit was made from, or is to be."""
+        record = self.manifest.units.get(unit.outputs[0])
+        names = record.inputs if record else [unit.file, *unit.depends]
+        return [self.project.folder / name for name in names]
 
     def save(self) -> None:
         self.manifest.save(self.project.base / FOLDER, self.owner)
@@ -233,6 +247,7 @@ class _State:
         content = [
             _generator(unit.target),
             unit.subject,
+            [*unit.parts.items()],
             unit.template,
             unit.options,
             [(name, self._hash(name)) for name in inputs],

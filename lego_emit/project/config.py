@@ -7,6 +7,10 @@
     source = "layouts.py:index_kernel"            # and what stands here replaces it
     sizes = { BM = 32 }
 
+    [[files]]                                     # several in one file
+    name = "tiles"
+    layouts = ["layouts.py:brick", { source = "layouts.py:turned", name = "flip" }]
+
     [[kernels]]
     template = "transpose.cu.j2"                  # is rendered to generated/transpose.cu
     layouts = "layouts.py"
@@ -23,13 +27,14 @@ import reprlib
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
 from ..emit import registry
+from ..emit.naming import STYLES, Naming
 from ..errors import BuildError, LegoError, nearest
 from ..ir.cost import COSTS
 from ..ir.program import INDEX_TYPES
@@ -42,10 +47,11 @@ FIELDS = ("name", "target", "ext")
 
 @dataclass(frozen=True)
 class Unit:
-    """One layout in one language, or one kernel.
+    """One layout, or several in one file, in one language, or one kernel.
 
     file: the layout file, and depends: what else it reads, relative to the project's folder.
     subject: a layout's or a function's name; a kernel's template sees all where it is "".
+    parts: of several layouts, what each is called in the emitted file -> its name.
     outputs: the emitted file and, for JavaScript, its declarations; relative to the project's base.
     options: what generate() takes beside the layout and the target, or render().
     place: what errors call it. template: a kernel's, which is among depends, too; else "".
@@ -59,6 +65,7 @@ class Unit:
     depends: tuple[str, ...]
     place: str
     template: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,17 +95,24 @@ def find_config() -> Path:
     """The lego-emit.toml, or the pyproject.toml with a [tool.lego-emit], of the current folder or
     the nearest one above. Raises BuildError where there is none."""
     here = Path.cwd()
-    for folder in (here, *here.parents):
-        shown = Path() if folder == here else folder
-        if (folder / CONFIG).is_file():
-            return shown / CONFIG
-        pyproject = folder / PYPROJECT
-        if pyproject.is_file() and "lego-emit" in _table(_parsed(pyproject), "tool"):
-            return shown / PYPROJECT
+    for folder in (Path(), *here.parents):
+        if (found := config_in(folder)) is not None:
+            return found
     raise BuildError(
-        f"no {CONFIG} and no {PYPROJECT} with [tool.lego-emit] in {here} or above; make one with\n"
-        f'targets = ["cuda"]\nlayouts = ["layouts.py:index_kernel"]'
+        f"no {CONFIG} and no {PYPROJECT} with [tool.lego-emit] in {here} or above; "
+        f"`lego-emit init` makes one"
     )
+
+
+def config_in(folder: Path) -> Path | None:
+    """A folder's lego-emit.toml, or its pyproject.toml with a [tool.lego-emit]; None where it has
+    none. Raises BuildError where the latter cannot be read."""
+    if (folder / CONFIG).is_file():
+        return folder / CONFIG
+    pyproject = folder / PYPROJECT
+    if pyproject.is_file() and "lego-emit" in _table(_parsed(pyproject), "tool"):
+        return pyproject
+    return None
 
 
 def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Project:
@@ -116,9 +130,10 @@ def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Pr
             raise BuildError(f"{config} has no [tool.lego-emit]")
         table = _table(tool, "lego-emit")
     base = config.parent if base is None else base
-    shared = _checked(table, {"layouts": _layouts, "kernels": _kernels, **SHARED}, str(config))
-    layouts, kernels = shared.pop("layouts", ()), shared.pop("kernels", ())
-    if not layouts and not kernels:
+    lists = {"layouts": _layouts, "files": _tables, "kernels": _tables}
+    shared = _checked(table, {**lists, **SHARED}, str(config))
+    layouts, files, kernels = (shared.pop(key, ()) for key in lists)
+    if not layouts and not files and not kernels:
         raise BuildError(
             f'{config}: no layouts; list them, as in layouts = ["layouts.py:index_kernel"]'
         )
@@ -126,6 +141,11 @@ def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Pr
         unit
         for number, entry in enumerate(layouts, 1)
         for unit in _units(entry, shared, f"{config}: layout {number}", base)
+    ]
+    units += [
+        unit
+        for number, entry in enumerate(files, 1)
+        for unit in _file(entry, shared, f"{config}: file {number}", base)
     ]
     units += [
         _kernel(entry, shared, f"{config}: kernel {number}", base)
@@ -207,6 +227,14 @@ def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
     return value
 
 
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) and value else [value]
+
+
+def _index_type(value: Any) -> str:
+    return _one_of(value, ("auto", *INDEX_TYPES, "size_t"))
+
+
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("give true or false")
@@ -237,9 +265,9 @@ def _layouts(value: Any) -> list[dict[str, Any]]:
     return [{"source": x} if isinstance(x, str) else x for x in value]
 
 
-def _kernels(value: Any) -> list[dict[str, Any]]:
+def _tables(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(x, dict) for x in value):
-        raise ValueError("give [[kernels]] tables")
+        raise ValueError("give tables below [[files]] or [[kernels]]")
     return value
 
 
@@ -252,25 +280,30 @@ SHARED: dict[str, _Check] = {
     "output": _output,
     "sizes": _sizes,
     "assume": partial(_texts, example="M % BM == 0"),
-    "index-type": partial(_one_of, choices=("auto", *INDEX_TYPES)),
+    "index-type": lambda value: [_index_type(x) for x in _several(value)],
     "base": partial(_one_of, choices=(0, 1)),
     "cost": partial(_one_of, choices=tuple(COSTS)),
     "strict": _flag,
     "view": _flag,
+    "namespace": partial(_text, example="acme::tiles"),
+    "prefix": partial(_text, example="acme_"),
+    "names": partial(_one_of, choices=STYLES),
     "depends": partial(_texts, example="sizes.json"),
 }
 OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
+FILE: dict[str, _Check] = {"name": partial(_text, example="tiles"), "layouts": _layouts}
 KERNEL: dict[str, _Check] = {
     "template": partial(_text, example="transpose.cu.j2"),
     "layouts": partial(_text, example="layouts.py"),
     "target": _target,
     "output": partial(_text, example="generated/transpose.cu"),
     "names": partial(_text, example="i j: int64"),
-    **{key: SHARED[key] for key in ("assume", "index-type", "depends")},
+    "index-type": _index_type,
+    **{key: SHARED[key] for key in ("assume", "depends")},
 }
 OPTIONS = {
     "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
-    "view": False,
+    "view": False, "namespace": None, "prefix": None, "names": None,
 }  # fmt: skip
 
 
@@ -283,12 +316,56 @@ def _units(
     own = _checked(entry, {**OWN, **SHARED}, place)
     if "source" not in own:
         raise BuildError(f'{place}: no source; give one, as in source = "layouts.py:index_kernel"')
-    values = {"output": OUTPUT, "depends": (), **OPTIONS, **shared, **own}
     file, subject = own["source"]
-    place = f"{place} ({file}:{subject})"
+    values = {"name": subject, **shared, **own}
+    return _emitted(values, f"{place} ({file}:{subject})", base, file, subject, {})
+
+
+def _file(
+    entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path
+) -> Iterator[Unit]:
+    own = _checked(entry, {**FILE, **SHARED}, place)
+    if "name" not in own:
+        raise BuildError(f'{place}: no name; give one, as in name = "tiles"')
+    place = f"{place} ({own['name']})"
+    if not own.get("layouts"):
+        raise BuildError(f'{place}: no layouts; list them, as in layouts = ["layouts.py:brick"]')
+    parts: dict[str, str] = {}
+    files = []
+    for number, layout in enumerate(own["layouts"], 1):
+        checked = _checked(layout, OWN, f"{place}, layout {number}")
+        if "source" not in checked:
+            raise BuildError(f"{place}, layout {number}: no source; give FILE.py:NAME")
+        file, subject = checked["source"]
+        name = checked.get("name", subject)
+        if name in parts:
+            raise BuildError(
+                f"{place}: {parts[name]} and {subject} are both called {name}; give one of them "
+                "another name"
+            )
+        files.append(file)
+        parts[name] = subject
+    if len(set(files)) > 1:
+        raise BuildError(
+            f"{place}: layouts of {files[0]} and of {next(f for f in files if f != files[0])}; those "
+            "of one file come from one layout file, which can import the others"
+        )
+    return _emitted({**shared, **own}, place, base, files[0], "", parts)
+
+
+def _emitted(
+    given: Mapping[str, Any],
+    place: str,
+    base: Path,
+    file: str,
+    subject: str,
+    parts: Mapping[str, str],
+) -> Iterator[Unit]:
+    """A unit for each target."""
+    values = {"output": OUTPUT, "depends": (), **OPTIONS, **given}
     if not values.get("targets"):
         raise BuildError(f'{place}: no targets; list them, as in targets = ["cuda", "rust"]')
-    name = values.get("name", subject)
+    name = values["name"]
     options = {key.replace("-", "_"): values[key] for key in OPTIONS} | {"name": name}
     for target in values["targets"]:
         printer = registry.printer(target)
@@ -297,7 +374,8 @@ def _units(
         paths = [path, printer.declarations_path(path)]
         outputs = tuple(_below(base, base / p) for p in paths if p is not None)
         where = f"{place}, {target}"
-        yield Unit(file, subject, printer.name, outputs, options, values["depends"], where)
+        depends = values["depends"]
+        yield Unit(file, subject, printer.name, outputs, options, depends, where, parts=parts)
 
 
 def _kernel(entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path) -> Unit:
@@ -315,7 +393,7 @@ def _kernel(entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, bas
     options = {
         "names": own.get("names", ""),
         "assume": own.get("assume", ()),
-        "index_type": values.get("index-type", "auto"),
+        "index_type": _several(values.get("index-type", "auto"))[0],
     }
     depends = tuple(dict.fromkeys([template, *values.get("depends", ())]))
     where, outputs = f"{place} ({template})", (_below(base, base / output),)
@@ -370,13 +448,20 @@ def _check_marks(project: Project) -> None:
     """Refuse units of different names that could not be used in one program."""
     owners: dict[tuple[str, str], Unit] = {}
     for unit in (u for u in project.units if not u.template):
-        printer, name = registry.printer(unit.target), unit.options["name"]
-        mark = printer.unit_mark(printer.unit_name(name))
+        name = unit.options["name"]
+        given = (unit.options[key] for key in ("namespace", "prefix", "names"))
+        try:
+            naming = Naming.given(*given)
+            printer = registry.printer(unit.target).spelling(naming)
+        except LegoError as error:
+            raise BuildError(f"{unit.place}: {error}") from None
+        mark = printer.unit_mark(printer.unit_name(naming.unit(name)))
         other = owners.setdefault((unit.target, mark), unit) if mark else unit
         if other.options["name"] != name:
             raise BuildError(
                 f"{other.place} and {unit.place}: {other.options['name']} and {name} would both be "
-                f"{mark}; give one of them another name"
+                f"{mark}; give one of them another name or namespace, or make one file of them, in "
+                "[[files]]"
             )
 
 

@@ -7,15 +7,17 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from ..algebra.block import Block
-from ..errors import LegoWarning, LoadError, nearest
+from ..errors import LegoWarning, LoadError, a_type, nearest
 
 MODULE_NAME = "_lego_emit_user_file"
+STDIN = "<stdin>"  # the file that is read from standard input
 
 
 @contextmanager
@@ -30,7 +32,7 @@ def user_file(path: str | Path) -> Iterator[dict[str, Any]]:
     """
     file = Path(path)
     code = _compiled(file)
-    folder = file.resolve().parent
+    folder = file.resolve().parent  # of standard input the current folder
     module = ModuleType(MODULE_NAME)
     module.__file__ = str(file.resolve())
     before, search = dict(sys.modules), list(sys.path)
@@ -77,7 +79,7 @@ def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         raise LoadError(
-            f"{place}: {name} is {shown}, a {type(value).__name__}, and so neither a function nor "
+            f"{place}: {name} is {shown}, {a_type(value)}, and so neither a function nor "
             f"a layout; {has}"
         )
     raise LoadError(f"{place}: no {name!r}; {has}.{nearest(name, own)}")
@@ -95,7 +97,7 @@ def subjects(names: Mapping[str, Any]) -> list[str]:
 
 def _compiled(file: Path) -> Any:
     try:
-        source = file.read_bytes()
+        source = _stdin(sys.stdin) if str(file) == STDIN else file.read_bytes()
     except FileNotFoundError:
         raise LoadError(f"{file}: no such file") from None
     except IsADirectoryError:
@@ -108,6 +110,14 @@ def _compiled(file: Path) -> Any:
         raise LoadError(_syntax(file, error)) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise LoadError(f"{file}: no Python file: {error or type(error).__name__}") from None
+
+
+@cache
+def _stdin(stream: TextIO | None) -> bytes:
+    """What standard input holds; two layouts of one command may come from it."""
+    if stream is None:  # closed
+        raise FileNotFoundError
+    return stream.buffer.read()
 
 
 def _syntax(file: Path, error: SyntaxError) -> str:

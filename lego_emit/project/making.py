@@ -135,8 +135,10 @@ def _texts(unit: Unit, folder: Path, defined: dict[str, Any], file: Path) -> tup
     from ..pipeline import generate
 
     if not unit.template:
-        again = f"Source: {unit.file}:{unit.subject}", "To regenerate: lego-emit build"
-        given = subject(defined, unit.subject, file)
+        names = ", ".join(unit.parts.values()) or unit.subject
+        again = f"Source: {unit.file}:{names}", "To regenerate: lego-emit build"
+        parts = {own: subject(defined, name, file) for own, name in unit.parts.items()}
+        given = parts or subject(defined, unit.subject, file)
         emitted = generate(given, unit.target, header=again, **unit.options)
         return tuple(emitted.files(unit.outputs[0]).values())
     names = [unit.subject] if unit.subject else subjects(defined)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..algebra.linear import Linear
 from ..algebra.strided import Swizzle
+from ..packages import numpy as np
 from .strides import Wrong, cropped, leaves, lines, plain
 
 MOST_BITS = 6  # that a swizzle exclusive-ors

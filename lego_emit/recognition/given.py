@@ -8,15 +8,14 @@ from itertools import product
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.figures import unflatten
 from ..algebra.labels import index_names
 from ..algebra.sizes import check_sizes
-from ..errors import LayoutError, line_in, shown
+from ..errors import LayoutError, a_type, line_in, shown
 from ..kinds import is_integer
+from ..packages import numpy as np
 
 MOST_ENTRIES = 2**20
 LARGEST = 2**40
@@ -95,7 +94,7 @@ def _sizes(dims: Any, place: str) -> tuple[int, ...]:
 def _array(subject: Any, place: str) -> np.ndarray:
     if not isinstance(subject, np.ndarray | list | tuple | range):
         raise LayoutError(
-            f"{place}: a {type(subject).__name__}; give an array or nested lists of integers, a layout, "
+            f"{place}: {a_type(subject)}; give an array or nested lists of integers, a layout, "
             "or a function with dims"
         )
     if isinstance(subject, np.ma.MaskedArray):

@@ -7,13 +7,12 @@ from itertools import combinations, combinations_with_replacement
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..algebra.layout import GroupBy
 from ..algebra.perms import GenP
 from ..lower.small_domain import find
 from ..lower.trees import Tree
+from ..packages import numpy as np
 from .formula import Formula, digit, put_in, total
 from .strides import Axes, axes, is_permutation, lines, summed
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..algebra.labels import index_names
 from ..formats import catalogue
+from ..packages import numpy as np
 from .bits import linear, swizzled
 from .given import Given, given_of, positions
 from .pieces import MOST_ENTRIES as MOST_SEARCHED

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..algebra.compose import Composed
 from ..algebra.layout import GroupBy, Layout
 from ..algebra.padded import Padded
 from ..algebra.perms import RegP
 from ..algebra.strided import Strided, Swizzle, Swizzled
+from ..packages import numpy as np
 
 Leaves = list[tuple[int, int]]  # (size, stride), the fastest first
 

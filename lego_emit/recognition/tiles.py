@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
 from ..algebra.block import Block
 from ..algebra.layout import Layout, OrderBy
 from ..algebra.perms import RegP, Row
+from ..packages import numpy as np
 from .strides import Axes, Leaves, Wrong, axes, cropped, leaves, of_flat, viewed
 
 MOST_UNALIGNED = (

@@ -70,7 +70,7 @@ class Space:
         """The indices of many numbers: an int64 array for each axis."""
         if not self.axes:
             return []
-        import numpy as np
+        from ..packages import numpy as np
 
         digits = np.unravel_index(numbers, [axis.count for axis in self.axes])
         return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
@@ -79,7 +79,7 @@ class Space:
         """Those numbers whose indices meet the conditions."""
         if not self.conditions:
             return numbers
-        import numpy as np
+        from ..packages import numpy as np
 
         points = [p.astype(object) for p in self.points(numbers)]  # of any size
         values = {**self.fixed, **self.named(points)}
@@ -129,7 +129,10 @@ def space_of(
         first = next(p for p in function.params if p.name == missing[0])
         way = f"sizes=dict({first.name}=..), on the command line --size {first.name}=.."
         if not first.size and first.range.end is None and first.hi is None:
-            way = f"assume=['0 <= {first.name} < 8'] where it is made, or {way}"
+            way = (
+                f"domain=dict({first.name}=8), on the command line --domain {first.name}=8, for an "
+                f"index; {way} for a size"
+            )
         raise VerifyError(f"{function.name} needs a number for {', '.join(missing)}: {way}")
     fixed = {p.name: int(given[p.name]) for p in function.params if p.name in given}
     axes = []

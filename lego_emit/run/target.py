@@ -189,7 +189,7 @@ class Compiled(Mapping):
             )
 
     def _run(self, function: Function, arguments: tuple) -> Any:
-        import numpy as np
+        from ..packages import numpy as np
 
         self._check_count(function, arguments)
         arrays = [np.asarray(a) for a in arguments]
@@ -207,7 +207,7 @@ class Compiled(Mapping):
         outputs = tuple(o.reshape(shape) for o in flat_outputs)
         if all(not isinstance(a, np.ndarray) for a in arguments):
             if shape == ():
-                wide = 2**64 if function.index_type == "uint64" else 0
+                wide = 2**64 if function.index_type in ("uint64", "usize") else 0
                 outputs = tuple(int(o[()]) % wide if wide else int(o[()]) for o in outputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -260,9 +260,9 @@ class _NativeLibrary:
     takes_threads = True  # the interpreter goes on while a call runs
 
     def __init__(self, units: Sequence[Unit], path: Path):
-        from cffi import FFI
+        from ..packages import cffi
 
-        self._ffi = FFI()
+        self._ffi = cffi.FFI()
         self._positions = []
         declarations = []
         for u, unit in enumerate(units):
@@ -275,7 +275,7 @@ class _NativeLibrary:
         self._library = self._ffi.dlopen(str(path))
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        import numpy as np
+        from ..packages import numpy as np
 
         n = len(inputs[0])
         given = inputs[: len(function.params)]
@@ -288,7 +288,7 @@ class _NativeLibrary:
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int
     ) -> list[np.ndarray]:
-        import numpy as np
+        from ..packages import numpy as np
 
         outputs = [np.full(count, np.iinfo(np.int64).min, np.int64) for _ in function.outputs]
         pointers = [self._ffi.cast("int64_t *", a.ctypes.data) for a in outputs]

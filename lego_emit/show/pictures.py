@@ -79,7 +79,7 @@ class Picture:
             return TABLES[suffix](page)
         raise LegoError(
             f"{path}: a picture is one of {', '.join(FORMATS)}, a table one of {', '.join(TABLES)}, "
-            f"not {suffix or 'that'!r}"
+            f"not {repr(suffix) if suffix else 'a name without one'}"
         )
 
     def save(self, path: str | Path) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from ..algebra.bijection import names_in
 from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
-from ..errors import RAISED, LegoError, TraceError, line_in
+from ..errors import RAISED, FatalError, LegoError, TraceError, line_in
 from .trace import Trace
 
 
@@ -150,7 +150,7 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
         code = _without_sets(function.__code__)
         if code is not function.__code__:
             function = _copied(function, code, function.__globals__, function.__closure__)
-    raised: list[TraceError] = []
+    raised: list[FatalError] = []
     token = RAISED.set(raised)
     try:
         result = function(*positional, **keywords)
@@ -173,6 +173,8 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
         raise _placed(f"{name} failed on symbols{line}: {_foreign(error)}") from error
     finally:
         RAISED.reset(token)
+        if (around := RAISED.get()) is not None:  # of the function that called this one
+            around += raised
 
 
 def _calls_itself(function: Callable[..., Any], error: BaseException) -> bool:

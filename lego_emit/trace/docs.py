@@ -19,7 +19,7 @@ def doc_of(fn: Any) -> Doc:
     text = inspect.cleandoc(text)
     if "\n" not in text:
         return Doc(_line(text))
-    import docstring_parser
+    from ..packages import docstring_parser
 
     try:
         found = docstring_parser.parse(text)

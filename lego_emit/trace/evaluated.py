@@ -6,10 +6,9 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-import sympy
-
 from ..arith.expr import Expr
 from ..arith.formulas import Pair
+from ..packages import sympy
 
 
 class Evaluated:

@@ -262,7 +262,7 @@ def _expr(reader: Any, value: Any) -> Expr:
 
 
 def _replaced(value: Any, numbers: Mapping[Any, int]) -> Any:
-    import sympy
+    from ..packages import sympy
 
     made = {s: sympy.Integer(n) for s, n in numbers.items()}
     return value.xreplace(made) if isinstance(value, sympy.Basic) else value

@@ -20,7 +20,7 @@ from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
-from ..errors import TraceError, shown
+from ..errors import TraceError, a_type, shown
 from ..ir.program import Doc, View
 from ..kinds import is_sympy
 from .calls import call_user_function
@@ -41,8 +41,9 @@ Outputs = list[tuple[str, Expr]]
 class Traced:
     """One function: its name, what is said of it, what was learned of it, its result, and how that is
     named. size: how many positions there are; spans: (least, end) that are known to hold of each
-    output, counted from 0. view: of the layout, where one is wanted. stated: what the user said of it before; form: SymPy expressions that are
-    spelled as they stand."""
+    output, counted from 0. view: of the layout, where one is wanted. stated: what the user
+    said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
+    result is a dict."""
 
     name: str
     doc: Doc
@@ -54,6 +55,7 @@ class Traced:
     stated: Sequence[Any] = ()
     form: Any = None
     view: View[Expr] | None = None
+    by_name: bool = False
 
     def outputs(self) -> tuple[Outputs, Log]:
         """(the results by name, under all that was learned; the steps that led to them)."""
@@ -158,7 +160,7 @@ def _no_subject(subject: Any, *part: Any) -> TraceError:
     """part: of several the name or number of the one that is none, and that one."""
     text, wrong = shown(subject), part[-1] if part else subject
     if part:
-        text = text if len(text) <= 60 else f"a {type(subject).__name__}"
+        text = text if len(text) <= 60 else f"{a_type(subject)}"
         text += f", where {shown(part[0])} is {shown(wrong)}"
     if isinstance(wrong, str):
         text += "; cute.layout() reads CuTe's text, sympy.sympify() an expression's"
@@ -247,7 +249,9 @@ def _of_one_subject(
     elif view:
         raise _no_view(unit, "it gives no layout")
     else:
-        functions = [Traced(unit, said, trace, result, partial(_outputs, unit=unit))]
+        made = Traced(unit, said, trace, result, partial(_outputs, unit=unit))
+        made.by_name = isinstance(result, Mapping)
+        functions = [made]
     if sizes and alone:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
     if isinstance(result, Block) and said.summary:
@@ -289,12 +293,16 @@ def _of_one(found: Followed) -> Traced:
         return [(n, Expr.of(e) - trace.base) for n, e in found.outputs.items()]
 
     if problem is None:
-        return Traced(found.name, doc, trace, None, named, form=found.form)
+        by_name = any(
+            n != f"out{k}" for k, n in enumerate(found.outputs)
+        )  # as a tuple's are called
+        return Traced(found.name, doc, trace, None, named, form=found.form, by_name=by_name)
     doc, size, spans = problem.doc if found.unchanged else doc, problem.size, problem.spans
     if not found.unchanged:
         size = spans = None
     stated, form = problem.stated, found.form
-    return Traced(found.name, doc, trace, None, named, size, spans, stated, form)
+    by_name = problem.by_name
+    return Traced(found.name, doc, trace, None, named, size, spans, stated, form, by_name=by_name)
 
 
 def _doubts(fn: Callable[..., Any], trace: Trace) -> tuple[str, ...]:
@@ -305,7 +313,7 @@ def _title(fn: Any, unit: str) -> str:
     try:
         if not _is_object(fn):
             return f"{unit}{inspect.signature(fn)}"
-        kind = "" if hasattr(type(fn), "__signature__") else f", a {type(fn).__name__}"
+        kind = "" if hasattr(type(fn), "__signature__") else f", {a_type(fn)}"
         return f"{unit}({', '.join(inspect.signature(fn).parameters)}){kind}"
     except (TypeError, ValueError):
         return unit

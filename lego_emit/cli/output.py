@@ -1,0 +1,82 @@
+"""What the commands print beside plain lines: tables, pictures of layouts, progress.
+
+On a terminal through rich; elsewhere plain lines without trailing blanks.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
+
+import click
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Rows of text, the first one the columns' names."""
+    if not _is_terminal(sys.stdout):
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            click.echo("  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip())
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    table = Table(
+        *(Column(name, overflow="fold") for name in rows[0]), box=SIMPLE_HEAD, pad_edge=False
+    )
+    for row in rows[1:]:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def print_drawn(text_of: Callable[[int, int], str]) -> None:
+    """A picture, drawn for the terminal's width and height."""
+    from ..show.sheet import wants_colour
+
+    size = shutil.get_terminal_size()
+    text = text_of(size.columns, size.lines)
+    if wants_colour() is False or not _is_terminal(sys.stdout):
+        text = re.sub(r"[ \t]+$", "", click.unstyle(text), flags=re.MULTILINE)
+    click.echo(text, color=wants_colour())
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal once there is progress; a call without effect elsewhere."""
+    if not _is_terminal(sys.stderr):
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as bar:
+        task = bar.add_task(label, visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()  # None: it is closed

@@ -1,0 +1,102 @@
+"""How the names of a file are spelled: its namespace, a prefix, a style."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ..errors import TargetError, nearest, shown
+
+STYLES = ("snake_case", "camelCase", "PascalCase")
+
+WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[^_][^A-Z_]*")  # capitals in a row are one
+
+
+@dataclass(frozen=True)
+class Naming:
+    """What the user says of a file's names; "" leaves them as they are.
+
+    namespace: what the functions are in; the language's own choice unless given.
+    prefix: what all public names begin with.
+    style: one of STYLES, of functions and types; parameters and results are then in camelCase
+        where those are in PascalCase. A name without small letters stays: BM is a size.
+
+    Raises TargetError where one of them is not of that kind.
+    """
+
+    namespace: str = ""
+    prefix: str = ""
+    style: str = ""
+
+    def __post_init__(self) -> None:
+        for option in ("namespace", "prefix"):
+            text = getattr(self, option)
+            if not isinstance(text, str):
+                raise TargetError(f"{option} must be text, not {shown(text)}")
+        if self.prefix and not re.fullmatch(r"[A-Za-z](_?[0-9A-Za-z])*_?", self.prefix):
+            raise TargetError(
+                f"prefix is {shown(self.prefix)}; write letters, digits and single underscores, as "
+                "in 'acme_'"
+            )
+        if self.style and self.style not in STYLES:
+            hint = nearest(self.style, STYLES) if isinstance(self.style, str) else ""
+            raise TargetError(f"names is {shown(self.style)}; there are {', '.join(STYLES)}.{hint}")
+
+    @classmethod
+    def given(cls, namespace: str | None, prefix: str | None, names: str | None) -> Naming:
+        """As options are given, None for those that are not."""
+        return cls(*("" if text is None else text for text in (namespace, prefix, names)))
+
+    def public(self, name: str) -> str:
+        """A function's or a layout's name, the prefix before it."""
+        words = WORD.findall(f"{self.prefix}_{name}" if self.style else "")
+        stays = not self.prefix and name == name.upper()
+        return f"{self.prefix}{name}" if stays or not words else _joined(words, self.style)
+
+    def local(self, name: str) -> str:
+        """A parameter's, a result's or a statement's name."""
+        words = WORD.findall(name) if self.style and name != name.upper() else []
+        style = "snake_case" if self.style == "snake_case" else "camelCase"
+        return _joined(words, style) if words else name
+
+    def unit(self, name: str) -> str:
+        """The file's own name, which those of its helpers begin with."""
+        apart = "_" if self.style and self.prefix[-1:].isalnum() else ""
+        return f"{self.prefix}{apart}{name}"
+
+    def after(self, name: str, word: str) -> str:
+        """The name of what comes with a function, made of its name: tile_fill, or tileFill."""
+        if self.style in ("camelCase", "PascalCase"):
+            return f"{name}{word.capitalize()}"
+        return f"{name}_{word}"
+
+    def type_after(self, name: str, word: str) -> str:
+        """As after(), of a type: tile_result, or TileResult."""
+        made = self.after(name, word)
+        return made[:1].upper() + made[1:] if self.style == "camelCase" else made
+
+    def check_apart(self, names: Iterable[str], spelled: Callable[[str], str]) -> None:
+        """Raise TargetError where two names are one in this style; spelled: public or local."""
+        if not self.style:
+            return
+        found: dict[str, str] = {}
+        for name in names:
+            other = found.setdefault(spelled(name), name)
+            if other != name:
+                raise TargetError(
+                    f"{other} and {name} are both {spelled(name)} with names="
+                    f"{self.style!r}; rename one of them"
+                )
+
+
+def _joined(words: Sequence[str], style: str) -> str:
+    """Words as one name."""
+    small = [word.lower() for word in words]
+    if style == "snake_case":
+        return "_".join(small)
+    capitals = [word[:1].upper() + word[1:] for word in small]
+    return "".join([small[0] if style == "camelCase" else capitals[0], *capitals[1:]])
+
+
+AS_WRITTEN = Naming()
