@@ -219,9 +219,9 @@ def _numbers(tree: ast.Module) -> list[dict[str, Any]]:
     return found
 
 
-def _missing(error: BaseException | None) -> str | None:
+def _missing(error: Any) -> str | None:
     """The package for lack of which an error was raised."""
-    while error is not None and not isinstance(error, ModuleNotFoundError):
+    while error is not None and not (isinstance(error, ModuleNotFoundError) and error.name):
         error = error.__cause__
     return error.name if error else None
 
