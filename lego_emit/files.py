@@ -53,7 +53,7 @@ def integers(path: Path) -> Any:
     try:
         lines = content.decode("utf-8-sig").splitlines()
     except ValueError:
-        raise LayoutError(f"{str(path)!r} cannot be read: it is no text in UTF-8") from None
+        raise LayoutError(f"{str(path)!r} cannot be read: it is not UTF-8 text") from None
     rows = [_row(line, f"{str(path)!r}, line {n}") for n, line in enumerate(lines, 1)]
     return [row for row in rows if row]
 

@@ -320,7 +320,7 @@ def check(root: str | Path, targets: Iterable[str] | None = None) -> list[Differ
             for path, text in case.texts(names, targets is not None):
                 found += _compare(path, text)
         except GoldenError as error:
-            found.append(Difference(case.folder, str(error), remedy="mend the case"))
+            found.append(Difference(case.folder, str(error), remedy="correct the case"))
     for path in _orphans(root, loaded):
         remedy = f"`{UPDATE}` removes it" if _is_emitted(path) else "move it away"
         found.append(Difference(path, "belongs to no case and no target", remedy=remedy))

@@ -68,7 +68,7 @@ def _order(construct: str, rank: int, order: Sequence[int] | None) -> list[int]:
 
 def _linear(construct: str, layout: Linear) -> Linear:
     if not isinstance(layout, Linear):
-        raise LayoutError(f"{construct}: {shown(layout)} is no Linear")
+        raise LayoutError(f"{construct}: {shown(layout)} is not a Linear")
     return layout
 
 

@@ -70,7 +70,7 @@ def _side(text: str, place: str) -> Side:
         if other:
             hint = "; write the axes out" if other.startswith(("...", "…")) else ""
             raise LayoutError(
-                f"{place}: {other!r} is no axis; an axis is a name, 1, or names in parentheses{hint}"
+                f"{place}: {other!r} is not an axis; an axis is a name, 1, or names in parentheses{hint}"
             )
         if bracket == "(":
             if within is not None:

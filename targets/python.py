@@ -88,7 +88,7 @@ def _columns(function: Function, results: list[Any]) -> list[np.ndarray]:
 
     rows = results if len(function.outputs) > 1 else [(r,) for r in results]
     if wrong := [value for row in rows for value in row if type(value) is not int]:
-        raise TypeError(f"{wrong[0]!r} is no int")
+        raise TypeError(f"{wrong[0]!r} is not an int")
     columns = zip(*rows, strict=True) if rows else [()] * len(function.outputs)
     return [np.array(column, _type(function)).view(np.int64) for column in columns]
 

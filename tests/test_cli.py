@@ -319,7 +319,7 @@ BAD = [
     ("k.py:turned -t cuda -o k.py/x", "k.py"),
     ("k.py:turned -t cuda -t rust -o made.hpp", "several targets need a folder", "made.hpp/"),
     ("k.py:turned -t cuda -size M=3", "No such option", "-size", "--size"),
-    ("k.py:turned -t cuda -o ''", "-o '' is no file"),
+    ("k.py:turned -t cuda -o ''", "-o '' is neither a file"),
     ("k.py:index_kernel -t cuda -s BM=3,BN", "'BN' is not of the form"),
     ("-:turned -t cuda", "<stdin>: no 'turned'"),
     ("syntax.py:f -t cuda", "syntax.py, line 2: SyntaxError"),

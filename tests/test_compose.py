@@ -188,7 +188,7 @@ REFUSED = {
         LayoutError,
         "not known to lie in 0..15",
     ),
-    "no layout": (lambda: GroupBy([16]) @ 3, LayoutError, "3 is no layout"),
+    "no layout": (lambda: GroupBy([16]) @ 3, LayoutError, "3 is not a layout"),
     "no inverse": (lambda: GenP([4], lambda i: i // 2).inverse(), InverseError, "has no inverse"),
     "inverse of a mask": (
         lambda: ExpandBy([5], [8], GroupBy([8])).inverse(),

@@ -194,7 +194,7 @@ def test_a_plan_for_other_lanes_is_data():
 @pytest.mark.parametrize(
     "a, b, options, says",
     [
-        (3, BLOCKED, {}, "3 is no Linear; Linear.of makes one"),
+        (3, BLOCKED, {}, "3 is not a Linear; Linear.of makes one"),
         (
             BLOCKED,
             line("y", register=[1, 2], lane=LANES),

@@ -47,7 +47,7 @@ def test_an_unknown_model():
 @pytest.mark.parametrize(
     ("prices", "error"),
     [
-        ({"mull": 2}, "prices 'mull', which is no operation. Did you mean 'mul'"),
+        ({"mull": 2}, "prices 'mull', which is not an operation. Did you mean 'mul'"),
         ({"mul": -1}, "the price of mul is -1; a price is a number >= 0"),
         ({"mul": "2"}, "the price of mul is '2'"),
     ],

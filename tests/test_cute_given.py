@@ -75,7 +75,7 @@ def test_coordinates_are_renamed_as_positions_are(name):
 
 @pytest.mark.parametrize("name", REPEATING)
 def test_coordinates_are_not_repeated(name):
-    with pytest.raises(LayoutError, match="is no layout of a shape and strides"):
+    with pytest.raises(LayoutError, match="is not a layout of a shape and strides"):
         REPEATING[name](cute.make_identity_layout((4, 8)))
 
 

@@ -1,7 +1,7 @@
 """docs/: every code block is run or compared, every picture made anew, and the site built.
 
-A page's blocks run in order in a folder of its own, its Python blocks in one namespace. What is
-done with a block stands in a comment before it:
+A page's blocks run in order in a folder of its own, its Python blocks in one namespace; in the cookbook
+each section begins with an empty one. What is done with a block stands in a comment before it:
 
     ```python, ```sh      without a comment: run
     <!-- raises -->       a Python block that raises; the error is its output
@@ -12,6 +12,8 @@ done with a block stands in a comment before it:
     <!-- from: PATH -->   lines of a file of this repository
     <!-- picture: EXPR --> before an image: that layout's or sheet's; "picture with order" draws
                           arrows
+    <!-- tabs: ARGUMENTS --> before a group of tabs: the first function that generate(ARGUMENTS) gives, in
+                          each language, and the layout in CuTe's notation
 
 `LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py` rewrites outputs, pictures and quoted lines (a quote
 from its first to its last line).
@@ -26,10 +28,15 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from lego_emit import cute, generate
+from lego_emit.algebra.block import Block
+from lego_emit.emit.registry import printer
+from lego_emit.errors import LegoError
 from lego_emit.show.cells import Sheet
 from lego_emit.show.pictures import Picture, svg
 from lego_emit.show.sheet import sheet
@@ -40,16 +47,18 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 NAMES = [str(path.relative_to(DOCS)) for path in PAGES]
+TABS = ("cuda", "cpp", "rust", "fortran", "julia", "javascript", "glsl")
 UPDATE = os.environ.get("LEGO_UPDATE_DOCS", "") not in ("", "0")
 OPTIONAL = {"nvcc"}  # CI goes on without: ci/setup does not install it
 HOW = "LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py writes it anew"
 
 BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[^\n]*?) -->\n+)?"
-    r"(?:^```(?P<language>\S*)\n(?P<body>.*?)^```$|^!\[[^\]\n]*\]\((?P<image>[^)\n]+\.svg)\))",
+    r"(?:^```(?P<language>\S*)\n(?P<body>.*?)^```$|^!\[[^\]\n]*\]\((?P<image>[^)\n]+\.svg)\)"
+    r"|(?P<tabs>^=== [^\n]*\n(?:\n|(?:    |=== )[^\n]*\n)*))",
     re.M | re.S,
 )
-MARKS = ("raises", "needs", "file", "output", "in", "from", "picture", "picture with order")
+MARKS = ("raises", "needs", "file", "output", "in", "from", "picture", "picture with order", "tabs")
 
 
 class Page:
@@ -73,6 +82,13 @@ class Page:
             line = self.text.count("\n", 0, block.start()) + 1
             self.place = f"{self.path.relative_to(ROOT)}, line {line}"
             assert not mark or mark in MARKS, f"{self.place}: no mark {mark!r}"
+            if self.path.name == "cookbook.md" and "\n## " in self.text[at : block.start()]:
+                self.namespace = {"__name__": "docs"}
+            if block["tabs"]:
+                assert mark == "tabs", f"{self.place}: what are these tabs?"
+                pieces += [self.text[at : block.start("tabs")], self.tabs(what)]
+                at = block.end("tabs")
+                continue
             if block["image"] is not None:
                 self.image(mark, what, block["image"])
                 continue
@@ -126,6 +142,19 @@ class Page:
         assert done.returncode == 0, f"{self.place}:\n{done.stdout}"
         self.printed = trimmed(done.stdout)
 
+    def tabs(self, arguments):
+        """The group of tabs for what generate(arguments) gives."""
+        name = arguments.partition(",")[0]
+        subject, text = self.namespace[name], ""
+        for target in TABS:
+            call = f"generate({arguments}, target={target!r}, name={name!r})"
+            unit = eval(call, {**self.namespace, "generate": generate})
+            text += tab(printer(target).title, target, function(unit))
+        with contextlib.suppress(LegoError):
+            if isinstance(subject, Block):
+                text += tab("CuTe", "text", f"{cute.to_cute(subject)}\n")
+        return text
+
     def image(self, mark, what, target):
         assert mark.startswith("picture"), f"{self.place}: which layout is {target}?"
         drawn = eval(what, self.namespace)
@@ -134,6 +163,17 @@ class Page:
         page = drawn if isinstance(drawn, Sheet) else sheet(drawn)
         made = svg(page, order=mark.endswith("order"))
         same(self.path.parent / target, made)
+
+
+def function(unit):
+    """A unit's first function, without its comment."""
+    name = unit.functions[0].name
+    begin = re.search(rf"^ {{0,2}}[^\s/*#!].*\b{name}\(", unit.source, re.M).start()
+    return textwrap.dedent(unit.source[begin:].partition("\n\n")[0]).rstrip() + "\n"
+
+
+def tab(title, language, text):
+    return f'=== "{title}"\n\n' + textwrap.indent(f"```{language}\n{text}```\n\n", "    ")
 
 
 def trimmed(text):
@@ -201,27 +241,10 @@ def test_every_block_of_a_page_holds(name, page):
         pytest.skip(reason)
 
 
-def test_the_commands_of_the_readme_work_on_the_files_that_it_shows(page):
-    found = page("index.md")
-    readme = (ROOT / "README.md").read_text()
-    for block in re.findall(r"^```python\n(# \S+\.py\n.*?)^```$", readme, re.M | re.S):
-        name, _, body = block.partition("\n")
-        (found.folder / name.removeprefix("# ")).write_text(body)
-    (commands,) = re.findall(r"^## Command line\n.*?^```sh\n(.*?)^```$", readme, re.M | re.S)
-    printed = {}
-    for line in commands.splitlines():
-        kind = line.split()[1]
-        if kind in ("generate", "show", "compare", "conflicts"):
-            found.place = f"README.md: {line}"
-            found.shell(line + " || test $? = 1" * (kind == "compare"))
-            printed[line.partition(" #")[0].rstrip()] = found.printed
-    assert len(printed) == 7 and all(printed.values())
-    compared = printed[next(line for line in printed if " compare " in line)]
-    assert compared.startswith("24 of 36 indices differ\n")
-    # The example's functions are those of the file.
-    texts = [generated for line, generated in printed.items() if line.endswith("--target cuda")]
-    shown = readme.split("```cuda\n")[1].split("```")[0]
-    assert len(texts) == 1 and shown in texts[0]
+def test_the_links_and_the_picture_of_the_readme_lead_to_files():
+    links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / "README.md").read_text())
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert any(link.endswith(".svg") for link in links)
 
 
 def test_no_picture_is_left_over():

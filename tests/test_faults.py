@@ -508,7 +508,7 @@ def test_a_genp_over_another_symbol_is_checked_too():
     def shifted(forward, back):
         return GroupBy([N]).OrderBy(GenP([N], forward, back))
 
-    with pytest.raises(LayoutError, match="is no bijection for N=2, s=1"):
+    with pytest.raises(LayoutError, match="is not a bijection for N=2, s=1"):
         build_program(shifted(lambda i: i + s, lambda p: p - s), CPP)
     build_program(shifted(lambda i: (i + s) % N, lambda p: (p - s) % N), CPP)
 

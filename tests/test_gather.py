@@ -95,7 +95,7 @@ def test_only_those_that_wait_for_others_do():
 @pytest.mark.parametrize(
     "axis, options, says",
     [
-        (2, {}, "2 is no coordinate; there are dim0, dim1"),
+        (2, {}, "2 is not a coordinate; there are dim0, dim1"),
         ("dim2", {}, "Did you mean 'dim"),
         (1, {"element_bytes": 3}, "element_bytes is 3"),
         (1, {"way": "magic"}, "way is 'magic'"),

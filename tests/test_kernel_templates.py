@@ -182,7 +182,7 @@ def test_line_ends_are_the_template_s(end, tmp_path):
         ("rust", "{{ S['i /* x', 0] }}", r"'i /\* x' has a comment"),
         ("python", "{{ S['i # x', 0] }}", "'i # x' has a comment, #"),
         ("fortran", "{{ S['i ! x', 0] }}", "'i ! x' has a comment, !"),
-        ("cuda", "{{ S['(i', 0] }}", "is no expression"),
+        ("cuda", "{{ S['(i', 0] }}", "is not an expression"),
     ],
 )
 def test_a_text_is_one_expression(target, text, said):
@@ -244,8 +244,8 @@ DEEP = "(" * 400 + "1" + ")" * 400
         ("{{ S['t', 0] }}", {"where": {"t": 5}}, r"where: the range of \(t\) is 5; write two bounds"),
         ("", {"names": 5}, "names is 5; write text"),
         ("", {"names": ["i", 3]}, r"names is \['i', 3\]; write text"),
-        ("", {"assume": 5}, "5 is no assumption"),
-        (None, {}, "None is no template"),
+        ("", {"assume": 5}, "5 is not an assumption"),
+        (None, {}, "None is not a template"),
         ("", {"index_type": "int7"}, "no index type 'int7'.*Did you mean"),
         ("", {"index_type": 3}, "no index type 3"),
         ("\n{{ " + DEEP + " }}", {}, "^<template>, line 2: it nests too deep"),

@@ -253,12 +253,12 @@ def test_other_languages(target, wanted):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{{ S[i, j] }}", "line 1: i is no declared name"),
-        ("{% names i, jj %}\n{{ S[i, j] }}", "line 2: j is no declared name"),
-        ("\n\n{{ x }}", "line 3: x is no declared name"),
+        ("{{ S[i, j] }}", "line 1: i is not a declared name"),
+        ("{% names i, jj %}\n{{ S[i, j] }}", "line 2: j is not a declared name"),
+        ("\n\n{{ x }}", "line 3: x is not a declared name"),
         ("{% names i %}\n{{ S[i, 8] }}", "line 2: .*index 1 is 8, never in 0..7"),
         ("{% names i %}\n{{ S[i] }}", "line 2: S takes 2 indices, 1 given"),
-        ("{% names i %}\n{{ S[i, 1.5] }}", "line 2: 1.5 is no index"),
+        ("{% names i %}\n{{ S[i, 1.5] }}", "line 2: 1.5 is not an index"),
         ("{% for %}", "line 1: Expected"),
         ("{{ S }}", "line 1: S is a layout, and no index"),
         ("{% names i %}{% if S[i, 0] %}{% endif %}", "is known when the kernel runs"),
@@ -277,7 +277,7 @@ def test_other_languages(target, wanted):
             "s is made of j",
         ),
         ("{% names j %}{{ S['j + 0', 1].step(j=1) }}", r"j \+ 0 is made of j; write it by"),
-        ("{% names i %}{{ S[i, 0].step(k=1) }}", "k is no declared name"),
+        ("{% names i %}{{ S[i, 0].step(k=1) }}", "k is not a declared name"),
         ("{{ A.size | int }}", "A.size is known when the kernel runs"),
         ("{% if A.size == 32 %}{% endif %}", "A.size is known when the kernel runs"),
         ("{% names i %}{{ S[i, 1] | string | first }}", "a filter has cut an index"),
@@ -289,16 +289,16 @@ def test_other_languages(target, wanted):
         ("{{ S.nope }}", "S has no 'nope'"),
         ("{{ 1 // 0 }}", "ZeroDivisionError"),
         ("{% assume 'i <' %}{% names i %}{{ S[i, 0] }}", "i <"),
-        ("{% names i %}\n{% assume 'q < 4' %}", "line 2: assume 'q < 4': q is no declared name"),
-        ("{% names int %}", "'int' is no name in CUDA C"),
+        ("{% names i %}\n{% assume 'q < 4' %}", "line 2: assume 'q < 4': q is not a declared name"),
+        ("{% names int %}", "'int' is not a name in CUDA C"),
         ("{% names %}", "expected token 'name'"),
         ("{% index M = A.inv('p')[0] %}", "M is a size of a layout"),
         ("{% names p %}{% index p = p + 1 %}", "p is made of another p"),
         ("{% names i %}{% index i, j = S.inv('i + 1') %}", "i is made of another i"),
         ("{{ S.dims }}", r"S.dims has 2 values: write S.dims\[0\]"),
         ("{{ S.inv('p') }}", r"S.inv\(p\) has 2 values"),
-        ("{{ S[None, 0] }}", "line 1: None is no index"),
-        ("{{ S['}{', 0] }}", "'}{' is no expression"),
+        ("{{ S[None, 0] }}", "line 1: None is not an index"),
+        ("{{ S['}{', 0] }}", "'}{' is not an expression"),
         ("{{ S[0:1, 0] }}", "Jinja takes no slice beside another index"),
         ("{{ L['i'] }}", "needs a constant table, which no kernel's text holds"),
     ],
@@ -316,8 +316,8 @@ def test_what_cannot_be_rendered_is_one_line_with_its_place(text, said):
             {"where": {"t * 4": (0, 4)}},
             "where: the template gives no layout the text 't \\* 4'. Did you",
         ),
-        ({"ranges": {"q": (0, 4)}}, "ranges: q is no declared name"),
-        ({"assume": "q < 4"}, "assume 'q < 4': q is no declared name"),
+        ({"ranges": {"q": (0, 4)}}, "ranges: q is not a declared name"),
+        ({"assume": "q < 4"}, "assume 'q < 4': q is not a declared name"),
     ],
 )
 def test_what_is_said_of_nothing_is_an_error(given, said):
@@ -354,4 +354,4 @@ def test_the_command_line(tmp_path):
         assert done.exit_code == 2 and "the kernel is made of that file" in done.output
     (tmp_path / "k.j2").write_text("\n{{ T[0, 0] }}")
     done = CliRunner().invoke(main, ["render", *given])
-    assert done.exit_code == 2 and "k.j2, line 2: T is no declared name" in done.output
+    assert done.exit_code == 2 and "k.j2, line 2: T is not a declared name" in done.output

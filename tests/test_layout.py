@@ -245,7 +245,7 @@ REFUSED = {
     ),
     "permutation as a tile": (
         lambda: GroupBy([6, 4], Row(6, 4)),
-        "GroupBy([6, 4], Row(6, 4)): Row(6, 4) is no tile; give reorderings with "
+        "GroupBy([6, 4], Row(6, 4)): Row(6, 4) is not a tile; give reorderings with "
         "GroupBy(..).OrderBy(..)",
     ),
     "OrderBy of a tile": (
@@ -297,7 +297,7 @@ REFUSED = {
     "GenP that collides": (
         lambda: GenP([2, 2], lambda i, j: min(i + j, 1), lambda x: (x // 2, x % 2)),
         "GenP([2, 2], <lambda>, <lambda>): apply(0, 1) and apply(1, 0) both give 1: not a "
-        "bijection. Mend it, or leave inv out if it is meant to be many-to-one (section III-D)",
+        "bijection. Correct it, or leave inv out if it is meant to be many-to-one (section III-D)",
     ),
     "GenP that leaves its range": (
         lambda: GenP([4], lambda i: i + 1, lambda x: x - 1),

@@ -86,7 +86,7 @@ def test_arrays():
     [
         (lambda: Padded([3], Col(2, 2)), "1 sizes and a layout of 2 dims"),
         (lambda: Padded([3, 2], Col(2, 2)), "size 0 is 3, and the layout has 2"),
-        (lambda: Padded([2, 2], 5), "5 is no layout"),
+        (lambda: Padded([2, 2], 5), "5 is not a layout"),
         (lambda: Padded(2, Col(2, 2)), "the sizes are 2; give a list"),
         (lambda: Padded([1, 2], Padded([1, 2], Col(2, 2))), "masks nothing"),
         (lambda: Padded([2], ExpandBy([3], [4], GroupBy([4]))), "masks nothing"),

@@ -101,11 +101,11 @@ def test_the_unit_has_the_first_ones_name():
             r"not a dict, where 'bad' is '\(4,8\):\(8,1\)'; cute.layout\(\) reads",
         ),
         ("(4,8):(8,1)", {}, r"not '\(4,8\):\(8,1\)'; cute.layout\(\) reads"),
-        ({"1": tiled}, {}, "'1' is no name for a function"),
+        ({"1": tiled}, {}, "'1' is not a name for a function"),
         (LAYOUT, {"name": "my layout"}, "name is 'my layout', no name for a function"),
         ([tiled, wrapped], {"name": "a/b"}, "name is 'a/b', no name for a function"),
         ([tiled, wrapped], {"sizes": {"Q": 2}}, "sizes fixes Q, .* parameters: p, j, BM, k, M"),
-        ([tiled, wrapped], {"assume": ["Z < 3"]}, "names Z, which is no parameter"),
+        ([tiled, wrapped], {"assume": ["Z < 3"]}, "names Z, which is not a parameter"),
         ([tiled, wrapped], {"ranges": {"z": (0, 3)}}, "the range of z names z"),
     ],
 )

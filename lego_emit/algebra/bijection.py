@@ -54,7 +54,7 @@ def call_apply(genp: GenP, index: tuple[int, ...]) -> int:
     if genp.inv_function is not None and not 0 <= position < genp.size:
         raise LayoutError(
             f"{genp!r}: apply({_listed(index)}) gives {shown(position)}, outside 0..{shown(genp.size - 1)}: not a bijection. "
-            "Mend it, or leave inv out if it is meant to leave its range (section III-D)"
+            "Correct it, or leave inv out if it is meant to leave its range (section III-D)"
         )
     return position
 
@@ -102,7 +102,7 @@ def _checked(same: _Same) -> None:
         if seen.setdefault(position, index) != index:
             raise LayoutError(
                 f"{genp!r}: apply({_listed(seen[position])}) and apply({_listed(index)}) both "
-                f"give {shown(position)}: not a bijection. Mend it, or leave inv out if it is meant to "
+                f"give {shown(position)}: not a bijection. Correct it, or leave inv out if it is meant to "
                 "be many-to-one (section III-D)"
             )
         back = call_inv(genp, position)

@@ -240,7 +240,7 @@ class Block:
         Raises InverseError where there is no inverse, and IndexRangeError as apply does.
         """
         if not self.has_inverse:
-            why = "it is no bijection onto 0..size - 1"
+            why = "it is not a bijection onto 0..size - 1"
             if self.is_bijection:
                 why = "a table is known at run time only; the inverse table is another Lookup"
             elif "GenP(" in repr(self):

@@ -29,10 +29,10 @@ class Composed(Indexable):
     def __post_init__(self) -> None:
         for block in (self.outer, self.inner):
             if not isinstance(block, Block):
-                raise LayoutError(f"{shown(block)} is no layout: A @ B takes two")
+                raise LayoutError(f"{shown(block)} is not a layout: A @ B takes two")
         if masking := next((b for b in (self.inner, self.outer) if b.masks), None):
             raise LayoutError(
-                f"{self!r}: {type(masking).__name__} gives -1 where it masks, which is no index; compose "
+                f"{self!r}: {type(masking).__name__} gives -1 where it masks, which is not an index; compose "
                 "layouts that mask nothing, such as what is inside of an ExpandBy"
             )
         if not self.inner.is_bounded:
@@ -195,7 +195,7 @@ class Inverse(Indexable):
     def __post_init__(self) -> None:
         if not self.layout.has_inverse:
             raise InverseError(
-                f"{self.layout!r} has no inverse: it is no bijection onto 0..size - 1; "
+                f"{self.layout!r} has no inverse: it is not a bijection onto 0..size - 1; "
                 f"a right_inverse() or left_inverse() may exist"
             )
         if self.layout.masks or self.layout.masks_inverse:

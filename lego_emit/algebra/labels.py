@@ -18,7 +18,7 @@ def names_of(construct: str, names: Any) -> list[Any]:
     if isinstance(names, str):
         return [names]
     if not isinstance(names, Iterable):
-        raise LayoutError(f"{construct}: {shown(names)} is no list of names")
+        raise LayoutError(f"{construct}: {shown(names)} is not a list of names")
     return [*names]
 
 
@@ -28,7 +28,7 @@ def sizes_of(construct: str, sizes: Any, kind: str) -> Dims:
     good = isinstance(pairs, Iterable) and not isinstance(pairs, str)
     pairs = [*pairs] if good else []
     if not good or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
-        raise LayoutError(f"{construct}: {shown(sizes)} is no dict of sizes by name")
+        raise LayoutError(f"{construct}: {shown(sizes)} is not a dict of sizes by name")
     check_names(construct, [name for name, _ in pairs], kind)
     return tuple((name, bits_of(construct, name, size)) for name, size in pairs)
 
@@ -87,7 +87,7 @@ def check_names(construct: str, names: Sequence[Any], kind: str) -> None:
     """Raise LayoutError unless these are names, each once."""
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
-            raise LayoutError(f"{construct}: the {kind} {shown(name)} is no name")
+            raise LayoutError(f"{construct}: the {kind} {shown(name)} is not a name")
     if len({*names}) < len(names):
         raise LayoutError(f"{construct}: an {kind} stands twice")
     if not names:

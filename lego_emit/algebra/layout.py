@@ -92,7 +92,7 @@ class OrderBy(Indexable, PhysicalFirst):
             )
         if len(found) > 1 and alone is not None:
             raise LayoutError(
-                f"{self!r}: {alone!r} is no bijection onto 0..size - 1 and must stand alone, next to "
+                f"{self!r}: {alone!r} is not a bijection onto 0..size - 1 and must stand alone, next to "
                 "the memory: order the tiles in an OrderBy before it"
             )
 
@@ -233,7 +233,7 @@ class Layout(Indexable):
         for order in chain[:-1]:
             if not order.is_bijection and not isinstance(order.perms[0], GenP):
                 raise LayoutError(
-                    f"{self!r}: {order.perms[0]!r} is no bijection onto 0..size - 1 and must be the "
+                    f"{self!r}: {order.perms[0]!r} is not a bijection onto 0..size - 1 and must be the "
                     "last step, next to the memory"
                 )
         general = any(isinstance(p, GenP) and not p.has_inverse for o in chain for p in o.perms)
@@ -427,7 +427,7 @@ def check_tiles(tiles: Sequence[Any], name: str) -> tuple[tuple[Any, ...], ...]:
     for tile in tiles:
         if isinstance(tile, RegP | GenP | OrderBy | OrderByChain):
             raise LayoutError(
-                f"{construct}: {tile!r} is no tile; give reorderings with {name}(..).OrderBy(..)"
+                f"{construct}: {tile!r} is not a tile; give reorderings with {name}(..).OrderBy(..)"
             )
     if not tiles:
         raise LayoutError(f"{construct}: give at least one tile, as in {name}([6, 4])")

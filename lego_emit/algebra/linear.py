@@ -67,7 +67,7 @@ class Linear(LinearMap):
         shift = dict(offset or {})
         if unknown := [n for n in shift if n not in names]:
             raise LayoutError(
-                f"{construct}: offset names {unknown[0]!r}, which is no output.{nearest(str(unknown[0]), names)}"
+                f"{construct}: offset names {unknown[0]!r}, which is not an output.{nearest(str(unknown[0]), names)}"
             )
         first = checked_image(construct, "offset", 0, tuple(shift.get(n, 0) for n in names), names)
         if isinstance(out, Mapping):
@@ -435,4 +435,6 @@ class Linear(LinearMap):
 
 def _check_linear(place: str, other: Any) -> None:
     if not isinstance(other, Linear):
-        raise LayoutError(f"{place}: {shown(other)} is no Linear; Linear.of makes one of a layout")
+        raise LayoutError(
+            f"{place}: {shown(other)} is not a Linear; Linear.of makes one of a layout"
+        )

@@ -166,7 +166,7 @@ class LinearMap(Indexable):
         for name in named:
             if name not in names:
                 raise IndexRangeError(
-                    f"{self!r}: {name} is no input; there are {', '.join(self.coordinates)}."
+                    f"{self!r}: {name} is not an input; there are {', '.join(self.coordinates)}."
                     f"{nearest(name, names)}"
                 )
         if missing := [n for n in names if n not in named]:

@@ -249,7 +249,7 @@ def _entries(table: Any) -> tuple[tuple[int, ...], list[int]] | str:
         return shape, list(map(int, values))
     wrong = next((x for x in others if not isinstance(x, float) or x % 1), others[0])
     hint = "; astype(int) makes integers of whole numbers" * isinstance(wrong, float)
-    return f"{shown(wrong)} in the table is no integer{hint}"
+    return f"{shown(wrong)} in the table is not an integer{hint}"
 
 
 def _flattened(table: Any, deepest: int) -> tuple[tuple[int, ...], list[Any]]:
@@ -309,7 +309,7 @@ def _check_permutation(values: list[int], dims: tuple[int, ...], construct: str)
     second = values.index(twice, first + 1)
     raise LayoutError(
         f"{construct}: {twice} stands at {_at(first, dims)} and at {_at(second, dims)}, and "
-        f"{counts.index(0)} nowhere: no permutation of 0..{size - 1}. Mend the table, or say "
+        f"{counts.index(0)} nowhere: no permutation of 0..{size - 1}. Correct the table, or say "
         "many=True if it is meant to be many-to-one"
     )
 

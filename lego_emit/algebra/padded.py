@@ -32,7 +32,7 @@ class Padded(Indexable):
         construct = f"Padded({shown(n)}, {shown(layout)})"
         object.__setattr__(self, "n", check_sizes(n, construct))
         if not isinstance(layout, Block):
-            raise LayoutError(f"{construct}: {shown(layout)} is no layout")
+            raise LayoutError(f"{construct}: {shown(layout)} is not a layout")
         object.__setattr__(self, "layout", layout)
         if layout.masks or layout.masks_inverse or layout.results is not None:
             raise LayoutError(f"{construct}: give a layout of one position that masks nothing")

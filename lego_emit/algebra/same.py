@@ -40,7 +40,7 @@ def same_map(a: Block, b: Block) -> Same:
     """
     for block in (a, b):
         if not isinstance(block, Block):
-            raise LayoutError(f"same_map: {shown(block)} is no layout")
+            raise LayoutError(f"same_map: {shown(block)} is not a layout")
     if len(a.dims) != len(b.dims):
         return Same(False, None, f"one has {len(a.dims)} dims, the other {len(b.dims)}")
     if not (a.is_concrete and b.is_concrete):

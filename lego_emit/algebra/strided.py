@@ -328,7 +328,7 @@ class Swizzle:
         if not (is_integer(position) or is_symbolic(position)):
             if not is_array(position) or position.dtype.kind not in "iu":
                 raise IndexRangeError(
-                    f"{self!r}: {shown(position)} is no position; give an integer, an integer array "
+                    f"{self!r}: {shown(position)} is not a position; give an integer, an integer array "
                     "or a symbol"
                 )
         if not self.B:
@@ -478,7 +478,7 @@ def strides_of(array: Any) -> tuple[Any, Any]:
         if isinstance(strides, tuple) and is_integer(size) and size:
             if wrong := [d for d in strides if d % size]:
                 raise LayoutError(
-                    f"{construct}: the stride of {wrong[0]} bytes is no multiple of an element's "
+                    f"{construct}: the stride of {wrong[0]} bytes is not a multiple of an element's "
                     f"{size}, as in a field of a record; copy the array first"
                 )
             strides = tuple(d // size for d in strides)

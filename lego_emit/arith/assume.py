@@ -49,7 +49,7 @@ def parse(assumption: Any) -> list[Cond]:
         if isinstance(condition, Cond):
             return _split(condition)
     raise AssumptionError(
-        f"{_short(assumption)} is no assumption; write a relation such as 'M % BM == 0' or 'N < 2**20'"
+        f"{_short(assumption)} is not an assumption; write a relation such as 'M % BM == 0' or 'N < 2**20'"
     )
 
 
@@ -68,7 +68,7 @@ def _unreadable(error: UnreadableError, source: str, what: str) -> AssumptionErr
         return AssumptionError(f"cannot read the {what} {_short(source)}: {error}")
     if not error.part:
         return AssumptionError(
-            f"the {what} {_short(source)} is no relation; write one such as 'M % BM == 0' or "
+            f"the {what} {_short(source)} is not a relation; write one such as 'M % BM == 0' or "
             f"'N < 2**20'"
         )
     return AssumptionError(

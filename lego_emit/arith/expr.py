@@ -57,9 +57,9 @@ class Expr(Symbolic):
             return Expr.of(operator.index(value))
         if isinstance(value, float):
             raise TraceError(
-                f"{value!r} is no integer; layouts are integer: write // for a division"
+                f"{value!r} is not an integer; layouts are integer: write // for a division"
             )
-        raise TraceError(f"{value!r} is no integer and no symbol")
+        raise TraceError(f"{value!r} is neither an integer nor a symbol")
 
     @staticmethod
     def atom(atom: Atom) -> Expr:
@@ -600,7 +600,7 @@ def symbols(names: str) -> Any:
     split = names.replace(",", " ").split()
     for name in split:
         if not name.isidentifier():
-            raise TraceError(f"{name!r} is no name for a symbol")
+            raise TraceError(f"{name!r} is not a name for a symbol")
     made = tuple(Expr.atom(Atom("sym", n)) for n in split)
     if not made:
         raise TraceError("symbols() needs at least one name")

@@ -81,7 +81,7 @@ def as_pair(replacements: Any, expressions: Any) -> Pair:
     checked = []
     for one in replacements:
         if not isinstance(one, (tuple, list)) or len(one) != 2 or not is_symbol(one[0]):
-            raise TraceError(f"{in_short(one)} is no replacement; write (symbol, expression)")
+            raise TraceError(f"{in_short(one)} is not a replacement; write (symbol, expression)")
         checked.append((one[0], _value(one[0].name, one[1])))
     return Pair(checked, {n: _value(n, e) for n, e in _named(expressions)})
 
@@ -93,7 +93,7 @@ def _named(given: Any) -> Iterable[tuple[str, Any]]:
     if isinstance(given, Mapping):
         for name in given:
             if not isinstance(name, str) or not name.isidentifier():
-                raise TraceError(f"{shown(name)} is no name for a result")
+                raise TraceError(f"{shown(name)} is not a name for a result")
         named = [*given.items()]
     elif isinstance(given, (tuple, list)):
         named = [(f"out{k}" if len(given) > 1 else "result", e) for k, e in enumerate(given)]
@@ -159,7 +159,7 @@ def symbols_of(values: Sequence[Any]) -> list[Any]:
         if not _says(part, "is_Symbol"):
             continue
         if not part.name.isidentifier():
-            raise TraceError(f"the symbol {part.name!r} is no identifier; give it a plain name")
+            raise TraceError(f"the symbol {part.name!r} is not an identifier; give it a plain name")
         same = found.setdefault(part.name, [])
         same.append(part)
         if len(same) > 1 and {"Dummy", "Wild"} & {type(s).__name__ for s in same}:
@@ -184,7 +184,7 @@ def parts(values: Sequence[Any]) -> Iterator[Any]:
             seen.add(part)
         except TypeError:
             raise TraceError(
-                f"{in_short(part)} ({type(part).__name__}) is no integer expression; of a matrix, "
+                f"{in_short(part)} ({type(part).__name__}) is not an integer expression; of a matrix, "
                 f"give the elements as a tuple: tuple(matrix)"
             ) from None
         yield part

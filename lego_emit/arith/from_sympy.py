@@ -82,7 +82,7 @@ class Reader:
             if (read := _READ.get(kind)) is not None:
                 return read(self, value)
         raise TraceError(
-            f"{in_short(value)} ({type(value).__name__}) is no integer operation that layouts know"
+            f"{in_short(value)} ({type(value).__name__}) is not an integer operation that layouts know"
             f"{_way_out(value)}"
         )
 
@@ -96,14 +96,14 @@ class Reader:
         """A parameter, or the part that its name stands for."""
         if symbol.is_commutative is False or symbol.is_integer is False:
             raise TraceError(
-                f"the symbol {symbol.name} is no integer, by its assumptions; every symbol is one "
+                f"the symbol {symbol.name} is not an integer, by its assumptions; every symbol is one "
                 f"here: make it with sympy.Symbol({symbol.name!r}, integer=True)"
             )
         if symbol.name in self.bound:
             return self.bound[symbol.name]
         if symbol.name.isidentifier() or isinstance(symbol, InternalSymbol):
             return Expr.atom(Atom("sym", symbol.name))
-        raise TraceError(f"the symbol {symbol.name!r} is no identifier; give it a plain name")
+        raise TraceError(f"the symbol {symbol.name!r} is not an identifier; give it a plain name")
 
     def total(self, value: Any) -> Expr:
         """A sum of integers, or of fractions that make one, as n**2/2 + n/2 does."""
@@ -128,7 +128,7 @@ class Reader:
         if value.exp.is_Integer and value.exp >= 0:
             return self.expr(value.base) ** int(value.exp)
         raise TraceError(
-            f"{in_short(value)} ({type(value).__name__}) is no integer operation that layouts know"
+            f"{in_short(value)} ({type(value).__name__}) is not an integer operation that layouts know"
             f"{_power_way_out(value)}"
         )
 
@@ -215,7 +215,7 @@ class Reader:
         if isinstance(value, nodes.IntegerNode):
             return Cond("ne", self.expr(value), Expr.of(0))
         raise TraceError(
-            f"{in_short(value)} is no condition that layouts know; write a relation such as x < 3"
+            f"{in_short(value)} is not a condition that layouts know; write a relation such as x < 3"
         )
 
 

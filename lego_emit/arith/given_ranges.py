@@ -95,7 +95,7 @@ def _name(key: Any) -> str:
     single = key.single if isinstance(key, Expr) else None
     if single is not None and single.kind == "sym":
         return single.args[0]
-    raise AssumptionError(f"ranges has {shown(key)}, which is no symbol's name")
+    raise AssumptionError(f"ranges has {shown(key)}, which is not a symbol's name")
 
 
 def _bound(name: str, bound: Any) -> Expr | None:
@@ -115,7 +115,7 @@ def _bound(name: str, bound: Any) -> Expr | None:
     except LegoError as error:
         raise AssumptionError(f"the range of {name}: {error}") from None
     raise AssumptionError(
-        f"the range of {name}: {shown(bound)} is no bound; write a number, a symbol, text such as "
+        f"the range of {name}: {shown(bound)} is not a bound; write a number, a symbol, text such as "
         f"'M // BM', or None"
     )
 

@@ -41,7 +41,7 @@ class Symbolic(Sum):
         return hash(self.identity if constant is None else constant)
 
     def __truediv__(self, other: Any) -> Any:
-        raise TraceError(f"({self!r}) / ({other!r}) is no integer division: write //")
+        raise TraceError(f"({self!r}) / ({other!r}) is not an integer division: write //")
 
     __rtruediv__ = __truediv__
 

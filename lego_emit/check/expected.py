@@ -208,7 +208,7 @@ class _Plain:
         values = [np.asarray(v) for v in found]
         for v, value in zip(values, found, strict=True):
             if v.shape or not (v.dtype.kind in "iub" or isinstance(value, int)):
-                raise VerifyError(f"{_name(self.subject)} gives {value!r}, which is no integer")
+                raise VerifyError(f"{_name(self.subject)} gives {value!r}, which is not an integer")
         return [int(v) + self.function.base for v in found]
 
     def arrays(self, numbers: np.ndarray) -> list[np.ndarray] | None:

@@ -72,7 +72,7 @@ def verify(root: Path, targets: Sequence[str], names: Sequence[str]) -> None:
     """Compile the cases below ROOT (./golden) and run them over their whole tables.
 
     Each is run twice: with symbolic sizes as parameters, and with the table's numbers put into the
-    text. Languages whose toolchain is missing are skipped, and said so.
+    text. Languages whose toolchain is missing are skipped with a message.
     """
     from ..golden import verify as run
     from ..run.registry import toolchain as toolchain_of

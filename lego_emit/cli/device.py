@@ -91,7 +91,7 @@ def verify_unit(
     """Check NAME over its whole index space, on the CPU or a GPU.
 
     A layout must come back from its round trip at every index and stay in its range; for an index
-    function the range is checked, and collisions and gaps are shown. All is compared with the
+    function the range is checked, and collisions and gaps are shown. Everything is compared with the
     reference evaluator, or with the golden table beside the file.
     """
     file, wanted = file_and_name(source)
@@ -141,7 +141,7 @@ def verify_unit(
     type=click.IntRange(min=4),
     default=2**32,
     show_default=True,
-    help="Of each array that a GPU gathers from and scatters to.",
+    help="Size of each array that a GPU gathers from and scatters to.",
 )
 def bench(
     source: str,

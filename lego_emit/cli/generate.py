@@ -60,9 +60,9 @@ from .root import (
     type=click.IntRange(0, 1),
     default=0,
     show_default=True,
-    help="What the first index is called.",
+    help="The number of the first index and position.",
 )
-@click.option("--name", help="Of the unit and its functions. Default: NAME.")
+@click.option("--name", help="Name of the unit and its functions. Default: NAME.")
 @click.option(
     "--cost",
     type=click.Choice(["ops", "latency"]),
@@ -173,7 +173,9 @@ def _destination(output: str, targets: Sequence[str]) -> Path | None:
     if output == "-":
         return None
     if not output:
-        raise click.UsageError("-o '' is no file and no folder; write `-o .` for the current one")
+        raise click.UsageError(
+            "-o '' is neither a file nor a folder; write `-o .` for the current one"
+        )
     path = Path(output)
     if len(targets) > 1 and not path.is_dir():
         if path.exists():

@@ -37,7 +37,7 @@ from .root import (
 @click.option(
     "--view",
     type=click.Choice(["tensor", "hardware"]),
-    help="Of threads and values: the tensor with its holders, or what each of them holds.",
+    help="For threads and values: the tensor with its holders, or what each of them holds.",
 )
 @click.option(
     "--color",
@@ -46,7 +46,7 @@ from .root import (
     metavar="NAME",
     help="Colour by tile, bank, position, thread, or another input of this name.",
 )
-@click.option("--bits", default=32, show_default=True, help="Of an element, for its bank.")
+@click.option("--bits", default=32, show_default=True, help="Bits of an element, for its bank.")
 @click.option(
     "--tile",
     metavar="M,N",

@@ -21,10 +21,10 @@ from .root import FAILED, file_and_name, main, source_argument
 @source_argument("memory", "MEMORY")
 @source_argument("access", "ACCESS")
 @click.option(
-    "--element-bytes", default=4, show_default=True, help="Of an element: 1, 2, 4, 8 or 16."
+    "--element-bytes", default=4, show_default=True, help="Bytes of an element: 1, 2, 4, 8 or 16."
 )
 @click.option("--gpu", default="nvidia", show_default=True, help="nvidia or amd.")
-@click.option("--write", is_flag=True, help="Of stores; otherwise of loads.")
+@click.option("--write", is_flag=True, help="Look at stores instead of loads.")
 @click.option("--registers", type=int, help="How many, of a function of lane and register.")
 @click.option("--check", is_flag=True, help="Exit code 1 where lanes collide.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -41,9 +41,9 @@ def conflicts(
     """Say what it costs a warp to touch shared memory.
 
     MEMORY is a layout from coordinates to an offset. ACCESS is a layout of lane and register, or a
-    function of lane, or of lane and register, that gives coordinates. Told are wavefronts, bank
-    conflicts with the lanes that collide, and transactions of global memory; and drawn is what each
-    lane touches, coloured by bank.
+    function of lane, or of lane and register, that gives coordinates. Prints wavefronts, bank
+    conflicts with the lanes that collide, and transactions of global memory, and draws what each lane
+    touches, coloured by bank.
     """
     from ..movement import bank_conflicts, conflict_sheet
     from ..show.sheet import terminal

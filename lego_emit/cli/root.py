@@ -155,7 +155,7 @@ def target_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
 
 
 strict_option = click.option(
-    "--strict", is_flag=True, help="Refuse what is only warned of else: names that nobody defined."
+    "--strict", is_flag=True, help="Refuse undefined names, which otherwise only cause a warning."
 )
 
 

@@ -92,7 +92,7 @@ def universal_copy(bits: int, element_bits: int) -> CopyAtom:
     construct = f"universal_copy({shown(bits)}, {shown(element_bits)})"
     for each in (bits, element_bits):
         if not is_integer(each) or each < 1:
-            raise LayoutError(f"{construct}: {shown(each)} is no number of bits")
+            raise LayoutError(f"{construct}: {shown(each)} is not a number of bits")
     if bits % element_bits:
         raise LayoutError(
             f"{construct}: no whole number of elements; give a multiple of their bits"

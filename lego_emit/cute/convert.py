@@ -37,7 +37,9 @@ def to_cute(layout: Any) -> Strided:
         return layout
     construct = f"to_cute({shown(layout)})"
     if not isinstance(layout, Block):
-        raise LayoutError(f"{construct}: it is no layout; give a GroupBy, TileBy or another block")
+        raise LayoutError(
+            f"{construct}: it is not a layout; give a GroupBy, TileBy or another block"
+        )
     if layout.masks:
         raise LayoutError(
             f"{construct}: it gives -1 where it masks, which no strides do; give a layout that masks "
@@ -162,7 +164,7 @@ def from_cute(a: Any) -> Layout:
     a = as_layout(a, "from_cute(..)")
     if a.order is None or a.falling:
         raise LayoutError(
-            f"from_cute({a}): it is no bijection onto 0..size - 1 without negative strides, which a RegP is; OrderBy takes a "
+            f"from_cute({a}): it is not a bijection onto 0..size - 1 without negative strides, which a RegP is; OrderBy takes a "
             "Strided itself as the step next to the memory: GroupBy(dims).OrderBy(a)"
         )
     sizes: list[Any] = []

@@ -247,6 +247,6 @@ def _recognised(smem: Block, width: int, construct: str) -> Strided | Swizzled:
         except LayoutError:
             continue
     raise LayoutError(
-        f"{construct}: {shown(smem)} is no swizzle of 32, 64 or 128 bytes over strides, so that no "
+        f"{construct}: {shown(smem)} is not a swizzle of 32, 64 or 128 bytes over strides, so that no "
         "descriptor says it"
     )

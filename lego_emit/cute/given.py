@@ -25,7 +25,7 @@ def as_layout(given: Any, construct: str) -> Strided:
     found = None if given is None or isinstance(given, Block) else layout(given)
     if not isinstance(found, Strided):
         raise LayoutError(
-            f"{construct}: {shown(given)} is no layout of a shape and strides; give a Strided, a "
+            f"{construct}: {shown(given)} is not a layout of a shape and strides; give a Strided, a "
             'text such as "(4,2):(2,1)", or a shape; to_cute() makes one of another block'
         )
     return found

@@ -52,7 +52,7 @@ def make_ordered_layout(shape: Any, order: Any) -> Strided:
         raise LayoutError(f"{construct}: shape and order are not nested alike")
     orders, sizes = flat(order), flat(shape)
     if not all(map(is_integer, orders)):
-        raise LayoutError(f"{construct}: an order is no integer")
+        raise LayoutError(f"{construct}: an order is not an integer")
     strides: list[Any] = [0] * len(sizes)
     running: Any = 1
     for k in sorted(range(len(sizes)), key=lambda k: orders[k]):

@@ -301,7 +301,7 @@ def complement(a: Any, cotarget: Any = 1) -> Strided:
         if not decided(at_most(current, d), f"complement({a})", f"{current!r} <= {d!r}"):
             raise LayoutError(
                 f"complement({a}, {shown(cotarget)}): the stride {d!r} stands below {current!r}, so "
-                "positions come twice and there is no complement; filter() it, or mend the strides"
+                "positions come twice and there is no complement; filter() it, or correct the strides"
             )
         found.append((quotient(d, current), current))
         current = times(d, n)

@@ -137,7 +137,7 @@ def make_layout_tv(thr_layout: Any, val_layout: Any) -> tuple[tuple[Any, ...], S
     for what, each in (("thr_layout", threads), ("val_layout", vals)):
         if not each.has_inverse:
             raise LayoutError(
-                f"{construct}: {what} is no bijection onto 0..size - 1; give each index one place"
+                f"{construct}: {what} is not a bijection onto 0..size - 1; give each index one place"
             )
     tile = raked_product(threads, vals)
     shape = Strided((threads.size, vals.size), (1, threads.size))
@@ -364,7 +364,7 @@ _MODES = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}  # of (M, N, K)
 
 def _modes_of(operand: Any) -> tuple[int, int]:
     if not isinstance(operand, str) or operand not in _MODES:
-        raise LayoutError(f'TiledMMA: {shown(operand)} is no operand; write "a", "b" or "c"')
+        raise LayoutError(f'TiledMMA: {shown(operand)} is not an operand; write "a", "b" or "c"')
     return _MODES[operand]
 
 

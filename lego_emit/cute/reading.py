@@ -94,7 +94,7 @@ def _outside(source: str, mark: str) -> int | None:
 def _swizzle(source: str, construct: str) -> Swizzle:
     inner = source.replace("Sw<", "S<").replace("Swizzle<", "S<")
     if not (inner.startswith("S<") and inner.endswith(">")) or inner.count(",") != 2:
-        raise LayoutError(f"{construct}: {source!r} is no swizzle; write S<3,4,3>")
+        raise LayoutError(f"{construct}: {source!r} is not a swizzle; write S<3,4,3>")
     b, m, s = (_tree(part, construct) for part in inner[2:-1].split(","))
     return Swizzle(b, m, s)
 
@@ -150,4 +150,4 @@ def _value(tree: ast.expr, construct: str) -> Any:
             if isinstance(op, ast.FloorDiv | ast.Mod) and is_integer(other) and other == 0:
                 raise LayoutError(f"{construct}: it divides by 0; give another divisor")
             return _OPERATIONS[type(op)](one, other)
-    raise LayoutError(f"{construct}: {shown(ast.unparse(tree))} is no size or stride")
+    raise LayoutError(f"{construct}: {shown(ast.unparse(tree))} is not a size or stride")

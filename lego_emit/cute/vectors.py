@@ -79,7 +79,7 @@ def upcast(a: Any, n: int) -> Any:
 
     if not does_divide(n, a.offset, construct):
         raise LayoutError(
-            f"{construct}: the offset {a.offset!r} is no multiple of {n}; start at one that is"
+            f"{construct}: the offset {a.offset!r} is not a multiple of {n}; start at one that is"
         )
     return _leafwise(a, leaf, quotient(a.offset, n))
 

@@ -64,7 +64,7 @@ def tag(text: str) -> Entry:
                 f"{construct}: a block of {name}, which is no capital before; write "
                 f"{outer.replace(name, name.upper())}"
                 if name in outer
-                else f"{construct}: a block of {name}, which is no dimension"
+                else f"{construct}: a block of {name}, which is not a dimension"
             )
     if plain := [x for x in outer if x.isupper() and x.lower() not in [n for _, n in blocks]]:
         raise LayoutError(f"{construct}: {plain[0]} is a capital and has no block")

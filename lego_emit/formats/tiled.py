@@ -76,6 +76,6 @@ def count(n: Any, block: int, whole: str) -> Any:
         return n
     if isinstance(n, int) and n % block:
         raise LayoutError(
-            f"{whole}: {shown(n)} is no multiple of {block}; pad it to {over(n, block) * block}"
+            f"{whole}: {shown(n)} is not a multiple of {block}; pad it to {over(n, block) * block}"
         )
     return n // block

@@ -37,7 +37,7 @@ class Cost:
         for op, price in prices.items():
             if op not in OPERATIONS:
                 raise TargetError(
-                    f"Cost {self.name!r} prices {shown(op)}, which is no operation."
+                    f"Cost {self.name!r} prices {shown(op)}, which is not an operation."
                     f"{nearest(shown(op), OPERATIONS)}"
                 )
             if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:

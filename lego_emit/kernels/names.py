@@ -84,7 +84,7 @@ class Names(Kernel):
             )
         if not name.isidentifier() or name in self.printer.reserved:
             raise TemplateError(
-                f"{shown(name)} is no name in {self.printer.title}; write identifiers, as in "
+                f"{shown(name)} is not a name in {self.printer.title}; write identifiers, as in "
                 "pm, pn: int32, i"
             )
         if name in self.types and name not in self.sizes:
@@ -160,7 +160,7 @@ class Names(Kernel):
         self._check_scope(name, user)
         if name not in self.types:
             raise TemplateError(
-                f"{user}: {name} is no declared name.{nearest(name, list(self.types))}"
+                f"{user}: {name} is not a declared name.{nearest(name, list(self.types))}"
             )
 
     def _check_scope(self, name: str, user: str, meant: Name | None = None) -> None:
@@ -198,11 +198,11 @@ class Names(Kernel):
             return Value(self, lambda: Expr.of(given), repr(given), names=Expr.of(given).symbols())
         if (name := getattr(given, "_undefined_name", None)) is not None:
             raise TemplateError(
-                f"{name} is no declared name and nothing that was given."
+                f"{name} is not a declared name, and nothing of that name was given."
                 f"{nearest(name, [*self.types])}"
             )
         raise TemplateError(
-            f"{shown(given)} is no index: give a declared name, an integer, an expression of them, "
+            f"{shown(given)} is not an index: give a declared name, an integer, an expression of them, "
             "or text of the kernel's language"
         )
 

@@ -66,7 +66,7 @@ def render(
     number of indices, an index out of range, and what Jinja refuses.
     """
     if not isinstance(text, str | Path):
-        raise TemplateError(f"{shown(text)} is no template; give its text, or the Path of one")
+        raise TemplateError(f"{shown(text)} is not a template; give its text, or the Path of one")
     if isinstance(names, str):
         names = names.replace(",", " ").split()
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
@@ -208,4 +208,4 @@ def _undefined(error: jinja2.UndefinedError) -> str:
     match = re.fullmatch(r"'(\w+)' is undefined", message)
     if match is None:
         return message
-    return f"{match[1]} is no declared name and nothing that was given"
+    return f"{match[1]} is not a declared name, and nothing of that name was given"

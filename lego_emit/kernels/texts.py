@@ -46,7 +46,7 @@ def fault(text: str, comments: Sequence[str]) -> str:
     comments: what begins one in its language."""
     bare = outside = QUOTED.sub("0", text)
     if not bare.strip() or START in text or not _balanced(bare):
-        return "is no expression"
+        return "is not an expression"
     if marks := [mark for mark in comments if mark in bare]:
         return f"has a comment, {marks[0]}"
     while (less := INNER.sub("", outside)) != outside:

@@ -237,5 +237,5 @@ def values_of(found: Any) -> Iterator[Value]:
     """The values of one, or of a tuple."""
     for one in found if isinstance(found, list | tuple) else (found,):
         if not isinstance(one, Value):
-            raise TemplateError(f"{shown(one)} is no index expression")
+            raise TemplateError(f"{shown(one)} is not an index expression")
         yield one

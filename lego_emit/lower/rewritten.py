@@ -138,7 +138,7 @@ def _values(problem: Problem, pair: Pair) -> list[Expr]:
     for symbol in symbols_of(expressions_of(pair)):
         if symbol.name not in names:
             raise TraceError(
-                f"rewrite names {symbol}, which is no parameter of {problem.name}; parameters: "
+                f"rewrite names {symbol}, which is not a parameter of {problem.name}; parameters: "
                 f"{', '.join(problem.params)}.{nearest(symbol.name, names)}"
             )
     reader = Reader(known)

@@ -106,7 +106,7 @@ def _axis(layout: Linear, axis: Any, construct: str) -> tuple[str, list[int]]:
         axis = names[axis]
     if axis not in names:
         raise LayoutError(
-            f"{construct}: {shown(axis)} is no coordinate; there are {', '.join(names)}."
+            f"{construct}: {shown(axis)} is not a coordinate; there are {', '.join(names)}."
             f"{nearest(str(axis), names)}"
         )
     k = names.index(axis)

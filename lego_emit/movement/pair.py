@@ -68,7 +68,7 @@ def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:
     for layout in (A, B):
         if not isinstance(layout, Linear):
             raise LayoutError(
-                f"{construct}: {shown(layout)} is no Linear; Linear.of makes one of a layout or of "
+                f"{construct}: {shown(layout)} is not a Linear; Linear.of makes one of a layout or of "
                 "a function of register, lane and warp"
             )
     if A.out_dims != B.out_dims:

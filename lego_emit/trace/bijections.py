@@ -134,11 +134,11 @@ def _check_table(
             raise LayoutError(f"{block!r} is undefined at {list(index)}{where}") from None
         if not 0 <= flat < total:
             raise LayoutError(
-                f"{block!r} is no bijection{where}: apply{index} is {shown(flat)}, outside 0..{total - 1}"
+                f"{block!r} is not a bijection{where}: apply{index} is {shown(flat)}, outside 0..{total - 1}"
             )
         if seen.setdefault(flat, index) != index:
             raise LayoutError(
-                f"{block!r} is no bijection{where}: {seen[flat]} and {index} both go to {flat}"
+                f"{block!r} is not a bijection{where}: {seen[flat]} and {index} both go to {flat}"
             )
         if tuple(again) != index:
             raise LayoutError(

@@ -23,7 +23,7 @@ LINES = 2**16  # that one call may run through; a loop without end is no map
 
 def called_everywhere(fn: Callable[..., Any], error: TraceError) -> Callable[[Trace], Any]:
     """What follows fn by its values. It raises the error that was raised when fn was followed where a
-    parameter's range is no power of two from 0 on, where there are too many, or where fn is not
+    parameter's range is not a power of two from 0 on, where there are too many, or where fn is not
     affine."""
     made: dict[tuple[tuple[str, int], ...], Any] = {}
 

@@ -76,20 +76,20 @@ def check_known(
         for e in condition.exprs():
             for name in sorted(e.symbols() - names):
                 raise AssumptionError(
-                    f"the assumption {source!r} names {name}, which is no parameter; parameters: "
+                    f"the assumption {source!r} names {name}, which is not a parameter; parameters: "
                     f"{listed}.{nearest(name, names)}"
                 )
     for given in ranges:
         for name in (given.name, *sorted(s for e in given.bounds for s in e.symbols())):
             if name not in names:
                 raise AssumptionError(
-                    f"the range of {given.name} names {name}, which is no parameter; parameters: "
+                    f"the range of {given.name} names {name}, which is not a parameter; parameters: "
                     f"{listed}.{nearest(name, names)}"
                 )
     known = {n for t in traces for n in (*t.signature, *t.free, *t.axes)}
     for name in sorted(fixed.keys() - known):
         raise TraceError(
-            f"sizes fixes {name}, which is no parameter; parameters: {listed}."
+            f"sizes fixes {name}, which is not a parameter; parameters: {listed}."
             f"{nearest(name, params)}"
         )
 

@@ -111,7 +111,7 @@ def _functions(subject: Any) -> dict[str, Pair]:
         found = {}
         for name, value in subject.items():
             if not isinstance(name, str) or not name.isidentifier():
-                raise TraceError(f"{shown(name)} is no name for a function")
+                raise TraceError(f"{shown(name)} is not a name for a function")
             if not is_pair(value):
                 raise TraceError(
                     f"{name} is {in_short(value)}, beside functions: give all of them as "
@@ -207,7 +207,7 @@ class _Function:
         for a in assume:
             for n in sorted(_names_of(a) - {*self.params}):
                 raise AssumptionError(
-                    f"the assumption {source_of(a)!r} names {n}, which is no parameter; parameters: "
+                    f"the assumption {source_of(a)!r} names {n}, which is not a parameter; parameters: "
                     f"{', '.join(self.params)}.{nearest(n, self.params)}"
                 )
         facts = problem.facts.copy()
@@ -300,7 +300,7 @@ def _all_known(
     ]
     for name, text in said:
         if name not in names:
-            raise AssumptionError(f"{text}, which is no parameter.{nearest(name, names)}")
+            raise AssumptionError(f"{text}, which is not a parameter.{nearest(name, names)}")
     for a in assume:
         if not any(_names_of(a) <= {*f.params} for f in functions):
             raise AssumptionError(

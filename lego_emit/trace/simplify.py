@@ -33,7 +33,7 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
     for name in found.unmet:
         params = [n for n in found.trace.params() if n not in found.unmet]
         raise AssumptionError(
-            f"ranges has {name}, which is no parameter; parameters: "
+            f"ranges has {name}, which is not a parameter; parameters: "
             f"{', '.join(params) or 'none'}.{nearest(name, params)}"
         )
     facts = found.trace.facts

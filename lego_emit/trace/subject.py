@@ -146,7 +146,7 @@ def several(subject: Any) -> dict[str, Any]:
         if not isinstance(part, Block) and not callable(part):
             raise _no_subject(subject, name if isinstance(subject, Mapping) else at, part)
         if not isinstance(name, str) or not name.isidentifier():
-            raise TraceError(f"{shown(name)} is no name for a function")
+            raise TraceError(f"{shown(name)} is not a name for a function")
         if name in found:
             raise TraceError(
                 f"two of what generate() was given are called {name}; name them in a dict, "
@@ -454,7 +454,7 @@ def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
         named = list(result.items())
         for k, _ in named:
             if not isinstance(k, str) or not k.isidentifier():
-                raise TraceError(f"{unit} returns {shown(k)}, which is no name for a result")
+                raise TraceError(f"{unit} returns {shown(k)}, which is not a name for a result")
     elif isinstance(result, (tuple, list)):
         named = (
             [(f"out{k}", v) for k, v in enumerate(result)]
