@@ -184,7 +184,7 @@ def _in_each(
 
 def _index_types(given: Any) -> list[str]:
     """The index types that are asked for, each once."""
-    names = as_list(given)
+    names = as_list(given) if isinstance(given, (str, list, tuple)) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise TargetError(
             f"no index type {shown(given)}; give auto, a type such as int32, or a list"

@@ -652,7 +652,9 @@ def test_an_unknown_target(target, words):
         ("INT", ["'INT'"]),
         (None, ["None"]),
         (32, ["32"]),
-        (["int32"], ["['int32']"]),
+        ([], ["[]"]),
+        (["int32", "int16"], ["'int16'"]),
+        ({"int32": 1}, ["{'int32': 1}"]),
         (np.array([1, 2]), ["array([1, 2])"]),
         ([10**5000], ["[about 10**5000]"]),
     ],
@@ -681,7 +683,8 @@ def test_things_that_are_none_of_what_is_wanted(thing):
     """Whatever it is, the message is ours and shows it, if it can be shown."""
     as_shown = shown(thing)
     refused_by_generate(TargetError, as_shown, fn=tile, target=thing)
-    refused_by_generate(TargetError, as_shown, fn=tile, index_type=thing)
+    words = shown("x") if thing == ["x"] else as_shown  # a list is of several types
+    refused_by_generate(TargetError, words, fn=tile, index_type=thing)
     refused_by_generate(TargetError, as_shown, fn=tile, base=thing)
     refused_by_generate(TargetError, as_shown, fn=tile, cost=thing)
     refused_by_generate(TraceError, as_shown, fn=tile, name=thing)

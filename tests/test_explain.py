@@ -23,6 +23,7 @@ from lego_emit import (
 )
 from lego_emit.arith.evaluate import evaluate, holds
 from lego_emit.arith.sympy_nodes import FloorDiv, FloorMod, IntAdd, IntMul
+from lego_emit.check.explain import naive_operations
 from lego_emit.check.steps import steps
 from lego_emit.cli import main
 from lego_emit.emitted import emit_program
@@ -360,3 +361,11 @@ def test_a_form_that_is_taken_as_it_was_written():
 
 def row_major(M, N, i, j):
     return GroupBy([M, N])[i, j]
+
+
+def test_the_operations_of_the_formulas_as_the_paper_writes_them():
+    tiles = TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))
+    unit = generate({"tiles": tiles, "twice": lambda i: 2 * i}, "cuda")
+    assert naive_operations(unit) == {"tiles_apply": 22, "tiles_inv": 22}
+    for name, count in naive_operations(unit).items():
+        assert f"\n    {count} operations\n" in unit.explain(name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,7 @@ FORMS = 8  # that are shown
 RULES = "Rules"
 LONG = 200  # characters of one side of a step, beyond which its parts are named
 PART = 24  # characters of a part that is
+NO_FORMULA = (LegoError, TypeError, ValueError, AttributeError)  # of a GenP that branches
 
 
 class Explanation(str):
@@ -67,6 +69,20 @@ def explain(unit: Unit, name: str | None = None) -> Explanation:
             lines.append(f"  {law.says}")
             lines.append(f"    {law.equation}")
     return Explanation("\n".join(lines).rstrip() + "\n")
+
+
+def naive_operations(unit: Unit) -> dict[str, int]:
+    """For each function the operations of the formulas that the paper's figures give for what it
+    applies, equal ones once; a function without such formulas is left out."""
+    counts: dict[str, int] = {}
+    for found in told(unit):
+        applied = _applied(found)
+        names = [n for n, _ in found.function.outputs]
+        if not applied or any(a.block.results is not None for a in applied):
+            continue
+        with suppress(*NO_FORMULA):
+            counts[found.function.name] = sum(nest(a, found.reader, names)[1] for a in applied)
+    return counts
 
 
 def _applied(found: Told) -> list[Application]:
@@ -142,7 +158,7 @@ def _naive(found: Told) -> list[str]:
         lines += [f"  by {figures} alone"]
         try:
             formula, count = nest(a, found.reader, [n for n, _ in found.function.outputs])
-        except (LegoError, TypeError, ValueError, AttributeError):
+        except NO_FORMULA:
             lines += ["    (its GenP branches on an index: no single formula)", ""]
             continue
         shown = formula

@@ -30,9 +30,7 @@ from .root import (
 @main.command()
 @source_argument("source", "NAME")
 @sizes_option()
-@numbers_by_name(
-    "--domain", help="How far an index of a function runs whose range it does not state."
-)
+@numbers_by_name("--domain", help="How far indices run whose range is not known, as x=8.")
 @click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
 @click.option("--order", is_flag=True, help="Arrows along the path through memory.")
 @click.option("--walk", is_flag=True, help="A frame that goes along it, in .svg and .html.")

@@ -1,0 +1,253 @@
+"""What the page's worker calls: a request and its answer are JSON texts.
+
+A request is {"do": the name of a function below, and its arguments}. An answer is what the function
+gives, or {"needs": the name of an archive without which there is none}, or {"error": {"kind",
+"message", "line", "column", "end_line", "end_column"}}: lines count from 1, columns from 0, and they
+are missing where no place is known.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import json
+import traceback
+from contextlib import ExitStack, redirect_stdout, suppress
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import lego_emit
+from lego_emit import LegoError, generate
+from lego_emit.algebra.block import Block
+from lego_emit.check.explain import naive_operations
+from lego_emit.emit import registry
+from lego_emit.errors import LayoutError, LoadError, VerifyError
+from lego_emit.project.loading import subject, subjects, telling, user_file
+from lego_emit.show.cells import NONE, Sheet
+from lego_emit.show.holders import is_named, values
+from lego_emit.show.pictures import MOST, svg
+from lego_emit.show.sheet import COLOURS, kept, sheet
+
+FILE = Path("layouts.py")  # what the text is called
+OPTIONS = ("assume", "index_type", "view")  # what it may say to generate(), as golden cases do
+ARCHIVES = ("z3",)  # packages that can be had
+
+opened = ExitStack()  # the text that was run last, and what it has defined
+defined: dict[str, Any] = {}
+places: dict[str, tuple[int, int]] = {}  # the lines of its definitions
+
+
+def answer(request: str) -> str:
+    """The answer to a request, both as JSON."""
+    given = json.loads(request)
+    printed, warned = io.StringIO(), []
+    try:
+        with redirect_stdout(printed), telling(warned.append):
+            found = ACTIONS[given.pop("do")](**given)
+    except (Exception, SystemExit) as error:
+        missing = _missing(error)
+        if missing in ARCHIVES:
+            return json.dumps({"needs": missing})
+        found = {"error": _told(error, given.get("name"), missing)}
+    return json.dumps({**found, "printed": printed.getvalue(), "warnings": warned})
+
+
+def start() -> dict[str, Any]:
+    """The languages that there are, and the names that a text may import, each with a line on it."""
+    found = {n: getattr(vars(lego_emit).get(n), "__doc__", None) or "" for n in lego_emit.__all__}
+    return {
+        "targets": {n: registry.printer(n).title for n in registry.own_targets()},
+        "names": {name: doc.partition("\n\n")[0] for name, doc in found.items()},
+    }
+
+
+def run(text: str) -> dict[str, Any]:
+    """Run the text: what it defines that can be emitted, and the numbers that sliders move."""
+    opened.close()
+    defined.clear()
+    tree = ast.parse(text, str(FILE))
+    places.clear()
+    places.update(_places(tree))
+    FILE.write_text(text, encoding="utf-8")
+    defined.update(opened.enter_context(user_file(FILE)))
+    names = subjects(defined)
+    if not names:
+        raise LegoError("the text defines no layout and no function")
+    return {
+        "subjects": {n: {"symbolic": not isinstance(defined[n], Block)} for n in names},
+        "numbers": _numbers(tree),
+    }
+
+
+def code(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
+    """The emitted text, and each function's operations beside those of the nest of divisions.
+    numbers: put the sizes' numbers into the text."""
+    unit = _unit(name, target, numbers)
+    naive = naive_operations(unit)
+    return {
+        "files": {str(path): text for path, text in _files(unit).items()},
+        "functions": [
+            {"name": f.name, "operations": f.op_count, "naive": naive.get(f.name)}
+            for f in unit.functions
+        ],
+    }
+
+
+def explain(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
+    """The steps that led to the emitted text."""
+    return {"text": _unit(name, target, numbers).explain()}
+
+
+def picture(
+    name: str, colour: str = "", order: bool = False, walk: bool = False, inverse: bool = False
+) -> dict[str, Any]:
+    """The drawing; for each of its cells in order [the flat logical index, the position]; what can
+    be coloured by; and what the drawing lacks. A colour that is not to be had is the usual one."""
+    layout = _layout(name)
+    colours = _colours(layout)
+    page = _page(name, layout, inverse, colour if colour in colours else None)
+    note = ""
+    if order or walk:
+        try:
+            _ = page.path
+        except LayoutError:
+            order = walk = False
+            note = "no order: it is no path through a memory"
+    drawn = ([k for k in kept(n, MOST) if k is not None] for n in page.shape)
+    cells = [page.cell(row, column) for row, column in product(*drawn)]
+    return {
+        "svg": svg(page, order, walk),
+        "cells": [[c.logical, c.position] for c in cells if c.position != NONE],
+        "colours": colours,
+        "note": note,
+    }
+
+
+ACTIONS = {f.__name__: f for f in (start, run, code, picture, explain)}
+
+
+def _unit(name: str, target: str, numbers: bool) -> Any:
+    options = {key: defined[key] for key in OPTIONS if key in defined}
+    if options.get("view") and not registry.printer(target).has_views:
+        del options["view"]
+    sizes = {**defined.get("fixed", {}), **(defined.get("sizes", {}) if numbers else {})}
+    return generate(subject(defined, name, FILE), target, name=name, sizes=sizes or None, **options)
+
+
+def _files(unit: Any) -> dict[Path, str]:
+    return unit.files(Path(unit.program.name + unit.printer.extension))
+
+
+def _layout(name: str) -> Block | None:
+    """A definition as a layout of numbers; None where it is a function of indices."""
+    found = defined[name]
+    if not isinstance(found, Block):
+        sizes = defined.get("sizes", {})
+        wanted = inspect.signature(found).parameters
+        if not set(wanted) <= set(sizes):
+            return None
+        with suppress(NameError):  # an index that is a parameter by its use
+            found = found(**{n: sizes[n] for n in wanted})
+    return found if isinstance(found, Block) else None
+
+
+def _page(name: str, layout: Block | None, inverse: bool, colour: str | None) -> Sheet:
+    """The cells of a layout, or of the results of a function of indices."""
+    if layout is not None:
+        return sheet(layout, inverse=inverse, colour=colour)
+    if inverse:
+        raise LegoError(f"{name} is no layout: there is no memory to show")
+    function = _unit(name, "python", False).functions[0]
+    try:
+        return values(function, defined.get("sizes", {}), defined.get("domain", {}), colour)
+    except VerifyError:
+        raise LegoError(
+            f"a picture of {name} takes numbers for its sizes, sizes = {{..}}, and where their ranges "
+            "are not known for its indices, domain = {..}"
+        ) from None
+
+
+def _colours(layout: Block | None) -> list[str]:
+    """What the cells of a layout's picture, or of a function's, can be coloured by, the usual one
+    first."""
+    if layout is None:
+        return ["position", "bank"]
+    if not is_named(layout):
+        return list(COLOURS)
+    names = [*(layout.coordinates or ()), "bank", "position"]
+    usual = next((n for n in ("lane", "thread", "warp") if n in names), None)
+    usual = usual or ("bank" if len(layout.results or ()) < 2 else names[0])
+    return sorted(names, key=lambda name: name != usual)
+
+
+def _places(tree: ast.Module) -> dict[str, tuple[int, int]]:
+    """The first and last line of what the text defines."""
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found[node.name] = node.lineno, node.lineno
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for name in ast.walk(node):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    found[name.id] = node.lineno, node.end_lineno
+    return found
+
+
+def _numbers(tree: ast.Module) -> list[dict[str, Any]]:
+    """The integers that the text gives names to: `M = 6`, `M, N = 6, 8`, and those of `sizes`."""
+    found = []
+
+    def take(name: Any, value: ast.expr) -> None:
+        if isinstance(name, str) and isinstance(value, ast.Constant) and type(value.value) is int:
+            place = {"line": value.lineno, "column": value.col_offset, "end": value.end_col_offset}
+            found.append({"name": name, "value": value.value, **place})
+
+    for node in tree.body:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for name, part in zip(target.elts, value.elts, strict=False):
+                take(getattr(name, "id", None), part)
+        elif isinstance(value, ast.Dict) and getattr(target, "id", None) in ("sizes", "fixed"):
+            for key, part in zip(value.keys, value.values, strict=True):
+                take(getattr(key, "value", None), part)
+        else:
+            take(getattr(target, "id", None), value)
+    return found
+
+
+def _missing(error: Any) -> str | None:
+    """The package for lack of which an error was raised."""
+    while error is not None and not (isinstance(error, ModuleNotFoundError) and error.name):
+        error = error.__cause__
+    return error.name if error else None
+
+
+def _told(error: BaseException, name: str | None, missing: str | None) -> dict[str, Any]:
+    """An error with its place in the text."""
+    cause = error.__cause__ if isinstance(error, LoadError) and error.__cause__ else error
+    if isinstance(cause, SyntaxError) and cause.lineno:
+        start, end = cause.offset or 1, cause.end_offset or 0
+        place = {
+            "line": cause.lineno,
+            "column": start - 1,
+            "end_line": cause.end_lineno or cause.lineno,
+            "end_column": max(end - 1, start),
+        }
+        return {"kind": type(cause).__name__, "message": cause.msg, **place}
+    kind, text = type(cause).__name__, str(cause)
+    if not isinstance(cause, LegoError):
+        text = f"{kind}: {text}" if text else kind
+    found: dict[str, Any] = {"kind": kind, "message": text}
+    if missing:
+        found["message"] = f"{missing} is not in this page; in a Python of your own it works"
+    for frame in traceback.extract_tb(cause.__traceback__):
+        if frame.filename == str(FILE) and frame.lineno:
+            found |= {"line": frame.lineno, "end_line": frame.end_lineno or frame.lineno}
+            found |= {"column": frame.colno or 0, "end_column": frame.end_colno}
+    if "line" not in found and name in places:
+        found["line"], found["end_line"] = places[name]
+    return found

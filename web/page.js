@@ -1,0 +1,270 @@
+// The page: what is typed runs in the worker; what comes of it is shown.
+import { builder } from "./builder.js";
+import { complete, mark, reader, write, writer } from "./editor.js";
+import { packed, unpacked } from "./link.js";
+import { Pictures } from "./pictures.js";
+import { Python, Stopped } from "./python.js";
+import { Sliders } from "./sliders.js";
+
+const PAUSE = 40; // milliseconds after the last key, before the text is run
+const $ = (id) => document.getElementById(id);
+// text: the layout's; subject, beside: what of it is shown; target: the open tab; numbers: whether
+// the sizes' numbers are put into the code. The rest is of the pictures.
+const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", colour: "", memory: false, order: false, walk: false, numbers: false };
+const state = { ...DEFAULTS };
+let targets = {};
+let files = {}; // of the code that is shown, by their names
+let newest = 0; // the number of the last update; older ones are given up
+
+const python = new Python(FILES, working);
+const editor = writer($("editor"), ({ changes, state: { doc } }) => {
+  sliders.follow(changes);
+  state.text = doc.toString();
+  document.body.dataset.state = "waiting";
+  clearTimeout(typed);
+  typed = setTimeout(update, PAUSE);
+});
+const code = reader($("code"));
+const pictures = new Pictures($("pictures"), $("cell"));
+const sliders = new Sliders($("sliders"), editor);
+let typed;
+
+/** Run the text, and show all that comes of it. */
+async function update() {
+  const number = ++newest;
+  document.body.dataset.state = "waiting";
+  const ask = async (request) => {
+    const answer = await python.ask(request, () => number === newest);
+    if (number !== newest) throw new Stale();
+    if (answer.error) throw new Refused(answer.error);
+    return answer;
+  };
+  const started = performance.now();
+  try {
+    const { subjects, numbers, ...said } = await ask({ do: "run", text: state.text });
+    choices(subjects);
+    sliders.update(numbers);
+    const emitted = await ask({ do: "code", name: state.subject, target: state.target, numbers: state.numbers });
+    showCode(emitted);
+    await draw(ask);
+    mark(editor, null);
+    message(said, emitted);
+    stale(false);
+    if ($("explanation").open) await explain(ask);
+    document.body.dataset.milliseconds = Math.round(performance.now() - started);
+    remember();
+  } catch (error) {
+    if (error instanceof Stale) return;
+    if (error instanceof Refused) mark(editor, error.told);
+    else if (!(error instanceof Stopped)) throw error;
+    stale(true);
+    message({ error: error.told ?? { kind: "Stopped", message: error.message } });
+  } finally {
+    if (number === newest) document.body.dataset.state = "shown";
+  }
+}
+
+class Stale extends Error {}
+
+class Refused extends Error {
+  constructor(told) {
+    super(told.message);
+    this.told = told;
+  }
+}
+
+/** What the worker does: "starting", "busy", "idle", "failed". */
+function working(what) {
+  document.body.dataset.working = what;
+  if (what === "failed") message({ error: { kind: "Failed", message: "Python does not start here; a newer browser may help." } });
+}
+
+function stale(is) {
+  for (const part of ["look", "take"]) document.querySelector(`.${part}`).classList.toggle("stale", is);
+}
+
+/** Errors, warnings and what was printed. */
+function message({ error, warnings = [], printed = "" }, { warnings: more = [] } = {}) {
+  const line = (kind, text) => {
+    const made = document.createElement("p");
+    made.className = kind;
+    made.textContent = text;
+    return made;
+  };
+  const place = error?.line ? `Line ${error.line}: ` : "";
+  $("message").replaceChildren(
+    ...(error ? [line("error", `${place}${error.message}`)] : []),
+    ...[...new Set([...warnings, ...more])].map((text) => line("warning", text)),
+    ...(printed ? [line("printed", printed)] : []),
+  );
+}
+
+// -- what is chosen ------------------------------------------------------------------------------
+
+function options(select, values, chosen) {
+  select.replaceChildren(...values.map(([value, text]) => new Option(text, value, false, value === chosen)));
+}
+
+/** What can be shown of the text: the last definition where the one that was shown is gone. */
+function choices(subjects) {
+  const names = Object.keys(subjects);
+  if (!names.includes(state.subject)) state.subject = names.at(-1);
+  const others = names.filter((name) => name !== state.subject);
+  if (!others.includes(state.beside)) state.beside = "";
+  options($("subject"), names.map((name) => [name, name]), state.subject);
+  options($("beside"), [["", "nothing"], ...others.map((name) => [name, name])], state.beside);
+  $("beside-label").hidden = !others.length;
+  $("numbers-label").hidden = !subjects[state.subject].symbolic;
+}
+
+/** The pictures of what is chosen; what has none says why. */
+async function draw(ask) {
+  const drawn = [];
+  const { colour, order, walk } = state;
+  for (const name of [state.subject, state.beside].filter(Boolean)) {
+    for (const inverse of state.memory ? [false, true] : [false]) {
+      const title = state.beside ? name : "";
+      try {
+        drawn.push({ title, ...(await ask({ do: "picture", name, colour, order, walk, inverse })) });
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        drawn.push({ title, note: error.message });
+      }
+    }
+  }
+  const [{ colours }] = drawn;
+  if (colours) options($("colour"), colours.map((one) => [one, one]), colour);
+  pictures.show(drawn);
+}
+
+// -- the code ------------------------------------------------------------------------------------
+
+function showCode({ files: found, functions }) {
+  files = found;
+  code.show(Object.values(found)[0], state.target);
+  $("counts").replaceChildren(...functions.map(({ name, operations, naive }) => {
+    const made = document.createElement("span");
+    const count = document.createElement("b");
+    count.textContent = operations;
+    made.append(`${name}: `, count, ` operation${operations === 1 ? "" : "s"}`);
+    if (naive > operations) made.append(`, not ${naive}`);
+    made.title = naive == null ? "" : `The formulas of the layout itself, as the paper writes them, have ${naive}`;
+    return made;
+  }));
+}
+
+function tabs() {
+  $("tabs").replaceChildren(...Object.entries(targets).map(([name, title]) => {
+    const tab = document.createElement("button");
+    Object.assign(tab, { id: `tab-${name}`, textContent: title });
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", "panel");
+    tab.addEventListener("click", () => choose(name));
+    return tab;
+  }));
+  choose(targets[state.target] ? state.target : "cuda", false);
+}
+
+function choose(target, run = true) {
+  state.target = target;
+  for (const tab of $("tabs").children) {
+    const chosen = tab.id === `tab-${target}`;
+    tab.setAttribute("aria-selected", chosen);
+    tab.tabIndex = chosen ? 0 : -1;
+    if (chosen) $("panel").setAttribute("aria-labelledby", tab.id);
+    if (chosen && run) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+  if (run) update();
+}
+
+$("tabs").addEventListener("keydown", (event) => {
+  const all = [...$("tabs").children];
+  const at = all.indexOf(document.activeElement);
+  const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  const tab = all[(next + all.length) % all.length];
+  tab.focus();
+  tab.click();
+});
+
+async function explain(ask) {
+  const { text } = await ask({ do: "explain", name: state.subject, target: state.target, numbers: state.numbers });
+  document.querySelector("#explanation pre").textContent = text;
+}
+
+async function copy(button, text) {
+  const { textContent } = button;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "The browser refuses";
+  }
+  setTimeout(() => { button.textContent = textContent; }, 1200);
+}
+
+function download() {
+  for (const [name, text] of Object.entries(files)) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+}
+
+// -- the state and the address -------------------------------------------------------------------
+
+async function remember() {
+  history.replaceState(null, "", `#${await packed(state)}`);
+}
+
+/** Take over a state: of the address, or of an example. */
+function take(found) {
+  if (!found) return;
+  for (const [key, usual] of Object.entries(DEFAULTS))
+    if (typeof found[key] === typeof usual) state[key] = found[key];
+  for (const box of ["memory", "order", "walk", "numbers"]) $(box).checked = state[box];
+  const { text } = state;
+  write(editor, text);
+  if ($("tabs").children.length) choose(state.target, false);
+}
+
+function example(name) {
+  $("gallery").value = name;
+  const { text, shown } = GALLERY.find((one) => one.name === name);
+  take({ ...DEFAULTS, target: state.target, ...shown, text });
+}
+
+/** Show what the address says: a state, or #example=NAME; whether it says anything. */
+async function follow() {
+  const [, name] = location.hash.split("#example=");
+  if (GALLERY.some((one) => one.name === name)) {
+    example(name);
+    return true;
+  }
+  const found = await unpacked(location.hash.slice(1));
+  take(found);
+  return found !== null;
+}
+
+for (const box of ["memory", "order", "walk", "numbers"])
+  $(box).addEventListener("change", () => { state[box] = $(box).checked; update(); });
+for (const select of ["subject", "beside", "colour"])
+  $(select).addEventListener("change", () => { state[select] = $(select).value; update(); });
+$("gallery").addEventListener("change", () => { example($("gallery").value); });
+$("explanation").addEventListener("toggle", update);
+$("copy").addEventListener("click", () => copy($("copy"), code.text()));
+$("download").addEventListener("click", download);
+$("share").addEventListener("click", async () => { await remember(); await copy($("share"), location.href); });
+$("stop").addEventListener("click", () => python.stop("stopped"));
+addEventListener("hashchange", follow);
+
+options($("gallery"), GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.,:]/)[0]]), "");
+builder($("builder"), $("build"), (text) => take({ ...state, beside: "", text, subject: "" }));
+if (!(await follow())) example(GALLERY[0].name);
+let names;
+({ targets, names } = await python.ready);
+complete(names);
+tabs();
