@@ -136,7 +136,7 @@ def test_a_genp_over_symbols_that_is_no_bijection():
     refused_by_generate(
         LayoutError,
         "GenP([n, n], diagonal, unflatten)",
-        "no bijection",
+        "not a bijection",
         "n=2",
         fn=GroupBy([n, n]).OrderBy(GenP([n, n], diagonal, unflatten)),
     )
@@ -174,7 +174,7 @@ def test_a_genp_over_symbols_is_refused_every_time():
         refused_by_generate(
             LayoutError,
             "GenP([n], doubled, halved)",
-            "no bijection for n=2",
+            "not a bijection for n=2",
             fn=lambda i: GroupBy([n]).OrderBy(GenP([n], doubled, halved))[i],
         )
 
@@ -191,7 +191,7 @@ def test_a_genp_whose_sizes_are_never_small(size, assume, words):
     """A symbol that is one number, a size that is always large, and one that starts at 101."""
     n = size(symbols("n"))
     layout = GroupBy([n]).OrderBy(GenP([n], doubled, halved))
-    refused_by_generate(LayoutError, "no bijection", *words, fn=layout, assume=assume)
+    refused_by_generate(LayoutError, "not a bijection", *words, fn=layout, assume=assume)
 
 
 def test_a_genp_in_a_branch_is_checked_in_every_branch():
@@ -208,8 +208,8 @@ def test_a_genp_in_a_branch_is_checked_in_every_branch():
         layout = GroupBy([n]).OrderBy(GenP([n], apply, inv))
         return layout[i] if n > 4 else layout[i] + 1
 
-    refused_by_generate(LayoutError, "no bijection", fn=chosen)
-    refused_by_generate(LayoutError, "no bijection", fn=chosen, assume=["n > 4"])
+    refused_by_generate(LayoutError, "not a bijection", fn=chosen)
+    refused_by_generate(LayoutError, "not a bijection", fn=chosen, assume=["n > 4"])
 
 
 def test_a_layout_that_was_refused_is_refused_again_in_the_same_function():
@@ -382,9 +382,9 @@ def many_branches(a, b, c, d, e, f, g, h, k):
         (lambda i: [], ["nothing"]),
         (lambda i: {}, ["nothing"]),
         (lambda i: (i, None), ["out1"]),
-        (lambda i: {"a b": i}, ["'a b'", "no name"]),
-        (lambda i: {3: i}, ["3", "no name"]),
-        (lambda i: {10**5000: i}, ["about 10**5000", "no name"]),
+        (lambda i: {"a b": i}, ["'a b'", "not a name"]),
+        (lambda i: {3: i}, ["3", "not a name"]),
+        (lambda i: {10**5000: i}, ["about 10**5000", "not a name"]),
         (lambda i: isqrt(i - i - 1), ["isqrt(-1)", "negative", "line"]),
         (lambda i: ((i, i), i), ["out0"]),
         (lambda i: i**-1, ["**", "exponent"]),
@@ -540,9 +540,9 @@ def tile(M, BM):
         (["BM"], ["dict", "['BM']"]),
         ("BM=2", ["dict", "'BM=2'"]),
         (3, ["dict", "3"]),
-        ({"BN": 4}, ["BN", "no parameter", "M, BM"]),
+        ({"BN": 4}, ["BN", "not a parameter", "M, BM"]),
         ({"BMM": 4}, ["BMM", "Did you mean 'BM'?"]),
-        ({1: 2}, ["1", "no parameter"]),
+        ({1: 2}, ["1", "not a parameter"]),
         ({"BM": 10**5000}, ["BM", "about 10**5000", "no index type"]),
         ({"BM": [10**5000]}, ["BM", "[about 10**5000]", "integer"]),
     ],
@@ -561,8 +561,8 @@ def test_a_size_that_is_not_positive(size):
     [
         ("M <", ["'M <'", "invalid syntax"]),
         ("", ["''"]),
-        ("M", ["'M'", "no relation", "'M % BM == 0'"]),
-        ("M + 1", ["no relation"]),
+        ("M", ["'M'", "not a relation", "'M % BM == 0'"]),
+        ("M + 1", ["not a relation"]),
         ("M is 3", ["cannot read"]),
         ("import os", ["cannot read"]),
         ("__import__('os').getcwd() == 3", ["cannot read"]),
@@ -580,15 +580,15 @@ def test_a_size_that_is_not_positive(size):
         ("M < " + "(" * 300 + "3" + ")" * 300, ["cannot read", "parentheses"]),
         ("M < 3\0", ["cannot read", "null"]),
         ("M < \ud800", ["cannot read"]),
-        ("M < 3 or M > 5", ["no relation"]),
+        ("M < 3 or M > 5", ["not a relation"]),
         ("M != 3", ["only <"]),
-        ("N < 3", ["names N", "no parameter", "M, BM"]),
+        ("N < 3", ["names N", "not a parameter", "M, BM"]),
         ("BMM < 3", ["BMM", "Did you mean 'BM'?"]),
-        (3, ["3", "no assumption"]),
-        (None, ["None", "no assumption"]),
+        (3, ["3", "not an assumption"]),
+        (None, ["None", "not an assumption"]),
         (True, ["True"]),
-        (["M < 3"], ["no assumption"]),
-        (lambda: 1, ["no assumption"]),
+        (["M < 3"], ["not an assumption"]),
+        (lambda: 1, ["not an assumption"]),
         (sympy.sin(sympy.Symbol("M")) < 1, ["sin"]),
         (sympy.Symbol("M"), ["M"]),
         (sympy.Symbol("M") < 10**5000, ["about 10**5000"]),
@@ -600,7 +600,7 @@ def test_an_assumption_that_cannot_be_read(assumption, words):
 
 @pytest.mark.parametrize("assume", [3, None, 1.5])
 def test_assumptions_that_are_no_list(assume):
-    refused_by_generate(AssumptionError, "no assumption", fn=tile, assume=assume)
+    refused_by_generate(AssumptionError, "not an assumption", fn=tile, assume=assume)
 
 
 @pytest.mark.parametrize(

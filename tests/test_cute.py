@@ -366,7 +366,7 @@ def test_documented(found, wanted):
         (lambda: cute.tile_to_shape("(4,4):(4,1)", 8), "2 modes"),
         (lambda: cute.make_ordered_layout((2, 3), (0, (1, 2))), "not nested alike"),
         (lambda: cute.logical_divide("(M,N):(N,1)", (8, 8)), "whether 8 divides M is not known"),
-        (lambda: cute.complement("S<3,4,3> o 0 o 8:1"), "no layout of a shape and strides"),
+        (lambda: cute.complement("S<3,4,3> o 0 o 8:1"), "not a layout of a shape and strides"),
         (lambda: cute.get("(2,3)", 2), "2 modes"),
         (
             lambda: cute.composition("(64,64):(64,1)", cute.Swizzle(3, 3, 3)),

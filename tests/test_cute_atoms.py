@@ -235,7 +235,7 @@ def test_blocks_of_other_families_are_recognised():
         (lambda: cute.ldmatrix(4, True, 32), "up to 16"),
         (lambda: cute.stmatrix(4, False, 24), "up to 32"),
         (lambda: cute.universal_copy(128, 24), "no whole number"),
-        (lambda: cute.universal_copy(0, 16), "no number of bits"),
+        (lambda: cute.universal_copy(0, 16), "not a number of bits"),
         (lambda: cute.CopyAtom("(32,4)", "(16,8)", "(32,4)"), "of 32 threads"),
         (lambda: cute.CopyAtom("(32,4)", "(32,4)", "(32,4):(4,0)"), "each element once"),
         (lambda: cute.make_tiled_copy(cute.ldmatrix(4), (4, 4), (1, 8)), "16 threads are no"),

@@ -124,14 +124,14 @@ def test_to_cute_of_symbols_and_many_indices(a, wanted):
     "make, says",
     [
         (lambda: cute.to_cute(ExpandBy([5], [8], GroupBy([8]))), "masks"),
-        (lambda: cute.to_cute(3), "no layout"),
+        (lambda: cute.to_cute(3), "not a layout"),
         (
             lambda: cute.to_cute(cute.composition(cute.Swizzle(2, 0, 2), (4, 4))),
             "at (1, 1) 4 and 6",
         ),
         (lambda: cute.to_cute(GroupBy([M]).OrderBy(GenP([M], lambda i: M - 1 - i ^ 1))), "proven"),
         (lambda: cute.from_cute("(4,6):(8,1)"), "OrderBy takes a Strided itself"),
-        (lambda: cute.from_cute("4:0"), "no bijection"),
+        (lambda: cute.from_cute("4:0"), "not a bijection"),
         (lambda: Strided.of(3), "no shape and strides"),
         (lambda: Strided.of(np.zeros((2, 0))), "at least 1"),
         (lambda: Strided.of(np.zeros(3, [("a", "i1"), ("b", "i4")])["b"]), "5 bytes"),

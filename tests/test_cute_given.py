@@ -196,7 +196,7 @@ for _ in range(3000):
         (lambda: L("(M,2)")(np.arange(3), 1), "do not mix"),
         (lambda: L("(4,2)").mode(2), "2 modes"),
         (lambda: cute.Swizzle(3, 10**6, 3), "beyond 256"),
-        (lambda: cute.Swizzle(3, 0, 3)(range(4)), "no position"),
+        (lambda: cute.Swizzle(3, 0, 3)(range(4)), "not a position"),
         (lambda: cute.Swizzled(3, L(4)), "give a Swizzle and a Strided"),
         (lambda: cute.Coordinates("x"), "a tuple of Strided"),
         (lambda: cute.TiledCopy(L(4), (2, 2)), "(thread, value)"),
@@ -213,7 +213,7 @@ for _ in range(3000):
         (lambda: cute.local_partition("(8,8)", "(4,4)", -1), "no thread"),
         (lambda: cute.layout_left(DEEP), "32 deep"),
         (lambda: cute.layout_left_padded((4, 2), (1, 2)), "tuple"),
-        (lambda: np.zeros((2, 2)).tolist() @ GroupBy([4]), "no layout"),
+        (lambda: np.zeros((2, 2)).tolist() @ GroupBy([4]), "not a layout"),
         (lambda: same_map(L(4), 10**5000), "about 10**5000"),
     ],
 )

@@ -32,7 +32,9 @@ def line(text, target="cuda", **given):
 )
 def test_what_an_inner_scope_declares_ends_with_it(scope, use):
     text = f"{scope.replace('{}', INNER)}\n"
-    with pytest.raises(TemplateError, match=r"line 2: .*(i was declared again, or|i is no decl)"):
+    with pytest.raises(
+        TemplateError, match=r"line 2: .*(i was declared again, or|i is not a decl)"
+    ):
         line("{% names p %}" + text + use)
     assert line("{% names p %}" + text + "{% names i %}[{{ i // 4 }}]").endswith("[i >> 2]")
     assert line("{% names i, p %}" + text + "[{{ i // 4 }}]").endswith("[i >> 2]"), "no i < 4"

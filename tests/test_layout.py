@@ -301,7 +301,7 @@ REFUSED = {
     ),
     "GenP that leaves its range": (
         lambda: GenP([4], lambda i: i + 1, lambda x: x - 1),
-        "GenP([4], <lambda>, <lambda>): apply(3) gives 4, outside 0..3: not a bijection. Mend it, "
+        "GenP([4], <lambda>, <lambda>): apply(3) gives 4, outside 0..3: not a bijection. Correct it, "
         "or leave inv out if it is meant to leave its range (section III-D)",
     ),
     "GenP with a wrong inv": (

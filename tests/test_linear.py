@@ -346,8 +346,8 @@ def test_a_function_that_is_not_linear():
         (lambda: Linear({"x": [1]}, {"y": 3}), "no power of two"),
         (lambda: Linear({"x": [(1, 2)]}, {"y": 4}), "goes to (1, 2)"),
         (lambda: Linear({}, {"y": 4}), "one for each input"),
-        (lambda: Linear({"x y": [1]}, {"y": 4}), "no name"),
-        (lambda: Linear({"x": [1]}, {"y": 2}, {"z": 1}), "no output"),
+        (lambda: Linear({"x y": [1]}, {"y": 4}), "not a name"),
+        (lambda: Linear({"x": [1]}, {"y": 2}, {"z": 1}), "not an output"),
         (lambda: Linear({"x": [1]}, {"y": 2}).invert_and_compose(FIGURE), "names do not match"),
         (lambda: Linear({"x": [1, 1]}, {"y": 2}).invert(), "2 inputs go to each output"),
         (lambda: Linear({"x": [1]}, {"y": 4}).pseudoinvert(), "reaches 2 of 4 outputs"),
@@ -370,7 +370,7 @@ def test_a_function_that_is_not_linear():
         (lambda: Linear.of(lambda x: (x,) * (1 + x % 2), {"x": 4}), "2 results at x=1"),
         (lambda: Linear.of(lambda x, y: x, {"x": 4}), "does not take the 1 inputs"),
         (lambda: Linear.of(3, {"x": 4}), "give a function or a layout"),
-        (lambda: Linear.of(lambda x: x, ["x"]), "no dict of sizes"),
+        (lambda: Linear.of(lambda x: x, ["x"]), "not a dict of sizes"),
         (lambda: Linear({"x": [1]}, 5), "5 is not a list of names"),
         (lambda: Linear({"x": [1]}, {"y": 2}, 1), "give numbers by output"),
         (lambda: Linear.from_matrix([[1, 0.5]], {"x": 4}, {"y": 2}), "0.5 is neither 0 nor 1"),
@@ -386,7 +386,7 @@ def test_a_function_that_is_not_linear():
         (lambda: FIGURE.sublayout(["lane"], []), "at least one input and one output"),
         (lambda: FIGURE.transpose_ins(None), "None is not a list of names"),
         (lambda: FIGURE.reshape_ins(256), "256 is not a dict of sizes"),
-        (lambda: FIGURE.reshape_outs(["x", "y"]), "no dict of sizes"),
+        (lambda: FIGURE.reshape_outs(["x", "y"]), "not a dict of sizes"),
     ],
 )
 def test_bad_input(call, said):

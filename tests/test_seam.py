@@ -229,8 +229,8 @@ REFUSED = {
     "a matrix": (sympy.Matrix([x, y]), "tuple(matrix)"),
     "text": ((x, "y"), "sympify"),
     "a relation": (x < 3, "Piecewise((1, condition), (0, True))"),
-    "no identifier": (sympy.Symbol("M//BM"), "identifier"),
-    "no integer": (sympy.Symbol("z", integer=False), "integer=True"),
+    "not an identifier": (sympy.Symbol("M//BM"), "identifier"),
+    "not an integer": (sympy.Symbol("z", integer=False), "integer=True"),
     "two dummies": (sympy.Dummy("a") - sympy.Dummy("a"), "its own"),
     "a huge power": (x ** (10**6), "factors"),
     "no end": (Piecewise((x, x < 3)), "(value, True)"),
@@ -254,11 +254,11 @@ def test_refusals_name_the_way_out(case):
     [
         ({"i": 8}, "two bounds"),
         ({"i": (0, "M +")}, "cannot read the bound"),
-        ({"i": (0, 1.5)}, "no bound"),
+        ({"i": (0, 1.5)}, "not a bound"),
         ({"i": ("j", None), "j": (0, "i")}, "leads back"),
         ({"i": (3, 2)}, "the range of i is empty: 3 <= i < 2"),
         ({"i": (3, 3)}, "the range of i is empty"),
-        ({"a b": (0, 1)}, "no symbol's name"),
+        ({"a b": (0, 1)}, "not a symbol's name"),
         (5, "write a dict"),
     ],
     ids=str,
@@ -292,7 +292,7 @@ def test_a_range_of_a_name_that_the_expression_lacks():
 def test_ranges_of_a_function():
     (found,) = generate(lambda a, b: a * 4 + b, "cpp", ranges={"a": (0, 8), "b": (0, 4)}).functions
     assert found.index_type == "int32" and found.result_range == "0 <= the result < 32"
-    with pytest.raises(AssumptionError, match="no parameter"):
+    with pytest.raises(AssumptionError, match="not a parameter"):
         generate(lambda a: a, "cpp", ranges={"b": (0, 4)})
 
 
@@ -302,7 +302,7 @@ def test_what_has_no_meaning_for_expressions():
     unit = generate(i * N + j, "cpp")
     with pytest.raises(TraceError, match="sizes fixes N"):
         generate(unit.sympy, "cpp", sizes={"N": 4})
-    with pytest.raises(AssumptionError, match="no parameter"):
+    with pytest.raises(AssumptionError, match="not a parameter"):
         generate(unit.sympy, "cpp", assume=["Q < 4"])
 
 
@@ -485,13 +485,13 @@ WRONG = {
     "another name": (lambda n, o: {"r": i}, "gives r for row_major"),
     "an unknown symbol": (lambda n, o: {"result": x}, "names x"),
     "an exception": (lambda n, o: 1 / 0, "ZeroDivisionError"),
-    "no dict": (lambda n, o: 3, "gives 3"),
+    "not a dict": (lambda n, o: 3, "gives 3"),
     "an empty dict": (lambda n, o: {}, "rewrite gives {} for row_major"),
     "text": (lambda n, o: "i + j", "rewrite gives 'i + j' for row_major"),
     "text in a dict": (lambda n, o: {"result": "i"}, "rewrite, given row_major: result is 'i'"),
     "one parameter": (lambda o: o, "write def rewrite(name, outputs)"),
     "no function": (3, "give a function"),
-    "no integer": (lambda n, o: {"result": o["result"] / 2}, "fraction"),
+    "not an integer": (lambda n, o: {"result": o["result"] / 2}, "fraction"),
     "a division by 0": (
         lambda n, o: {"result": IntAdd(IntMul(N, i), IntAdd(IntMul(FloorDiv(j, i), i), FloorMod(j, i)))},
         "may be 0",

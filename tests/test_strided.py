@@ -291,9 +291,9 @@ def test_swizzle_is_cutes_definition():
         (lambda: Swizzle(3, -1, 4), "M is -1"),
         (lambda: cute.layout("(4,2:(1,2)"), "not closed"),
         (lambda: cute.layout("(4,2):(1,2):3"), "SHAPE:STRIDE"),
-        (lambda: cute.layout("S<3,4> o 0 o 8:1"), "no swizzle"),
+        (lambda: cute.layout("S<3,4> o 0 o 8:1"), "not a swizzle"),
         (lambda: cute.layout(""), "empty"),
-        (lambda: cute.layout("(4,x.y)"), "no size or stride"),
+        (lambda: cute.layout("(4,x.y)"), "not a size or stride"),
     ],
 )
 def test_refused(make, says):
