@@ -683,7 +683,7 @@ def test_things_that_are_none_of_what_is_wanted(thing):
     """Whatever it is, the message is ours and shows it, if it can be shown."""
     as_shown = shown(thing)
     refused_by_generate(TargetError, as_shown, fn=tile, target=thing)
-    words = shown("x") if thing == ["x"] else as_shown  # a list is of several types
+    words = shown("x") if isinstance(thing, list) else as_shown  # a list is of several types
     refused_by_generate(TargetError, words, fn=tile, index_type=thing)
     refused_by_generate(TargetError, as_shown, fn=tile, base=thing)
     refused_by_generate(TargetError, as_shown, fn=tile, cost=thing)
