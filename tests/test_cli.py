@@ -4,6 +4,8 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,13 @@ def test_one_target_to_stdout(target):
     assert result.stdout == unit.source
     again = run("generate", "k.py:index_kernel", "--target", target, "-o", "-")
     assert again.stdout == result.stdout
+
+
+def test_a_program_catches_what_it_prints():
+    made = StringIO()
+    with redirect_stdout(made):
+        main(["generate", "k.py:index_kernel", "-t", "c"], standalone_mode=False)
+    assert made.getvalue() == run("generate", "k.py:index_kernel", "-t", "c").stdout
 
 
 def test_several_targets_to_stdout_in_the_order_asked():

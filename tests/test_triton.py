@@ -114,7 +114,7 @@ def test_array_forms(triton, index_type, base, numbers):
 @pytest.mark.slow
 def test_a_block_that_is_no_power_of_two_is_refused(triton):
     run = generate(tile, "triton").compile()
-    with pytest.raises(ToolchainError, match="tile_array would be a block of 15 elements"):
+    with pytest.raises(ToolchainError, match="of tile would be a block of 15 elements"):
         run.array("tile")(12, 20, 3, 5, 0, 0)
 
 

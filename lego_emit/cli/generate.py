@@ -15,6 +15,7 @@ from ..emitted import Emitted
 from ..errors import shown
 from ..files import write_all
 from ..project.loading import STDIN, subject, telling, user_file
+from .output import print_source
 from .root import (
     file_and_name,
     main,
@@ -133,7 +134,7 @@ def generate(
         return
     if where is None:
         for unit in units:
-            click.echo(unit.source.encode(), nl=False)  # as in a file, whatever the locale
+            print_source(unit.source)
         return
     files = _files(units, where, is_folder=_is_folder(output, languages))
     if own := [path for path in files if path.resolve() == Path(file).resolve()]:

@@ -12,6 +12,7 @@ import click
 from ..errors import LegoError
 from ..files import write_all
 from ..project.loading import STDIN, subject, subjects, user_file
+from .output import print_source
 from .root import main, target_option
 
 
@@ -46,7 +47,7 @@ def render(
         context = {name: subject(defined, name, file) for name in names}
         text = render(template, assume=assume, **options, **context)  # pyright: ignore
     if output is None:
-        click.echo(text.encode(), nl=False)  # as in a file, whatever the locale
+        print_source(text)
     else:
         write_all({output: text})
         click.echo(f"wrote {output}", err=True)

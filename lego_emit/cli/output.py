@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import TextIO
 
 import click
@@ -33,6 +34,11 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
     for row in rows[1:]:
         table.add_row(*map(Text, row))
     Console().print(table)
+
+
+def print_source(text: str) -> None:
+    """An emitted file on standard output, in UTF-8 as in a file, whatever the locale is."""
+    click.echo(text.encode() if isinstance(sys.stdout, TextIOWrapper) else text, nl=False)
 
 
 def print_drawn(text_of: Callable[[int, int], str]) -> None:

@@ -6,6 +6,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -39,8 +40,8 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # the locale may lack a character
-                stream.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
+            if isinstance(stream, TextIOWrapper):  # the locale may lack a character
+                stream.reconfigure(errors="replace")
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
