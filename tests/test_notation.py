@@ -102,6 +102,7 @@ def test_a_docstring_gives_the_meaning_of_parameters():
             {"M": "rows, of the matrix * / U+005C"},
         ),
         ("Index.\n\nArgs:\n", {}),
+        ("Index.\n\nExample:\n::\t:returns:Example:\n", {}),  # its parser fails
     ],
 )
 def test_forms_of_docstrings(doc, params):

@@ -73,8 +73,10 @@ def _reduced(node: Node) -> str:
                 b, rest = divmod(modulus.value + 1, a.value)
                 if not rest and b > 1 and x.lo is not None and x.lo >= 0:
                     if x.hi is not None and x.hi < modulus.value:
-                        q = f"the quotient of {x.value} by {b}"
-                        return f"{a.value} times the remainder, plus {q}, by one remainder."
+                        digits = (
+                            f"{a.value} times the remainder of {x.value} by {b}, plus the quotient"
+                        )
+                        return f"{a.value}*{x.value} modulo {modulus.value} is {digits}."
     return ""
 
 

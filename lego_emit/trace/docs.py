@@ -23,7 +23,7 @@ def doc_of(fn: Any) -> Doc:
 
     try:
         found = docstring_parser.parse(text)
-    except docstring_parser.ParseError:
+    except (docstring_parser.ParseError, IndexError, ValueError):  # some odd text breaks it
         return Doc(_line(text.partition("\n\n")[0]))
     summary = found.short_description or ""
     if found.long_description and not found.blank_after_short_description:
