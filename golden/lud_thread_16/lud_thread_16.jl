@@ -15,7 +15,7 @@ The indices at (ii, jj, tid).
 - `0 <= tid < 256`
 - Result: `out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16`
 - Assumes `0 <= 512*ii + 256*jj + tid < 1024`
-- Assumes `every intermediate value fits int64`
+- Assumes every intermediate value fits int64
 """
 @inline function lud_thread_16(ii::Int64, jj::Int64, tid::Int64)::NTuple{4, Int64}
     return ((jj >> 1) + ii, jj & 1, tid >> 4, tid & 15)

@@ -639,7 +639,8 @@ class FunctionView:
         result = [f.returns] if f.returns else []
         result += [mark(promised)] if (promised := header.promised()) else []
         lines += [f"Result: {'; '.join(result)}"] if result else []
-        lines += [f"Assumes {mark(a)}" for a in header.assumptions]
+        lines += [f"Assumes {mark(header.said(c))}" for c in f.assumed]
+        lines += [f"Assumes {a}" for a in header.unseen]
         lines += [f"Renamed: {mark(old)} is {mark(new)} here" for old, new in f.renamed]
         return lines
 

@@ -315,9 +315,13 @@ class Header:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What is assumed of the parameters."""
+        return (*map(self.said, self.function.assumed), *self.unseen)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """What is assumed that no condition says."""
         f = self.function
-        unseen = (f"every intermediate value fits {f.index_type}",) if f.unseen else ()
-        return (*map(self.said, f.assumed), *unseen)
+        return (f"every intermediate value fits {f.index_type}",) if f.unseen else ()
 
     def promised(self, single: str = "the result") -> str:
         """The ranges of the results; single: what a lone one is called."""
