@@ -1,0 +1,398 @@
+"""Exact integer terms: what an emitted text and a layout's definition both mean to the checker.
+
+A Term is an operation over terms, on unbounded integers; conditions are terms of truth values. Equal
+terms are one object, so that terms are graphs without repetition. Nothing is simplified but
+constants: what two terms have in common is for a prover to find out.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from math import isqrt, prod
+from typing import Any
+
+# op -> its value on Python ints; fdiv and fmod round down, tdiv and tmod towards zero.
+OPS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "fdiv": operator.floordiv,
+    "fmod": operator.mod,
+    "tdiv": lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
+    "tmod": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1),
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "not": operator.invert,
+    "shl": operator.lshift,
+    "shr": operator.rshift,  # arithmetic: rounds down
+    "isqrt": isqrt,
+    "lt": operator.lt,
+    "le": operator.le,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "land": lambda a, b: a and b,
+    "lor": lambda a, b: a or b,
+    "lnot": operator.not_,
+    "select": lambda c, a, b: a if c else b,
+    "lookup": lambda place, *table: table[place],
+}
+CONDITIONS = frozenset({"lt", "le", "eq", "ne", "land", "lor", "lnot", "true", "false"})
+
+
+class Term:
+    """An operation: op is a key of OPS, "const" (args: one int), "var" (args: one name), "true" or
+    "false". Compare two of them with `is`: == makes a term."""
+
+    __slots__ = ("args", "key", "op")
+    __lego_symbolic__ = True  # what lego_emit.algebra takes as a size
+    _made: dict[tuple[Any, ...], Term] = {}
+    op: str
+    args: tuple[Any, ...]
+    key: int
+
+    def __new__(cls, op: str, *args: Any) -> Term:
+        made = (op, *(a.key if isinstance(a, Term) else ("", a) for a in args))
+        found = cls._made.get(made)
+        if found is None:
+            found = super().__new__(cls)
+            found.op, found.args, found.key = op, args, len(cls._made)
+            cls._made[made] = found
+        return found
+
+    def __hash__(self) -> int:
+        return self.key
+
+    def __reduce__(self) -> Any:
+        return Term, (self.op, *self.args)
+
+    @property
+    def constant(self) -> int | None:
+        """Its value where it is a number."""
+        return self.args[0] if self.op == "const" else None
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether its value is a truth value."""
+        return self.op in CONDITIONS
+
+    def walk(self) -> Iterator[Term]:
+        """Every term in it once, operands first."""
+        seen: set[Term] = set()
+        stack: list[tuple[Term, bool]] = [(self, False)]
+        while stack:
+            term, ready = stack.pop()
+            if ready:
+                yield term
+            elif term not in seen:
+                seen.add(term)
+                stack.append((term, True))
+                stack += [(a, False) for a in reversed(term.args) if isinstance(a, Term)]
+
+    def names(self) -> frozenset[str]:
+        """The variables in it."""
+        return frozenset(t.args[0] for t in self.walk() if t.op == "var")
+
+    def at(self, values: Mapping[str, int]) -> Any:
+        """Its value on Python ints. Of a select only the branch that it takes is evaluated, of land
+        and lor as much as is needed. Raises KeyError for a variable without a value,
+        ZeroDivisionError and ValueError as Python does."""
+        known: dict[int, Any] = {}
+        stack = [self]
+        while stack:
+            term = stack[-1]
+            if term.key in known:
+                stack.pop()
+                continue
+            waits = term._waits(known)
+            if waits is not None:
+                stack.append(waits)
+                continue
+            known[term.key] = term._value(known, values)
+            stack.pop()
+        return known[self.key]
+
+    def _waits(self, known: Mapping[int, Any]) -> Term | None:
+        """An operand whose value is needed and not known yet."""
+        if self.op in ("const", "var", "true", "false"):
+            return None
+        first = self.args[0]
+        if self.op in ("select", "land", "lor") and first.key in known:
+            holds = known[first.key]
+            if self.op == "select":
+                chosen = self.args[1 if holds else 2]
+            elif bool(holds) == (self.op == "land"):
+                chosen = self.args[1]
+            else:
+                return None
+            return None if chosen.key in known else chosen
+        if self.op in ("select", "land", "lor"):
+            return first
+        return next((a for a in self.args if isinstance(a, Term) and a.key not in known), None)
+
+    def _value(self, known: Mapping[int, Any], values: Mapping[str, int]) -> Any:
+        match self.op:
+            case "const":
+                return self.args[0]
+            case "var":
+                return values[self.args[0]]
+            case "true" | "false":
+                return self.op == "true"
+            case "select":
+                return known[self.args[1 if known[self.args[0].key] else 2].key]
+            case "land" | "lor":
+                first = bool(known[self.args[0].key])
+                return bool(known[self.args[1].key]) if first == (self.op == "land") else first
+            case "lookup":
+                place = known[self.args[0].key]
+                if not 0 <= place < len(self.args) - 1:
+                    raise ValueError(f"entry {place} of a table of {len(self.args) - 1}")
+                return self.args[1 + place]
+        return OPS[self.op](*(known[a.key] for a in self.args))
+
+    def put(self, values: Mapping[str, Any]) -> Term:
+        """It with variables replaced, by integers or terms."""
+        memo: dict[int, Term] = {}
+        for term in self.walk():
+            if term.op == "var":
+                memo[term.key] = term_of(values.get(term.args[0], term))
+            else:
+                args = (memo[a.key] if isinstance(a, Term) else a for a in term.args)
+                memo[term.key] = made(term.op, *args)
+        return memo[self.key]
+
+    def __bool__(self) -> bool:
+        if self.op in ("true", "false"):
+            return self.op == "true"
+        return decide(self)
+
+    def __index__(self) -> int:
+        if self.op == "const":
+            return self.args[0]
+        raise TypeError(f"{self!r} is no number")
+
+    def __add__(self, other: Any) -> Term:
+        return made("add", self, other)
+
+    def __radd__(self, other: Any) -> Term:
+        return made("add", other, self)
+
+    def __sub__(self, other: Any) -> Term:
+        return made("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Term:
+        return made("sub", other, self)
+
+    def __mul__(self, other: Any) -> Term:
+        return made("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Term:
+        return made("mul", other, self)
+
+    def __floordiv__(self, other: Any) -> Term:
+        return made("fdiv", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Term:
+        return made("fdiv", other, self)
+
+    def __mod__(self, other: Any) -> Term:
+        return made("fmod", self, other)
+
+    def __rmod__(self, other: Any) -> Term:
+        return made("fmod", other, self)
+
+    def __divmod__(self, other: Any) -> tuple[Term, Term]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Term, Term]:
+        return other // self, other % self
+
+    def __and__(self, other: Any) -> Term:
+        return made("land" if self.is_condition else "and", self, other)
+
+    def __rand__(self, other: Any) -> Term:
+        return made("land" if self.is_condition else "and", other, self)
+
+    def __or__(self, other: Any) -> Term:
+        return made("lor" if self.is_condition else "or", self, other)
+
+    def __ror__(self, other: Any) -> Term:
+        return made("lor" if self.is_condition else "or", other, self)
+
+    def __xor__(self, other: Any) -> Term:
+        return made("xor", self, other)
+
+    def __rxor__(self, other: Any) -> Term:
+        return made("xor", other, self)
+
+    def __lshift__(self, other: Any) -> Term:
+        return made("shl", self, other)
+
+    def __rlshift__(self, other: Any) -> Term:
+        return made("shl", other, self)
+
+    def __rshift__(self, other: Any) -> Term:
+        return made("shr", self, other)
+
+    def __rrshift__(self, other: Any) -> Term:
+        return made("shr", other, self)
+
+    def __neg__(self) -> Term:
+        return made("sub", 0, self)
+
+    def __pos__(self) -> Term:
+        return self
+
+    def __invert__(self) -> Term:
+        return made("lnot" if self.is_condition else "not", self)
+
+    def __abs__(self) -> Term:
+        return made("select", made("lt", self, 0), -self, self)
+
+    def __pow__(self, exponent: int) -> Term:
+        return term_of(prod([self] * operator.index(exponent), start=term_of(1)))
+
+    def __lt__(self, other: Any) -> Term:
+        return made("lt", self, other)
+
+    def __le__(self, other: Any) -> Term:
+        return made("le", self, other)
+
+    def __gt__(self, other: Any) -> Term:
+        return made("lt", other, self)
+
+    def __ge__(self, other: Any) -> Term:
+        return made("le", other, self)
+
+    def __eq__(self, other: Any) -> Any:
+        if not isinstance(other, Term | int):
+            return NotImplemented
+        return made("eq", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        if not isinstance(other, Term | int):
+            return NotImplemented
+        return made("ne", self, other)
+
+    def __repr__(self) -> str:
+        if self.op in ("const", "var"):
+            return str(self.args[0])
+        if self.op == "lookup":
+            return f"table[{self.args[0]!r}]"
+        sign = _SIGNS.get(self.op)
+        if sign is not None:
+            return f"({self.args[0]!r} {sign} {self.args[1]!r})"
+        return f"{self.op}({', '.join(map(repr, self.args))})"
+
+
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "fdiv": "//", "fmod": "%", "and": "&", "or": "|", "xor": "^",
+    "shl": "<<", "shr": ">>", "lt": "<", "le": "<=", "eq": "==", "ne": "!=", "land": "and",
+    "lor": "or",
+}  # fmt: skip
+
+
+def term_of(value: Any) -> Term:
+    """An int or a truth value as a term; a term as it is."""
+    if isinstance(value, Term):
+        return value
+    if isinstance(value, bool):
+        return TRUE if value else FALSE
+    return Term("const", operator.index(value))
+
+
+def var(name: str) -> Term:
+    """The variable of this name."""
+    return Term("var", name)
+
+
+def made(op: str, *args: Any) -> Term:
+    """An operation over terms and ints; of constants its value, and what adds 0 or multiplies by 1
+    is left out."""
+    terms = tuple(map(term_of, args))
+    first = terms[0]
+    if all(t.op in ("const", "true", "false") for t in terms):
+        try:
+            return term_of(Term(op, *terms).at({}))
+        except (ZeroDivisionError, ValueError):
+            return Term(op, *terms)
+    if op == "select" and first.op in ("true", "false"):
+        return terms[1] if first.op == "true" else terms[2]
+    if op in ("land", "lor"):
+        for one, other in (terms, terms[::-1]):
+            if one.op in ("true", "false"):
+                return other if (one.op == "true") == (op == "land") else one
+    if len(terms) == 2:
+        a, b = first.constant, terms[1].constant
+        if (op in ("add", "sub", "shl", "shr", "or", "xor") and b == 0) or (op == "mul" and b == 1):
+            return first
+        if (op in ("add", "or", "xor") and a == 0) or (op == "mul" and a == 1):
+            return terms[1]
+        if op == "mul" and 0 in (a, b):
+            return term_of(0)
+        if op in ("fdiv", "tdiv") and b == 1:
+            return first
+    return Term(op, *terms)
+
+
+def both(conditions: Any) -> Term:
+    """All of these conditions."""
+    found = TRUE
+    for condition in conditions:
+        found = made("land", found, condition)
+    return found
+
+
+TRUE, FALSE = Term("true"), Term("false")
+
+
+# -- a Python function that branches on terms ----------------------------------------------------
+
+
+class Undecided(Exception):
+    """A term was asked for its truth value outside of followed()."""
+
+
+_path: ContextVar[tuple[list[bool], list[Term]] | None] = ContextVar("path", default=None)
+PATHS = 4096
+
+
+def decide(condition: Term) -> bool:
+    """Which way a branch goes, in the run that followed() makes."""
+    path = _path.get()
+    if path is None:
+        raise Undecided(f"{condition!r} is neither true nor false")
+    decisions, seen = path
+    for k, known in enumerate(seen):
+        if known is condition:
+            return decisions[k]
+    if len(decisions) == len(seen):
+        decisions.append(True)
+    seen.append(condition)
+    return decisions[len(seen) - 1]
+
+
+def followed(function: Callable[[], Any]) -> list[tuple[Term, Any]]:
+    """[(condition, result)] for each way through a function whose branches ask terms for their truth
+    value; of all conditions together exactly one holds. Raises OverflowError beyond PATHS ways."""
+    found: list[tuple[Term, Any]] = []
+    decisions: list[bool] = []
+    while True:
+        seen: list[Term] = []
+        token = _path.set((decisions, seen))
+        try:
+            result = function()
+        finally:
+            _path.reset(token)
+        taken = zip(seen, decisions, strict=False)
+        found.append((both(c if yes else made("lnot", c) for c, yes in taken), result))
+        if len(found) > PATHS:
+            raise OverflowError(f"more than {PATHS} ways")
+        del decisions[len(seen) :]
+        while decisions and not decisions[-1]:
+            decisions.pop()
+        if not decisions:
+            return found
+        decisions[-1] = False
