@@ -6,7 +6,9 @@ other languages and checked by what it says there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -20,6 +22,7 @@ from .slices import check_slice, place_of
 # being followed, or None), "check" (at every index), "picture" (for a notebook), "recognize" (the
 # layout of a table).
 _outside: dict[str, Callable[[], Any]] = {}
+_instead: ContextVar[Mapping[str, Any]] = ContextVar("lego_emit_instead", default={})
 
 
 def provide(name: str, load: Callable[[], Any]) -> None:
@@ -29,7 +32,18 @@ def provide(name: str, load: Callable[[], Any]) -> None:
 
 def outside(name: str) -> Any:
     """What was provided under a name."""
-    return _outside[name]()
+    instead = _instead.get()
+    return instead[name] if name in instead else _outside[name]()
+
+
+@contextmanager
+def providing(**offers: Any) -> Iterator[None]:
+    """While inside, blocks use these instead of what was provided under their names."""
+    token = _instead.set({**_instead.get(), **offers})
+    try:
+        yield
+    finally:
+        _instead.reset(token)
 
 
 class Numbers(Protocol):

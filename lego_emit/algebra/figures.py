@@ -10,7 +10,7 @@ from functools import reduce
 from operator import and_
 from typing import Any
 
-from ..kinds import is_array
+from ..kinds import is_array, is_symbolic
 from .bijection import call_apply, call_inv
 
 
@@ -60,6 +60,8 @@ def select(condition: Any, then: Any, otherwise: Any) -> Any:
 
 def genp_apply(genp: Any, index: tuple[Any, ...]) -> Any:
     """A GenP's position of an index."""
+    if any(map(is_symbolic, index)):
+        return genp.apply_function(*index)
     if not is_array(index[0]):
         return call_apply(genp, index)
     from .genp_tables import apply_each
@@ -69,6 +71,9 @@ def genp_apply(genp: Any, index: tuple[Any, ...]) -> Any:
 
 def genp_inv(genp: Any, flat: Any) -> tuple[Any, ...]:
     """A GenP's index of a position."""
+    if is_symbolic(flat):
+        found = genp.inv_function(flat)
+        return tuple(found) if isinstance(found, tuple | list) else (found,)
     if not is_array(flat):
         return call_inv(genp, flat)
     from .genp_tables import inv_each

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..entries import Entries
 from ..errors import LayoutError, shown
 from ..files import integers
-from ..kinds import is_array, is_integer
+from ..kinds import is_array, is_integer, is_symbolic
 from .block import Block, Change, Indexable, Numbers, outside
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
@@ -169,11 +169,15 @@ class Lookup(Indexable):
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """The table's entry."""
         place = flatten(self.dims, index)
+        if is_symbolic(place):
+            return place.entry_of(self._values)
         return self._arrays[0][place] if is_array(place) else self._values[place]
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """Where the table has a position."""
         assert self._inverse is not None
+        if is_symbolic(flat):
+            return unflatten(self.dims, flat.entry_of(self._inverse))
         return unflatten(self.dims, (self._arrays[1] if is_array(flat) else self._inverse)[flat])
 
     def _value(self) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from ..errors import LayoutError, shown
 from ..kinds import is_array
 from .bijection import call_inv, positions, symbols_in
 from .block import Change, Indexable, Numbers
-from .figures import genp_apply
+from .figures import genp_apply, genp_inv
 from .perms import GenP, function_name
 from .sizes import check_sizes, comparable, listed
 
@@ -95,7 +95,7 @@ class Part(Indexable):
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """The index of a position."""
         if not is_array(flat):
-            return call_inv(self, flat)
+            return genp_inv(self, flat)
         return tuple(genp_apply(one, (flat,)) for one in self._back)
 
     def _value(self) -> tuple[Any, ...]:

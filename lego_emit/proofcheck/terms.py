@@ -254,6 +254,14 @@ class Term:
     def __pow__(self, exponent: int) -> Term:
         return term_of(prod([self] * operator.index(exponent), start=term_of(1)))
 
+    def isqrt(self) -> Term:
+        """The square root rounded down: what lego_emit.isqrt makes of it."""
+        return made("isqrt", self)
+
+    def entry_of(self, table: Any) -> Term:
+        """The entry of a table of integers at this place: what a Lookup makes of it."""
+        return made("lookup", self, *(int(n) for n in table))
+
     def __lt__(self, other: Any) -> Term:
         return made("lt", self, other)
 

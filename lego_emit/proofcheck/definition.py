@@ -1,0 +1,227 @@
+"""What a function is to compute: the layout's definition, or the function that the user wrote.
+
+The blocks' own reference (Figs. 4, 5, 7 and 9) and the user's functions are called with terms; where
+they branch on one, every way is followed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from ..algebra.block import Block, providing
+from ..algebra.slices import run_of
+from ..errors import LegoError
+from ..kinds import is_integer, is_symbolic
+from .terms import TRUE, Term, followed, made, term_of
+from .text import Unread
+
+TOO_MUCH = (LegoError, ArithmeticError, ValueError, TypeError, AttributeError, LookupError)
+
+
+@dataclass
+class Definition:
+    """What a function is to give. results: a term for each output; within: what must hold for the
+    definition to give something (an index that the user's function hands to a layout lies in
+    it)."""
+
+    results: list[Term]
+    within: list[Term] = field(default_factory=list)
+
+
+@dataclass
+class Known:
+    """A subject with its sizes put in. layout: what makes it, where the subject is one or gives one;
+    example: that layout in one of the ways; ways: how many there are. function: else what the
+    user wrote."""
+
+    layout: Callable[[], Block] | None = None
+    example: Block | None = None
+    ways: int = 1
+    function: Callable[..., Any] | None = None
+
+
+class _Symbols:
+    """What blocks do with terms, instead of what they do with the symbols of the generator."""
+
+    def __init__(self) -> None:
+        self.within: list[Term] = []
+        self.axes: Iterator[Any] = iter(())
+        self.extents: list[Any] = []
+
+    def apply(self, block: Block, indices: Sequence[Any]) -> Any:
+        """The reference's position; the indices are noted to lie within."""
+        values = [term_of(i) for i in indices]
+        for i, n in zip(values, block.dims, strict=True):
+            self.within.append(made("land", i >= 0, i < n))
+        return block.reference_apply(tuple(values))
+
+    def inv(self, block: Block, flat: Any) -> tuple[Any, ...]:
+        """The reference's index; the position is noted to lie within."""
+        value = term_of(flat)
+        self.within.append(made("land", value >= 0, value < block.physical_size))
+        return block.reference_inv(value)
+
+    def getitem(self, block: Block, indices: Sequence[Any]) -> Any:
+        """As apply; each ':' is the next of the axes."""
+        found = list(indices)
+        for axis, i in enumerate(indices):
+            if isinstance(i, slice):
+                first, step, count = run_of(block.dims[axis], i)
+                value = next(self.axes, None)
+                if value is None:
+                    raise Unread(f"{block!r}: there are more ':' than indices for them")
+                self.extents.append(count)
+                found[axis] = value * step + first
+        return self.apply(block, found)
+
+    def learn_layout(self, layout: Block) -> None:
+        """Nothing is learned: what is known stands in the text."""
+
+    @staticmethod
+    def isqrt(x: Any) -> Term:
+        """The root."""
+        return term_of(x).isqrt()
+
+
+def known(subject: Any, sizes: Mapping[str, Any]) -> Known:
+    """A subject with its sizes put in. sizes: by the user's names, ints or terms. Raises Unread where
+    it cannot be called so."""
+    if isinstance(subject, Block):
+        found = subject if subject.is_concrete else subject.with_sizes(_Change(sizes))
+        return Known(lambda: found, found)
+    parameters = inspect.signature(subject).parameters
+    if any(p.default is p.empty and n not in sizes for n, p in parameters.items()):
+        return Known(function=subject)
+
+    def make() -> Any:
+        return _called(subject, sizes)
+
+    try:
+        ways = [found for _, found in _run(make, _Symbols())]
+    except (NameError, Unread):
+        return Known(function=subject)
+    if not all(isinstance(found, Block) for found in ways):
+        return Known(function=subject)
+    return Known(make, ways[0], len(ways))
+
+
+def applied(subject: Known, index: Sequence[Term]) -> Definition:
+    """A layout's position of an index (Figs. 4, 5 and 9)."""
+    make = subject.layout
+    assert make is not None
+    return _defined(lambda: make().reference_apply(tuple(index)), _Symbols())
+
+
+def inverted(subject: Known, positions: Sequence[Term]) -> Definition:
+    """A layout's index of a position, or of one position for each of its results."""
+    make = subject.layout
+    assert make is not None
+
+    def run() -> Any:
+        layout: Any = make()
+        if len(positions) > 1:
+            return layout.invert().reference_apply(tuple(positions))
+        return layout.reference_inv(positions[0])
+
+    return _defined(run, _Symbols())
+
+
+def evaluated(
+    function: Callable[..., Any], values: Mapping[str, Any], axes: Sequence[Any]
+) -> Definition:
+    """The results of the user's function. axes: for each ':' in it, its index."""
+    symbols = _Symbols()
+    return _defined(lambda: _called(function, values), symbols, axes)
+
+
+def _defined(
+    function: Callable[[], Any], symbols: _Symbols, axes: Sequence[Any] = ()
+) -> Definition:
+    within: list[Term] = []
+    ways = []
+    for condition, (found, inside) in _run(function, symbols, axes, within=True):
+        within += [made("lor", made("lnot", condition), held) for held in inside]
+        ways.append((condition, _outputs(found)))
+    if len({len(values) for _, values in ways}) != 1:
+        raise Unread("the definition gives different numbers of results")
+    results = list(ways[-1][1])
+    for condition, values in reversed(ways[:-1]):
+        results = [
+            made("select", condition, a, b) for a, b in zip(values, results, strict=True)
+        ]
+    return Definition(results, [held for held in within if held is not TRUE])
+
+
+def _run(
+    function: Callable[[], Any], symbols: _Symbols, axes: Sequence[Any] = (), within: bool = False
+) -> list[tuple[Term, Any]]:
+    def once() -> Any:
+        symbols.within, symbols.axes = [], iter(axes)
+        found = function()
+        return (found, symbols.within) if within else found
+
+    with providing(symbols=symbols, tracing=None if not axes else symbols):
+        try:
+            return followed(once)
+        except Unread:
+            raise
+        except NameError:
+            raise
+        except TOO_MUCH as error:
+            said = " ".join(str(error).split())
+            raise Unread(f"the definition cannot be followed: {type(error).__name__}: {said}") from error
+
+
+def _outputs(found: Any) -> list[Term]:
+    values = list(found.values()) if isinstance(found, Mapping) else found
+    values = list(values) if isinstance(values, tuple | list) else [values]
+    for value in values:
+        if not (isinstance(value, Term | bool) or is_integer(value)):
+            raise Unread(f"the definition gives {type(value).__name__}, not an integer")
+    return [_number(term_of(v)) for v in values]
+
+
+def _number(term: Term) -> Term:
+    return made("select", term, 1, 0) if term.is_condition else term
+
+
+def _called(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+    """The function at values of its parameters; names that it uses and nobody defined are values,
+    too."""
+    target: Any = function
+    if isinstance(function, FunctionType):
+        names = {**values, **function.__globals__}
+        target = FunctionType(
+            function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+        )
+        target.__kwdefaults__ = function.__kwdefaults__
+    parameters = inspect.signature(function).parameters
+    return target(**{n: values[n] for n in parameters if n in values})
+
+
+def _name(subject: Any) -> str:
+    return getattr(subject, "__name__", type(subject).__name__)
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Puts terms into a layout whose sizes are symbols."""
+
+    sizes: Mapping[str, Any]
+
+    def size(self, n: Any) -> Any:
+        """A size in terms: a number, or a symbol of this name."""
+        if is_integer(n):
+            return n
+        value = self.sizes.get(str(n))
+        if value is None:
+            raise Unread(f"the size {n} is no single symbol: write the layout as a function of its sizes")
+        return value
+
+
