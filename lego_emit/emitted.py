@@ -14,6 +14,7 @@ from .errors import TargetError, nearest
 from .ir.program import Program
 
 if TYPE_CHECKING:
+    from .check.certificate import Certificate
     from .check.explain import Explanation
     from .check.verify import Verification
     from .measure.timing import Timing
@@ -71,6 +72,21 @@ class Emitted(Unit):
         from .check.explain import explain
 
         return explain(self, name)
+
+    def certificate(self, name: str | None = None) -> Certificate:
+        """What the text promises of each function, for all indices and sizes that its comment allows,
+        and how each promise is known: that values fit, divisions and shifts are defined, results in
+        their range, inv undoes apply, and all is as the definition says. `lego-emit
+        check-certificate` proves it again, from the text and the layout alone.
+
+        name: of one function; default: all of them.
+
+        Returns a Certificate: print it, save("file.json"). Raises TargetError for an unknown name and
+        for a unit that generate() did not make, VerifyError for one of several subjects.
+        """
+        from .check.certificate import certificate
+
+        return certificate(self, name)
 
     def show(
         self,

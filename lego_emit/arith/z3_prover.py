@@ -21,6 +21,20 @@ Fact: TypeAlias = Any  # a z3.BoolRef
 
 def prove_nonneg(facts: Known, e: Expr) -> bool | None:
     """True or False where Z3 decides whether e >= 0 follows, None where it gives up."""
+    solver = _solver(facts, e)
+    try:
+        answer = solver.check()
+    except z3.Z3Exception:
+        return None
+    return True if answer == z3.unsat else False if answer == z3.sat else None
+
+
+def query(facts: Known, e: Expr) -> str:
+    """What prove_nonneg asks, as SMT-LIB 2: unsat where e >= 0 follows."""
+    return _solver(facts, e).to_smt2()
+
+
+def _solver(facts: Known, e: Expr) -> Any:
     # A context of its own: in a shared one the answer depends on what was asked before.
     context = z3.Context()
     solver = z3.Solver(ctx=context)
@@ -41,11 +55,7 @@ def prove_nonneg(facts: Known, e: Expr) -> bool | None:
     for constraint in facts.constraints:
         solver.add(translate(constraint) >= 0)
     solver.add(goal < 0)
-    try:
-        answer = solver.check()
-    except z3.Z3Exception:
-        return None
-    return True if answer == z3.unsat else False if answer == z3.sat else None
+    return solver
 
 
 class _Translator:

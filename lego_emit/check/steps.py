@@ -28,7 +28,7 @@ class Step:
     function: whose; before, after: Exprs in the user's symbols (lego_emit.arith.evaluate gives their
     values); law: what it rests on; because: what allows it, as text; proof: how that was shown.
     bounds: (value, bound) where that is 0 <= value < bound; where: the conditions of the branch in
-    which it holds.
+    which it holds. asked: the bounds in the symbols of the proof.
     """
 
     function: str
@@ -39,6 +39,7 @@ class Step:
     proof: str = ""
     bounds: tuple[Expr, Expr] | None = None
     where: tuple[Cond, ...] = ()
+    asked: tuple[Expr, Expr] | None = None
 
 
 class Unit(Protocol):
@@ -137,13 +138,14 @@ class Reader:
         bounds: tuple[Expr, Expr] | None,
         proof: str,
         where: tuple[Cond, ...],
+        asked: tuple[Expr, Expr] | None = None,
     ) -> None:
         before, after = self.own(before), self.own(after)
         where = tuple(c.rebuild(self.own) for c in where)
         if before.same(after) or before.constant is not None or repr(before) == repr(after):
             return
         because = "" if bounds is None else between(*bounds)
-        step = Step(self.name, before, after, law, because, proof, bounds, where)
+        step = Step(self.name, before, after, law, because, proof, bounds, where, asked)
         self._found.setdefault((before.key, after.key), step)
 
     def _division(self, d: Divided) -> None:
@@ -167,9 +169,9 @@ class Reader:
         before = Atom("fdiv", a, b) if d.signed else Atom("digit", a, b, None)
         if d.law is EXACT and repr(self.own(Expr.atom(before))) == repr(self.own(quotient)):
             return  # it says nothing that the Known does not
-        self._add(Expr.atom(before), quotient, d.law, bounds, proof, d.where)
+        self._add(Expr.atom(before), quotient, d.law, bounds, proof, d.where, d.fits)
         before = Atom("fmod", a, b) if d.signed else Atom("digit", a, one, b)
-        self._add(Expr.atom(before), remainder, d.law, bounds, proof, d.where)
+        self._add(Expr.atom(before), remainder, d.law, bounds, proof, d.where, d.fits)
         self._tell(parts)
 
     def _range(self, d: Divided) -> tuple[tuple[Expr, Expr] | None, str]:

@@ -20,10 +20,10 @@ INT64 = 2**63 - 1
 
 @dataclass(frozen=True)
 class Failure:
-    """A point at which a condition does not hold, or something in it has no value."""
+    """A point at which a condition does not hold, or something in it has no value. goal: its number."""
 
     point: Mapping[str, int]
-    values: tuple[Any, ...] = ()
+    goal: int
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self.point.items()) or "no index"
@@ -33,9 +33,9 @@ def bounds(names: Sequence[str], given: Sequence[Term]) -> dict[str, range] | No
     """The numbers between which each name is known to lie, from conditions that compare it with a
     number or with something whose bounds are known; None where one has no bounds."""
     found: dict[str, list[int | None]] = {name: [None, None] for name in names}
-    parts = [part for g in given for part in _parts(g)]
+    known = [part for g in given for part in parts(g)]
     for _ in range(len(names) + 1):
-        for part in parts:
+        for part in known:
             if part.op not in ("lt", "le", "eq"):
                 continue
             a, b = part.args
@@ -65,10 +65,11 @@ def bounds(names: Sequence[str], given: Sequence[Term]) -> dict[str, range] | No
     return {n: range(low, high + 1) for n, (low, high) in found.items()}  # pyright: ignore
 
 
-def _parts(term: Term) -> Iterator[Term]:
+def parts(term: Term) -> Iterator[Term]:
+    """The conditions that a conjunction joins."""
     if term.op == "land":
         for arg in term.args:
-            yield from _parts(arg)
+            yield from parts(arg)
     else:
         yield term
 
@@ -145,20 +146,32 @@ def failure(
     goals: Sequence[Term], ranges: Mapping[str, range], given: Sequence[Term]
 ) -> tuple[int, Failure | None]:
     """(how many points were tried, the first one at which a goal does not hold)."""
-    from ..packages import numpy as np
-
     tried = 0
     for columns in points(ranges, given):
         n = len(next(iter(columns.values()))) if columns else 1
-        values = Values(columns, n)
-        for goal in goals:
-            holds, defined = values.at(goal)
-            wrong = np.broadcast_to(~(holds.astype(bool) & defined), (n,))
-            if wrong.any():
-                at = int(np.argmax(wrong))
-                return tried + at, Failure({k: int(c[at]) for k, c in columns.items()})
-        tried += n
+        found, wrong = failure_at(goals, columns, n)
+        tried += found
+        if wrong is not None:
+            return tried, wrong
     return tried, None
+
+
+def failure_at(
+    goals: Sequence[Term], columns: Mapping[str, np.ndarray], n: int | None = None
+) -> tuple[int, Failure | None]:
+    """The same at points in columns."""
+    from ..packages import numpy as np
+
+    if n is None:
+        n = len(next(iter(columns.values())))
+    values = Values(columns, n)
+    for k, goal in enumerate(goals):
+        holds, defined = values.at(goal)
+        wrong = np.broadcast_to(~(holds.astype(bool) & defined), (n,))
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            return at, Failure({name: int(c[at]) for name, c in columns.items()}, k)
+    return n, None
 
 
 class Values:

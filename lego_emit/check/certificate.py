@@ -1,0 +1,241 @@
+"""unit.certificate(): what an emitted file promises, and how each promise is known.
+
+It is data, for a checker that shares no code with what made the file: lego_emit.proofcheck proves the
+same statements again, from the text and the layout alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from ..errors import VerifyError
+from ..files import write_if_changed
+from ..html import code
+from ..ir.nodes import Node
+from ..ir.program import INDEX_TYPES, Function
+from ..ir.relations import says
+from .steps import Step, Told, told
+
+FORMAT = 1
+# What is stated of each function, in the order of the certificate.
+STATEMENTS = {
+    "fits": "every value on the way fits the index type",
+    "divisions": "every divisor is positive, every dividend of a truncating division is not negative",
+    "shifts": "every shift is by at least 0 and less than the width, every place of a table within it",
+    "range": "every result lies in its promised range",
+    "round trip": "inv(apply(i)) = i, and apply(inv(p)) = p",
+    "definition": "the results are those of the definition",
+}
+RANGES = "ranges of the operands"
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """What is certified of a file. data: a dict of strings, numbers, lists and dicts."""
+
+    data: Mapping[str, Any]
+
+    @property
+    def json(self) -> str:
+        """The file's text: the same bytes everywhere."""
+        return json.dumps(self.data, indent=1, ensure_ascii=True) + "\n"
+
+    def save(self, path: str | PathLike[str]) -> bool:
+        """Write it (atomically; an unchanged file is left alone); True where it changed."""
+        return write_if_changed(path, self.json)
+
+    def __str__(self) -> str:
+        lines = []
+        for function in self.data["functions"]:
+            lines.append(function["name"])
+            for statement in function["statements"]:
+                known = "; ".join(dict.fromkeys(by["by"] for by in statement["known"]))
+                lines.append(f"  {statement['says']}: {known}")
+        return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        names = ", ".join(f["name"] for f in self.data["functions"])
+        return f"<certificate of {names} in {self.data['language']}>"
+
+    def _repr_html_(self) -> str:
+        return code(str(self))
+
+
+def certificate(unit: Any, name: str | None = None) -> Certificate:
+    """See Emitted.certificate."""
+    if unit.program.parts:
+        raise VerifyError(
+            f"{unit.program.name} holds several subjects; a certificate is made of one: generate it alone"
+        )
+    known = {found.function.name: found for found in told(unit)}
+    chosen = {found.function.name for found in told(unit, name)}
+    pair = unit.is_pair
+    functions = []
+    for position, function in enumerate(unit.functions):
+        found = known.get(_own_name(function, known))
+        if found is None or found.function.name not in chosen:
+            continue
+        role = ("apply", "inv")[position] if pair else _role(unit, function)
+        functions.append(_function(unit, function, found, role))
+    return Certificate(
+        {
+            "certificate": "lego-emit",
+            "format": FORMAT,
+            "language": unit.printer.name,
+            "sha256": hashlib.sha256(unit.source.encode()).hexdigest(),
+            "subject": unit.program.name,
+            "fixed": dict(unit.fixed),
+            "functions": functions,
+        }
+    )
+
+
+def _own_name(function: Function, known: Mapping[str, Told]) -> str:
+    """The function's name before a prefix, a style or a language's keywords changed it."""
+    if function.name in known:
+        return function.name
+    record = function.record
+    return record.function.name if record is not None and record.function else function.name
+
+
+def _role(unit: Any, function: Function) -> str:
+    """Whether it is the apply of a layout without inverse, or a function that the user wrote."""
+    alone = len(unit.functions) == 1 and not function.axes
+    return "apply" if alone and any(p.axis for p in function.params) else "function"
+
+
+def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str, Any]:
+    back = {new: old for old, new in function.renamed}
+    return {
+        "name": function.name,
+        "of": found.function.name,
+        "role": role,
+        "index type": function.index_type,
+        "base": function.base,
+        "parameters": [
+            {
+                "name": p.name,
+                "of": back.get(p.name, p.name),
+                "is": _kind(p, function),
+                "base": p.base,
+            }
+            for p in function.params
+        ],
+        "results": [name for name, _ in function.outputs],
+        "given": list(function.ranges.values()) + list(function.assumptions),
+        "statements": [
+            {"says": key, "text": text, "known": made}
+            for key, text in STATEMENTS.items()
+            if (made := _known(key, unit, function, found, role))
+        ],
+        "steps": [_step(step, found) for step in found.steps],
+    }
+
+
+def _kind(param: Any, function: Function) -> str:
+    if param.name in dict(function.axes):
+        return "axis"
+    return "size" if param.size else "index"
+
+
+def _known(
+    key: str, unit: Any, function: Function, found: Told, role: str
+) -> list[dict[str, Any]]:
+    nodes = list(dict.fromkeys(n for n in function.nodes() if n.args))
+    match key:
+        case "fits":
+            return _fits(function, nodes)
+        case "divisions":
+            divided = [n for n in nodes if n.op in ("div", "mod", "floordiv", "floormod")]
+            return [{"by": RANGES, "operations": len(divided)}]
+        case "shifts":
+            moved = [n for n in nodes if n.op in ("shl", "shr", "lookup")]
+            return [{"by": RANGES, "operations": len(moved)}]
+        case "range":
+            return [
+                {"by": RANGES, "result": promise.says(name)}
+                for (name, _), promise in zip(function.outputs, function.promises, strict=True)
+            ]
+        case "round trip":
+            if role not in ("apply", "inv") or len(unit.functions) != 2:
+                return []
+            return [{"by": "both are the definition's, which is a bijection (Figs. 4, 5 and 9)"}]
+        case _:
+            return _definition(found)
+
+
+def _fits(function: Function, nodes: list[Node]) -> list[dict[str, Any]]:
+    least, most = INDEX_TYPES[function.index_type]
+    values = [n for n in nodes if not n.is_bool]
+    inside = [
+        n for n in values if n.lo is not None and n.hi is not None and least <= n.lo <= n.hi <= most
+    ]
+    known: list[dict[str, Any]] = [{"by": RANGES, "operations": len(inside)}]
+    if len(inside) < len(values):
+        said = [text for text in map(says, function.assumed)]
+        by = "assumed in the header" if function.unseen else "what the header assumes"
+        known.append({"by": by, "operations": len(values) - len(inside), "assumes": said})
+    return known
+
+
+def _definition(found: Told) -> list[dict[str, Any]]:
+    known: list[dict[str, Any]] = []
+    laws: dict[str, int] = {}
+    for step in found.steps:
+        laws[step.law.says] = laws.get(step.law.says, 0) + 1
+    known += [{"by": f"digit algebra: {law}", "steps": n} for law, n in laws.items()]
+    winner = found.winner
+    words = ", ".join(winner.words) if winner is not None else ""
+    if winner is not None and winner.domains:
+        for domain in dict.fromkeys(winner.domains):
+            known.append({"by": f"exhaustive table: {words}", "values": len(domain)})
+    elif words:
+        known.append({"by": f"form: {words}"})
+    for before, after in found.record.problem.rewritten:
+        known.append({"by": "Z3: what rewrite= gives is equal", "before": before, "after": after})
+    return known or [{"by": "as it stands in the definition"}]
+
+
+def _step(step: Step, found: Told) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "rule": step.law.name,
+        "before": repr(step.before),
+        "after": repr(step.after),
+    }
+    if step.bounds is not None:
+        value, bound = step.bounds
+        made["because"] = f"0 <= {value!r} < {bound!r}"
+    elif step.because:
+        made["because"] = step.because
+    made["by"] = step.proof
+    if step.where:
+        made["where"] = [repr(c) for c in step.where]
+    queries = _queries(step, found)
+    if queries:
+        made["queries"] = queries
+    return made
+
+
+def _queries(step: Step, found: Told) -> list[dict[str, str]]:
+    """What Z3 was asked, where a step rests on it."""
+    if "Z3" not in step.proof or step.asked is None:
+        return []
+    from ..arith.z3_prover import query
+
+    value, bound = step.asked
+    facts = found.record.problem.facts
+    made = []
+    for e in (value, bound - value - 1):
+        with facts.scope():
+            for condition in step.where:
+                facts.assume(condition)
+            if facts.shown(e)[0] == "Z3":
+                made.append({"smt2": query(facts, e), "result": "unsat"})
+    return made
+
+

@@ -1,0 +1,308 @@
+"""The six statements of a certificate, proved again from the text and the definition alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import LegoError, shown
+from . import definition, exhaustive, sampling
+from .definition import Known
+from .languages import read
+from .provers import prove
+from .stated import condition_in_python, stated
+from .terms import Term, both, made, term_of, var
+from .text import DIVISOR, FITS, SHIFT, TABLE, Function, Text, Unread
+
+PROVED, SAMPLED, REFUTED, OPEN = "proved", "sampled", "refuted", "not proved"
+KINDS = {"fits": (FITS,), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
+
+
+class CertificateError(LegoError):
+    """A certificate that is none, or is of another text."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What came of one statement of one function. verdict: PROVED, SAMPLED, REFUTED or OPEN; how: by
+    which means, or why not; rule: of an instance of a rule, its number."""
+
+    function: str
+    says: str
+    verdict: str
+    how: str
+
+
+@dataclass
+class Report:
+    """All that was found. skipped: what of the text no statement is about, each with the reason."""
+
+    lines: list[Line] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether every statement was proved."""
+        return bool(self.lines) and all(line.verdict == PROVED for line in self.lines)
+
+    def __str__(self) -> str:
+        found: list[str] = []
+        names = dict.fromkeys(line.function for line in self.lines)
+        for name in names:
+            found.append(name)
+            for line in self.lines:
+                if line.function == name:
+                    found.append(f"  {line.says}: {line.verdict}; {line.how}")
+        for name, why in self.skipped:
+            found.append(f"{name}: not covered; {why}")
+        return "\n".join(found) + "\n"
+
+
+def check(certificate: Mapping[str, Any], source: str, subject: Any) -> Report:
+    """Prove what a certificate states. source: the text that it is of; subject: the layout or the
+    function that the text was made of.
+
+    Raises CertificateError where the certificate is of another text.
+    """
+    _whole(certificate)
+    if hashlib.sha256(source.encode()).hexdigest() != certificate["sha256"]:
+        raise CertificateError(
+            f"the certificate of {certificate['subject']} is of another text: the checksums differ; "
+            "emit the text and its certificate together"
+        )
+    report = Report()
+    try:
+        text = read(source, certificate["language"])
+    except Unread as error:
+        for function in certificate["functions"]:
+            report.lines += [
+                Line(function["name"], s["says"], OPEN, str(error)) for s in function["statements"]
+            ]
+        return report
+    report.skipped = list(text.skipped)
+    found: dict[str, _Subject] = {}
+    for function in certificate["functions"]:
+        one = _Subject(function, certificate, text, subject)
+        found[function["role"]] = one
+        report.lines += one.lines(found.get("apply") if function["role"] == "inv" else None)
+    return report
+
+
+def _whole(certificate: Mapping[str, Any]) -> None:
+    if not isinstance(certificate, Mapping) or certificate.get("certificate") != "lego-emit":
+        raise CertificateError("this is no certificate: `lego-emit generate --certificate` makes one")
+    if certificate.get("format") != 1:
+        raise CertificateError(
+            f"a certificate of format {shown(certificate.get('format'))}; this checker knows format 1"
+        )
+    for key in ("language", "sha256", "subject", "fixed", "functions"):
+        if key not in certificate:
+            raise CertificateError(f"the certificate says nothing of {key!r}")
+
+
+class _Subject:
+    """One function of the text, with what it is to be."""
+
+    def __init__(
+        self, about: Mapping[str, Any], certificate: Mapping[str, Any], text: Text, subject: Any
+    ):
+        self.about, self.text, self.subject = about, text, subject
+        self.name: str = about["name"]
+        self.fixed: Mapping[str, int] = certificate["fixed"]
+        self.language: str = certificate["language"]
+
+    # -- what is known ---------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Raises Unread where something of it cannot be read."""
+        function = self.text.functions.get(self.name)
+        if function is None:
+            raise Unread(f"the text has no function {self.name}")
+        self.function: Function = function
+        self.parameters = {p["name"]: p for p in self.about["parameters"]}
+        names = [name for name, _ in function.params]
+        if names != list(self.parameters):
+            raise Unread(
+                f"{self.name} takes {', '.join(names)}, and the certificate says "
+                f"{', '.join(self.parameters)}"
+            )
+        said = stated(function, self.language)
+        self.said = said
+        types = [
+            bound
+            for name, kind in function.params
+            if kind.lowest is not None
+            for bound in (made("le", kind.lowest, var(name)), made("le", var(name), kind.highest))
+        ]
+        ranges = [c for conditions in said.params.values() for c in conditions]
+        self.given: list[Term] = [*ranges, *said.assumptions, *types]
+        self.results = [value.term for value in function.results]
+        sizes = {
+            p["of"]: var(name) for name, p in self.parameters.items() if p["is"] == "size"
+        }
+        self.known: Known = definition.known(self.subject, {**self.fixed, **sizes})
+        self.within: list[Term] = []
+
+    def _of(self, kind: str) -> list[Term]:
+        """The parameters of a kind, as the definition counts them."""
+        return [
+            var(name) - p["base"] for name, p in self.parameters.items() if p["is"] == kind
+        ]
+
+    def _defined(self) -> list[Term]:
+        """What the results are to be."""
+        base, role = self.about["base"], self.about["role"]
+        indices = self._of("index")
+        if role == "apply" and self.known.layout is not None:
+            found = definition.applied(self.known, indices)
+        elif role == "inv" and self.known.layout is not None:
+            found = definition.inverted(self.known, indices)
+        else:
+            values = {
+                **self.fixed,
+                **{p["of"]: var(name) - p["base"] for name, p in self.parameters.items()},
+            }
+            if self.known.function is None:
+                raise Unread(f"{self.name} is a function, and what is given is a layout")
+            found = definition.evaluated(self.known.function, values, self._of("axis"))
+        if len(found.results) != len(self.results):
+            raise Unread(
+                f"{self.name} gives {len(self.results)} results, the definition {len(found.results)}"
+            )
+        self.within = found.within
+        return [made("add", value, base) for value in found.results]
+
+    def _domain(self) -> list[Term]:
+        """That the comment allows every index of the layout: no range is too narrow."""
+        layout = self.known.example
+        if layout is None or self.known.ways != 1:
+            return []
+        if self.about["role"] == "apply":
+            sizes: Sequence[Any] = layout.dims
+        elif self.about["role"] == "inv":
+            results: Any = layout.results
+            sizes = layout.physical_dims if results and len(results) > 1 else [layout.physical_size]
+        else:
+            return []
+        indices = [name for name, p in self.parameters.items() if p["is"] == "index"]
+        goals = []
+        for name, n in zip(indices, sizes, strict=True):
+            i = var(name) - self.parameters[name]["base"]
+            inside = made("land", i >= 0, i < n)
+            goals.append(
+                made("lor", made("lnot", inside), both(self.said.params.get(name, ())))
+            )
+        return goals
+
+    # -- the statements --------------------------------------------------------------------------
+
+    def lines(self, apply: _Subject | None) -> list[Line]:
+        """A line for each statement."""
+        keys = [statement["says"] for statement in self.about["statements"]]
+        try:
+            self._read()
+            self._agreed()
+        except Unread as error:
+            return [Line(self.name, key, OPEN, str(error)) for key in keys]
+        found = []
+        for key in keys:
+            try:
+                verdict, how = self._verdict(key, apply)
+            except Unread as error:
+                verdict, how = OPEN, str(error)
+            found.append(Line(self.name, key, verdict, how))
+        return found
+
+    def _agreed(self) -> None:
+        """Raises Unread where the certificate supposes something else than the text's comment."""
+        known = [condition_in_python(text) for text in self.about["given"]]
+        own = [c for cs in self.said.params.values() for c in cs] + list(self.said.assumptions)
+        for ours, theirs, who in ((known, own, "certificate"), (own, known, "text's comment")):
+            missing = [c for c in ours if not sampling.follows(c, theirs)]
+            if missing:
+                raise Unread(f"the {who} alone supposes {missing[0]!r}")
+
+    def _verdict(self, key: str, apply: _Subject | None) -> tuple[str, str]:
+        if key in KINDS:
+            demands = [d for d in self.function.demands if d.kind in KINDS[key]]
+            goals = [(d.holds, f"line {d.line}: {d.text}") for d in demands]
+            return self._shown(goals)
+        if key == "range":
+            names = {
+                name: value
+                for name, value in zip(self.about["results"], self.results, strict=True)
+            }
+            conditions = [c.put(names) for cs in self.said.results for c in cs]
+            if len(self.said.results) != len(self.results) or not all(self.said.results):
+                return OPEN, "the comment does not say it of every result"
+            return self._shown([(c, "the promised range") for c in conditions])
+        if key == "definition":
+            wanted = self._defined()
+            goals = [(made("eq", a, b), "the definition") for a, b in zip(self.results, wanted, strict=True)]
+            goals += [(held, "an index of a layout within its sizes") for held in self.within]
+            return self._shown(goals, self._domain())
+        return self._round_trip(apply)
+
+    def _shown(
+        self, goals: Sequence[tuple[Term, str]], free: Sequence[Term] = ()
+    ) -> tuple[str, str]:
+        """Whether conditions hold wherever the comment allows it. free: those that hold for sizes that
+        it allows, at all indices."""
+        names = list(self.parameters)
+        ranges = exhaustive.bounds(names, self.given)
+        if ranges is not None and exhaustive.count(ranges) <= exhaustive.MOST:
+            conditions = [goal for goal, _ in goals]
+            tried, wrong = exhaustive.failure(conditions, ranges, self.given)
+            if wrong is not None:
+                return REFUTED, f"{goals[wrong.goal][1]} does not hold at {wrong}"
+            if not tried:
+                return OPEN, "the comment allows no index at all"
+            wide = {n: range(r.start - 2, r.stop + 2) for n, r in ranges.items()}
+            _, narrow = exhaustive.failure(free, wide, ())
+            if narrow is not None:
+                return REFUTED, f"the comment leaves out an index: {narrow}"
+            return PROVED, f"at each of {tried:,} indices"
+        return self._by_proof(list(goals), list(free), names)
+
+    def _by_proof(
+        self, goals: list[tuple[Term, str]], free: list[Term], names: list[str]
+    ) -> tuple[str, str]:
+        tried, wrong = sampling.failure([g for g, _ in goals], names, self.given)
+        if wrong is not None:
+            return REFUTED, f"{goals[wrong.goal][1]} does not hold at {wrong}"
+        if not tried:
+            return OPEN, "no numbers were found that the comment allows"
+        how: list[str] = []
+        given = {id(goal): self.given for goal, _ in goals}
+        sizes = {name for name, p in self.parameters.items() if p["is"] == "size"}
+        of_sizes = [c for c in self.given if c.names() <= sizes]
+        for goal in free:
+            goals.append((goal, "an index that the layout has"))
+            given[id(goal)] = of_sizes
+        for goal, what in goals:
+            proof = prove(goal, given[id(goal)])
+            if proof is None:
+                return SAMPLED, f"at {tried:,} indices; {what} was not proved"
+            how.append(proof.how)
+        counts = {h: how.count(h) for h in dict.fromkeys(how)}
+        said = ", ".join(f"{h} ({n})" if len(goals) > 1 else h for h, n in counts.items())
+        return PROVED, said or "nothing to show"
+
+    def _round_trip(self, apply: _Subject | None) -> tuple[str, str]:
+        raise Unread("the other function is not in the certificate")
+
+
+def rules(certificate: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The instances of rules that a certificate lists, each with its function."""
+    for function in certificate["functions"]:
+        for step in function["steps"]:
+            yield function["name"], step
+
+
+def listed(values: Iterable[Any]) -> str:
+    """With commas."""
+    return ", ".join(map(str, values))
+
+
+_ = term_of
