@@ -13,7 +13,7 @@ from .definition import Known
 from .languages import read
 from .provers import prove
 from .stated import condition_in_python, stated
-from .terms import Term, both, made, term_of, var
+from .terms import Term, both, made, var
 from .text import DIVISOR, FITS, SHIFT, TABLE, Function, Text, Unread
 
 PROVED, SAMPLED, REFUTED, OPEN = "proved", "sampled", "refuted", "not proved"
@@ -81,11 +81,12 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any) -> Report:
             ]
         return report
     report.skipped = list(text.skipped)
-    found: dict[str, _Subject] = {}
-    for function in certificate["functions"]:
-        one = _Subject(function, certificate, text, subject)
-        found[function["role"]] = one
-        report.lines += one.lines(found.get("apply") if function["role"] == "inv" else None)
+    found = [_Subject(about, certificate, text, subject) for about in certificate["functions"]]
+    roles = {one.about["role"]: one for one in found}
+    for one in found:
+        if one.about["role"] in ("apply", "inv") and len(roles) == 2:
+            one.pair = roles["apply"], roles["inv"]
+        report.lines += one.lines()
     return report
 
 
@@ -111,6 +112,7 @@ class _Subject:
         self.name: str = about["name"]
         self.fixed: Mapping[str, int] = certificate["fixed"]
         self.language: str = certificate["language"]
+        self.pair: tuple[_Subject, _Subject] | None = None
 
     # -- what is known ---------------------------------------------------------------------------
 
@@ -197,7 +199,7 @@ class _Subject:
 
     # -- the statements --------------------------------------------------------------------------
 
-    def lines(self, apply: _Subject | None) -> list[Line]:
+    def lines(self) -> list[Line]:
         """A line for each statement."""
         keys = [statement["says"] for statement in self.about["statements"]]
         try:
@@ -208,7 +210,7 @@ class _Subject:
         found = []
         for key in keys:
             try:
-                verdict, how = self._verdict(key, apply)
+                verdict, how = self._verdict(key)
             except Unread as error:
                 verdict, how = OPEN, str(error)
             found.append(Line(self.name, key, verdict, how))
@@ -223,7 +225,7 @@ class _Subject:
             if missing:
                 raise Unread(f"the {who} alone supposes {missing[0]!r}")
 
-    def _verdict(self, key: str, apply: _Subject | None) -> tuple[str, str]:
+    def _verdict(self, key: str) -> tuple[str, str]:
         if key in KINDS:
             demands = [d for d in self.function.demands if d.kind in KINDS[key]]
             goals = [(d.holds, f"line {d.line}: {d.text}") for d in demands]
@@ -242,7 +244,7 @@ class _Subject:
             goals = [(made("eq", a, b), "the definition") for a, b in zip(self.results, wanted, strict=True)]
             goals += [(held, "an index of a layout within its sizes") for held in self.within]
             return self._shown(goals, self._domain())
-        return self._round_trip(apply)
+        return self._round_trip()
 
     def _shown(
         self, goals: Sequence[tuple[Term, str]], free: Sequence[Term] = ()
@@ -289,8 +291,44 @@ class _Subject:
         said = ", ".join(f"{h} ({n})" if len(goals) > 1 else h for h, n in counts.items())
         return PROVED, said or "nothing to show"
 
-    def _round_trip(self, apply: _Subject | None) -> tuple[str, str]:
-        raise Unread("the other function is not in the certificate")
+    def _round_trip(self) -> tuple[str, str]:
+        """Of an inv what it makes of apply's positions, and apply of its indices."""
+        pair = self.pair
+        if pair is None:
+            raise Unread("the other function is not in the certificate")
+        there, back = pair
+        for one in pair:
+            one._read()
+        layout = there.known.example
+        masks = layout is not None and layout.masks
+        masks_back = layout is not None and layout.masks_inverse
+        if self is back:
+            inner, outer, masked = back, there, masks_back
+        else:
+            inner, outer, masked = there, back, masks
+        names = [name for name, p in outer.parameters.items() if p["is"] == "index"]
+        sizes = {
+            name: var(other)
+            for name, p in outer.parameters.items()
+            if p["is"] == "size"
+            for other, q in inner.parameters.items()
+            if q["is"] == "size" and q["of"] == p["of"]
+        }
+        values = {**sizes, **dict(zip(names, inner.results, strict=True))}
+        found = [term.put(values) for term in outer.results]
+        wanted = [
+            var(name) for name, p in inner.parameters.items() if p["is"] == "index"
+        ]
+        goals = []
+        for a, b in zip(found, wanted, strict=True):
+            goal = made("eq", a, b)
+            if masked:
+                first = inner.results[0]
+                base = inner.about["base"]
+                goal = made("lor", made("eq", first, base - 1), goal)
+            goals.append((goal, "the round trip"))
+        self.given = [*self.given, *(c.put(sizes) for c in outer.said.assumptions)]
+        return self._shown(goals)
 
 
 def rules(certificate: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -304,5 +342,3 @@ def listed(values: Iterable[Any]) -> str:
     """With commas."""
     return ", ".join(map(str, values))
 
-
-_ = term_of

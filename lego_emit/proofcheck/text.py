@@ -8,7 +8,7 @@ wraps, traps or is undefined, and that the terms are what the text computes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,7 +81,8 @@ class Demand:
 class Function:
     """A function of the text. params: (name, type) in order, run-time sizes included; results: of
     each output the term, in order; names: of the outputs where the text names them, else ();
-    stated: what its comment says, in the words of the text (lego_emit.proofcheck.stated parses them)."""
+    comment: what stands before it
+    (lego_emit.proofcheck.stated parses it); trusted: what the terms rest on beside the text."""
 
     name: str
     params: tuple[tuple[str, Type], ...]
@@ -90,6 +91,7 @@ class Function:
     comment: str
     names: tuple[str, ...] = ()
     line: int = 0
+    trusted: tuple[str, ...] = ()
 
 
 @dataclass
@@ -100,6 +102,8 @@ class Machine:
     guards: list[Term] = field(default_factory=list)
     line: int = 0
     text: str = ""
+    depth: int = 0  # of calls: 0 in the function itself, more in a helper of the text
+    trusted: set[str] = field(default_factory=set)  # what the terms rest on beside the text
 
     def at(self, node: Any) -> None:
         """The tree-sitter node that the next demands are about."""
@@ -135,7 +139,10 @@ class Machine:
 
     def divided(self, op: str, a: Value, b: Value, kind: Type) -> Value:
         """op: tdiv, tmod: a truncating division. Dividend and divisor are demanded to be such that it
-        is the floor's, too: 0 <= a, 0 < b."""
+        is the floor's, too: 0 <= a, 0 < b; in a helper only to be defined."""
+        if self.depth:
+            self.demand(DIVISOR, b.term != 0)
+            return self.fits(made(op, a.term, b.term), kind)
         self.demand(DIVISOR, b.term > 0)
         self.demand(DIVISOR, a.term >= 0)
         return self.fits(made("fdiv" if op == "tdiv" else "fmod", a.term, b.term), kind)
@@ -174,16 +181,9 @@ class Machine:
 
 @dataclass
 class Text:
-    """A file: its functions by name, in order; and the comment at its head."""
+    """A file. names: of all functions in it, in order; read: one of them, None where there is none
+    (it raises Unread for what it does not understand)."""
 
     language: str
-    functions: dict[str, Function]
-    comment: str = ""
-
-
-def joined(conditions: Iterable[Term]) -> Term:
-    """All of them."""
-    found = TRUE
-    for c in conditions:
-        found = made("land", found, c)
-    return found
+    names: Sequence[str]
+    read: Callable[[str], Function | None]
