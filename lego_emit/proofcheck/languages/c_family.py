@@ -14,7 +14,8 @@ from typing import Any
 
 from ..terms import FALSE, TRUE, made, term_of, var
 from ..text import BOOL, FITS, I32, I64, U32, U64, Function, Machine, Text, Type, Value
-from .tree import Runner, Scope, Statement, inside, is_root, parsed, unread, walk, words
+from . import tree
+from .tree import Runner, Scope, Statement, inside, is_root, parsed, unread, walk
 
 TYPES = {
     "int": I32, "int32_t": I32, "std::int32_t": I32, "unsigned": U32, "unsigned int": U32,
@@ -30,16 +31,33 @@ COMPARISONS = {"<": ("lt", 0), "<=": ("le", 0), ">": ("lt", 1), ">=": ("le", 1),
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?:__|inline|static).*$", re.MULTILINE)
 
 
+# Names in GLSL that C++'s grammar keeps for itself; they are marked while it reads them.
+GLSL_NAMES = re.compile(
+    r"\b(alignas|alignof|and|auto|catch|class|concept|constexpr|delete|enum|explicit|export|extern|"
+    r"friend|goto|inline|long|mutable|namespace|new|noexcept|not|nullptr|operator|or|private|"
+    r"protected|public|register|requires|short|signed|sizeof|static|template|this|throw|try|typedef|"
+    r"typename|union|using|virtual|xor)\b"
+)
+MARK = "__name"
+
+
+def words(node: Any) -> str:
+    """A node's text, as it was before names were marked."""
+    return tree.words(node).replace(MARK, "")
+
+
 def read(source: str, language: str) -> Text:
     """The functions of a header."""
     plain = source
     for macro in dict.fromkeys(MACRO.findall(source)):
         plain = re.sub(rf"^(?!\s*#)(.*?)\b{macro}\b", r"\1", plain, flags=re.MULTILINE)
     if language == "glsl":
+        plain = GLSL_NAMES.sub(rf"\1{MARK}", plain)
+        plain = re.sub(r"const (u?int)\[(\d*)\] (\w+) =", r"const \1 \3[\2] =", plain)
         plain = re.sub(r"\bout (u?int) (\w+)", r"\1 &\2", plain)
         plain = re.sub(r"= u?int\[\d*\]\(([^()]*)\)", r"= {\1}", plain)
     else:
-        plain = re.sub(r"__restrict__|__restrict", "", plain)
+        plain = re.sub(r"#ifdef __CUDA_ARCH__\n__device__\n#endif\n", "\n\n\n", plain)
     file = _File(parsed(plain, "cpp"), language)
     return Text(language, list(file.functions), file.read)
 
@@ -64,7 +82,10 @@ class _File:
         if declarator.type != "array_declarator" or value.type != "initializer_list":
             return
         name = words(declarator.child_by_field_name("declarator"))
-        numbers = [_literal(n)[0] for n in inside(value)]
+        entries = inside(value)
+        if any(n.type != "number_literal" for n in entries):
+            return
+        numbers = [_literal(n)[0] for n in entries]
         self.tables[name] = _type(node.parent.child_by_field_name("type")), numbers
 
     def definition(self, name: str, count: int | None = None) -> Any:

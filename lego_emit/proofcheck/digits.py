@@ -1,0 +1,1 @@
+def prove(goal,given): return None

@@ -1,0 +1,22 @@
+"""Proofs over large and symbolic domains: the digit algebra first, then the solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .terms import Term
+
+
+@dataclass(frozen=True)
+class Proof:
+    """That a condition holds. how: by which means."""
+
+    how: str
+
+
+def prove(goal: Term, given: Sequence[Term]) -> Proof | None:
+    """A proof that a condition holds wherever the given ones do; None where none was found."""
+    from . import digits, smt
+
+    return digits.prove(goal, given) or smt.prove(goal, given)
