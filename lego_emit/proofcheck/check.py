@@ -148,7 +148,13 @@ class _Subject:
         ]
         ranges = [c for conditions in said.params.values() for c in conditions]
         self.given: list[Term] = [*ranges, *said.assumptions, *types]
-        self.results = [value.term for value in function.results]
+        values = [value.term for value in function.results]
+        if function.names:
+            if sorted(function.names) != sorted(self.about["results"]):
+                raise Unread(f"{self.name} gives {', '.join(function.names)}")
+            by_name = dict(zip(function.names, values, strict=True))
+            values = [by_name[name] for name in self.about["results"]]
+        self.results = values
         sizes = {
             p["of"]: var(name) for name, p in self.parameters.items() if p["is"] == "size"
         }

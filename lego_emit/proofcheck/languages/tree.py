@@ -79,6 +79,7 @@ class Statement:
     values: Sequence[Any] = ()
     then: Sequence[Statement] = ()
     otherwise: Sequence[Statement] = ()
+    names: tuple[str, ...] = ()  # of the values
 
     @property
     def returns(self) -> bool:
@@ -232,13 +233,15 @@ class File:
             return None
         params = [(n, kind) for n, kind, out in self.parameters(node) if not out]
         machine = Machine()
-        found = self.call(node, machine).run([Value(var(n), kind) for n, kind in params])
+        call = self.call(node, machine)
+        found = call.run([Value(var(n), kind) for n, kind in params])
         return Function(
             name,
             tuple(params),
             found,
             tuple(machine.demands),
             self.comment(node),
+            call.names,
             node.start_point[0] + 1,
             tuple(sorted(machine.trusted)),
         )
@@ -268,6 +271,7 @@ class Call:
     file: File
     node: Any
     machine: Machine
+    names: tuple[str, ...] = ()  # of the results, where the text returns them by name
 
     def body(self) -> list[Statement]:
         """The function's statements."""
@@ -304,6 +308,10 @@ class Call:
         return tuple(scope[name] for name, _ in results)
 
     def _finish(self, s: Statement, scope: Scope) -> tuple[Value, ...]:
+        if s.names:
+            if self.names and self.names != s.names:
+                raise unread(s.node, "the results have other names elsewhere")
+            self.names = s.names
         return self.returned(tuple(self.value(v, scope) for v in s.values))
 
     def _assigned(self, value: Value, kind: Type | None) -> Value:
