@@ -80,7 +80,7 @@ def _unbounded(names: Sequence[str], given: Sequence[Term]) -> list[str]:
         if not rest:
             return chosen
         ranges = {name: exhaustive.bounds([name], plain) for name in rest}
-        free = [n for n in rest if (r := ranges[n]) is None or len(r[n]) > 2**40]
+        free = [n for n in rest if (r := ranges[n]) is None or r[n].stop - r[n].start > 2**40]
         # Those that bound others come first.
         others = [
             n
