@@ -12,7 +12,7 @@ from . import definition, exhaustive, sampling
 from .definition import Known
 from .languages import read
 from .provers import prove
-from .stated import condition_in_python, stated
+from .stated import RESULT, UNSEEN, condition_in_python, stated
 from .terms import Term, both, made, var
 from .text import DIVISOR, FITS, SHIFT, TABLE, Function, Text, Unread
 
@@ -37,10 +37,12 @@ class Line:
 
 @dataclass
 class Report:
-    """All that was found. skipped: what of the text no statement is about, each with the reason."""
+    """All that was found. others: functions of the text that the certificate says nothing of; trusted:
+    what the proofs rest on beside the text."""
 
     lines: list[Line] = field(default_factory=list)
-    skipped: list[tuple[str, str]] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    trusted: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         """Whether every statement was proved."""
@@ -54,8 +56,9 @@ class Report:
             for line in self.lines:
                 if line.function == name:
                     found.append(f"  {line.says}: {line.verdict}; {line.how}")
-        for name, why in self.skipped:
-            found.append(f"{name}: not covered; {why}")
+        if self.others:
+            found.append(f"not certified: {', '.join(self.others)}")
+        found += [f"rests on: {what}" for what in self.trusted]
         return "\n".join(found) + "\n"
 
 
@@ -80,13 +83,17 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any) -> Report:
                 Line(function["name"], s["says"], OPEN, str(error)) for s in function["statements"]
             ]
         return report
-    report.skipped = list(text.skipped)
+    certified = {about["name"] for about in certificate["functions"]}
+    others = [name for name in text.names if name not in certified]
+    report.others = list(dict.fromkeys(others))
     found = [_Subject(about, certificate, text, subject) for about in certificate["functions"]]
     roles = {one.about["role"]: one for one in found}
     for one in found:
         if one.about["role"] in ("apply", "inv") and len(roles) == 2:
             one.pair = roles["apply"], roles["inv"]
         report.lines += one.lines()
+        report.trusted += one.trusted
+    report.trusted = list(dict.fromkeys(report.trusted))
     return report
 
 
@@ -113,15 +120,17 @@ class _Subject:
         self.fixed: Mapping[str, int] = certificate["fixed"]
         self.language: str = certificate["language"]
         self.pair: tuple[_Subject, _Subject] | None = None
+        self.trusted: list[str] = []
 
     # -- what is known ---------------------------------------------------------------------------
 
     def _read(self) -> None:
         """Raises Unread where something of it cannot be read."""
-        function = self.text.functions.get(self.name)
+        function = self.text.read(self.name)
         if function is None:
             raise Unread(f"the text has no function {self.name}")
         self.function: Function = function
+        self.trusted = list(function.trusted)
         self.parameters = {p["name"]: p for p in self.about["parameters"]}
         names = [name for name, _ in function.params]
         if names != list(self.parameters):
@@ -139,7 +148,13 @@ class _Subject:
         ]
         ranges = [c for conditions in said.params.values() for c in conditions]
         self.given: list[Term] = [*ranges, *said.assumptions, *types]
-        self.results = [value.term for value in function.results]
+        values = [value.term for value in function.results]
+        if function.names:
+            if sorted(function.names) != sorted(self.about["results"]):
+                raise Unread(f"{self.name} gives {', '.join(function.names)}")
+            by_name = dict(zip(function.names, values, strict=True))
+            values = [by_name[name] for name in self.about["results"]]
+        self.results = values
         sizes = {
             p["of"]: var(name) for name, p in self.parameters.items() if p["is"] == "size"
         }
@@ -218,26 +233,32 @@ class _Subject:
 
     def _agreed(self) -> None:
         """Raises Unread where the certificate supposes something else than the text's comment."""
-        known = [condition_in_python(text) for text in self.about["given"]]
+        said = [text for text in self.about["given"] if not UNSEEN.fullmatch(text)]
+        known = [condition_in_python(text) for text in said]
         own = [c for cs in self.said.params.values() for c in cs] + list(self.said.assumptions)
-        for ours, theirs, who in ((known, own, "certificate"), (own, known, "text's comment")):
-            missing = [c for c in ours if not sampling.follows(c, theirs)]
-            if missing:
-                raise Unread(f"the {who} alone supposes {missing[0]!r}")
+        ours, theirs = (
+            {part for c in conditions for part in exhaustive.parts(floored(c))}
+            for conditions in (known, own)
+        )
+        for alone, who in ((ours - theirs, "certificate"), (theirs - ours, "text's comment")):
+            if alone:
+                said = min(map(repr, alone))
+                raise Unread(f"the {who} alone supposes {said}")
 
     def _verdict(self, key: str) -> tuple[str, str]:
         if key in KINDS:
             demands = [d for d in self.function.demands if d.kind in KINDS[key]]
+            if key == "fits" and self.said.unseen:
+                return OPEN, "the comment assumes it: more cannot be said of the sizes"
             goals = [(d.holds, f"line {d.line}: {d.text}") for d in demands]
             return self._shown(goals)
         if key == "range":
-            names = {
-                name: value
-                for name, value in zip(self.about["results"], self.results, strict=True)
-            }
+            names = dict(zip(self.about["results"], self.results, strict=True))
+            names[RESULT] = self.results[0]
+            promised = [by for by in self._statement(key)["known"] if by["result"]]
+            if len(self.said.results) != len(promised):
+                return OPEN, "the comment and the certificate do not promise the same"
             conditions = [c.put(names) for cs in self.said.results for c in cs]
-            if len(self.said.results) != len(self.results) or not all(self.said.results):
-                return OPEN, "the comment does not say it of every result"
             return self._shown([(c, "the promised range") for c in conditions])
         if key == "definition":
             wanted = self._defined()
@@ -291,6 +312,9 @@ class _Subject:
         said = ", ".join(f"{h} ({n})" if len(goals) > 1 else h for h, n in counts.items())
         return PROVED, said or "nothing to show"
 
+    def _statement(self, key: str) -> Mapping[str, Any]:
+        return next(s for s in self.about["statements"] if s["says"] == key)
+
     def _round_trip(self) -> tuple[str, str]:
         """Of an inv what it makes of apply's positions, and apply of its indices."""
         pair = self.pair
@@ -329,6 +353,16 @@ class _Subject:
             goals.append((goal, "the round trip"))
         self.given = [*self.given, *(c.put(sizes) for c in outer.said.assumptions)]
         return self._shown(goals)
+
+
+def floored(term: Term) -> Term:
+    """It with divisions that round down: what a comment means, whatever its notation."""
+    memo: dict[Term, Term] = {}
+    for part in term.walk():
+        args = [memo[a] if isinstance(a, Term) else a for a in part.args]
+        op = {"tdiv": "fdiv", "tmod": "fmod"}.get(part.op, part.op)
+        memo[part] = made(op, *args) if args and isinstance(args[0], Term) else part
+    return memo[term]
 
 
 def rules(certificate: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -117,8 +117,13 @@ def count(ranges: Mapping[str, range]) -> int:
     """How many points there are."""
     found = 1
     for r in ranges.values():
-        found *= max(r.stop - r.start, 0)  # len() has an end
+        found *= length(r)
     return found
+
+
+def length(r: range) -> int:
+    """How many numbers are in a range; len() stops at the largest index of a list."""
+    return max(0, r.stop - r.start)
 
 
 def points(
@@ -133,8 +138,8 @@ def points(
         columns: dict[str, Any] = {}
         for name in reversed(names):
             r = ranges[name]
-            columns[name] = rest % len(r) + r.start
-            rest = rest // len(r)
+            columns[name] = rest % length(r) + r.start
+            rest = rest // length(r)
         columns = {name: columns[name] for name in names}
         holds, defined = Values(columns, len(rest)).at(both(given))
         kept = np.broadcast_to(holds & defined, (len(rest),))

@@ -10,12 +10,14 @@ from random import Random
 
 from . import exhaustive
 from .exhaustive import Failure
-from .terms import FALSE, Term, both, made
+from .terms import FALSE, TRUE, Term, both
 
-SIZES = 60  # choices of sizes
+SMALL = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 24, 32, 48, 64)
+SIZES = 48  # choices of small sizes
+LARGE_ONES = 12  # choices of large ones
 POINTS = 2048  # indices for each of them
-TRIES = 4000  # choices of which few are allowed
-LARGE = 2**62
+TRIES = 20000  # choices of which few are allowed
+LARGE = 2**63
 
 
 def failure(
@@ -41,33 +43,61 @@ def allowed(
     names: Sequence[str], given: Sequence[Term]
 ) -> Iterator[tuple[dict[str, int], dict[str, range], list[Term]]]:
     """(numbers of some variables, the ranges that the others then have, what is given of those)."""
-    draw = Random(0)
-    unbounded = _unbounded(names, given)
-    if not unbounded:
-        ranges = exhaustive.bounds(names, given)
-        if ranges is not None and exhaustive.count(ranges):
-            yield {}, ranges, list(given)
-        return
-    found = 0
-    seen: set[tuple[int, ...]] = set()
-    good: list[dict[str, int]] = []
-    for attempt in range(TRIES):
-        if found >= SIZES:
-            return
-        if good and attempt % 3 == 2:
-            values = _grown(draw, draw.choice(good), names, given)
-        else:
-            values = {name: draw.choice((1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24)) for name in unbounded}
-        key = tuple(values.values())
-        if key in seen:
-            continue
-        seen.add(key)
-        made_ = _fixed(values, names, given)
-        if made_ is None:
-            continue
-        good.append(values)
-        found += 1
-        yield values, *made_
+    sizes = _unbounded(names, given)
+    for values in _sizes(sizes, given) if sizes else [{}]:
+        rest = [g.put(values) for g in given]
+        rest = [g for g in rest if g is not TRUE]
+        others = [name for name in names if name not in values]
+        ranges = exhaustive.bounds(others, rest)
+        if ranges is not None and (not others or exhaustive.count(ranges)):
+            if not any(g is FALSE for g in rest):
+                yield values, ranges, rest
+
+
+def _sizes(names: Sequence[str], given: Sequence[Term]) -> list[dict[str, int]]:
+    """Numbers for sizes at which all holds that is given of them alone: small ones, and some of them
+    made as large as is allowed."""
+    from ..packages import numpy as np
+
+    own = [g for g in given if g.names() <= set(names)]
+    draw = np.random.default_rng(0)
+    columns = {name: draw.choice(np.array(SMALL), TRIES) for name in names}
+    columns[names[0]][: len(SMALL)] = SMALL
+    holds, defined = exhaustive.Values(columns, TRIES).at(both(own))
+    kept = np.flatnonzero(np.broadcast_to(holds.astype(bool) & defined, (TRIES,)))
+    rows = [{name: int(columns[name][k]) for name in names} for k in kept]
+    rows = list({tuple(row.values()): row for row in rows}.values())
+    choose = Random(0)
+    few = sorted(rows, key=lambda row: sum(row.values()))[: SIZES // 2]
+    few += choose.sample(rows, min(len(rows), SIZES // 2))
+    grown = [_grown(choose, row, own) for row in choose.sample(rows, min(len(rows), LARGE_ONES))]
+    return list({tuple(row.values()): row for row in (*few, *grown)}.values())
+
+
+def _grown(draw: Random, row: dict[str, int], own: Sequence[Term]) -> dict[str, int]:
+    """The same sizes, multiplied and then made larger as long as it is allowed."""
+    found = dict(row)
+
+    def fits(name: str, value: int) -> bool:
+        if value >= LARGE:
+            return False
+        more = {**found, name: value}
+        try:
+            return all(g.at(more) for g in own)
+        except (ArithmeticError, ValueError):
+            return False
+
+    for name in draw.sample(sorted(found), len(found)):
+        for bits in (32, 16, 8, 4, 2, 1):
+            while draw.random() < 0.9 and fits(name, found[name] << bits):
+                found[name] <<= bits
+    for name in draw.sample(sorted(found), len(found)):
+        step = found[name] >> 1
+        while step:
+            if fits(name, found[name] + step):
+                found[name] += step
+            step >>= 1
+    return found
 
 
 def _unbounded(names: Sequence[str], given: Sequence[Term]) -> list[str]:
@@ -80,7 +110,7 @@ def _unbounded(names: Sequence[str], given: Sequence[Term]) -> list[str]:
         if not rest:
             return chosen
         ranges = {name: exhaustive.bounds([name], plain) for name in rest}
-        free = [n for n in rest if (r := ranges[n]) is None or r[n].stop - r[n].start > 2**40]
+        free = [n for n in rest if (r := ranges[n]) is None or exhaustive.length(r[n]) > 2**40]
         # Those that bound others come first.
         others = [
             n
@@ -102,39 +132,6 @@ def _bounded_by(name: str, rest: Sequence[str], given: Sequence[Term]) -> bool:
                 if part.args[1].names() & set(rest) - {name}:
                     return True
     return False
-
-
-def _fixed(
-    values: Mapping[str, int], names: Sequence[str], given: Sequence[Term]
-) -> tuple[dict[str, range], list[Term]] | None:
-    rest = [g.put(values) for g in given]
-    if any(g is FALSE for g in rest):
-        return None
-    others = [name for name in names if name not in values]
-    ranges = exhaustive.bounds(others, rest)
-    if ranges is None or (others and not exhaustive.count(ranges)):
-        return None
-    return ranges, rest
-
-
-def _grown(
-    draw: Random, values: dict[str, int], names: Sequence[str], given: Sequence[Term]
-) -> dict[str, int]:
-    """The same numbers, some of them multiplied as long as it is allowed."""
-    found = dict(values)
-    for name in draw.sample(sorted(found), len(found)):
-        factor = 2 ** draw.choice((1, 4, 8, 16, 24))
-        while found[name] * factor < LARGE:
-            more = {**found, name: found[name] * factor}
-            if _fixed(more, names, given) is None:
-                break
-            found = more
-    for _ in range(64):  # up to the last one that is allowed
-        name = draw.choice(sorted(found))
-        more = {**found, name: found[name] + max(1, found[name] >> draw.choice((2, 4, 8, 16, 60)))}
-        if more[name] < LARGE and _fixed(more, names, given) is not None:
-            found = more
-    return found
 
 
 def _some(
@@ -162,13 +159,3 @@ def _some(
         return 0, None
     arrays = {name: a[kept] for name, a in arrays.items()}
     return exhaustive.failure_at(goals, arrays)
-
-
-def follows(condition: Term, given: Sequence[Term]) -> bool:
-    """Whether a condition is one of those given, or no numbers were found at which it is not, though
-    all of them hold."""
-    if any(condition is g for g in given):
-        return True
-    names = sorted(condition.names().union(*(g.names() for g in given)))
-    tried, wrong = failure([made("land", condition, condition)], names, given)
-    return bool(tried) and wrong is None

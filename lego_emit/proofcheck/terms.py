@@ -158,9 +158,10 @@ class Term:
         for term in self.walk():
             if term.op == "var":
                 memo[term.key] = term_of(values.get(term.args[0], term))
+            elif term.op in ("const", "true", "false"):
+                memo[term.key] = term
             else:
-                args = (memo[a.key] if isinstance(a, Term) else a for a in term.args)
-                memo[term.key] = made(term.op, *args)
+                memo[term.key] = made(term.op, *(memo[a.key] for a in term.args))
         return memo[self.key]
 
     def __bool__(self) -> bool:
@@ -321,11 +322,14 @@ def made(op: str, *args: Any) -> Term:
     is left out."""
     terms = tuple(map(term_of, args))
     first = terms[0]
-    if all(t.op in ("const", "true", "false") for t in terms):
+    if op != "lookup" and all(t.op in ("const", "true", "false") for t in terms):
+        plain = [t.args[0] if t.op == "const" else t.op == "true" for t in terms]
         try:
-            return term_of(Term(op, *terms).at({}))
+            return term_of(OPS[op](*plain))
         except (ZeroDivisionError, ValueError):
             return Term(op, *terms)
+    if op == "lookup" and first.constant is not None and 0 <= first.constant < len(terms) - 1:
+        return terms[1 + first.constant]
     if op == "select" and first.op in ("true", "false"):
         return terms[1] if first.op == "true" else terms[2]
     if op in ("land", "lor"):

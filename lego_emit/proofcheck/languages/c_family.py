@@ -8,14 +8,12 @@ valid text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from ..terms import FALSE, TRUE, made, term_of, var
-from ..text import BOOL, FITS, I32, I64, U32, U64, Function, Machine, Text, Type, Value
+from ..terms import FALSE, TRUE, made, term_of
+from ..text import BOOL, FITS, I32, I64, U32, U64, Machine, Text, Type, Value
 from . import tree
-from .tree import Runner, Scope, Statement, inside, is_root, parsed, unread, walk
+from .tree import COMPARISONS, Call, File, Scope, Statement, comment_before, inside, parsed, unread, walk
 
 TYPES = {
     "int": I32, "int32_t": I32, "std::int32_t": I32, "unsigned": U32, "unsigned int": U32,
@@ -27,7 +25,6 @@ ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 DIVISIONS = {"/": "tdiv", "%": "tmod"}
 SHIFTS = {"<<": "shl", ">>": "shr"}
 BITS = {"&": "and", "|": "or", "^": "xor"}
-COMPARISONS = {"<": ("lt", 0), "<=": ("le", 0), ">": ("lt", 1), ">=": ("le", 1), "==": ("eq", 0), "!=": ("ne", 0)}
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?:__|inline|static).*$", re.MULTILINE)
 
 
@@ -58,19 +55,11 @@ def read(source: str, language: str) -> Text:
         plain = re.sub(r"= u?int\[\d*\]\(([^()]*)\)", r"= {\1}", plain)
     else:
         plain = re.sub(r"#ifdef __CUDA_ARCH__\n__device__\n#endif\n", "\n\n\n", plain)
-    file = _File(parsed(plain, "cpp"), language)
-    return Text(language, list(file.functions), file.read)
+    return _File(parsed(plain, "cpp"), language).text()
 
 
-@dataclass
-class _File:
-    root: Any
-    language: str
-    functions: dict[str, list[Any]] = field(default_factory=dict)
-    tables: dict[str, tuple[Type, list[int]]] = field(default_factory=dict)
-    roots: dict[str, int] = field(default_factory=dict)  # helpers that give square roots
-
-    def __post_init__(self) -> None:
+class _File(File):
+    def collect(self) -> None:
         for node in walk(self.root):
             if node.type == "function_definition":
                 self.functions.setdefault(_function_name(node), []).append(node)
@@ -83,86 +72,29 @@ class _File:
             return
         name = words(declarator.child_by_field_name("declarator"))
         entries = inside(value)
-        if any(n.type != "number_literal" for n in entries):
-            return
-        numbers = [_literal(n)[0] for n in entries]
-        self.tables[name] = _type(node.parent.child_by_field_name("type")), numbers
+        if all(n.type == "number_literal" for n in entries):
+            kind = _type(node.parent.child_by_field_name("type"))
+            self.tables[name] = kind, [_literal(n)[0] for n in entries]
 
-    def definition(self, name: str, count: int | None = None) -> Any:
-        """The function of a name on plain integers, with so many parameters."""
-        for node in self.functions.get(name, ()):
-            params = _parameters(node)
-            if all(kind is not None for _, kind, _ in params) and count in (None, len(params)):
-                return node
-        return None
+    def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
+        return _parameters(node, strict)
 
-    def read(self, name: str) -> Function | None:
-        """A function as terms."""
-        node = self.definition(name)
-        if node is None:
-            if name in self.functions:
-                _parameters(self.functions[name][0], strict=True)
-            return None
-        params = [(n, kind) for n, kind, out in _parameters(node) if not out]
-        machine = Machine()
-        arguments = [Value(var(n), kind) for n, kind in params]
-        found = _Call(self, node, machine).run(arguments)
-        return Function(
-            name,
-            tuple(params),
-            found,
-            tuple(machine.demands),
-            _comment(node),
-            line=node.start_point[0] + 1,
-            trusted=tuple(sorted(machine.trusted)),
-        )
+    def comment(self, node: Any) -> str:
+        return comment_before(node).replace(MARK, "")
 
-    def root_of(self, node: Any, name: str, kind: Type) -> int:
-        """At how many numbers a helper was found to give the square root; 0 where it does not."""
-        if name not in self.roots:
-
-            def run(n: int) -> int | None:
-                machine = Machine(depth=1)
-                found = _Call(self, node, machine).run([Value(term_of(n), kind)])
-                wrong = any(d.holds is not TRUE for d in machine.demands)
-                return None if wrong else found[0].term.constant
-
-            self.roots[name] = is_root(run, kind.highest or 0)
-        return self.roots[name]
+    def call(self, node: Any, machine: Machine) -> Call:
+        return _Call(self, node, machine)
 
 
-@dataclass
-class _Call:
-    """One run of a function."""
+class _Call(Call):
+    def body(self) -> list[Statement]:
+        return self._body(self.node.child_by_field_name("body"))
 
-    file: _File
-    node: Any
-    machine: Machine
+    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        kind = TYPES.get(" ".join(words(self.node.child_by_field_name("type")).split()))
+        return (self.implicit(values[0], kind),) if len(values) == 1 and kind else values
 
-    def run(self, arguments: Sequence[Value]) -> tuple[Value, ...]:
-        params = _parameters(self.node)
-        given = [(n, kind) for n, kind, out in params if not out]
-        self.out = [(n, kind) for n, kind, out in params if out]
-        if len(given) != len(arguments):
-            raise unread(self.node, f"called with {len(arguments)} arguments")
-        scope = {n: self._as(a, kind) for (n, kind), a in zip(given, arguments, strict=True)}
-        kind = self.node.child_by_field_name("type")
-        self.returns = TYPES.get(" ".join(words(kind).split()))
-        for name, kind in self.out:
-            scope[name] = Value(var(f"{name} before it is set"), kind)
-        statements = [s for n in inside(self.node.child_by_field_name("body")) for s in self._statements(n)]
-        runner = Runner(self.machine, self._value, self._finish, self._assigned)
-        found = runner.run(statements, scope)
-        if found is not None:
-            return found
-        if not self.out:
-            raise unread(self.node, "its end is reached without a result")
-        return tuple(scope[name] for name, _ in self.out)
-
-    def _assigned(self, value: Value, kind: Type | None) -> Value:
-        return value if kind is None else self._as(value, kind)
-
-    def _as(self, value: Value, kind: Type) -> Value:
+    def implicit(self, value: Value, kind: Type) -> Value:
         """An implicit conversion."""
         if value.type == kind:
             return value
@@ -174,12 +106,6 @@ class _Call:
         if value.type == BOOL:
             return value
         return Value(made("ne", value.term, 0), BOOL)
-
-    def _finish(self, s: Statement, scope: Scope) -> tuple[Value, ...]:
-        values = tuple(self._value(v, scope) for v in s.values)
-        if len(values) == 1 and self.returns is not None:
-            return (self._as(values[0], self.returns),)
-        return values
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -263,10 +189,10 @@ class _Call:
 
     # -- expressions -------------------------------------------------------------------------------
 
-    def _value(self, node: Any, scope: Scope) -> Value:
+    def value(self, node: Any, scope: Scope) -> Value:
         if isinstance(node, tuple):
             operator, left, right, whole = node
-            return self._binary(whole, operator, self._value(left, scope), self._value(right, scope))
+            return self._binary(whole, operator, self.value(left, scope), self.value(right, scope))
         match node.type:
             case "number_literal":
                 number, kind = _literal(node)
@@ -279,7 +205,7 @@ class _Call:
                     raise unread(node, "a name that is not known here")
                 return found
             case "parenthesized_expression":
-                return self._value(inside(node)[0], scope)
+                return self.value(inside(node)[0], scope)
             case "unary_expression":
                 return self._unary(node, scope)
             case "binary_expression":
@@ -296,7 +222,7 @@ class _Call:
         raise unread(node, "an expression that the checker does not know")
 
     def _promoted(self, value: Value) -> Value:
-        return self._as(value, I32) if value.type == BOOL else value
+        return self.implicit(value, I32) if value.type == BOOL else value
 
     def _common(self, a: Value, b: Value) -> tuple[Value, Value, Type]:
         """The usual arithmetic conversions."""
@@ -304,11 +230,11 @@ class _Call:
         wide = max(a.type.bits or 0, b.type.bits or 0)
         signed = all(v.type.signed for v in (a, b) if v.type.bits == wide)
         kind = {(32, True): I32, (32, False): U32, (64, True): I64, (64, False): U64}[wide, signed]
-        return self._as(a, kind), self._as(b, kind), kind
+        return self.implicit(a, kind), self.implicit(b, kind), kind
 
     def _unary(self, node: Any, scope: Scope) -> Value:
         operator = words(node.child_by_field_name("operator"))
-        value = self._value(node.child_by_field_name("argument"), scope)
+        value = self.value(node.child_by_field_name("argument"), scope)
         self.machine.at(node)
         if operator == "!":
             return Value(made("lnot", self._truth(value).term), BOOL)
@@ -324,14 +250,14 @@ class _Call:
     def _infix(self, node: Any, scope: Scope) -> Value:
         operator = words(node.child_by_field_name("operator"))
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        a = self._value(left, scope)
+        a = self.value(left, scope)
         if operator in ("&&", "||"):
             a = self._truth(a)
             guard = a.term if operator == "&&" else made("lnot", a.term)
             with self.machine.under(guard):
-                b = self._truth(self._value(right, scope))
+                b = self._truth(self.value(right, scope))
             return Value(made("land" if operator == "&&" else "lor", a.term, b.term), BOOL)
-        return self._binary(node, operator, a, self._value(right, scope))
+        return self._binary(node, operator, a, self.value(right, scope))
 
     def _binary(self, node: Any, operator: str, a: Value, b: Value) -> Value:
         self.machine.at(node)
@@ -341,7 +267,7 @@ class _Call:
                 self.machine.demand(FITS, a.term >= 0)
             return self.machine.shifted(SHIFTS[operator], a, b, a.type)
         if operator in ("==", "!=") and a.type == b.type == BOOL:
-            a, b = (self._as(v, I32) for v in (a, b))
+            a, b = (self.implicit(v, I32) for v in (a, b))
         a, b, kind = self._common(a, b)
         if operator in ARITHMETIC:
             return self.machine.arithmetic(ARITHMETIC[operator], a, b, kind)
@@ -353,26 +279,24 @@ class _Call:
         if operator in BITS:
             return self.machine.bits(BITS[operator], [a, b], kind)
         if operator in COMPARISONS:
-            op, turned = COMPARISONS[operator]
-            x, y = (b, a) if turned else (a, b)
-            return Value(made(op, x.term, y.term), BOOL)
+            return self.compared(operator, a, b)
         raise unread(node, "an operator that the checker does not know")
 
     def _conditional(self, node: Any, scope: Scope) -> Value:
-        condition = self._truth(self._value(node.child_by_field_name("condition"), scope))
+        condition = self._truth(self.value(node.child_by_field_name("condition"), scope))
         with self.machine.under(condition.term):
-            a = self._value(node.child_by_field_name("consequence"), scope)
+            a = self.value(node.child_by_field_name("consequence"), scope)
         with self.machine.under(made("lnot", condition.term)):
-            b = self._value(node.child_by_field_name("alternative"), scope)
+            b = self.value(node.child_by_field_name("alternative"), scope)
         if a.type == b.type == BOOL:
             return Value(made("select", condition.term, a.term, b.term), BOOL)
         a, b, kind = self._common(a, b)
         return self.machine.chosen(condition, a, b, kind)
 
     def _cast(self, node: Any, kind: Type, scope: Scope) -> Value:
-        value = self._value(node, scope)
+        value = self.value(node, scope)
         self.machine.at(node)
-        return self._as(value, kind)
+        return self.implicit(value, kind)
 
     def _call(self, node: Any, scope: Scope) -> Value:
         if node.type == "compound_literal_expression":  # T{x}
@@ -388,7 +312,7 @@ class _Call:
             if kind not in TYPES:
                 raise unread(node, "a type that the checker does not know")
             return self._cast(arguments[0], TYPES[kind], scope)
-        values = [self._value(a, scope) for a in arguments]
+        values = [self.value(a, scope) for a in arguments]
         self.machine.at(node)
         plain = re.sub(r"<.*>", "", name).removeprefix("std::").removeprefix("::")
         if plain in ("min", "max") and plain not in self.file.functions:
@@ -396,35 +320,11 @@ class _Call:
             a, b, kind = self._common(*values)
             if explicit and explicit[1] in TYPES:
                 kind = TYPES[explicit[1]]
-                a, b = (self._as(v, kind) for v in values)
-            x, y = (a, b) if plain == "min" else (b, a)
-            return Value(made("select", made("lt", x.term, y.term), a.term, b.term), kind)
+                a, b = (self.implicit(v, kind) for v in values)
+            return self.extreme(plain == "min", a, b, kind)
         if plain == "abs" and plain not in self.file.functions:
             return self.machine.fits(abs(values[0].term), values[0].type)
-        return self._helper(node, name.rsplit("::", 1)[-1], values)
-
-    def _helper(self, node: Any, name: str, values: list[Value]) -> Value:
-        definition = self.file.definition(name, len(values))
-        if definition is None:
-            raise unread(node, "a function that the text does not define")
-        kind = _parameters(definition)[0][1]
-        if len(values) == 1 and "sqrt" in name and kind is not None:
-            tried = self.file.root_of(definition, name, kind)
-            if tried:
-                value = self._as(values[0], kind)
-                self.machine.demand("fits", value.term >= 0)
-                self.machine.trusted.add(f"{name} is the square root (it was run at {tried} numbers)")
-                return Value(made("isqrt", value.term), kind)
-        if self.machine.depth > 8:
-            raise unread(node, "calls that go too deep")
-        self.machine.depth += 1
-        try:
-            found = _Call(self.file, definition, self.machine).run(values)
-        finally:
-            self.machine.depth -= 1
-        if len(found) != 1:
-            raise unread(node, "a helper of several results")
-        return found[0]
+        return self.helper(node, name.rsplit("::", 1)[-1], values)
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table = words(node.child_by_field_name("argument")).rsplit("::", 1)[-1]
@@ -432,7 +332,7 @@ class _Call:
             raise unread(node, "a table that is not in the text")
         kind, numbers = self.file.tables[table]
         indices = node.child_by_field_name("indices") or node
-        place = self._value(inside(indices)[-1], scope)
+        place = self.value(inside(indices)[-1], scope)
         self.machine.at(node)
         return self.machine.looked_up(numbers, place, kind)
 
@@ -494,17 +394,3 @@ def _parameters(node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
             raise unread(param, "a parameter that is no integer")
         found.append((name, known, out))
     return found
-
-
-def _comment(node: Any) -> str:
-    """The comment lines right before a function."""
-    lines: list[str] = []
-    before = node.prev_sibling
-    line = node.start_point[0]
-    while before is not None and before.type == "comment" and before.end_point[0] >= line - 1:
-        lines.insert(0, words(before))
-        line = before.start_point[0]
-        before = before.prev_sibling
-    return "\n".join(lines)
-
-

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from math import isqrt
 from typing import Any
 
 from ...errors import MissingPackageError
-from ..terms import Term, made
-from ..text import Machine, Type, Unread, Value
+from ..terms import TRUE, Term, made, term_of, var
+from ..text import BOOL, FITS, Function, Machine, Text, Type, Unread, Value
 
 MOST_STEPS = 4096  # of a loop
 
@@ -79,6 +79,7 @@ class Statement:
     values: Sequence[Any] = ()
     then: Sequence[Statement] = ()
     otherwise: Sequence[Statement] = ()
+    names: tuple[str, ...] = ()  # of the values
 
     @property
     def returns(self) -> bool:
@@ -182,3 +183,195 @@ def is_root(run: Callable[[int], int | None], highest: int) -> int:
         return len(numbers)
     return 0
 
+
+
+@dataclass
+class File:
+    """A parsed file. functions: the definitions of each name; tables: (type, entries) of each constant
+    table. A language says how its definitions look."""
+
+    root: Any
+    language: str
+    functions: dict[str, list[Any]] = field(default_factory=dict)
+    tables: dict[str, tuple[Type, list[int]]] = field(default_factory=dict)
+    roots: dict[str, int] = field(default_factory=dict)  # helpers that give square roots
+
+    def __post_init__(self) -> None:
+        self.collect()
+
+    def collect(self) -> None:
+        """Fill functions and tables."""
+        raise NotImplementedError
+
+    def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
+        """(name, type, whether it is for a result) of each parameter of a definition; the type None
+        where it is no plain integer: with strict, Unread is raised there."""
+        raise NotImplementedError
+
+    def comment(self, node: Any) -> str:
+        """What stands before a definition."""
+        raise NotImplementedError
+
+    def call(self, node: Any, machine: Machine) -> Call:
+        """A run of a definition."""
+        raise NotImplementedError
+
+    def definition(self, name: str, count: int | None = None) -> Any:
+        """The function of a name on plain integers, with so many parameters; None without one."""
+        for node in self.functions.get(name, ()):
+            params = self.parameters(node)
+            if all(kind is not None for _, kind, _ in params) and count in (None, len(params)):
+                return node
+        return None
+
+    def read(self, name: str) -> Function | None:
+        """A function as terms."""
+        node = self.definition(name)
+        if node is None:
+            for other in self.functions.get(name, ()):
+                self.parameters(other, strict=True)
+            return None
+        params = [(n, kind) for n, kind, out in self.parameters(node) if not out]
+        machine = Machine()
+        call = self.call(node, machine)
+        found = call.run([Value(var(n), kind) for n, kind in params])
+        return Function(
+            name,
+            tuple(params),
+            found,
+            tuple(machine.demands),
+            self.comment(node),
+            call.names,
+            node.start_point[0] + 1,
+            tuple(sorted(machine.trusted)),
+        )
+
+    def text(self) -> Text:
+        """All of it."""
+        return Text(self.language, list(self.functions), self.read)
+
+    def root_of(self, node: Any, name: str, kind: Type) -> int:
+        """At how many numbers a helper was found to give the square root; 0 where it does not."""
+        if name not in self.roots:
+
+            def run(n: int) -> int | None:
+                machine = Machine(depth=1)
+                found = self.call(node, machine).run([Value(term_of(n), kind)])
+                wrong = any(d.holds is not TRUE for d in machine.demands)
+                return None if wrong else found[0].term.constant
+
+            self.roots[name] = is_root(run, kind.highest or 0)
+        return self.roots[name]
+
+
+@dataclass
+class Call:
+    """One run of a function on terms; a language says what its statements and expressions are."""
+
+    file: File
+    node: Any
+    machine: Machine
+    names: tuple[str, ...] = ()  # of the results, where the text returns them by name
+
+    def body(self) -> list[Statement]:
+        """The function's statements."""
+        raise NotImplementedError
+
+    def value(self, node: Any, scope: Scope) -> Value:
+        """An expression's value."""
+        raise NotImplementedError
+
+    def implicit(self, value: Value, kind: Type) -> Value:
+        """A value where another type is expected."""
+        raise NotImplementedError
+
+    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """What is returned, in the function's type."""
+        return values
+
+    def run(self, arguments: Sequence[Value]) -> tuple[Value, ...]:
+        """What it gives."""
+        params = self.file.parameters(self.node)
+        given = [(n, kind) for n, kind, out in params if not out]
+        if len(given) != len(arguments):
+            raise unread(self.node, f"called with {len(arguments)} arguments")
+        scope = {n: self.implicit(a, kind) for (n, kind), a in zip(given, arguments, strict=True)}
+        results = [(n, kind) for n, kind, out in params if out]
+        for name, kind in results:
+            scope[name] = Value(var(f"{name} before it is set"), kind)
+        runner = Runner(self.machine, self.value, self._finish, self._assigned)
+        found = runner.run(self.body(), scope)
+        if found is not None:
+            return found
+        if not results:
+            raise unread(self.node, "its end is reached without a result")
+        return tuple(scope[name] for name, _ in results)
+
+    def _finish(self, s: Statement, scope: Scope) -> tuple[Value, ...]:
+        if s.names:
+            if self.names and self.names != s.names:
+                raise unread(s.node, "the results have other names elsewhere")
+            self.names = s.names
+        return self.returned(tuple(self.value(v, scope) for v in s.values))
+
+    def _assigned(self, value: Value, kind: Type | None) -> Value:
+        return value if kind is None else self.implicit(value, kind)
+
+    def helper(self, node: Any, name: str, values: Sequence[Value]) -> Value:
+        """A call of another function of the text."""
+        definition = self.file.definition(name, len(values))
+        if definition is None:
+            raise unread(node, "a function that the text does not define")
+        kind = self.file.parameters(definition)[0][1]
+        if len(values) == 1 and "sqrt" in name.lower() and kind is not None:
+            tried = self.file.root_of(definition, name, kind)
+            if tried:
+                return self.root(values[0], kind, f"{name} (it was run at {tried} numbers)")
+        if self.machine.depth > 8:
+            raise unread(node, "calls that go too deep")
+        self.machine.depth += 1
+        try:
+            found = self.file.call(definition, self.machine).run(values)
+        finally:
+            self.machine.depth -= 1
+        if len(found) != 1:
+            raise unread(node, "a helper of several results")
+        return found[0]
+
+    def root(self, value: Value, kind: Type, what: str) -> Value:
+        """The square root, rounded down, as what gives it."""
+        value = self.implicit(value, kind)
+        self.machine.demand(FITS, value.term >= 0)
+        self.machine.trusted.add(f"the square root by {what}")
+        return Value(made("isqrt", value.term), kind)
+
+    def extreme(self, least: bool, a: Value, b: Value, kind: Type) -> Value:
+        """min or max of two values of one type."""
+        x, y = (a, b) if least else (b, a)
+        return Value(made("select", made("lt", x.term, y.term), a.term, b.term), kind)
+
+    def compared(self, sign: str, a: Value, b: Value) -> Value:
+        """A comparison of two values of one type."""
+        op, turned = COMPARISONS[sign]
+        x, y = (b, a) if turned else (a, b)
+        return Value(made(op, x.term, y.term), BOOL)
+
+
+COMPARISONS = {
+    "<": ("lt", False), "<=": ("le", False), ">": ("lt", True), ">=": ("le", True),
+    "==": ("eq", False), "!=": ("ne", False),
+}  # fmt: skip
+
+
+def comment_before(node: Any, between: Sequence[str] = ()) -> str:
+    """The comment lines right before a definition, whatever nodes of these types stand between."""
+    lines: list[str] = []
+    before, line = node.prev_sibling, node.start_point[0]
+    while before is not None and before.end_point[0] >= line - 1:
+        if "comment" in before.type:
+            lines.insert(0, words(before).rstrip("\n"))
+        elif before.type not in between:
+            break
+        line = before.start_point[0]
+        before = before.prev_sibling
+    return "\n".join(lines)

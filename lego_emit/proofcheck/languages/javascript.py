@@ -1,0 +1,370 @@
+"""JavaScript: Numbers, which are exact up to 2^53, and BigInts, which have no bounds.
+
+Reference: ECMA-262, 6.1.6.1 (Number::divide, Number::bitwiseAND, ..), 21.3.2 (Math).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..terms import FALSE, TRUE, Term, made, term_of
+from ..text import BOOL, FITS, INT53, Machine, Text, Type, Value
+from .tree import (
+    COMPARISONS,
+    Call,
+    File,
+    Scope,
+    Statement,
+    comment_before,
+    inside,
+    parsed,
+    unread,
+    walk,
+    words,
+)
+
+BIG = Type("bigint", None)
+FRACTION = Type("quotient", None)  # of two Numbers, until it is rounded
+ROOT = Type("root", None)  # of a Number, until it is rounded
+ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
+BITS = {"&": "and", "|": "or", "^": "xor"}
+SIGNED, UNSIGNED = (-(2**31), 2**31 - 1), (0, 2**32 - 1)
+
+
+@dataclass(frozen=True)
+class Fraction(Value):
+    """term / divisor, not rounded."""
+
+    divisor: Term
+
+
+def read(source: str, language: str) -> Text:
+    """The functions of a module."""
+    return _File(parsed(source, "javascript"), language).text()
+
+
+class _File(File):
+    def collect(self) -> None:
+        for node in walk(self.root):
+            if node.type == "function_declaration":
+                name = words(node.child_by_field_name("name"))
+                self.functions.setdefault(name, []).append(node)
+            elif node.type == "variable_declarator":
+                self._table(node)
+
+    def _table(self, node: Any) -> None:
+        value = node.child_by_field_name("value")
+        array = re.fullmatch(r"(\w+)Array\.of\(([-\s\d,n]*)\)", words(value)) if value else None
+        if array:
+            numbers = [int(n.strip().removesuffix("n")) for n in array[2].split(",") if n.strip()]
+            self.tables[words(node.child_by_field_name("name"))] = (
+                BIG if array[1].startswith("Big") else INT53,
+                numbers,
+            )
+
+    def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
+        tags = re.findall(r"@param \{(\w+)\} (\w+)", self.comment(node))
+        types = {name: kind for kind, name in tags}
+        found = []
+        for param in inside(node.child_by_field_name("parameters")):
+            name = words(param)
+            kind = {"number": INT53, "bigint": BIG}.get(types.get(name, ""))
+            if kind is None and strict:
+                raise unread(param, "a parameter that is no Number and no BigInt")
+            found.append((name, kind, False))
+        return found
+
+    def comment(self, node: Any) -> str:
+        exported = node.parent.type == "export_statement"
+        return comment_before(node.parent if exported else node)
+
+    def call(self, node: Any, machine: Machine) -> Call:
+        return _Call(self, node, machine)
+
+
+class _Call(Call):
+    def body(self) -> list[Statement]:
+        return self._block(self.node.child_by_field_name("body"))
+
+    def implicit(self, value: Value, kind: Type) -> Value:
+        if value.type == kind:
+            return value
+        raise unread(self.node, f"a {value.type.name} where a {kind.name} is expected")
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def _block(self, node: Any) -> list[Statement]:
+        if node.type != "statement_block":
+            return self._statements(node)
+        return [s for n in inside(node) for s in self._statements(n)]
+
+    def _statements(self, node: Any) -> list[Statement]:
+        match node.type:
+            case "lexical_declaration":
+                return [
+                    Statement(
+                        "set",
+                        node,
+                        words(n.child_by_field_name("name")),
+                        None,
+                        n.child_by_field_name("value"),
+                    )
+                    for n in inside(node)
+                ]
+            case "return_statement":
+                return [self._return(node, inside(node)[0])]
+            case "if_statement":
+                other = node.child_by_field_name("alternative")
+                return [
+                    Statement(
+                        "if",
+                        node,
+                        value=node.child_by_field_name("condition"),
+                        then=self._block(node.child_by_field_name("consequence")),
+                        otherwise=self._block(inside(other)[0]) if other else (),
+                    )
+                ]
+            case "while_statement":
+                body = self._block(node.child_by_field_name("body"))
+                return [
+                    Statement("loop", node, value=node.child_by_field_name("condition"), then=body)
+                ]
+            case "expression_statement":
+                return [self._assignment(inside(node)[0])]
+        raise unread(node, "a statement that the checker does not know")
+
+    def _assignment(self, node: Any) -> Statement:
+        if node.type not in ("assignment_expression", "augmented_assignment_expression"):
+            raise unread(node, "an expression whose value is not used")
+        left, right = (node.child_by_field_name(f) for f in ("left", "right"))
+        value: Any = right
+        if node.type.startswith("augmented"):
+            value = words(node.child_by_field_name("operator"))[:-1], left, right, node
+        return Statement("set", node, words(left), None, value)
+
+    def _return(self, node: Any, value: Any) -> Statement:
+        if value.type == "array":
+            return Statement("return", node, values=inside(value))
+        if value.type == "object":
+            names, values = [], []
+            for part in inside(value):
+                pair = part.type == "pair"
+                names.append(words(part.child_by_field_name("key") if pair else part))
+                values.append(part.child_by_field_name("value") if pair else part)
+            return Statement("return", node, values=values, names=tuple(names))
+        return Statement("return", node, values=[value])
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def value(self, node: Any, scope: Scope) -> Value:
+        if isinstance(node, tuple):
+            sign, left, right, whole = node
+            return self._binary(whole, sign, self.value(left, scope), self.value(right, scope))
+        match node.type:
+            case "number":
+                text = words(node).replace("_", "")
+                if re.fullmatch(r"(0x[0-9a-fA-F]+|\d+)n?", text):
+                    number = int(text.removesuffix("n"), 0)
+                    big = text.endswith("n") and not text.startswith("0x") or text[-1] == "n"
+                    return Value(term_of(number), BIG if big else INT53)
+            case "true" | "false":
+                return Value(TRUE if node.type == "true" else FALSE, BOOL)
+            case "identifier" | "shorthand_property_identifier":
+                if words(node) in scope:
+                    return scope[words(node)]
+            case "parenthesized_expression":
+                return self.value(inside(node)[0], scope)
+            case "unary_expression":
+                return self._unary(node, scope)
+            case "binary_expression":
+                return self._infix(node, scope)
+            case "ternary_expression":
+                return self._conditional(node, scope)
+            case "call_expression":
+                return self._call(node, scope)
+            case "subscript_expression":
+                return self._entry(node, scope)
+        raise unread(node, "an expression that the checker does not know")
+
+    def _unary(self, node: Any, scope: Scope) -> Value:
+        sign = words(node.child_by_field_name("operator"))
+        value = self.value(node.child_by_field_name("argument"), scope)
+        self.machine.at(node)
+        if sign == "!" and value.type == BOOL:
+            return Value(made("lnot", value.term), BOOL)
+        if sign == "-":
+            return self.machine.arithmetic("sub", Value(term_of(0), value.type), value, value.type)
+        if sign == "~":
+            if value.type == INT53:
+                self._within(value, SIGNED)
+            return Value(made("not", value.term), value.type)
+        raise unread(node, "an operator that the checker does not know")
+
+    def _within(self, value: Value, bounds: tuple[int, int]) -> None:
+        low, high = bounds
+        self.machine.demand(FITS, made("land", value.term >= low, value.term <= high))
+
+    def _bits_fit(self, sign: str, a: Value, b: Value) -> None:
+        """Both have 32 bits with the sign; of an & one of 31 bits is enough: it masks the rest."""
+        signed, narrow = (
+            [made("land", v.term >= low, v.term <= high) for v in (a, b)]
+            for low, high in (SIGNED, (0, SIGNED[1]))
+        )
+        holds = made("land", *signed)
+        if sign == "&":
+            holds = made("lor", holds, made("lor", *narrow))
+        self.machine.demand(FITS, holds)
+
+    def _infix(self, node: Any, scope: Scope) -> Value:
+        sign = words(node.child_by_field_name("operator"))
+        left, right = (node.child_by_field_name(f) for f in ("left", "right"))
+        if sign == ">>>" and words(right) == "0":
+            return self._unsigned(left, scope)
+        a = self.value(left, scope)
+        if sign in ("&&", "||"):
+            with self.machine.under(a.term if sign == "&&" else made("lnot", a.term)):
+                b = self.value(right, scope)
+            return Value(made("land" if sign == "&&" else "lor", a.term, b.term), BOOL)
+        return self._binary(node, sign, a, self.value(right, scope))
+
+    def _unsigned(self, node: Any, scope: Scope) -> Value:
+        """x >>> 0, of a quotient or of a bit operation on numbers below 2^32."""
+        while node.type == "parenthesized_expression":
+            node = inside(node)[0]
+        if node.type == "binary_expression":
+            sign = words(node.child_by_field_name("operator"))
+            if sign in (*BITS, "<<"):
+                a, b = (self._operand(node.child_by_field_name(f), scope) for f in ("left", "right"))
+                self.machine.at(node)
+                if sign == "<<":
+                    self._distance(b)
+                    found = Value(made("shl", a.term, b.term), INT53)
+                else:
+                    self._within(b, UNSIGNED)
+                    found = Value(made(BITS[sign], a.term, b.term), INT53)
+                self._within(a, UNSIGNED)
+                self._within(found, UNSIGNED)
+                return found
+        if node.type == "unary_expression" and words(node).startswith("~"):
+            a = self._operand(node.child_by_field_name("argument"), scope)
+            self._within(a, UNSIGNED)
+            return Value(made("sub", 2**32 - 1, a.term), INT53)
+        value = self.value(node, scope)
+        self.machine.at(node)
+        value = self._truncated(value)
+        self._within(value, UNSIGNED)
+        return value
+
+    def _operand(self, node: Any, scope: Scope) -> Value:
+        """An operand of a bit operation whose result is made unsigned: what it holds of bits."""
+        while node.type == "parenthesized_expression":
+            node = inside(node)[0]
+        if node.type == "binary_expression":
+            sign = words(node.child_by_field_name("operator"))
+            if sign in (*BITS, "<<"):
+                return self._unsigned(node, scope)
+        if node.type == "unary_expression" and words(node).startswith("~"):
+            return self._unsigned(node, scope)
+        return self.value(node, scope)
+
+    def _distance(self, b: Value) -> None:
+        self.machine.demand("shift", made("land", b.term >= 0, b.term < 32))
+
+    def _truncated(self, value: Value) -> Value:
+        """A quotient rounded towards zero."""
+        if not isinstance(value, Fraction):
+            return value
+        return self.machine.divided(
+            "tdiv", Value(value.term, INT53), Value(value.divisor, INT53), INT53
+        )
+
+    def _binary(self, node: Any, sign: str, a: Value, b: Value) -> Value:
+        self.machine.at(node)
+        if sign in ("===", "!==") and a.type == b.type == BOOL:
+            same = made(
+                "lor",
+                made("land", a.term, b.term),
+                made("land", made("lnot", a.term), made("lnot", b.term)),
+            )
+            return Value(same if sign == "===" else made("lnot", same), BOOL)
+        if sign == "|" and isinstance(a, Fraction) and b.term.constant == 0:
+            found = self._truncated(a)
+            self._within(found, SIGNED)
+            return found
+        if a.type != b.type or a.type not in (INT53, BIG):
+            raise unread(node, f"operands of types {a.type.name} and {b.type.name}")
+        kind = a.type
+        if sign in ARITHMETIC:
+            return self.machine.arithmetic(ARITHMETIC[sign], a, b, kind)
+        if sign == "/" and kind == INT53:
+            return Fraction(a.term, FRACTION, b.term)
+        if sign in ("/", "%"):
+            return self.machine.divided("tdiv" if sign == "/" else "tmod", a, b, kind)
+        if sign in ("<<", ">>"):
+            if kind == INT53:
+                self._distance(b)
+                self._within(a, SIGNED)
+            found = self.machine.shifted("shl" if sign == "<<" else "shr", a, b, kind)
+            if kind == INT53:
+                self._within(found, SIGNED)
+            return found
+        if sign == ">>>" and kind == INT53:
+            self._distance(b)
+            self._within(a, UNSIGNED)
+            return Value(made("shr", a.term, b.term), INT53)
+        if sign in BITS:
+            if kind == INT53:
+                self._bits_fit(sign, a, b)
+            return Value(made(BITS[sign], a.term, b.term), kind)
+        plain = {"===": "==", "!==": "!="}.get(sign, sign)
+        if plain in COMPARISONS:
+            return self.compared(plain, a, b)
+        raise unread(node, "an operator that the checker does not know")
+
+    def _conditional(self, node: Any, scope: Scope) -> Value:
+        condition = self.value(node.child_by_field_name("condition"), scope)
+        with self.machine.under(condition.term):
+            a = self.value(node.child_by_field_name("consequence"), scope)
+        with self.machine.under(made("lnot", condition.term)):
+            b = self.value(node.child_by_field_name("alternative"), scope)
+        if condition.type != BOOL or a.type != b.type:
+            raise unread(node, f"branches of types {a.type.name} and {b.type.name}")
+        return self.machine.chosen(condition, a, b, a.type)
+
+    def _entry(self, node: Any, scope: Scope) -> Value:
+        table = words(node.child_by_field_name("object"))
+        if table not in self.file.tables:
+            raise unread(node, "a table that is not in the text")
+        kind, numbers = self.file.tables[table]
+        place = self.value(node.child_by_field_name("index"), scope)
+        self.machine.at(node)
+        return self.machine.looked_up(numbers, place, kind)
+
+    def _call(self, node: Any, scope: Scope) -> Value:
+        name = words(node.child_by_field_name("function"))
+        values = [self.value(a, scope) for a in inside(node.child_by_field_name("arguments"))]
+        self.machine.at(node)
+        first = values[0]
+        match name:
+            case "Math.trunc":
+                return self._truncated(first)
+            case "Math.floor" if isinstance(first, Fraction):
+                a, b = Value(first.term, INT53), Value(first.divisor, INT53)
+                return self.machine.floored("fdiv", a, b, INT53)
+            case "Math.floor" if first.type == ROOT:
+                return Value(made("isqrt", first.term), INT53)
+            case "Math.sqrt":
+                self.machine.trusted.add("the machine's own square root of a double")
+                self.machine.demand(FITS, first.term >= 0)
+                return Value(first.term, ROOT)
+            case "Math.min" | "Math.max":
+                return self.extreme(name == "Math.min", first, values[1], first.type)
+            case "Math.abs":
+                return self.machine.fits(abs(first.term), first.type)
+            case "Number":
+                return self.machine.converted(first, INT53)
+            case "BigInt":
+                return self.machine.converted(first, BIG)
+        return self.helper(node, name, values)

@@ -1,0 +1,314 @@
+"""Rust: arithmetic that panics where it overflows, literals of the type that they meet.
+
+Reference: https://doc.rust-lang.org/reference/expressions/operator-expr.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..terms import FALSE, TRUE, made, term_of
+from ..text import (
+    BOOL,
+    DIVISOR,
+    FITS,
+    I32,
+    I64,
+    LITERAL,
+    U32,
+    U64,
+    Machine,
+    Text,
+    Type,
+    Value,
+)
+from .tree import (
+    COMPARISONS,
+    Call,
+    File,
+    Scope,
+    Statement,
+    comment_before,
+    inside,
+    parsed,
+    unread,
+    walk,
+    words,
+)
+
+TYPES = {"i32": I32, "i64": I64, "u32": U32, "u64": U64, "usize": Type("usize", 64, False), "bool": BOOL}
+ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
+DIVISIONS = {"/": "tdiv", "%": "tmod"}
+SHIFTS = {"<<": "shl", ">>": "shr"}
+BITS = {"&": "and", "|": "or", "^": "xor"}
+
+
+def read(source: str, language: str) -> Text:
+    """The functions of a module."""
+    return _File(parsed(source, "rust"), language).text()
+
+
+class _File(File):
+    def collect(self) -> None:
+        for node in walk(self.root):
+            if node.type == "function_item":
+                name = words(node.child_by_field_name("name"))
+                self.functions.setdefault(name, []).append(node)
+            elif node.type == "const_item":
+                value = node.child_by_field_name("value")
+                array = next((n for n in walk(value) if n.type == "array_expression"), None)
+                if array is not None:
+                    kind = next(n for n in walk(node) if n.type == "primitive_type")
+                    entries = [_number(words(n)) for n in inside(array)]
+                    self.tables[words(node.child_by_field_name("name"))] = TYPES[words(kind)], entries
+
+    def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
+        found = []
+        for param in inside(node.child_by_field_name("parameters")):
+            pattern, kind = (param.child_by_field_name(f) for f in ("pattern", "type"))
+            known = TYPES.get(words(kind)) if kind is not None else None
+            if known is None and strict:
+                raise unread(param, "a parameter that is no integer")
+            found.append((words(pattern) if pattern is not None else "", known, False))
+        return found
+
+    def comment(self, node: Any) -> str:
+        lines = comment_before(node, ("attribute_item",)).splitlines()
+        return "\n".join(line for line in lines if line.startswith("///"))
+
+    def call(self, node: Any, machine: Machine) -> Call:
+        return _Call(self, node, machine)
+
+
+def _number(text: str) -> int:
+    for suffix in TYPES:
+        text = text.removesuffix(suffix)
+    return int(text.replace("_", "").replace(" ", ""), 0)
+
+
+class _Call(Call):
+    def body(self) -> list[Statement]:
+        return self._block(self.node.child_by_field_name("body"), True)
+
+    def implicit(self, value: Value, kind: Type) -> Value:
+        if value.type in (kind, LITERAL) and kind != BOOL:
+            return self.machine.fits(value.term, kind) if value.type == LITERAL else value
+        if value.type == kind:
+            return value
+        raise unread(self.node, f"a value of type {value.type.name} where {kind.name} is expected")
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def _block(self, node: Any, is_value: bool = False) -> list[Statement]:
+        """The statements of a block; is_value: its last expression is what the function returns."""
+        found = []
+        parts = inside(node)
+        for k, part in enumerate(parts):
+            last = is_value and k == len(parts) - 1 and part.type != "expression_statement"
+            if part.type == "expression_statement" and words(part).endswith("}") and is_value:
+                last = last or k == len(parts) - 1
+            found += self._statement(inside(part)[0] if part.type == "expression_statement" else part, last)
+        return found
+
+    def _statement(self, node: Any, last: bool) -> list[Statement]:
+        match node.type:
+            case "let_declaration":
+                pattern, value = (node.child_by_field_name(f) for f in ("pattern", "value"))
+                if words(pattern) == "_":
+                    return []
+                if pattern.type != "identifier" or value is None:
+                    raise unread(node, "a pattern that the checker does not know")
+                kind = node.child_by_field_name("type")
+                known = None if kind is None else self._type(kind)
+                return [Statement("set", node, words(pattern), known, value)]
+            case "assignment_expression" | "compound_assignment_expr":
+                left, right = (node.child_by_field_name(f) for f in ("left", "right"))
+                sign = node.child_by_field_name("operator")
+                value: Any = right if sign is None else (words(sign)[:-1], left, right, node)
+                return [Statement("set", node, words(left), None, value)]
+            case "while_expression":
+                condition, body = (node.child_by_field_name(f) for f in ("condition", "body"))
+                return [Statement("loop", node, value=condition, then=self._block(body))]
+            case "return_expression":
+                return [self._returned(node, inside(node)[0])]
+            case "if_expression":
+                condition = node.child_by_field_name("condition")
+                then = self._block(node.child_by_field_name("consequence"), last)
+                other = node.child_by_field_name("alternative")
+                otherwise: list[Statement] = []
+                if other is not None:
+                    inner = inside(other)[0]
+                    nested = inner.type == "if_expression"
+                    otherwise = self._statement(inner, last) if nested else self._block(inner, last)
+                return [Statement("if", node, value=condition, then=then, otherwise=otherwise)]
+        if last:
+            return [self._returned(node, node)]
+        raise unread(node, "a statement that the checker does not know")
+
+    def _returned(self, node: Any, value: Any) -> Statement:
+        if value.type == "tuple_expression":
+            return Statement("return", node, values=inside(value))
+        if value.type == "struct_expression":
+            names, values = [], []
+            for part in inside(value.child_by_field_name("body")):
+                parts = inside(part)
+                names.append(words(parts[0]).removeprefix("r#"))
+                values.append(parts[-1])
+            return Statement("return", node, values=values, names=tuple(names))
+        return Statement("return", node, values=[value])
+
+    def _type(self, node: Any) -> Type:
+        if words(node) not in TYPES:
+            raise unread(node, "a type that the checker does not know")
+        return TYPES[words(node)]
+
+    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        kind = self.node.child_by_field_name("return_type")
+        if kind is not None and kind.type == "primitive_type":
+            return (self.implicit(values[0], self._type(kind)),)
+        if kind is not None and kind.type == "tuple_type":
+            types = [self._type(n) for n in inside(kind)]
+            return tuple(self.implicit(v, t) for v, t in zip(values, types, strict=True))
+        return values
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def value(self, node: Any, scope: Scope) -> Value:
+        if isinstance(node, tuple):
+            sign, left, right, whole = node
+            return self._binary(whole, sign, self.value(left, scope), self.value(right, scope))
+        match node.type:
+            case "integer_literal":
+                text = words(node)
+                kind = next((t for s, t in TYPES.items() if text.endswith(s)), LITERAL)
+                return Value(term_of(_number(text)), kind)
+            case "boolean_literal":
+                return Value(TRUE if words(node) == "true" else FALSE, BOOL)
+            case "identifier" | "shorthand_field_initializer":
+                if words(node) in scope:
+                    return scope[words(node)]
+            case "parenthesized_expression":
+                return self.value(inside(node)[0], scope)
+            case "block":
+                if len(inside(node)) == 1:
+                    return self.value(inside(node)[0], scope)
+            case "unary_expression":
+                return self._unary(node, scope)
+            case "binary_expression":
+                return self._infix(node, scope)
+            case "if_expression":
+                return self._if(node, scope)
+            case "type_cast_expression":
+                value = self.value(node.child_by_field_name("value"), scope)
+                self.machine.at(node)
+                return self.machine.converted(value, self._type(node.child_by_field_name("type")))
+            case "index_expression":
+                return self._entry(node, scope)
+            case "call_expression":
+                return self._call(node, scope)
+            case "scoped_identifier":
+                return self._constant(node)
+        raise unread(node, "an expression that the checker does not know")
+
+    def _constant(self, node: Any) -> Value:
+        kind, _, name = words(node).partition("::")
+        values = {"MAX": lambda t: t.highest, "MIN": lambda t: t.lowest, "BITS": lambda t: t.bits}
+        if kind not in TYPES or name not in values:
+            raise unread(node, "a name that is not known here")
+        return Value(term_of(values[name](TYPES[kind])), U32 if name == "BITS" else TYPES[kind])
+
+    def _unary(self, node: Any, scope: Scope) -> Value:
+        sign, value = words(node)[0], self.value(inside(node)[0], scope)
+        self.machine.at(node)
+        if sign == "-":
+            return self.machine.arithmetic("sub", Value(term_of(0), value.type), value, value.type)
+        if sign == "!" and value.type == BOOL:
+            return Value(made("lnot", value.term), BOOL)
+        if sign == "!" and value.type != LITERAL:
+            if value.type.signed:
+                return self.machine.bits("not", [value], value.type)
+            return Value(made("sub", value.type.highest, value.term), value.type)
+        raise unread(node, "an operator that the checker does not know")
+
+    def _same(self, node: Any, a: Value, b: Value) -> tuple[Value, Value, Type]:
+        kind = b.type if a.type == LITERAL else a.type
+        if b.type not in (kind, LITERAL):
+            raise unread(node, f"operands of types {a.type.name} and {b.type.name}")
+        return self.implicit(a, kind), self.implicit(b, kind), kind
+
+    def _infix(self, node: Any, scope: Scope) -> Value:
+        sign = words(node.child_by_field_name("operator"))
+        left, right = (node.child_by_field_name(f) for f in ("left", "right"))
+        a = self.value(left, scope)
+        if sign in ("&&", "||"):
+            with self.machine.under(a.term if sign == "&&" else made("lnot", a.term)):
+                b = self.value(right, scope)
+            return Value(made("land" if sign == "&&" else "lor", a.term, b.term), BOOL)
+        return self._binary(node, sign, a, self.value(right, scope))
+
+    def _binary(self, node: Any, sign: str, a: Value, b: Value) -> Value:
+        self.machine.at(node)
+        if sign in SHIFTS:
+            return self.machine.shifted(SHIFTS[sign], a, b, a.type)
+        if a.type == b.type == BOOL:
+            if sign in ("==", "!="):
+                same = made("lor", made("land", a.term, b.term), made("land", made("lnot", a.term), made("lnot", b.term)))
+                return Value(same if sign == "==" else made("lnot", same), BOOL)
+            if sign in ("&", "|"):
+                return Value(made("land" if sign == "&" else "lor", a.term, b.term), BOOL)
+        a, b, kind = self._same(node, a, b)
+        if sign in ARITHMETIC:
+            return self.machine.arithmetic(ARITHMETIC[sign], a, b, kind)
+        if sign in DIVISIONS:
+            if self.machine.depth and kind.signed and kind.bits:
+                both = made("land", made("eq", a.term, kind.lowest), made("eq", b.term, -1))
+                self.machine.demand(FITS, made("lnot", both))
+            return self.machine.divided(DIVISIONS[sign], a, b, kind)
+        if sign in BITS:
+            return self.machine.bits(BITS[sign], [a, b], kind)
+        if sign in COMPARISONS:
+            return self.compared(sign, a, b)
+        raise unread(node, "an operator that the checker does not know")
+
+    def _if(self, node: Any, scope: Scope) -> Value:
+        condition = self.value(node.child_by_field_name("condition"), scope)
+        other = node.child_by_field_name("alternative")
+        if other is None:
+            raise unread(node, "an if without an else")
+        with self.machine.under(condition.term):
+            a = self.value(node.child_by_field_name("consequence"), scope)
+        with self.machine.under(made("lnot", condition.term)):
+            b = self.value(inside(other)[0], scope)
+        if a.type == b.type == BOOL:
+            return Value(made("select", condition.term, a.term, b.term), BOOL)
+        a, b, kind = self._same(node, a, b)
+        return self.machine.chosen(condition, a, b, kind)
+
+    def _entry(self, node: Any, scope: Scope) -> Value:
+        table, place = inside(node)
+        if words(table) not in self.file.tables:
+            raise unread(node, "a table that is not in the text")
+        kind, entries = self.file.tables[words(table)]
+        at = self.value(place, scope)
+        self.machine.at(node)
+        return self.machine.looked_up(entries, at, kind)
+
+    def _call(self, node: Any, scope: Scope) -> Value:
+        function = node.child_by_field_name("function")
+        values = [self.value(a, scope) for a in inside(node.child_by_field_name("arguments"))]
+        self.machine.at(node)
+        if function.type != "field_expression":
+            return self.helper(node, words(function), values)
+        first = self.value(function.child_by_field_name("value"), scope)
+        name = words(function.child_by_field_name("field"))
+        if name == "wrapping_rem" and len(values) == 1:
+            a, b, kind = self._same(node, first, values[0])
+            self.machine.demand(DIVISOR, b.term != 0)
+            return Value(made("tmod", a.term, b.term), kind)
+        if name in ("min", "max") and len(values) == 1:
+            a, b, kind = self._same(node, first, values[0])
+            return self.extreme(name == "min", a, b, kind)
+        if name in ("div_euclid", "rem_euclid") and len(values) == 1:
+            a, b, kind = self._same(node, first, values[0])
+            return self.machine.floored("fdiv" if name[0] == "d" else "fmod", a, b, kind)
+        raise unread(node, "a function that the text does not define")
