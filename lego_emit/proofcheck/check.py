@@ -11,7 +11,7 @@ from ..errors import LegoError, shown
 from . import definition, exhaustive, sampling
 from .definition import Known
 from .languages import read
-from .provers import prove
+from .provers import Proof, prove
 from .stated import RESULT, UNSEEN, condition_in_python, stated
 from .terms import Term, both, made, var
 from .text import DIVISOR, FITS, SHIFT, TABLE, Function, Text, Unread
@@ -304,13 +304,38 @@ class _Subject:
             goals.append((goal, "an index that the layout has"))
             given[id(goal)] = of_sizes
         for goal, what in goals:
-            proof = prove(goal, given[id(goal)])
+            proof = prove(goal, given[id(goal)]) or self._by_positions(goal)
             if proof is None:
                 return SAMPLED, f"at {tried:,} indices; {what} was not proved"
             how.append(proof.how)
         counts = {h: how.count(h) for h in dict.fromkeys(how)}
         said = ", ".join(f"{h} ({n})" if len(goals) > 1 else h for h, n in counts.items())
         return PROVED, said or "nothing to show"
+
+    def _by_positions(self, goal: Term) -> Proof | None:
+        """A proof for every position that the definition gives: of a bijection that is each of
+        them."""
+        layout = self.known.example
+        if self.about["role"] != "inv" or layout is None or self.known.ways != 1:
+            return None
+        if not layout.is_bijection or self.about["base"]:
+            return None
+        (position,) = (name for name, p in self.parameters.items() if p["is"] == "index")
+        if not goal.names() & {position}:
+            return None
+        index = [var(f"{position} {k}") for k in range(len(layout.dims))]
+        at = definition.applied(self.known, index).results[0]
+        size = layout.physical_size
+        if prove(made("lt", var(position), size), self.given) is None:
+            return None
+        inside = [
+            c
+            for i, n in zip(index, layout.dims, strict=True)
+            for c in (made("le", 0, i), made("lt", i, n))
+        ]
+        others = [c for c in self.given if position not in c.names()]
+        proof = prove(goal.put({position: at}), [*others, *inside])
+        return proof and Proof(f"{proof.how} at the definition's positions")
 
     def _statement(self, key: str) -> Mapping[str, Any]:
         return next(s for s in self.about["statements"] if s["says"] == key)

@@ -1,0 +1,2 @@
+def prove(goal, given):
+    return None
