@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from heapq import heappop, heappush
+from itertools import combinations, islice
 from math import gcd, prod
+from random import Random
 from typing import TypeAlias
 
-from . import sampling
 from .exhaustive import parts
 from .terms import TRUE, Term, made, term_of, var
 
@@ -98,17 +99,22 @@ def _case(goal: Term, given: tuple[Term, ...], budget: Budget, points: Points) -
     if budget.cases > CASES:
         raise Lost
     facts = Facts(given, budget, points)
+    condition = goal
     try:
         if facts.decided(goal):
             return True
     except Split as split:
         condition = split.condition
-        if condition is not goal:
-            ways = [w for c in (condition, negated(condition)) for w in alternatives(c)]
-            return _cases(goal, given, ways, budget, points)
     except Lost:
         pass
-    return facts.impossible()
+    if facts.impossible():
+        return True
+    if condition is goal and facts.open:
+        condition = facts.open[0]
+    if condition is goal or condition is negated(goal):
+        return False
+    ways = [way for c in (condition, negated(condition)) for way in alternatives(c)]
+    return _cases(goal, given, ways, budget, points)
 
 
 def _cases(
@@ -177,22 +183,78 @@ def _holds(condition: Term, point: dict[str, int]) -> bool:
 def _points(names: Sequence[str], given: Sequence[Term]) -> Points:
     """Some numbers at which the given conditions hold. They refute guesses; they prove nothing."""
     key = tuple(names), tuple(g.key for g in given)
-    if key in _known_points:
-        return _known_points[key]
-    found: Points = []
-    for values, ranges, rest in sampling.allowed(names, given):
-        for k in range(6):
-            point = dict(values)
-            for n, r in enumerate(ranges.values()):
-                place = (0, len(r) - 1, len(r) // 2, k * 7 + n, k * 13 + 5 * n, 3 * k + n)[k]
-                point[list(ranges)[n]] = r[place % len(r)]
-            if all(_holds(g, point) for g in rest):
-                found.append(point)
-        if len(found) >= POINTS:
-            break
-    _known_points.clear()
-    _known_points[key] = found
-    return found
+    if key not in _known_points:
+        _known_points.clear()
+        draw = Random(0)
+        known = [p for g in given for p in parts(g)]
+        drawn = (_point(draw, names, known) for _ in range(12 * POINTS))
+        good = (p for p in drawn if p is not None and all(_holds(g, p) for g in given))
+        _known_points[key] = list(islice(good, POINTS))
+    return _known_points[key]
+
+
+def _point(draw: Random, names: Sequence[str], known: Sequence[Term]) -> dict[str, int] | None:
+    """Numbers that may be allowed: each between the ends that it has when those before it are known."""
+    point: dict[str, int] = {}
+    left = list(names)
+    large = draw.random() < 0.5
+    while left:
+        waits = {n: len(_before(n, known) - set(point)) for n in left}
+        name = min(left, key=lambda n: waits[n])
+        left.remove(name)
+        ends: dict[bool, list[int]] = {False: [], True: []}
+        factor = 1
+        for part in known:
+            if part.op not in ("lt", "le", "eq"):
+                continue
+            for a, b, upper in ((*part.args, True), (*part.args[::-1], False)):
+                if not b.names() <= set(point):
+                    continue
+                if a.op == "var" and a.args[0] == name:
+                    end = _value(b, point)
+                    if end is None:
+                        return None
+                    off = part.op == "lt"
+                    for up in (True, False) if part.op == "eq" else (upper,):
+                        ends[up].append(end - off if up else end + off)
+                elif part.op == "eq" and a.op in ("fmod", "tmod") and b.constant == 0:
+                    if a.args[0] is var(name) and a.args[1].names() <= set(point):
+                        factor = abs(_value(a.args[1], point) or 1)
+        low = max(ends[False], default=-40)
+        high = min(ends[True], default=2**62)
+        if low > high:
+            return None
+        if high - low > 2**30:
+            size = draw.choice((1, 2, 3, 4, 5, 6, 8, 9, 16))
+            if large:
+                size <<= draw.choice((0, 0, 3, 10, 20, 31))
+            low = max(low, min(0, low + 2**31))
+            value = low + size - (low > 0) if factor == 1 else factor * size
+        else:
+            value = draw.choice((low, high, high, draw.randint(low, high)))
+            value -= value % factor
+        point[name] = value
+    return point
+
+
+def _before(name: str, known: Sequence[Term]) -> set[str]:
+    """The variables in what bounds one from above, or divides it."""
+    found: set[str] = set()
+    for part in known:
+        if part.op in ("lt", "le", "eq"):
+            a, b = part.args
+            if a is var(name):
+                found |= b.names()
+            if a.op in ("fmod", "tmod") and a.args[0] is var(name):
+                found |= a.args[1].names()
+    return found - {name}
+
+
+def _value(term: Term, point: dict[str, int]) -> int | None:
+    try:
+        return term.at(point)
+    except (ArithmeticError, ValueError, LookupError):
+        return None
 
 
 _known_points: dict[tuple[tuple[str, ...], tuple[int, ...]], Points] = {}
@@ -272,6 +334,7 @@ class Facts:
         self.points = [dict(p) for p in points]
         self.put: dict[str, Term] = {}
         self.low: dict[str, int] = {}
+        self.open: list[Term] = []  # to be decided, so that more of what is given can be used
         for part in (p for g in given for p in parts(g)):
             self._least(part)
         while True:
@@ -289,6 +352,7 @@ class Facts:
         self.quotients: dict[tuple[Key, Key], Poly] = {}
         self.shown: dict[Key, bool | int] = {}
         self.depth = 0
+        self.order = list(range(len(self.points)))
 
     # -- what is given ---------------------------------------------------------------------------
 
@@ -367,7 +431,10 @@ class Facts:
                         known += [plus(a, b, -1), plus(b, a, -1)]
                     case _:
                         continue
-            except (Split, Lost):
+            except Split as split:
+                self.open.append(split.condition)
+                continue
+            except Lost:
                 continue
         self._bounds(known)
         for p in known:
@@ -425,7 +492,8 @@ class Facts:
     def know(self, p: Poly) -> None:
         """p >= 0, as a fact."""
         if any(mono for mono in p) and p not in self.facts:
-            self.facts.append(p)
+            if self._bad(p):
+                self.facts.append(p)
         elif constant(p) is not None and (constant(p) or 0) < 0:
             self.facts.insert(0, p)
 
@@ -803,6 +871,27 @@ class Facts:
 
     # -- never negative --------------------------------------------------------------------------
 
+    def _wrong(self, p: Poly) -> bool:
+        """Whether p < 0 at one of the points."""
+        for place, k in enumerate(self.order):
+            total = 0
+            for mono, c in p.items():
+                for a in mono:
+                    value = self.atoms[a].values[k]
+                    if value is None:
+                        break
+                    c *= value
+                else:
+                    total += c
+                    continue
+                break
+            else:
+                if total < 0:
+                    if place:  # it is likely to show the next one wrong, too
+                        self.order.insert(0, self.order.pop(place))
+                    return True
+        return False
+
     def values(self, p: Poly) -> list[int | None]:
         """Its values at the points; None where one has none."""
         found: list[int | None] = []
@@ -824,31 +913,30 @@ class Facts:
         key = key_of(p)
         known = self.shown.get(key)
         if known is not True and known != len(self.facts):  # more may be known than at that time
-            wrong = any(v is not None and v < 0 for v in self.values(p))
-            known = self.shown[key] = (not wrong and self._search(p)) or len(self.facts)
+            known = self.shown[key] = (not self._wrong(p) and self._search(p)) or len(self.facts)
         return known is True
 
     def _search(self, p: Poly) -> bool:
         """Adds multiples of what is known until no monomial can be negative, the best one first."""
         seen: set[Key] = set()
-        todo = [self._reduced(p)]
+        p = self._reduced(p)
+        todo = [(self._score(p), 0, p)]
+        made_ = 0
         for _ in range(SEARCH):
             if not todo:
                 return False
-            p = todo.pop()
-            if key_of(p) in seen:
-                continue
-            seen.add(key_of(p))
+            p = heappop(todo)[2]
             self.budget.spend()
             target = self._target(p)
             if target is None:
                 return True
-            found = []
             for other in self._steps(p, target):
                 other = self._reduced(other)
-                if not any(v is not None and v < 0 for v in self.values(other)):
-                    found.append((self._score(other), len(found), other))
-            todo += [other for _, _, other in sorted(found, key=lambda f: f[:2], reverse=True)]
+                key = key_of(other)
+                if key not in seen and not self._wrong(other):
+                    seen.add(key)
+                    made_ += 1
+                    heappush(todo, (self._score(other), made_, other))
         return False
 
     def _reduced(self, p: Poly) -> Poly:
@@ -863,9 +951,10 @@ class Facts:
             m for m, c in p.items() if c < 0 or not all(self.atoms[a].positive for a in m)
         ]
 
-    def _score(self, p: Poly) -> tuple[int, int, int]:
+    def _score(self, p: Poly) -> tuple[int, int, int, int]:
         bad = self._bad(p)
-        return (max((self._order(m)[0] for m in bad), default=-1), len(bad), len(p))
+        rank = max((self._order(m)[0] for m in bad), default=-1)
+        return rank, len(bad), max(map(len, p), default=0), len(p)
 
     def _order(self, mono: Mono) -> tuple[int, int, Mono]:
         return max((self.atoms[a].rank for a in mono), default=-1), len(mono), mono
