@@ -771,10 +771,7 @@ class Facts:
         if new:
             # The quotient's own bounds come first: they are what is looked for most.
             most = self.most(rest)
-            end = None if most is None else self._whole(most, d)
-            if end is None and most is not None:
-                n, m = constant(most), constant(d)
-                end = None if n is None or m is None else number(n // m)
+            end = None if most is None or most == rest else self.quotient(most, d)
             self.atoms[q].most = end
             if end is not None:
                 self.know(plus(end, {(q,): 1}, -1))
@@ -957,7 +954,7 @@ class Facts:
         return rank, len(bad), max(map(len, p), default=0), len(p)
 
     def _order(self, mono: Mono) -> tuple[int, int, Mono]:
-        return max((self.atoms[a].rank for a in mono), default=-1), len(mono), mono
+        return sum(self.atoms[a].rank for a in mono), len(mono), mono
 
     def _target(self, p: Poly) -> Mono | None:
         """The monomial to get rid of next."""

@@ -16,9 +16,11 @@ class Proof:
 
 
 def prove(goal: Term, given: Sequence[Term]) -> Proof | None:
-    """A proof that a condition holds wherever the given ones do; None where none was found."""
+    """A proof that a condition holds, and has a value, wherever the given ones do; None where none was
+    found. Raises smt.DisagreementError where two solvers contradict each other."""
     from . import digits, smt
 
     if digits.prove(goal, given) is not None:
         return Proof("digit algebra")
-    return smt.prove(goal, given)
+    how = smt.prove(goal, given)
+    return None if how is None else Proof(how)
