@@ -127,7 +127,7 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
             for p in function.params
         ],
         "results": [name for name, _ in function.outputs],
-        "given": list(function.ranges.values()) + list(function.assumptions),
+        "given": [*filter(None, function.ranges.values()), *function.assumptions],
         "statements": [
             {"says": key, "text": text, "known": made}
             for key, text in STATEMENTS.items()

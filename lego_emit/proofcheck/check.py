@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import LegoError, shown
 from . import definition, exhaustive, sampling
 from .definition import Known
+from .exhaustive import Failure
 from .languages import read
 from .provers import Proof, prove
 from .stated import RESULT, UNSEEN, condition_in_python, stated
@@ -192,25 +193,47 @@ class _Subject:
 
     def _domain(self) -> list[Term]:
         """That the comment allows every index of the layout: no range is too narrow."""
-        layout = self.known.example
-        if layout is None or self.known.ways != 1:
+        return [] if self.known.ways != 1 else self._covered(self.known.example)
+
+    def _covered(self, layout: Any) -> list[Term]:
+        role = self.about["role"]
+        if layout is None or role not in ("apply", "inv"):
             return []
-        if self.about["role"] == "apply":
-            sizes: Sequence[Any] = layout.dims
-        elif self.about["role"] == "inv":
-            results: Any = layout.results
-            sizes = layout.physical_dims if results and len(results) > 1 else [layout.physical_size]
-        else:
-            return []
+        sizes: Sequence[Any] = layout.dims
+        if role == "inv":
+            several = layout.results and len(layout.results) > 1
+            sizes = layout.physical_dims if several else [layout.physical_size]
         indices = [name for name, p in self.parameters.items() if p["is"] == "index"]
         goals = []
         for name, n in zip(indices, sizes, strict=True):
             i = var(name) - self.parameters[name]["base"]
             inside = made("land", i >= 0, i < n)
-            goals.append(
-                made("lor", made("lnot", inside), both(self.said.params.get(name, ())))
-            )
+            own = both(self.said.params.get(name, ()))
+            goals.append(made("lor", made("lnot", inside), own))
         return goals
+
+    def _narrow(self) -> tuple[int, str]:
+        """(at how many sizes it was tried that the comment allows every index of the layout, where it
+        does not): for layouts that cannot say their size in terms."""
+        sizes = [name for name, p in self.parameters.items() if p["is"] == "size"]
+        own = [c for c in self.given if c.names() <= set(sizes)]
+        tried = 0
+        for values, ranges, _ in sampling.allowed(sizes, own):
+            if ranges:
+                continue
+            numbers = {self.parameters[n]["of"]: value for n, value in values.items()}
+            try:
+                layout = definition.known(self.subject, {**self.fixed, **numbers}).example
+                goals = [goal.put(values) for goal in self._covered(layout)]
+            except LegoError:
+                continue
+            for goal in goals:
+                far = range(-1, 1 << 16)
+                _, wrong = exhaustive.failure([goal], {n: far for n in goal.names()}, ())
+                if wrong is not None:
+                    return tried, f"{wrong} with {Failure(values, 0)}"
+            tried += 1
+        return tried, ""
 
     # -- the statements --------------------------------------------------------------------------
 
@@ -264,7 +287,15 @@ class _Subject:
             wanted = self._defined()
             goals = [(made("eq", a, b), "the definition") for a, b in zip(self.results, wanted, strict=True)]
             goals += [(held, "an index of a layout within its sizes") for held in self.within]
-            return self._shown(goals, self._domain())
+            try:
+                free = self._domain()
+            except LegoError:
+                tried, where = self._narrow()
+                if where:
+                    return REFUTED, f"the comment leaves out an index: {where}"
+                verdict, how = self._shown(goals)
+                return verdict, f"{how}; that no index is left out was tried at {tried} sizes"
+            return self._shown(goals, free)
         return self._round_trip()
 
     def _shown(
@@ -318,14 +349,19 @@ class _Subject:
         layout = self.known.example
         if self.about["role"] != "inv" or layout is None or self.known.ways != 1:
             return None
-        if not layout.is_bijection or self.about["base"]:
+        if self.about["base"]:
+            return None
+        try:
+            size = layout.physical_size if layout.is_bijection else None
+        except LegoError:
+            size = None
+        if size is None:
             return None
         (position,) = (name for name, p in self.parameters.items() if p["is"] == "index")
         if not goal.names() & {position}:
             return None
         index = [var(f"{position} {k}") for k in range(len(layout.dims))]
         at = definition.applied(self.known, index).results[0]
-        size = layout.physical_size
         if prove(made("lt", var(position), size), self.given) is None:
             return None
         inside = [

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import combinations, islice
-from math import gcd, prod
+from math import gcd, isqrt, prod
 from random import Random
 from typing import TypeAlias
 
@@ -642,7 +642,9 @@ class Facts:
     def _root(self, n: Poly) -> Poly:
         value = constant(n)
         if value is not None:
-            return number(made("isqrt", value).args[0])
+            if value < 0:
+                raise Lost
+            return number(isqrt(value))
         r, new = self._atom("isqrt", (n,), True)
         if new:
             square = {(r, r): 1}
@@ -738,6 +740,8 @@ class Facts:
 
     def quotient(self, p: Poly, d: Poly) -> Poly:
         """floor(p/d); d > 0 has been shown."""
+        if not d:
+            raise Lost
         key = key_of(p), key_of(d)
         found = self.quotients.get(key)
         if found is None:
