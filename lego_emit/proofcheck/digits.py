@@ -92,15 +92,14 @@ def _case(goal: Term, given: tuple[Term, ...], budget: Budget, points: Points) -
         return all(_case(part, given, budget, points) for part in goal.args)
     if goal.op == "lnot":
         return _case(negated(goal.args[0]), given, budget, points) if _opens(goal) else False
-    if goal.op == "lor":
-        first, second = goal.args
-        return _cases(second, given, alternatives(negated(first)), budget, points)
     budget.cases += 1
     if budget.cases > CASES:
         raise Lost
     facts = Facts(given, budget, points)
-    condition = goal
+    condition, last = goal, goal.op != "lor"
     try:
+        if not last:  # the first one must have a value, too
+            return facts.decided(goal.args[0]) or _case(goal.args[1], given, budget, points)
         if facts.decided(goal):
             return True
     except Split as split:
@@ -113,6 +112,8 @@ def _case(goal: Term, given: tuple[Term, ...], budget: Budget, points: Points) -
         condition = facts.open[0]
     if condition is goal or condition is negated(goal):
         return False
+    if not last and condition is goal.args[0]:
+        return _cases(goal.args[1], given, alternatives(negated(condition)), budget, points)
     ways = [way for c in (condition, negated(condition)) for way in alternatives(c)]
     return _cases(goal, given, ways, budget, points)
 
@@ -186,75 +187,82 @@ def _points(names: Sequence[str], given: Sequence[Term]) -> Points:
     if key not in _known_points:
         _known_points.clear()
         draw = Random(0)
-        known = [p for g in given for p in parts(g)]
-        drawn = (_point(draw, names, known) for _ in range(12 * POINTS))
+        plan = _plan(names, [p for g in given for p in parts(g)])
+        drawn = (_point(draw, plan) for _ in range(6 * POINTS))
         good = (p for p in drawn if p is not None and all(_holds(g, p) for g in given))
         _known_points[key] = list(islice(good, POINTS))
     return _known_points[key]
 
 
-def _point(draw: Random, names: Sequence[str], known: Sequence[Term]) -> dict[str, int] | None:
-    """Numbers that may be allowed: each between the ends that it has when those before it are known."""
-    point: dict[str, int] = {}
-    left = list(names)
-    large = draw.random() < 0.5
-    while left:
-        waits = {n: len(_before(n, known) - set(point)) for n in left}
-        name = min(left, key=lambda n: waits[n])
-        left.remove(name)
-        ends: dict[bool, list[int]] = {False: [], True: []}
-        factor = 1
+@dataclass
+class _Draw:
+    """How a number for a variable is drawn: its ends in those before it, with what is added to them,
+    and what divides it."""
+
+    name: str
+    lows: list[tuple[Term, int]] = field(default_factory=list)
+    highs: list[tuple[Term, int]] = field(default_factory=list)
+    factors: list[Term] = field(default_factory=list)
+
+
+def _plan(names: Sequence[str], known: Sequence[Term]) -> list[_Draw]:
+    """The variables in an order in which those that bound or divide another one come before it."""
+    plan: list[_Draw] = []
+    done: set[str] = set()
+    waits: dict[str, set[str]] = {n: set() for n in names}
+    for part in known:
+        if part.op in ("lt", "le", "eq"):
+            a, b = part.args
+            if a.op == "var":
+                waits[a.args[0]] |= b.names() - {a.args[0]}
+            elif a.op in ("fmod", "tmod") and a.args[0].op == "var":
+                waits[a.args[0].args[0]] |= a.args[1].names()
+    while len(done) < len(names):
+        name = min((n for n in names if n not in done), key=lambda n: len(waits[n] - done))
+        plan.append(found := _Draw(name))
+        x = var(name)
         for part in known:
             if part.op not in ("lt", "le", "eq"):
                 continue
-            for a, b, upper in ((*part.args, True), (*part.args[::-1], False)):
-                if not b.names() <= set(point):
-                    continue
-                if a.op == "var" and a.args[0] == name:
-                    end = _value(b, point)
-                    if end is None:
-                        return None
-                    off = part.op == "lt"
-                    for up in (True, False) if part.op == "eq" else (upper,):
-                        ends[up].append(end - off if up else end + off)
-                elif part.op == "eq" and a.op in ("fmod", "tmod") and b.constant == 0:
-                    if a.args[0] is var(name) and a.args[1].names() <= set(point):
-                        factor = abs(_value(a.args[1], point) or 1)
-        low = max(ends[False], default=-40)
-        high = min(ends[True], default=2**62)
+            (a, b), off = part.args, int(part.op == "lt")
+            if a is x and b.names() <= done:
+                found.highs.append((b, -off))
+            if b is x and a.names() <= done:
+                found.lows.append((a, off))
+            if part.op == "eq" and (a is x or b is x):
+                found.lows += [(t, 0) for t, _ in found.highs[-1:]]
+                found.highs += [(t, 0) for t, _ in found.lows[-1:]]
+            if part.op == "eq" and a.op in ("fmod", "tmod") and b.constant == 0:
+                if a.args[0] is x and a.args[1].names() <= done:
+                    found.factors.append(a.args[1])
+        done.add(name)
+    return plan
+
+
+def _point(draw: Random, plan: Sequence[_Draw]) -> dict[str, int] | None:
+    """Numbers that may be allowed."""
+    point: dict[str, int] = {}
+    large = draw.random() < 0.5
+    for one in plan:
+        try:
+            low = max((t.at(point) + off for t, off in one.lows), default=-40)
+            high = min((t.at(point) + off for t, off in one.highs), default=2**62)
+            factor = prod(t.at(point) for t in one.factors) or 1
+        except (ArithmeticError, ValueError, LookupError):
+            return None
         if low > high:
             return None
         if high - low > 2**30:
             size = draw.choice((1, 2, 3, 4, 5, 6, 8, 9, 16))
             if large:
                 size <<= draw.choice((0, 0, 3, 10, 20, 31))
-            low = max(low, min(0, low + 2**31))
+            low = low if low > -(2**31) else 0
             value = low + size - (low > 0) if factor == 1 else factor * size
         else:
             value = draw.choice((low, high, high, draw.randint(low, high)))
             value -= value % factor
-        point[name] = value
+        point[one.name] = value
     return point
-
-
-def _before(name: str, known: Sequence[Term]) -> set[str]:
-    """The variables in what bounds one from above, or divides it."""
-    found: set[str] = set()
-    for part in known:
-        if part.op in ("lt", "le", "eq"):
-            a, b = part.args
-            if a is var(name):
-                found |= b.names()
-            if a.op in ("fmod", "tmod") and a.args[0] is var(name):
-                found |= a.args[1].names()
-    return found - {name}
-
-
-def _value(term: Term, point: dict[str, int]) -> int | None:
-    try:
-        return term.at(point)
-    except (ArithmeticError, ValueError, LookupError):
-        return None
 
 
 _known_points: dict[tuple[tuple[str, ...], tuple[int, ...]], Points] = {}
@@ -559,7 +567,9 @@ class Facts:
 
     def _ask(self, condition: Term) -> None:
         """Raises Split for a comparison that may be the other way; Lost where it is known to be."""
-        if any(condition is g for g in self.given) or any(negated(condition) is g for g in self.given):
+        if any(condition is g for g in self.given) or any(
+            negated(condition) is g for g in self.given
+        ):
             raise Lost
         raise Split(condition)
 
@@ -745,7 +755,8 @@ class Facts:
         key = key_of(p), key_of(d)
         found = self.quotients.get(key)
         if found is None:
-            if self.depth > DEPTH:
+            n = constant(d)
+            if self.depth > DEPTH or (n is not None and n < 1):  # shown of a case that cannot be
                 raise Lost
             self.depth += 1
             try:
@@ -797,7 +808,9 @@ class Facts:
         return None
 
     def _within(self, rest: Poly, d: Poly) -> bool:
-        return self.never_negative(rest) and self.never_negative(plus(plus(d, number(-1)), rest, -1))
+        return self.never_negative(rest) and self.never_negative(
+            plus(plus(d, number(-1)), rest, -1)
+        )
 
     @staticmethod
     def _parted(p: Poly, d: Poly) -> tuple[Poly, Poly]:
@@ -948,9 +961,7 @@ class Facts:
         return p
 
     def _bad(self, p: Poly) -> list[Mono]:
-        return [
-            m for m, c in p.items() if c < 0 or not all(self.atoms[a].positive for a in m)
-        ]
+        return [m for m, c in p.items() if c < 0 or not all(self.atoms[a].positive for a in m)]
 
     def _score(self, p: Poly) -> tuple[int, int, int, int]:
         bad = self._bad(p)
@@ -988,4 +999,3 @@ class Facts:
                 yield plus(
                     {k: n * (abs(f) // g) for k, n in p.items()}, times(fact, {m: abs(c) // g}), -1
                 )
-

@@ -221,7 +221,14 @@ class _Writer:
         return f"(bvsdiv (bvsub {a} (bvsmod {a} {d})) {d})"
 
     def _bits(self, term: Term, args: Sequence[str]) -> str:
-        words = {"and": "bvand", "or": "bvor", "xor": "bvxor", "not": "bvnot", "shl": "bvshl", "shr": "bvashr"}
+        words = {
+            "and": "bvand",
+            "or": "bvor",
+            "xor": "bvxor",
+            "not": "bvnot",
+            "shl": "bvshl",
+            "shr": "bvashr",
+        }
         if term.op not in words:
             raise Unsaid
         return f"({words[term.op]} {' '.join(args)})"

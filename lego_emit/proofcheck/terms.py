@@ -149,7 +149,7 @@ class Term:
                 place = known[self.args[0].key]
                 if not 0 <= place < len(self.args) - 1:
                     raise ValueError(f"entry {place} of a table of {len(self.args) - 1}")
-                return self.args[1 + place]
+                return self.args[1 + place].args[0]
         return OPS[self.op](*(known[a.key] for a in self.args))
 
     def put(self, values: Mapping[str, Any]) -> Term:
