@@ -187,10 +187,7 @@ def _certified(certificate: str | None) -> tuple[str, ...]:
     if certificate is None:
         return ()
     name = Path(certificate).name
-    return (
-        f"Certificate: {name}: no overflow, divisions and shifts defined, results in range, round "
-        "trip, equal to the layout's definition",
-    )
+    return (f"Certificate: {name} (overflow, divisions, shifts, ranges, round trip, definition)",)
 
 
 def _destination(output: str, targets: Sequence[str]) -> Path | None:

@@ -115,7 +115,11 @@ def _bounded_by(name: str, names: Sequence[str], given: Sequence[Term]) -> bool:
     """Whether an upper bound of a variable is made of others."""
     for g in given:
         for part in exhaustive.parts(g):
-            if part.op in ("lt", "le") and part.args[0].op == "var" and part.args[0].args[0] == name:
+            if (
+                part.op in ("lt", "le")
+                and part.args[0].op == "var"
+                and part.args[0].args[0] == name
+            ):
                 if part.args[1].names() & set(names) - {name}:
                     return True
     return False

@@ -28,7 +28,15 @@ from .tree import (
 KINDS = {"int32": I32, "int64": I64, "kind(1)": I32, "": I32}
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 BITS = {"iand": "and", "ior": "or", "ieor": "xor"}
-RELATIONS = {".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">=", ".eq.": "==", ".ne.": "!=", "/=": "!="}
+RELATIONS = {
+    ".lt.": "<",
+    ".le.": "<=",
+    ".gt.": ">",
+    ".ge.": ">=",
+    ".eq.": "==",
+    ".ne.": "!=",
+    "/=": "!=",
+}
 LOGICAL = {".and.": "land", ".or.": "lor"}
 TABLE = re.compile(
     r"integer(?:\((\w+)\))?, *parameter *:: *(\w+)\((?:(-?\d+) *: *)?(\d+)\) *= *\[(?:[^:\]]*::)?([^\]]*)\]"
@@ -118,7 +126,9 @@ class _Call(Call):
         if value.type == kind:
             return value
         if BOOL in (value.type, kind):
-            raise unread(self.node, "a truth value where a number is expected, or the other way round")
+            raise unread(
+                self.node, "a truth value where a number is expected, or the other way round"
+            )
         return self.machine.fits(value.term, kind)
 
     # -- statements --------------------------------------------------------------------------------
@@ -173,7 +183,9 @@ class _Call(Call):
                     return scope[words(node).lower()]
             case "parenthesized_expression":
                 return self.value(inside(node)[0], scope)
-            case "unary_expression" | "logical_expression" if node.child_by_field_name("left") is None:
+            case "unary_expression" | "logical_expression" if (
+                node.child_by_field_name("left") is None
+            ):
                 return self._unary(node, scope)
             case "math_expression" | "relational_expression" | "logical_expression":
                 return self._binary(node, scope)
@@ -196,9 +208,7 @@ class _Call(Call):
         return self.implicit(a, kind), self.implicit(b, kind), kind
 
     def _binary(self, node: Any, scope: Scope) -> Value:
-        left, operator, right = (
-            node.child_by_field_name(f) for f in ("left", "operator", "right")
-        )
+        left, operator, right = (node.child_by_field_name(f) for f in ("left", "operator", "right"))
         sign = words(operator).lower()
         a, b = self.value(left, scope), self.value(right, scope)
         self.machine.at(node)

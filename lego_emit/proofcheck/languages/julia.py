@@ -94,7 +94,11 @@ class _Call(Call):
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         head = words(next(n for n in inside(self.node) if n.type == "signature"))
         result = head.rpartition(")::")[2] if ")::" in head else ""
-        named = re.match(r"(?:NTuple\{\d+, (\w+)\}|NamedTuple\{.*NTuple\{\d+, (\w+)\}\}|(\w+))", result, re.DOTALL)
+        named = re.match(
+            r"(?:NTuple\{\d+, (\w+)\}|NamedTuple\{.*NTuple\{\d+, (\w+)\}\}|(\w+))",
+            result,
+            re.DOTALL,
+        )
         name = next((g for g in named.groups() if g), "") if named else ""
         kind = self.file.type_of(self.node, name)
         return values if kind is None else tuple(self.implicit(v, kind) for v in values)
@@ -112,7 +116,11 @@ class _Call(Call):
                 parts = inside(value)
                 if parts and parts[0].type == "named_field":
                     names = tuple(words(inside(p)[0]) for p in parts)
-                    return [Statement("return", node, values=[inside(p)[-1] for p in parts], names=names)]
+                    return [
+                        Statement(
+                            "return", node, values=[inside(p)[-1] for p in parts], names=names
+                        )
+                    ]
                 return [Statement("return", node, values=parts)]
         raise unread(node, "a statement that the checker does not know")
 

@@ -184,7 +184,6 @@ def is_root(run: Callable[[int], int | None], highest: int) -> int:
     return 0
 
 
-
 @dataclass
 class File:
     """A parsed file. functions: the definitions of each name; tables: (type, entries) of each constant
