@@ -22,7 +22,7 @@ from .slices import check_slice, place_of
 # being followed, or None), "check" (at every index), "picture" (for a notebook), "recognize" (the
 # layout of a table).
 _outside: dict[str, Callable[[], Any]] = {}
-_instead: ContextVar[Mapping[str, Any]] = ContextVar("lego_emit_instead", default={})
+_instead: ContextVar[Mapping[str, Any] | None] = ContextVar("lego_emit_instead", default=None)
 
 
 def provide(name: str, load: Callable[[], Any]) -> None:
@@ -32,14 +32,14 @@ def provide(name: str, load: Callable[[], Any]) -> None:
 
 def outside(name: str) -> Any:
     """What was provided under a name."""
-    instead = _instead.get()
+    instead = _instead.get() or {}
     return instead[name] if name in instead else _outside[name]()
 
 
 @contextmanager
 def providing(**offers: Any) -> Iterator[None]:
     """While inside, blocks use these instead of what was provided under their names."""
-    token = _instead.set({**_instead.get(), **offers})
+    token = _instead.set({**(_instead.get() or {}), **offers})
     try:
         yield
     finally:

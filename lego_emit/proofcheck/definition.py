@@ -223,3 +223,7 @@ class _Change:
                 f"the size {n} is no single symbol: write the layout as a function of its sizes"
             )
         return value
+
+    def function(self, f: Any) -> Any:
+        """A GenP's function that reads a symbol beside its arguments cannot be given another one."""
+        return f

@@ -637,8 +637,8 @@ class Facts:
         atom = Atom(op, of, positive=positive, rank=self._rank(of), table=table)
         operands = [self.values(p) for p in of]
         for row in zip(*operands, strict=True):
+            value = None
             try:
-                value = None
                 if None not in row:
                     args = [Term("const", v) for v in row]
                     value = Term(op, *args, *(Term("const", n) for n in table)).at({})

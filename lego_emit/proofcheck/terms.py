@@ -100,7 +100,7 @@ class Term:
         and lor as much as is needed. Raises KeyError for a variable without a value,
         ZeroDivisionError and ValueError as Python does."""
         known: dict[int, Any] = {}
-        stack = [self]
+        stack: list[Term] = [self]
         while stack:
             term = stack[-1]
             if term.key in known:

@@ -113,7 +113,7 @@ class _File(File):
 
 
 class _Call(Call):
-    file: _File
+    file: _File  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def key(self, name: str) -> str:
         return name.lower()

@@ -62,9 +62,7 @@ class _File(File):
         return TYPES.get(union[1]) if union and name else None
 
     def comment(self, node: Any) -> str:
-        while node.parent is not None and node.prev_named_sibling is None:
-            node = node.parent
-        while node is not None and node.parent.type not in ("module_definition", "source_file"):
+        while node.parent.type not in ("module_definition", "source_file"):
             node = node.parent
         before = node.prev_named_sibling
         return words(before) if before is not None and before.type == "string_literal" else ""
@@ -82,7 +80,7 @@ def _head(node: Any) -> Any:
 
 
 class _Call(Call):
-    file: _File
+    file: _File  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def body(self) -> list[Statement]:
         return [s for n in inside(self.node) if n.type != "signature" for s in self._statement(n)]
