@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import combinations, islice
-from math import gcd, prod
+from math import gcd, isqrt, prod
 from random import Random
 from typing import TypeAlias
 
@@ -37,7 +37,7 @@ Poly: TypeAlias = dict[Mono, int]
 Key: TypeAlias = frozenset[tuple[Mono, int]]
 
 SEARCH = 120  # polynomials looked at to find out whether one is never negative
-STEPS = 30_000  # of those in all for one goal
+STEPS = 8_000  # of those in all for one goal
 CASES = 400  # cases of one goal
 DEPTH = 60  # rules that are applied within each other
 POINTS = 48  # points at which a wrong guess is found out
@@ -584,6 +584,8 @@ class Facts:
                 return self.decided(condition.args[0]) or self.decided(condition.args[1])
             case "lnot":
                 return not self.decided(condition.args[0])
+            case "select":
+                return self.decided(condition.args[1 if self.decided(condition.args[0]) else 2])
             case "lt" | "le":
                 a, b = map(self.poly, condition.args)
                 difference = plus(plus(b, a, -1), number(-(condition.op == "lt")))
@@ -637,8 +639,8 @@ class Facts:
         atom = Atom(op, of, positive=positive, rank=self._rank(of), table=table)
         operands = [self.values(p) for p in of]
         for row in zip(*operands, strict=True):
+            value: int | None = None
             try:
-                value = None
                 if None not in row:
                     args = [Term("const", v) for v in row]
                     value = Term(op, *args, *(Term("const", n) for n in table)).at({})
@@ -652,7 +654,9 @@ class Facts:
     def _root(self, n: Poly) -> Poly:
         value = constant(n)
         if value is not None:
-            return number(made("isqrt", value).args[0])
+            if value < 0:  # shown of a case that cannot be
+                raise Lost
+            return number(isqrt(value))
         r, new = self._atom("isqrt", (n,), True)
         if new:
             square = {(r, r): 1}
