@@ -127,7 +127,7 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
             for p in function.params
         ],
         "results": [name for name, _ in function.outputs],
-        "given": list(function.ranges.values()) + list(function.assumptions),
+        "given": [*filter(None, function.ranges.values()), *function.assumptions],
         "statements": [
             {"says": key, "text": text, "known": made}
             for key, text in STATEMENTS.items()
@@ -143,9 +143,7 @@ def _kind(param: Any, function: Function) -> str:
     return "size" if param.size else "index"
 
 
-def _known(
-    key: str, unit: Any, function: Function, found: Told, role: str
-) -> list[dict[str, Any]]:
+def _known(key: str, unit: Any, function: Function, found: Told, role: str) -> list[dict[str, Any]]:
     nodes = list(dict.fromkeys(n for n in function.nodes() if n.args))
     match key:
         case "fits":
@@ -237,5 +235,3 @@ def _queries(step: Step, found: Told) -> list[dict[str, str]]:
             if facts.shown(e)[0] == "Z3":
                 made.append({"smt2": query(facts, e), "result": "unsat"})
     return made
-
-

@@ -77,6 +77,11 @@ from .root import (
 @click.option("--prefix", metavar="TEXT", help="What all public names begin with.")
 @click.option("--names", metavar="STYLE", help=f"Style of names: {', '.join(STYLES)}.")
 @click.option(
+    "--certificate",
+    metavar="FILE.json",
+    help="Write what the text promises, and how that is known; check-certificate proves it.",
+)
+@click.option(
     "--explain",
     is_flag=True,
     help="Print the steps from the layout's own formulas to the emitted ones; with -o, write too.",
@@ -96,12 +101,17 @@ def generate(
     namespace: str | None,
     prefix: str | None,
     names: str | None,
+    certificate: str | None,
     explain: bool,
 ) -> None:
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
     file, wanted = file_and_name(source)
     languages = target_names(targets)
     where = _destination(output, languages)
+    if certificate is not None and (where is None or len(languages) > 1):
+        raise click.UsageError(
+            "--certificate is of one file: give one --target and its name with -o"
+        )
     from ..pipeline import generate as emit
 
     # What the user's file prints must not get into the emitted text.
@@ -122,7 +132,7 @@ def generate(
                 namespace=namespace,
                 prefix=prefix,
                 names=names,
-                header=_provenance(source, target),
+                header=_provenance(source, target) + _certified(certificate),
             )
             for target in languages
         ]
@@ -141,6 +151,8 @@ def generate(
         raise click.UsageError(
             f"{own[0]} is the layouts' own file; choose another folder or --name"
         )
+    if certificate is not None:
+        files[Path(certificate)] = units[0].certificate().json
     for path in write_all(files):
         click.echo(f"wrote {path}", err=True)
 
@@ -168,6 +180,14 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
         values = value if isinstance(value, (list, tuple)) else [value]
         words += [word for v in values for word in (flag, str(v))]
     return f"Source: {source}", f"To regenerate: {shlex.join(words)}"
+
+
+def _certified(certificate: str | None) -> tuple[str, ...]:
+    """What is certified of each function."""
+    if certificate is None:
+        return ()
+    name = Path(certificate).name
+    return (f"Certificate: {name} (overflow, divisions, shifts, ranges, round trip, definition)",)
 
 
 def _destination(output: str, targets: Sequence[str]) -> Path | None:

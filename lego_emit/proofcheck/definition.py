@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -17,7 +15,7 @@ from typing import Any
 from ..algebra.block import Block, providing
 from ..algebra.slices import run_of
 from ..errors import LegoError
-from ..kinds import is_integer, is_symbolic
+from ..kinds import is_integer
 from .terms import TRUE, Term, followed, made, term_of
 from .text import Unread
 
@@ -152,9 +150,7 @@ def _defined(
         raise Unread("the definition gives different numbers of results")
     results = list(ways[-1][1])
     for condition, values in reversed(ways[:-1]):
-        results = [
-            made("select", condition, a, b) for a, b in zip(values, results, strict=True)
-        ]
+        results = [made("select", condition, a, b) for a, b in zip(values, results, strict=True)]
     return Definition(results, [held for held in within if held is not TRUE])
 
 
@@ -175,7 +171,9 @@ def _run(
             raise
         except TOO_MUCH as error:
             said = " ".join(str(error).split())
-            raise Unread(f"the definition cannot be followed: {type(error).__name__}: {said}") from error
+            raise Unread(
+                f"the definition cannot be followed: {type(error).__name__}: {said}"
+            ) from error
 
 
 def _outputs(found: Any) -> list[Term]:
@@ -221,7 +219,7 @@ class _Change:
             return n
         value = self.sizes.get(str(n))
         if value is None:
-            raise Unread(f"the size {n} is no single symbol: write the layout as a function of its sizes")
+            raise Unread(
+                f"the size {n} is no single symbol: write the layout as a function of its sizes"
+            )
         return value
-
-

@@ -752,6 +752,8 @@ class Facts:
 
     def quotient(self, p: Poly, d: Poly) -> Poly:
         """floor(p/d); d > 0 has been shown."""
+        if not d:
+            raise Lost
         key = key_of(p), key_of(d)
         found = self.quotients.get(key)
         if found is None:

@@ -82,9 +82,7 @@ def _most(term: Term, known: Mapping[str, Sequence[int | None]]) -> int | None:
     return _ends(term, known)[1]
 
 
-def _ends(
-    term: Term, known: Mapping[str, Sequence[int | None]]
-) -> tuple[int | None, int | None]:
+def _ends(term: Term, known: Mapping[str, Sequence[int | None]]) -> tuple[int | None, int | None]:
     """Bounds by interval arithmetic, for the few operations that stand in ranges."""
     if term.constant is not None:
         return term.constant, term.constant
@@ -126,9 +124,7 @@ def length(r: range) -> int:
     return max(0, r.stop - r.start)
 
 
-def points(
-    ranges: Mapping[str, range], given: Sequence[Term]
-) -> Iterator[dict[str, np.ndarray]]:
+def points(ranges: Mapping[str, range], given: Sequence[Term]) -> Iterator[dict[str, np.ndarray]]:
     """All points at which the given conditions hold, in columns."""
     from ..packages import numpy as np
 

@@ -101,35 +101,26 @@ def _grown(draw: Random, row: dict[str, int], own: Sequence[Term]) -> dict[str, 
 
 
 def _unbounded(names: Sequence[str], given: Sequence[Term]) -> list[str]:
-    """The variables that are to be chosen, so that the others have ranges: those in whose ranges no
-    other one stands, and whose own range is not small."""
-    chosen: list[str] = []
-    while True:
-        rest = [name for name in names if name not in chosen]
-        plain = [g for g in given if g.names() <= set(rest)]
-        if not rest:
-            return chosen
-        ranges = {name: exhaustive.bounds([name], plain) for name in rest}
-        free = [n for n in rest if (r := ranges[n]) is None or exhaustive.length(r[n]) > 2**40]
-        # Those that bound others come first.
-        others = [
-            n
-            for n in free
-            if any(n in g.names() and len(g.names()) > 1 for g in given)
-            and not _bounded_by(n, rest, given)
-        ]
-        if not others:
-            left = [n for n in free if not _bounded_by(n, names, given)]
-            return chosen + left
-        chosen += others
+    """The variables that are to be chosen, so that the others have ranges: those without an upper
+    bound that is made of others, and without a small one of their own."""
+    free = []
+    for name in names:
+        own = exhaustive.bounds([name], [g for g in given if g.names() <= {name}])
+        if own is None or exhaustive.length(own[name]) > 2**40:
+            free.append(name)
+    return [name for name in free if not _bounded_by(name, names, given)]
 
 
-def _bounded_by(name: str, rest: Sequence[str], given: Sequence[Term]) -> bool:
+def _bounded_by(name: str, names: Sequence[str], given: Sequence[Term]) -> bool:
     """Whether an upper bound of a variable is made of others."""
     for g in given:
         for part in exhaustive.parts(g):
-            if part.op in ("lt", "le") and part.args[0].op == "var" and part.args[0].args[0] == name:
-                if part.args[1].names() & set(rest) - {name}:
+            if (
+                part.op in ("lt", "le")
+                and part.args[0].op == "var"
+                and part.args[0].args[0] == name
+            ):
+                if part.args[1].names() & set(names) - {name}:
                     return True
     return False
 

@@ -23,7 +23,15 @@ MOST = {
 WIDTHS = {
     "int32": 31, "int64": 63, "int32_t": 31, "int64_t": 63, "uint32": 32, "uint64": 64,
 }  # fmt: skip
-TYPED = {"0_int32": 31, "0_int64": 63, "Int32": 31, "Int64": 63, "0": 31, "UInt32": 32, "UInt64": 64}
+TYPED = {
+    "0_int32": 31,
+    "0_int64": 63,
+    "Int32": 31,
+    "Int64": 63,
+    "0": 31,
+    "UInt32": 32,
+    "UInt64": 64,
+}
 CALLS = {
     "div": "tdiv", "mod": "fmod", "fld": "fdiv", "rem": "tmod", "modulo": "fmod", "iand": "and",
     "ior": "or", "ieor": "xor", "xor": "xor", "shiftl": "shl", "shifta": "shr", "div_euclid": "fdiv",
@@ -61,9 +69,7 @@ def stated(function: Function, language: str) -> Stated:
         elif kind == "result":
             said = _last(text)
             if said:
-                found.results += [
-                    conditions(part, language, None) for part in _separate(said)
-                ]
+                found.results += [conditions(part, language, None) for part in _separate(said)]
         else:
             said = _last(text)
             if said:
@@ -141,7 +147,7 @@ def _listed(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             items[-1] += f" {text}"
     for item in items:
         text = item.removeprefix("- ")
-        if not item or "`" not in text and "fits" not in text:
+        if not item or ("`" not in text and "fits" not in text):
             continue
         if text.startswith("Assumes "):
             yield "assume", text.removeprefix("Assumes ").removesuffix(".").replace("`", "")
@@ -205,7 +211,11 @@ def _subject(text: str, names: Sequence[str], language: str) -> str | None:
     """The parameter that a range is of: it stands alone on one side of a comparison."""
     for part in re.split(r"<=|>=|==|<|>", text):
         for name in names:
-            same = part.strip().lower() == name.lower() if language == "fortran" else part.strip() == name
+            same = (
+                part.strip().lower() == name.lower()
+                if language == "fortran"
+                else part.strip() == name
+            )
             if same:
                 return name
     return None
@@ -217,7 +227,9 @@ def _subject(text: str, names: Sequence[str], language: str) -> str | None:
 def conditions(text: str, language: str, names: Sequence[str] | None) -> list[Term]:
     """The conditions that a chain such as 0 <= i < N / B is made of. names: of the variables that may
     stand in it. Raises Unread."""
-    reader = _Reader(re.sub(r"\bthe result\b|^result\b|(?<=<= )result\b", RESULT, text), language, names)
+    reader = _Reader(
+        re.sub(r"\bthe result\b|^result\b|(?<=<= )result\b", RESULT, text), language, names
+    )
     found = reader.chain()
     reader.end()
     return found
@@ -319,7 +331,16 @@ class _Reader:
         return self._binary(0)
 
     LEVELS = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%"))
-    OPS = {"|": "or", "&": "and", "<<": "shl", ">>": "shr", "+": "add", "-": "sub", "*": "mul", "//": "fdiv"}  # noqa: RUF012
+    OPS = {
+        "|": "or",
+        "&": "and",
+        "<<": "shl",
+        ">>": "shr",
+        "+": "add",
+        "-": "sub",
+        "*": "mul",
+        "//": "fdiv",
+    }
 
     def _binary(self, level: int) -> Term:
         if level == len(self.LEVELS):

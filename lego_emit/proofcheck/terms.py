@@ -53,7 +53,7 @@ class Term:
     args: tuple[Any, ...]
     key: int
 
-    def __new__(cls, op: str, *args: Any) -> Term:
+    def __new__(cls, op: str, *args: Any) -> Term:  # noqa: D102
         made = (op, *(a.key if isinstance(a, Term) else ("", a) for a in args))
         found = cls._made.get(made)
         if found is None:

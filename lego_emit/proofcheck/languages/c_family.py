@@ -13,7 +13,18 @@ from typing import Any
 from ..terms import FALSE, TRUE, made, term_of
 from ..text import BOOL, FITS, I32, I64, U32, U64, Machine, Text, Type, Value
 from . import tree
-from .tree import COMPARISONS, Call, File, Scope, Statement, comment_before, inside, parsed, unread, walk
+from .tree import (
+    COMPARISONS,
+    Call,
+    File,
+    Scope,
+    Statement,
+    comment_before,
+    inside,
+    parsed,
+    unread,
+    walk,
+)
 
 TYPES = {
     "int": I32, "int32_t": I32, "std::int32_t": I32, "unsigned": U32, "unsigned int": U32,
@@ -67,7 +78,10 @@ class _File(File):
                 self._table(node)
 
     def _table(self, node: Any) -> None:
-        declarator, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        declarator, value = (
+            node.child_by_field_name("declarator"),
+            node.child_by_field_name("value"),
+        )
         if declarator.type != "array_declarator" or value.type != "initializer_list":
             return
         name = words(declarator.child_by_field_name("declarator"))

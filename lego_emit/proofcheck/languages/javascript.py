@@ -167,7 +167,7 @@ class _Call(Call):
                 text = words(node).replace("_", "")
                 if re.fullmatch(r"(0x[0-9a-fA-F]+|\d+)n?", text):
                     number = int(text.removesuffix("n"), 0)
-                    big = text.endswith("n") and not text.startswith("0x") or text[-1] == "n"
+                    big = (text.endswith("n") and not text.startswith("0x")) or text[-1] == "n"
                     return Value(term_of(number), BIG if big else INT53)
             case "true" | "false":
                 return Value(TRUE if node.type == "true" else FALSE, BOOL)
@@ -236,7 +236,9 @@ class _Call(Call):
         if node.type == "binary_expression":
             sign = words(node.child_by_field_name("operator"))
             if sign in (*BITS, "<<"):
-                a, b = (self._operand(node.child_by_field_name(f), scope) for f in ("left", "right"))
+                a, b = (
+                    self._operand(node.child_by_field_name(f), scope) for f in ("left", "right")
+                )
                 self.machine.at(node)
                 if sign == "<<":
                     self._distance(b)

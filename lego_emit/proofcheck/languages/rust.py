@@ -36,7 +36,14 @@ from .tree import (
     words,
 )
 
-TYPES = {"i32": I32, "i64": I64, "u32": U32, "u64": U64, "usize": Type("usize", 64, False), "bool": BOOL}
+TYPES = {
+    "i32": I32,
+    "i64": I64,
+    "u32": U32,
+    "u64": U64,
+    "usize": Type("usize", 64, False),
+    "bool": BOOL,
+}
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 DIVISIONS = {"/": "tdiv", "%": "tmod"}
 SHIFTS = {"<<": "shl", ">>": "shr"}
@@ -60,7 +67,10 @@ class _File(File):
                 if array is not None:
                     kind = next(n for n in walk(node) if n.type == "primitive_type")
                     entries = [_number(words(n)) for n in inside(array)]
-                    self.tables[words(node.child_by_field_name("name"))] = TYPES[words(kind)], entries
+                    self.tables[words(node.child_by_field_name("name"))] = (
+                        TYPES[words(kind)],
+                        entries,
+                    )
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         found = []
@@ -107,7 +117,9 @@ class _Call(Call):
             last = is_value and k == len(parts) - 1 and part.type != "expression_statement"
             if part.type == "expression_statement" and words(part).endswith("}") and is_value:
                 last = last or k == len(parts) - 1
-            found += self._statement(inside(part)[0] if part.type == "expression_statement" else part, last)
+            found += self._statement(
+                inside(part)[0] if part.type == "expression_statement" else part, last
+            )
         return found
 
     def _statement(self, node: Any, last: bool) -> list[Statement]:
@@ -252,7 +264,11 @@ class _Call(Call):
             return self.machine.shifted(SHIFTS[sign], a, b, a.type)
         if a.type == b.type == BOOL:
             if sign in ("==", "!="):
-                same = made("lor", made("land", a.term, b.term), made("land", made("lnot", a.term), made("lnot", b.term)))
+                same = made(
+                    "lor",
+                    made("land", a.term, b.term),
+                    made("land", made("lnot", a.term), made("lnot", b.term)),
+                )
                 return Value(same if sign == "==" else made("lnot", same), BOOL)
             if sign in ("&", "|"):
                 return Value(made("land" if sign == "&" else "lor", a.term, b.term), BOOL)

@@ -184,7 +184,6 @@ def is_root(run: Callable[[int], int | None], highest: int) -> int:
     return 0
 
 
-
 @dataclass
 class File:
     """A parsed file. functions: the definitions of each name; tables: (type, entries) of each constant
@@ -220,7 +219,8 @@ class File:
         """The function of a name on plain integers, with so many parameters; None without one."""
         for node in self.functions.get(name, ()):
             params = self.parameters(node)
-            if all(kind is not None for _, kind, _ in params) and count in (None, len(params)):
+            given = sum(not out for _, _, out in params)
+            if all(kind is not None for _, kind, _ in params) and count in (None, given):
                 return node
         return None
 
@@ -285,6 +285,10 @@ class Call:
         """A value where another type is expected."""
         raise NotImplementedError
 
+    def key(self, name: str) -> str:
+        """What a name is looked up by."""
+        return name
+
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """What is returned, in the function's type."""
         return values
@@ -295,8 +299,11 @@ class Call:
         given = [(n, kind) for n, kind, out in params if not out]
         if len(given) != len(arguments):
             raise unread(self.node, f"called with {len(arguments)} arguments")
-        scope = {n: self.implicit(a, kind) for (n, kind), a in zip(given, arguments, strict=True)}
-        results = [(n, kind) for n, kind, out in params if out]
+        scope = {
+            self.key(n): self.implicit(a, kind)
+            for (n, kind), a in zip(given, arguments, strict=True)
+        }
+        results = [(self.key(n), kind) for n, kind, out in params if out]
         for name, kind in results:
             scope[name] = Value(var(f"{name} before it is set"), kind)
         runner = Runner(self.machine, self.value, self._finish, self._assigned)

@@ -1,0 +1,289 @@
+"""Fortran: integers of a kind, whose overflow is not defined; both arms of merge are evaluated.
+
+Names are the same in capitals and in small letters. An integer of no kind has 32 bits.
+Reference: Fortran 2018, 10.1.5.2 (numeric intrinsic operations), 16.9 (intrinsic procedures).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..terms import FALSE, TRUE, made, term_of
+from ..text import BOOL, FITS, I32, I64, Machine, Text, Type, Value
+from .tree import (
+    COMPARISONS,
+    Call,
+    File,
+    Scope,
+    Statement,
+    comment_before,
+    inside,
+    parsed,
+    unread,
+    walk,
+    words,
+)
+
+KINDS = {"int32": I32, "int64": I64, "kind(1)": I32, "": I32}
+ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
+BITS = {"iand": "and", "ior": "or", "ieor": "xor"}
+RELATIONS = {
+    ".lt.": "<",
+    ".le.": "<=",
+    ".gt.": ">",
+    ".ge.": ">=",
+    ".eq.": "==",
+    ".ne.": "!=",
+    "/=": "!=",
+}
+LOGICAL = {".and.": "land", ".or.": "lor"}
+TABLE = re.compile(
+    r"integer(?:\((\w+)\))?, *parameter *:: *(\w+)\((?:(-?\d+) *: *)?(\d+)\) *= *\[(?:[^:\]]*::)?([^\]]*)\]"
+)
+
+
+def read(source: str, language: str) -> Text:
+    """The procedures of a module."""
+    return _File(parsed(source, "fortran"), language).text()
+
+
+class _File(File):
+    def collect(self) -> None:
+        self.starts: dict[str, int] = {}
+        for node in walk(self.root):
+            if node.type in ("function", "subroutine") and inside(node):
+                name = words(inside(node)[0].child_by_field_name("name"))
+                self.functions.setdefault(name, []).append(node)
+            elif node.type == "variable_declaration":
+                self._table(node)
+
+    def _table(self, node: Any) -> None:
+        text = re.sub(r"&\s*\n\s*&?", " ", words(node))
+        found = TABLE.fullmatch(text.strip())
+        if found:
+            numbers = [int(n.strip().partition("_")[0]) for n in found[5].split(",")]
+            self.tables[found[2].lower()] = KINDS[found[1] or ""], numbers
+            self.starts[found[2].lower()] = int(found[3] or 1)
+
+    def declared(self, node: Any) -> dict[str, tuple[Type | None, bool]]:
+        """(type, whether it is for a result) of each variable of a procedure, by small letters."""
+        found: dict[str, tuple[Type | None, bool]] = {}
+        for part in inside(node):
+            if part.type != "variable_declaration":
+                continue
+            kind = self.kind(part.child_by_field_name("type"))
+            text = words(part).lower()
+            plain = "dimension" not in text and "parameter" not in text
+            for declarator in part.children_by_field_name("declarator"):
+                single = declarator.type == "identifier" and plain
+                found[words(declarator).lower()] = kind if single else None, "intent(out)" in text
+        return found
+
+    def kind(self, node: Any) -> Type | None:
+        """The type that integer(kind) names."""
+        if node is None or not words(node).lower().startswith("integer"):
+            return None
+        kind = node.child_by_field_name("kind")
+        return KINDS.get("" if kind is None else words(kind).strip("()").lower())
+
+    def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
+        head = inside(node)[0]
+        declared = self.declared(node)
+        listed = head.child_by_field_name("parameters")
+        found = []
+        for param in inside(listed) if listed is not None else ():
+            kind, out = declared.get(words(param).lower(), (None, False))
+            if kind is None and strict:
+                raise unread(param, "a parameter that is no integer")
+            found.append((words(param), kind, out))
+        if node.type == "function":
+            name = words(head.child_by_field_name("name"))
+            result = re.search(r"result\((\w+)\)", words(head).lower())
+            name = result[1] if result else name
+            known = declared.get(name.lower(), (None, False))[0]
+            found.append((name, known or self.kind(head.child_by_field_name("type")), True))
+        return found
+
+    def comment(self, node: Any) -> str:
+        return comment_before(node)
+
+    def call(self, node: Any, machine: Machine) -> Call:
+        return _Call(self, node, machine)
+
+
+class _Call(Call):
+    file: _File
+
+    def key(self, name: str) -> str:
+        return name.lower()
+
+    def body(self) -> list[Statement]:
+        self.declared = self.file.declared(self.node)
+        return [s for n in inside(self.node)[1:] for s in self._statement(n)]
+
+    def implicit(self, value: Value, kind: Type) -> Value:
+        if value.type == kind:
+            return value
+        if BOOL in (value.type, kind):
+            raise unread(
+                self.node, "a truth value where a number is expected, or the other way round"
+            )
+        return self.machine.fits(value.term, kind)
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def _statement(self, node: Any) -> list[Statement]:
+        match node.type:
+            case "variable_declaration" | "associate_statement" | "end_function_statement":
+                return []
+            case "end_subroutine_statement" | "end_do_loop_statement" | "end_if_statement":
+                return []
+            case "assignment_statement":
+                left, right = (node.child_by_field_name(f) for f in ("left", "right"))
+                if left.type == "identifier":
+                    name = words(left).lower()
+                    kind = self.declared.get(name, (None, False))[0]
+                    return [Statement("set", node, name, kind, right)]
+            case "if_statement":
+                return [self._if(node)]
+            case "do_loop":
+                head, *body = inside(node)
+                condition = next((n for n in walk(head) if n.type == "while_statement"), None)
+                if condition is not None:
+                    then = [s for n in body for s in self._statement(n)]
+                    return [Statement("loop", node, value=inside(condition)[0], then=then)]
+        raise unread(node, "a statement that the checker does not know")
+
+    def _if(self, node: Any) -> Statement:
+        condition, *parts = inside(node)
+        then: list[Statement] = []
+        otherwise: list[Statement] = []
+        for part in parts:
+            if part.type == "else_clause":
+                otherwise += [s for n in inside(part) for s in self._statement(n)]
+            elif part.type == "elseif_clause":
+                raise unread(part, "a statement that the checker does not know")
+            else:
+                then += self._statement(part)
+        return Statement("if", node, value=condition, then=then, otherwise=otherwise)
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def value(self, node: Any, scope: Scope) -> Value:
+        match node.type:
+            case "number_literal":
+                number, _, kind = words(node).lower().partition("_")
+                if number.isdigit() and kind in KINDS:
+                    return self.machine.fits(term_of(int(number)), KINDS[kind])
+            case "boolean_literal":
+                return Value(TRUE if "true" in words(node).lower() else FALSE, BOOL)
+            case "identifier":
+                if words(node).lower() in scope:
+                    return scope[words(node).lower()]
+            case "parenthesized_expression":
+                return self.value(inside(node)[0], scope)
+            case "unary_expression" | "logical_expression" if (
+                node.child_by_field_name("left") is None
+            ):
+                return self._unary(node, scope)
+            case "math_expression" | "relational_expression" | "logical_expression":
+                return self._binary(node, scope)
+            case "call_expression":
+                return self._call(node, scope)
+        raise unread(node, "an expression that the checker does not know")
+
+    def _unary(self, node: Any, scope: Scope) -> Value:
+        sign = words(node.child_by_field_name("operator")).lower()
+        value = self.value(node.child_by_field_name("argument"), scope)
+        self.machine.at(node)
+        if sign == ".not." and value.type == BOOL:
+            return Value(made("lnot", value.term), BOOL)
+        if sign == "-" and value.type != BOOL:
+            return self.machine.arithmetic("sub", Value(term_of(0), value.type), value, value.type)
+        raise unread(node, "an operator that the checker does not know")
+
+    def _common(self, a: Value, b: Value) -> tuple[Value, Value, Type]:
+        kind = max(a.type, b.type, key=lambda t: t.bits or 0)
+        return self.implicit(a, kind), self.implicit(b, kind), kind
+
+    def _binary(self, node: Any, scope: Scope) -> Value:
+        left, operator, right = (node.child_by_field_name(f) for f in ("left", "operator", "right"))
+        sign = words(operator).lower()
+        a, b = self.value(left, scope), self.value(right, scope)
+        self.machine.at(node)
+        if sign in LOGICAL and a.type == b.type == BOOL:
+            return Value(made(LOGICAL[sign], a.term, b.term), BOOL)
+        if sign in (".eqv.", ".neqv.") and a.type == b.type == BOOL:
+            both = made("land", a.term, b.term)
+            neither = made("land", made("lnot", a.term), made("lnot", b.term))
+            same = made("lor", both, neither)
+            return Value(same if sign == ".eqv." else made("lnot", same), BOOL)
+        if BOOL in (a.type, b.type):
+            raise unread(node, "a truth value where a number is expected")
+        a, b, kind = self._common(a, b)
+        if sign in ARITHMETIC:
+            return self.machine.arithmetic(ARITHMETIC[sign], a, b, kind)
+        if sign == "/":
+            self._least(a, b, kind)
+            return self.machine.divided("tdiv", a, b, kind)
+        sign = RELATIONS.get(sign, sign)
+        if sign in COMPARISONS:
+            return self.compared(sign, a, b)
+        raise unread(node, "an operator that the checker does not know")
+
+    def _least(self, a: Value, b: Value, kind: Type) -> None:
+        """In a helper: the least number is not divided by -1."""
+        if self.machine.depth:
+            both = made("land", made("eq", a.term, kind.lowest), made("eq", b.term, -1))
+            self.machine.demand(FITS, made("lnot", both))
+
+    def _call(self, node: Any, scope: Scope) -> Value:
+        function, arguments = inside(node)
+        name, parts = words(function).lower(), inside(arguments)
+        if name in self.file.tables:
+            kind, numbers = self.file.tables[name]
+            place = self.value(parts[0], scope)
+            self.machine.at(node)
+            at = Value(place.term - self.file.starts[name], place.type)
+            return self.machine.looked_up(numbers, at, kind)
+        if name == "int":
+            value = self.value(parts[0], scope)
+            kind = KINDS.get(words(parts[1]).lower() if len(parts) == 2 else "")
+            if kind is not None and value.type != BOOL:
+                self.machine.at(node)
+                return self.implicit(value, kind)
+        values = [self.value(a, scope) for a in parts]
+        self.machine.at(node)
+        first = values[0]
+        if name == "merge" and len(values) == 3 and values[2].type == BOOL:
+            if first.type == values[1].type == BOOL:
+                return Value(made("select", values[2].term, first.term, values[1].term), BOOL)
+            a, b, kind = self._common(first, values[1])
+            return self.machine.chosen(values[2], a, b, kind)
+        if any(v.type == BOOL for v in values):
+            raise unread(node, "a truth value where a number is expected")
+        if name in ("mod", "modulo", "min", "max", *BITS) and len(values) == 2:
+            a, b, kind = self._common(*values)
+            if name == "mod":
+                return self.machine.divided("tmod", a, b, kind)
+            if name == "modulo":
+                return self.machine.floored("fmod", a, b, kind)
+            if name in BITS:
+                return self.machine.bits(BITS[name], [a, b], kind)
+            return self.extreme(name == "min", a, b, kind)
+        match name, len(values):
+            case "not", 1:
+                return self.machine.bits("not", values, first.type)
+            case "shiftl", 2:
+                return self.machine.shifted("shl", first, values[1], first.type)
+            case "shifta", 2:
+                return self.machine.shifted("shr", first, values[1], first.type)
+            case "shiftr", 2:  # logical: as the arithmetic one where nothing is negative
+                self.machine.demand(FITS, first.term >= 0)
+                return self.machine.shifted("shr", first, values[1], first.type)
+            case "bit_size", 1:
+                return Value(term_of(first.type.bits or 0), I32)
+            case "abs", 1:
+                return self.machine.fits(abs(first.term), first.type)
+        return self.helper(node, words(function), values)

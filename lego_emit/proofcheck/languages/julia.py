@@ -1,0 +1,250 @@
+"""Julia: integers that wrap silently, literals of 64 bits, tables that count from 1.
+
+A function of a type parameter Ti is read for the narrowest type that it allows.
+Reference: https://docs.julialang.org/en/v1/manual/mathematical-operations
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..terms import FALSE, TRUE, made, term_of
+from ..text import BOOL, I32, I64, U32, U64, Machine, Text, Type, Value
+from .tree import COMPARISONS, Call, File, Scope, Statement, inside, parsed, unread, walk, words
+
+TYPES = {"Int32": I32, "Int64": I64, "UInt32": U32, "UInt64": U64, "Bool": BOOL}
+ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
+SHIFTS = {"<<": "shl", ">>": "shr"}
+BITS = {"&": "and", "|": "or", "⊻": "xor"}
+FLOORED = {"fld": "fdiv", "mod": "fmod"}
+TRUNCATED = {"div": "tdiv", "rem": "tmod", "÷": "tdiv", "%": "tmod"}
+
+
+def read(source: str, language: str) -> Text:
+    """The functions of a module."""
+    return _File(parsed(source, "julia"), language).text()
+
+
+class _File(File):
+    def collect(self) -> None:
+        for node in walk(self.root):
+            if node.type == "function_definition":
+                call = _head(node)
+                if call is not None:
+                    self.functions.setdefault(words(inside(call)[0]), []).append(node)
+            elif node.type == "const_statement":
+                self._table(node)
+
+    def _table(self, node: Any) -> None:
+        found = re.fullmatch(r"const (\w+) = (\w+)\[([-\s\d,]*)\]", words(node))
+        if found and found[2] in TYPES:
+            numbers = [int(n) for n in found[3].split(",") if n.strip()]
+            self.tables[found[1]] = TYPES[found[2]], numbers
+
+    def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
+        call = _head(node)
+        found = []
+        for param in inside(inside(call)[1]):
+            name, _, kind = words(param).partition("::")
+            known = self.type_of(node, kind)
+            if strict and known is None:
+                raise unread(param, "a parameter that is no integer of the machine")
+            found.append((name, known, False))
+        return found
+
+    def type_of(self, node: Any, name: str) -> Type | None:
+        """A type by its name; of a type parameter the narrowest that it may be."""
+        if name in TYPES:
+            return TYPES[name]
+        head = words(next(n for n in inside(node) if n.type == "signature"))
+        union = re.search(rf"where \{{?{re.escape(name)}<:Union\{{(\w+)", head)
+        return TYPES.get(union[1]) if union and name else None
+
+    def comment(self, node: Any) -> str:
+        while node.parent is not None and node.prev_named_sibling is None:
+            node = node.parent
+        while node is not None and node.parent.type not in ("module_definition", "source_file"):
+            node = node.parent
+        before = node.prev_named_sibling
+        return words(before) if before is not None and before.type == "string_literal" else ""
+
+    def call(self, node: Any, machine: Machine) -> Call:
+        return _Call(self, node, machine)
+
+
+def _head(node: Any) -> Any:
+    """name(parameters) of a definition."""
+    signature = next((n for n in inside(node) if n.type == "signature"), None)
+    if signature is None:
+        return None
+    return next((n for n in walk(signature) if n.type == "call_expression"), None)
+
+
+class _Call(Call):
+    file: _File
+
+    def body(self) -> list[Statement]:
+        return [s for n in inside(self.node) if n.type != "signature" for s in self._statement(n)]
+
+    def implicit(self, value: Value, kind: Type) -> Value:
+        """A conversion: it fails where the value does not fit."""
+        return value if value.type == kind else self.machine.converted(value, kind)
+
+    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        head = words(next(n for n in inside(self.node) if n.type == "signature"))
+        result = head.rpartition(")::")[2] if ")::" in head else ""
+        named = re.match(
+            r"(?:NTuple\{\d+, (\w+)\}|NamedTuple\{.*NTuple\{\d+, (\w+)\}\}|(\w+))",
+            result,
+            re.DOTALL,
+        )
+        name = next((g for g in named.groups() if g), "") if named else ""
+        kind = self.file.type_of(self.node, name)
+        return values if kind is None else tuple(self.implicit(v, kind) for v in values)
+
+    def _statement(self, node: Any) -> list[Statement]:
+        match node.type:
+            case "assignment":
+                target, _, value = inside(node)
+                if target.type == "identifier":
+                    return [Statement("set", node, words(target), None, value)]
+            case "return_statement":
+                value = inside(node)[0]
+                if value.type != "tuple_expression":
+                    return [Statement("return", node, values=[value])]
+                parts = inside(value)
+                if parts and parts[0].type == "named_field":
+                    names = tuple(words(inside(p)[0]) for p in parts)
+                    return [
+                        Statement(
+                            "return", node, values=[inside(p)[-1] for p in parts], names=names
+                        )
+                    ]
+                return [Statement("return", node, values=parts)]
+        raise unread(node, "a statement that the checker does not know")
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def value(self, node: Any, scope: Scope) -> Value:
+        match node.type:
+            case "integer_literal":
+                number = int(words(node).replace("_", ""), 0)
+                if not words(node).startswith("0x"):  # hexadecimal ones are unsigned
+                    return self.machine.fits(term_of(number), I64)
+            case "boolean_literal":
+                return Value(TRUE if words(node) == "true" else FALSE, BOOL)
+            case "identifier":
+                if words(node) in scope:
+                    return scope[words(node)]
+            case "parenthesized_expression":
+                return self.value(inside(node)[0], scope)
+            case "unary_expression":
+                return self._unary(node, scope)
+            case "binary_expression":
+                return self._infix(node, scope)
+            case "ternary_expression":
+                return self._conditional(node, scope)
+            case "index_expression":
+                return self._entry(node, scope)
+            case "call_expression":
+                return self._call(node, scope)
+        raise unread(node, "an expression that the checker does not know")
+
+    def _common(self, node: Any, a: Value, b: Value) -> tuple[Value, Value, Type]:
+        """Promotion: to the wider type, of equal widths to the unsigned one."""
+        if BOOL in (a.type, b.type):
+            raise unread(node, "arithmetic with a truth value")
+        kind = max(a.type, b.type, key=lambda t: (t.bits or 0, not t.signed))
+        return self.implicit(a, kind), self.implicit(b, kind), kind
+
+    def _unary(self, node: Any, scope: Scope) -> Value:
+        sign, operand = inside(node)
+        value = self.value(operand, scope)
+        self.machine.at(node)
+        if words(sign) == "!" and value.type == BOOL:
+            return Value(made("lnot", value.term), BOOL)
+        if words(sign) == "-":
+            return self.machine.arithmetic("sub", Value(term_of(0), value.type), value, value.type)
+        if words(sign) == "~":
+            if value.type.signed:
+                return self.machine.bits("not", [value], value.type)
+            return Value(made("sub", value.type.highest, value.term), value.type)
+        raise unread(node, "an operator that the checker does not know")
+
+    def _infix(self, node: Any, scope: Scope) -> Value:
+        left, operator, right = inside(node)
+        sign = words(operator)
+        a = self.value(left, scope)
+        if sign in ("&&", "||"):
+            with self.machine.under(a.term if sign == "&&" else made("lnot", a.term)):
+                b = self.value(right, scope)
+            return Value(made("land" if sign == "&&" else "lor", a.term, b.term), BOOL)
+        return self._binary(node, sign, a, self.value(right, scope))
+
+    def _binary(self, node: Any, sign: str, a: Value, b: Value) -> Value:
+        self.machine.at(node)
+        if sign in SHIFTS:
+            return self.machine.shifted(SHIFTS[sign], a, b, a.type)
+        plain = {"===": "==", "!==": "!="}.get(sign, sign)
+        if plain in COMPARISONS and a.type != BOOL != b.type:
+            return self.compared(plain, a, b)  # of any types: the numbers are compared
+        if a.type == b.type == BOOL and plain in ("==", "!="):
+            same = made(
+                "lor",
+                made("land", a.term, b.term),
+                made("land", made("lnot", a.term), made("lnot", b.term)),
+            )
+            return Value(same if plain == "==" else made("lnot", same), BOOL)
+        a, b, kind = self._common(node, a, b)
+        if sign in ARITHMETIC:
+            return self.machine.arithmetic(ARITHMETIC[sign], a, b, kind)
+        if sign in TRUNCATED:
+            return self.machine.divided(TRUNCATED[sign], a, b, kind)
+        if sign in BITS:
+            return self.machine.bits(BITS[sign], [a, b], kind)
+        raise unread(node, "an operator that the checker does not know")
+
+    def _conditional(self, node: Any, scope: Scope) -> Value:
+        condition_, yes, no = inside(node)
+        condition = self.value(condition_, scope)
+        with self.machine.under(condition.term):
+            a = self.value(yes, scope)
+        with self.machine.under(made("lnot", condition.term)):
+            b = self.value(no, scope)
+        if a.type == b.type == BOOL:
+            return Value(made("select", condition.term, a.term, b.term), BOOL)
+        if a.type != b.type:  # each keeps its type; what they meet next is as wide as either
+            a, b, _ = self._common(node, a, b)
+        return self.machine.chosen(condition, a, b, a.type)
+
+    def _entry(self, node: Any, scope: Scope) -> Value:
+        table, index = inside(node)
+        if words(table) not in self.file.tables:
+            raise unread(node, "a table that is not in the text")
+        kind, numbers = self.file.tables[words(table)]
+        place = self.value(inside(index)[0], scope)
+        self.machine.at(node)
+        return self.machine.looked_up(numbers, Value(place.term - 1, I64), kind)
+
+    def _call(self, node: Any, scope: Scope) -> Value:
+        function, arguments = inside(node)
+        name = words(function)
+        values = [self.value(a, scope) for a in inside(arguments)]
+        self.machine.at(node)
+        if len(values) == 1:
+            kind = self.file.type_of(self.node, name)
+            if kind is not None:
+                return self.machine.converted(values[0], kind)
+            if name == "isqrt":
+                return self.root(values[0], values[0].type, "Julia's own isqrt")
+        if len(values) == 2 and name in ("min", "max", "xor", *FLOORED, *TRUNCATED):
+            a, b, kind = self._common(node, *values)
+            if name in ("min", "max"):
+                return self.extreme(name == "min", a, b, kind)
+            if name == "xor":
+                return self.machine.bits("xor", [a, b], kind)
+            if name in FLOORED:
+                return self.machine.floored(FLOORED[name], a, b, kind)
+            return self.machine.divided(TRUNCATED[name], a, b, kind)
+        return self.helper(node, name, values)
