@@ -27,11 +27,6 @@ def swizzle():
     return GroupBy([64, 64]).OrderBy(GenP([64, 64], there, back))
 
 
-def skewed(M, N):
-    back = lambda p: (p // N, (p % N - p // N) % N)  # noqa: E731
-    return GroupBy([M, N]).OrderBy(GenP([M, N], lambda i, j: i * N + (i + j) % N, back))
-
-
 def boustrophedon():
     there = lambda i, j: i * 6 + (j if i % 2 == 0 else 5 - j)  # noqa: E731
     back = lambda p: (p // 6, p % 6 if p // 6 % 2 == 0 else 5 - p % 6)  # noqa: E731
@@ -42,7 +37,6 @@ SUBJECTS = {
     "tiles": tiles,
     "fixed": TileBy([4, 3], [5, 7]).OrderBy(Col(4, 3), Row(5, 7)),
     "swizzle": swizzle(),
-    "skewed": skewed,
     "turning": boustrophedon(),
     "masked": ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(Col(6, 8))),
     "looked_up": Lookup([2, 5], [0, 48, 16, 96, 16, 112, 64, 0, 80, 208]),
@@ -113,7 +107,10 @@ def planted(text):
         comment = bool(MARK.match(line)) or line.startswith(("@", "Assumes"))
         if comment and not re.search(r"<|>|%|mod\(|MAX|huge|typemax|2\^", line):
             continue
+        result = re.search(r"return|[Rr]esult", line) is not None
         for what, pattern, new in COMMENT if comment else CODE:
+            if comment and result and "too wide" in what:
+                continue  # a weaker promise is kept, too
             for match in re.finditer(pattern, line):
                 changed = line[: match.start()] + match.expand(new) if isinstance(new, str) else line[: match.start()] + new(match)
                 changed += line[match.end() :]
@@ -123,9 +120,11 @@ def planted(text):
         changed = re.sub(pattern, new, text)
         if changed != text:
             yield what, changed, pattern
-    swapped = re.sub(r"\bi(: \w+| ::\w+|::\w+|), (.*?)\bj\b", lambda m: f"j{m[1]}, {m[2]}i", text, count=1)
-    if swapped != text:
-        yield "swapped arguments", swapped, "i, j"
+    for k, line in enumerate(lines):
+        if "apply" in line and "(" in line and not MARK.match(line):
+            swapped = re.sub(r"\bi\b(.*?)\bj\b", r"j\1i", line)
+            if swapped != line:
+                yield "swapped arguments", "".join([*lines[:k], swapped, *lines[k + 1 :]]), line
 
 
 def certified(unit, text):
@@ -135,19 +134,13 @@ def certified(unit, text):
     return data
 
 
-# What changes nothing that is stated, each with the reason.
-SAME = {
-    ("0 <= i < 5", "masked"): "an index beyond the array is masked too",
-}
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_planted_mistakes_are_not_proved(language):
     missed, found = [], 0
     for name, (unit, subject) in emitted(language).items():
         assert check(json.loads(unit.certificate().json), unit.source, subject), name
         for what, text, where in planted(unit.source):
-            report = check(certified(unit, text), text, subject)
+            report = check(certified(unit, text), text, subject, all=False)
             if report:
                 missed.append((name, what, where))
             found += not report

@@ -157,6 +157,7 @@ def tried(seed: int, count: int, prove) -> int:
     return proved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pointless", [False, True])
 def test_random_goals_that_digits_prove_hold(pointless, monkeypatch):
     if pointless:

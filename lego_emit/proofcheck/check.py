@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from .text import DIVISOR, FITS, SHIFT, TABLE, Function, Text, Unread
 
 PROVED, ASSUMED, SAMPLED = "proved", "assumed", "sampled"
 REFUTED, OPEN = "refuted", "not proved"
+HELD = (PROVED, ASSUMED)
 KINDS = {"fits": (FITS,), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
 
 
@@ -48,8 +49,7 @@ class Report:
 
     def __bool__(self) -> bool:
         """Whether every statement was proved, or is assumed in the text's own comment."""
-        held = (PROVED, ASSUMED)
-        return bool(self.lines) and all(line.verdict in held for line in self.lines)
+        return bool(self.lines) and all(line.verdict in HELD for line in self.lines)
 
     def __str__(self) -> str:
         found: list[str] = []
@@ -67,9 +67,11 @@ class Report:
         return "\n".join(found) + "\n"
 
 
-def check(certificate: Mapping[str, Any], source: str, subject: Any) -> Report:
+def check(
+    certificate: Mapping[str, Any], source: str, subject: Any, *, all: bool = True
+) -> Report:
     """Prove what a certificate states. source: the text that it is of; subject: the layout or the
-    function that the text was made of.
+    function that the text was made of; all: False stops at the first statement that is not proved.
 
     Raises CertificateError where the certificate is of another text.
     """
@@ -96,7 +98,10 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any) -> Report:
     for one in found:
         if one.about["role"] in ("apply", "inv") and len(roles) == 2:
             one.pair = roles["apply"], roles["inv"]
-        report.lines += one.lines()
+        for line in one.lines():
+            report.lines.append(line)
+            if not all and line.verdict not in HELD:
+                return report
         report.trusted += one.trusted
     report.trusted = list(dict.fromkeys(report.trusted))
     return report
@@ -239,22 +244,21 @@ class _Subject:
 
     # -- the statements --------------------------------------------------------------------------
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> Iterator[Line]:
         """A line for each statement."""
         keys = [statement["says"] for statement in self.about["statements"]]
         try:
             self._read()
             self._agreed()
         except Unread as error:
-            return [Line(self.name, key, OPEN, str(error)) for key in keys]
-        found = []
+            yield from (Line(self.name, key, OPEN, str(error)) for key in keys)
+            return
         for key in keys:
             try:
                 verdict, how = self._verdict(key)
             except Unread as error:
                 verdict, how = OPEN, str(error)
-            found.append(Line(self.name, key, verdict, how))
-        return found
+            yield Line(self.name, key, verdict, how)
 
     def _agreed(self) -> None:
         """Raises Unread where the certificate supposes something else than the text's comment."""

@@ -37,7 +37,7 @@ Poly: TypeAlias = dict[Mono, int]
 Key: TypeAlias = frozenset[tuple[Mono, int]]
 
 SEARCH = 120  # polynomials looked at to find out whether one is never negative
-STEPS = 30_000  # of those in all for one goal
+STEPS = 8_000  # of those in all for one goal
 CASES = 400  # cases of one goal
 DEPTH = 60  # rules that are applied within each other
 POINTS = 48  # points at which a wrong guess is found out
@@ -584,6 +584,8 @@ class Facts:
                 return self.decided(condition.args[0]) or self.decided(condition.args[1])
             case "lnot":
                 return not self.decided(condition.args[0])
+            case "select":
+                return self.decided(condition.args[1 if self.decided(condition.args[0]) else 2])
             case "lt" | "le":
                 a, b = map(self.poly, condition.args)
                 difference = plus(plus(b, a, -1), number(-(condition.op == "lt")))
@@ -637,7 +639,7 @@ class Facts:
         atom = Atom(op, of, positive=positive, rank=self._rank(of), table=table)
         operands = [self.values(p) for p in of]
         for row in zip(*operands, strict=True):
-            value = None
+            value: int | None = None
             try:
                 if None not in row:
                     args = [Term("const", v) for v in row]
@@ -652,7 +654,7 @@ class Facts:
     def _root(self, n: Poly) -> Poly:
         value = constant(n)
         if value is not None:
-            if value < 0:
+            if value < 0:  # shown of a case that cannot be
                 raise Lost
             return number(isqrt(value))
         r, new = self._atom("isqrt", (n,), True)

@@ -16,8 +16,8 @@ from ..packages import z3
 from .exhaustive import bounds, parts
 from .terms import Term
 
-STEPS = 400_000  # of Z3; an easy question takes some thousands
-STEPS_OF_CVC5 = 100_000
+STEPS = 200_000  # of Z3; an easy question takes some thousands
+STEPS_OF_CVC5 = 30_000
 CALLS_OF_BITWUZLA = 20_000  # of its terminator
 TABLE = 64  # entries of a table that is written out
 WIDEST = 256  # bits
@@ -118,7 +118,7 @@ class _Writer:
                 return text
             found = self.named[term] = f"t{len(self.named)}"
             sort = f"(_ BitVec {self.width})" if self.width else "Int"
-            kind = "Bool" if term.is_condition else sort
+            kind = "Bool" if _is_truth(term) else sort
             self.lines.append(f"(define-fun {found} () {kind} {text})")
         return found
 
@@ -280,7 +280,7 @@ class _Writer:
         """Whether all in it has ends."""
         try:
             for part in term.walk():
-                if not part.is_condition:
+                if not _is_truth(part):
                     self.ends[part] = self._ends_of(part)
         except Unsaid:
             return False
@@ -291,7 +291,7 @@ class _Writer:
             return term.args[0], term.args[0]
         if term.op == "var":
             return self._range(term.args[0])
-        args = [self.ends[a] for a in term.args if not a.is_condition]
+        args = [self.ends[a] for a in term.args if not _is_truth(a)]
         if term.op in ("select", "lookup"):
             chosen = args if term.op == "select" else args[1:]
             return min(lo for lo, _ in chosen), max(hi for _, hi in chosen)
@@ -325,6 +325,13 @@ class _Writer:
         raise Unsaid
 
 
+def _is_truth(term: Term) -> bool:
+    """Whether its value is a truth value, be it that of a select."""
+    while term.op == "select":
+        term = term.args[1]
+    return term.is_condition
+
+
 # -- solvers -------------------------------------------------------------------------------------
 
 
@@ -349,9 +356,12 @@ def _cvc5(query: str) -> str:
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, query, "query")
     answer = "unknown"
-    while not (command := parser.nextCommand()).isNull():
-        said = command.invoke(solver, parser.getSymbolManager()).strip()
-        answer = said if said in ("sat", "unsat") else answer
+    try:
+        while not (command := parser.nextCommand()).isNull():
+            said = command.invoke(solver, parser.getSymbolManager()).strip()
+            answer = said if said in ("sat", "unsat") else answer
+    except RuntimeError:  # what it does not take
+        return "unknown"
     return answer
 
 
