@@ -77,9 +77,17 @@ CODE = [
 ]
 COMMENT = [
     ("a range that is too wide", r"(0 <= (\w+) )<( [\w /(),.]+)", r"\1<=\3"),
-    ("a result that is promised too small", r"(the result|result)( <) (\d+)", lambda m: f"{m[1]}{m[2]} {int(m[3]) - 1}"),
+    (
+        "a result that is promised too small",
+        r"(the result|result)( <) (\d+)",
+        lambda m: f"{m[1]}{m[2]} {int(m[3]) - 1}",
+    ),
     ("an assumption that is left out", r".*(?:@pre|[Aa]ssumes) `?[^\n]*(?:%|mod\()[^\n]*\n", ""),
-    ("an assumption that is left out", r".*(?:@pre|[Aa]ssumes) `?[^\n]*(?:MAX|huge|typemax|2\^)[^\n]*\n", ""),
+    (
+        "an assumption that is left out",
+        r".*(?:@pre|[Aa]ssumes) `?[^\n]*(?:MAX|huge|typemax|2\^)[^\n]*\n",
+        "",
+    ),
     ("an index that is left out", r"(0 <= \w+ < )(\d+)", lambda m: f"{m[1]}{int(m[2]) - 1}"),
 ]
 TYPES = [
@@ -89,7 +97,7 @@ TYPES = [
     ("narrowed", r"\bint64\b", "int32"),
     ("narrowed", r"::Int64", "::Int32"),
 ]
-MARK = re.compile(r"^\s*(///|//|!>|\*|- |#|\"\"\")")
+MARK = re.compile(r"^\s*(///|//|!|\*|- |#|\"\"\")")
 
 
 @cache
@@ -104,6 +112,8 @@ def planted(text):
     """(what, text) for each mistake at each place, in the functions and their comments."""
     lines = text.splitlines(keepends=True)
     for k, line in enumerate(lines):
+        if "Lookup(" in line:
+            continue  # the file's title
         comment = bool(MARK.match(line)) or line.startswith(("@", "Assumes"))
         if comment and not re.search(r"<|>|%|mod\(|MAX|huge|typemax|2\^", line):
             continue
@@ -112,7 +122,11 @@ def planted(text):
             if comment and result and "too wide" in what:
                 continue  # a weaker promise is kept, too
             for match in re.finditer(pattern, line):
-                changed = line[: match.start()] + match.expand(new) if isinstance(new, str) else line[: match.start()] + new(match)
+                changed = (
+                    line[: match.start()] + match.expand(new)
+                    if isinstance(new, str)
+                    else line[: match.start()] + new(match)
+                )
                 changed += line[match.end() :]
                 if changed != line:
                     yield what, "".join([*lines[:k], changed, *lines[k + 1 :]]), line.strip()
@@ -121,7 +135,8 @@ def planted(text):
         if changed != text:
             yield what, changed, pattern
     for k, line in enumerate(lines):
-        if "apply" in line and "(" in line and not MARK.match(line):
+        named = re.search(r"\w+_apply\(", line) and not MARK.match(line)
+        if named and "Integer" not in line and not line.startswith("    "):
             swapped = re.sub(r"\bi\b(.*?)\bj\b", r"j\1i", line)
             if swapped != line:
                 yield "swapped arguments", "".join([*lines[:k], swapped, *lines[k + 1 :]]), line
@@ -146,5 +161,3 @@ def test_planted_mistakes_are_not_proved(language):
             found += not report
     assert not missed
     assert found >= LEAST
-
-

@@ -181,7 +181,7 @@ class Machine:
 
 @dataclass
 class Text:
-    """A file. names: of all functions in it, in order; read: one of them, None where there is none
+    """A file. names: of all functions in it, one for each definition; read: one of them, None where there is none
     (it raises Unread for what it does not understand)."""
 
     language: str

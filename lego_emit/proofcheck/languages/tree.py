@@ -248,7 +248,8 @@ class File:
 
     def text(self) -> Text:
         """All of it."""
-        return Text(self.language, list(self.functions), self.read)
+        names = [name for name, nodes in self.functions.items() for _ in nodes]
+        return Text(self.language, names, self.read)
 
     def root_of(self, node: Any, name: str, kind: Type) -> int:
         """At how many numbers a helper was found to give the square root; 0 where it does not."""
