@@ -19,7 +19,7 @@ from lego_emit import templates
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES, Function, Header, Program
+from lego_emit.ir.program import INDEX_TYPES, Function, Program
 from lego_emit.notation import Notation
 from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
