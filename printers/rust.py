@@ -120,7 +120,7 @@ class RustPrinter(Printer):
     notation = Notation(
         {**C.signs, "~": "!"},
         {"if": "if {0} {{ {1} }} else {{ {2} }}"},
-        {"//": "{0}.div_euclid({1})", "%": "{0}.rem_euclid({1})"},
+        C.floored,
         most={31: "i32::MAX", 63: "i64::MAX", 32: "u32::MAX", 64: "u64::MAX"},
     )
     cast = "({0} as {T})"

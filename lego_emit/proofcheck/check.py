@@ -67,9 +67,7 @@ class Report:
         return "\n".join(found) + "\n"
 
 
-def check(
-    certificate: Mapping[str, Any], source: str, subject: Any, *, all: bool = True
-) -> Report:
+def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: bool = True) -> Report:
     """Prove what a certificate states. source: the text that it is of; subject: the layout or the
     function that the text was made of; all: False stops at the first statement that is not proved.
 

@@ -132,7 +132,9 @@ class _Call(Call):
                     Statement("loop", node, value=node.child_by_field_name("condition"), then=body)
                 ]
             case "expression_statement":
-                return [] if words(node).startswith("void ") else [self._assignment(inside(node)[0])]
+                return (
+                    [] if words(node).startswith("void ") else [self._assignment(inside(node)[0])]
+                )
         raise unread(node, "a statement that the checker does not know")
 
     def _assignment(self, node: Any) -> Statement:
