@@ -21,7 +21,7 @@ SPOKEN = {
     },
     "(M + i) // N < x // N": {
         "cpp": "(M + i) / N < floor(x / N)",
-        "rust": "(M + i) / N < x.div_euclid(N)",
+        "rust": "(M + i) / N < floor(x / N)",
         "fortran": "(M + i) / N < floor(x / N)",
         "julia": "div(M + i, N) < fld(x, N)",
         "javascript": "Math.floor((M + i) / N) < Math.floor(x / N)",
@@ -29,7 +29,7 @@ SPOKEN = {
     },
     "(x - 1) % N > i % N": {
         "cpp": "mod(x - 1, N) > i % N",
-        "rust": "(x - 1).rem_euclid(N) > i % N",
+        "rust": "mod(x - 1, N) > i % N",
         "fortran": "modulo(x - 1, N) > mod(i, N)",
         "julia": "mod(x - 1, N) > i % N",
     },
@@ -41,7 +41,7 @@ SPOKEN = {
     "M - 1 >= N": {"cpp": "M - 1 >= N"},
     "(M - 1) // N >= 0": {"cpp": "(M - 1) / N >= 0"},
     "(M - 2) // N >= 0": {"cpp": "floor((M - 2) / N) >= 0"},
-    "M**2 < 2**20": {"cpp": "M^2 < 2^20", "fortran": "M**2 < 2**20"},
+    "M**2 < 2**20": {"cpp": "M*M < 2^20", "fortran": "M**2 < 2**20"},
 }
 
 

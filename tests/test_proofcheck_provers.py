@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from lego_emit.proofcheck import digits, exhaustive, provers, smt
+from lego_emit.proofcheck import cases, exhaustive, provers, signs, smt
 from lego_emit.proofcheck.terms import Term, made, term_of, var
 
 N, M, B, i, j, p = map(var, "NMBijp")
@@ -54,14 +54,14 @@ FALSE = [
 
 @pytest.mark.parametrize(("goal", "given"), [t[1:] for t in TRUE], ids=[t[0] for t in TRUE])
 def test_what_is_true_of_digits_is_proved(goal, given):
-    assert digits.prove(goal, given)
+    assert cases.prove(goal, given)
 
 
 @pytest.mark.parametrize(("goal", "given"), [f[1:] for f in FALSE], ids=[f[0] for f in FALSE])
 @pytest.mark.parametrize("pointless", [False, True])
 def test_what_is_false_is_not(goal, given, pointless, monkeypatch):
     if pointless:  # the rules alone
-        monkeypatch.setattr(digits, "_points", lambda names, given: [])
+        monkeypatch.setattr(cases, "_points", lambda names, given: [])
     assert provers.prove(goal, given) is None
 
 
@@ -161,10 +161,10 @@ def tried(seed: int, count: int, prove) -> int:
 @pytest.mark.parametrize("pointless", [False, True])
 def test_random_goals_that_digits_prove_hold(pointless, monkeypatch):
     if pointless:
-        monkeypatch.setattr(digits, "_points", lambda names, given: [])
-        monkeypatch.setattr(digits, "SEARCH", 8)  # nothing is refuted early, which takes its time
-        monkeypatch.setattr(digits, "CASES", 30)
-    assert tried(1, 100, digits.prove) > 10
+        monkeypatch.setattr(cases, "_points", lambda names, given: [])
+        monkeypatch.setattr(signs, "SEARCH", 8)  # nothing is refuted early, which takes its time
+        monkeypatch.setattr(cases, "CASES", 30)
+    assert tried(1, 100, cases.prove) > 10
 
 
 def test_random_goals_that_solvers_prove_hold():

@@ -18,9 +18,9 @@ class Proof:
 def prove(goal: Term, given: Sequence[Term]) -> Proof | None:
     """A proof that a condition holds, and has a value, wherever the given ones do; None where none was
     found. Raises smt.DisagreementError where two solvers contradict each other."""
-    from . import digits, smt
+    from . import cases, smt
 
-    if digits.prove(goal, given) is not None:
+    if cases.prove(goal, given) is not None:
         return Proof("digit algebra")
     how = smt.prove(goal, given)
     return None if how is None else Proof(how)
