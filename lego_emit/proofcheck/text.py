@@ -129,7 +129,7 @@ class Machine:
 
     def fits(self, term: Term, kind: Type) -> Value:
         """A value of a type, in which it is demanded to fit."""
-        if kind.lowest is not None and term.op != "var":
+        if kind.lowest is not None:
             self.demand(FITS, made("land", term >= kind.lowest, term <= kind.highest))
         return Value(term, kind)
 
