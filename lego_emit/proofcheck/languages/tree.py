@@ -213,7 +213,7 @@ class File:
     functions: dict[str, list[Any]] = field(default_factory=dict)
     tables: dict[str, tuple[Type, list[int]]] = field(default_factory=dict)
     unclear: set[str] = field(default_factory=set)  # names of several tables
-    roots: dict[str, int] = field(default_factory=dict)  # helpers that give square roots
+    roots: dict[str, str] = field(default_factory=dict)  # helpers that give square roots
     branch: bool | None = None  # while a helper is run: which way what the machine decides goes
     branched: bool = False  # whether it decided anything
 
@@ -294,12 +294,11 @@ class File:
         """All of it."""
         return Text(self.language, list(self.functions), self.read)
 
-    def root_of(self, node: Any, name: str, kind: Type) -> int:
-        """At how many numbers a helper was found to give the square root; 0 where it does not."""
+    def root_of(self, node: Any, name: str, kind: Type) -> str:
+        """How a helper was found to give the square root; "" where it does not."""
         if name not in self.roots:
 
             def run(n: int) -> int | None:
-                self.branched = False
                 found = {once(n, self.branch)}
                 if self.branched:
                     found.add(once(n, True))
@@ -315,7 +314,10 @@ class File:
                 wrong = any(d.holds is not TRUE for d in machine.demands)
                 return None if wrong else found[0].term.constant
 
-            self.roots[name] = is_root(run, kind.highest or 0)
+            self.branched = False
+            count = is_root(run, kind.highest or 0)
+            how = ", and the machine's own taken to round to nearest" if self.branched else ""
+            self.roots[name] = f"{name} (it was run at {count} numbers{how})" if count else ""
         return self.roots[name]
 
 
@@ -388,8 +390,7 @@ class Call:
         if len(values) == 1 and "sqrt" in name.lower() and kind is not None:
             tried = self.file.root_of(definition, name, kind)
             if tried:
-                how = ", and the machine's own taken to round to nearest" if self.file.branched else ""
-                return self.root(values[0], kind, f"{name} (it was run at {tried} numbers{how})")
+                return self.root(values[0], kind, tried)
         if self.machine.depth > 8:
             raise unread(node, "calls that go too deep")
         self.machine.depth += 1
