@@ -77,9 +77,17 @@ CODE = [
 ]
 COMMENT = [
     ("a range that is too wide", r"(0 <= (\w+) )<( [\w /(),.]+)", r"\1<=\3"),
-    ("a result that is promised too small", r"(the result|result)( <) (\d+)", lambda m: f"{m[1]}{m[2]} {int(m[3]) - 1}"),
+    (
+        "a result that is promised too small",
+        r"(the result|result)( <) (\d+)",
+        lambda m: f"{m[1]}{m[2]} {int(m[3]) - 1}",
+    ),
     ("an assumption that is left out", r".*(?:@pre|[Aa]ssumes) `?[^\n]*(?:%|mod\()[^\n]*\n", ""),
-    ("an assumption that is left out", r".*(?:@pre|[Aa]ssumes) `?[^\n]*(?:MAX|huge|typemax|2\^)[^\n]*\n", ""),
+    (
+        "an assumption that is left out",
+        r".*(?:@pre|[Aa]ssumes) `?[^\n]*(?:MAX|huge|typemax|2\^)[^\n]*\n",
+        "",
+    ),
     ("an index that is left out", r"(0 <= \w+ < )(\d+)", lambda m: f"{m[1]}{int(m[2]) - 1}"),
 ]
 TYPES = [
@@ -112,7 +120,11 @@ def planted(text):
             if comment and result and "too wide" in what:
                 continue  # a weaker promise is kept, too
             for match in re.finditer(pattern, line):
-                changed = line[: match.start()] + match.expand(new) if isinstance(new, str) else line[: match.start()] + new(match)
+                changed = (
+                    line[: match.start()] + match.expand(new)
+                    if isinstance(new, str)
+                    else line[: match.start()] + new(match)
+                )
                 changed += line[match.end() :]
                 if changed != line:
                     yield what, "".join([*lines[:k], changed, *lines[k + 1 :]]), line.strip()
@@ -146,5 +158,3 @@ def test_planted_mistakes_are_not_proved(language):
             found += not report
     assert not missed
     assert found >= LEAST
-
-

@@ -67,9 +67,7 @@ class Report:
         return "\n".join(found) + "\n"
 
 
-def check(
-    certificate: Mapping[str, Any], source: str, subject: Any, *, all: bool = True
-) -> Report:
+def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: bool = True) -> Report:
     """Prove what a certificate states. source: the text that it is of; subject: the layout or the
     function that the text was made of; all: False stops at the first statement that is not proved.
 
@@ -92,7 +90,7 @@ def check(
         return report
     certified = {about["name"] for about in certificate["functions"]}
     others = [name for name in text.names if name not in certified]
-    report.others = list(dict.fromkeys(others))
+    report.others = list(dict.fromkeys([*others, *text.skipped]))
     found = [_Subject(about, certificate, text, subject) for about in certificate["functions"]]
     roles = {one.about["role"]: one for one in found}
     for one in found:
@@ -162,10 +160,11 @@ class _Subject:
         self.given: list[Term] = [*ranges, *said.assumptions, *types]
         values = [value.term for value in function.results]
         if function.names:
-            if sorted(function.names) != sorted(self.about["results"]):
-                raise Unread(f"{self.name} gives {', '.join(function.names)}")
-            by_name = dict(zip(function.names, values, strict=True))
-            values = [by_name[name] for name in self.about["results"]]
+            if list(function.names) != list(self.about["results"]):
+                raise Unread(
+                    f"{self.name} gives {', '.join(function.names)}, and the certificate says "
+                    f"{', '.join(self.about['results'])}"
+                )
         self.results = values
         sizes = {p["of"]: var(name) for name, p in self.parameters.items() if p["is"] == "size"}
         self.known: Known = definition.known(self.subject, {**self.fixed, **sizes})

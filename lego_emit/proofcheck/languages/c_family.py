@@ -39,7 +39,9 @@ ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 DIVISIONS = {"/": "tdiv", "%": "tmod"}
 SHIFTS = {"<<": "shl", ">>": "shr"}
 BITS = {"&": "and", "|": "or", "^": "xor"}
-ATTRIBUTES = r"(?:[ \t]+(?:__host__|__device__|__forceinline__|inline|static))+"  # without a meaning
+ATTRIBUTES = (
+    r"(?:[ \t]+(?:__host__|__device__|__forceinline__|inline|static))+"  # without a meaning
+)
 MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+){ATTRIBUTES}[ \t]*$", re.MULTILINE)
 # Only helpers that are run use them: a number, and one whose square root is meant.
 FLOATS = {"float": Type("float", None), "double": Type("double", None)}
@@ -131,6 +133,16 @@ class _File(File):
         if re.fullmatch(r"[iu](64)?vec[234]", words(kind) if kind is not None else ""):
             return [("", None, False)]  # the same with vectors, beside the one that is read
         return _parameters(node, strict)
+
+    def definition(self, name: str, count: int | None = None) -> Any:
+        found = super().definition(name, count)
+        for other in self.functions.get(name, ()) if count is not None else ():
+            params = self.parameters(other)
+            if len(params) == count and None in [kind for _, kind, _ in params]:
+                raise unread(
+                    other, f"a second function {name}, which may be the one that is called"
+                )
+        return found
 
     def comment(self, node: Any) -> str:
         return comment_before(node).replace(MARK, "")
@@ -280,6 +292,8 @@ class _Call(Call):
         return made_
 
     def _assignment(self, node: Any) -> list[Statement]:
+        if node is None:
+            raise unread(self.node, "a statement is missing")
         if node.type == "comma_expression":
             return [s for n in inside(node) for s in self._assignment(n)]
         if node.type != "assignment_expression":

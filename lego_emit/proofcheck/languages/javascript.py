@@ -64,7 +64,9 @@ class _File(File):
         for node in walk(self.root):
             if node.type == "function_declaration":
                 name = words(node.child_by_field_name("name"))
-                self.functions.setdefault(name, []).append(node)
+                if name in self.functions:
+                    raise unread(node, f"a second function {name}")
+                self.functions[name] = [node]
             elif node.type == "variable_declarator":
                 self._table(node)
 

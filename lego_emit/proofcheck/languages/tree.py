@@ -132,9 +132,7 @@ class Runner:
                 self._joined(condition, s, scope)
         return None
 
-    def _block(
-        self, statements: Sequence[Statement], scope: Scope
-    ) -> tuple[Value, ...] | None:
+    def _block(self, statements: Sequence[Statement], scope: Scope) -> tuple[Value, ...] | None:
         """What they declare ends with them."""
         found = self.run(statements, scope)
         for s in statements:
@@ -292,7 +290,13 @@ class File:
 
     def text(self) -> Text:
         """All of it."""
-        return Text(self.language, list(self.functions), self.read)
+        skipped = [
+            " ".join(words(node).partition("{")[0].split())
+            for nodes in self.functions.values()
+            for node in nodes
+            if len(nodes) > 1 and any(kind is None for _, kind, _ in self.parameters(node))
+        ]
+        return Text(self.language, list(self.functions), self.read, skipped)
 
     def root_of(self, node: Any, name: str, kind: Type) -> str:
         """How a helper was found to give the square root; "" where it does not."""
