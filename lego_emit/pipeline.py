@@ -136,8 +136,7 @@ def generate(
         )
 
     program, subjects = _in_each(fn_or_layout, name, index_types, build)
-    lines = header.splitlines() if isinstance(header, str) else header
-    program = replace(program, header=tuple(map(str, lines)))
+    program = replace(program, header=_lines(header))
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:
@@ -148,6 +147,14 @@ def generate(
     return emit_program(
         program, target, subject=subject, sizes=sizes, naming=naming, index_types=index_types
     )
+
+
+def _lines(header: str | Sequence[str]) -> tuple[str, ...]:
+    """The lines of header=. Raises TargetError."""
+    lines = header.splitlines() if isinstance(header, str) else header
+    if not isinstance(lines, list | tuple) or not all(isinstance(line, str) for line in lines):
+        raise TargetError(f"header={shown(header)}: give a text, or a list of its lines")
+    return tuple(lines)
 
 
 def _in_each(

@@ -19,7 +19,7 @@ from lego_emit import templates
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES, Function, Header, Program
+from lego_emit.ir.program import INDEX_TYPES, Function, Program
 from lego_emit.notation import Notation
 from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
@@ -238,7 +238,8 @@ class JavaScriptPrinter(Printer):
 
     def body(self, view: FunctionView) -> list[str]:
         """The lines of a function's body."""
-        lines = [
+        lines = [f"void {p.name};" for p in view.params if p.name not in view.used]
+        lines += [
             self.line(f"const {name} = {self.expression(node, view)};", 2)
             for name, node in view.body
         ]
@@ -268,8 +269,7 @@ class JavaScriptPrinter(Printer):
     def head(self, view: FunctionView, form: str, end: str) -> str:
         """The function's line up to its brace; form and end are the parameters' and what follows
         them."""
-        unused = form if "{T}" in form else f"_{form}"  # what is declared alone is not read
-        parameters = view.signature(form, unused, BREAK).split(BREAK)
+        parameters = view.signature(form, None, BREAK).split(BREAK)
         return self._head(view.name, parameters, end)
 
     def _head(self, name: str, parameters: list[str], end: str) -> str:
@@ -285,8 +285,7 @@ class JavaScriptPrinter(Printer):
 
     def docs(self, view: FunctionView, typed: bool = True) -> list[str]:
         """The lines of the JSDoc comment; a declaration has its types itself."""
-        named = view.with_unused("_{name}") if typed else view.with_unused("{name}")
-        header = Header(named, self.notation)
+        header = view.header
         renamed = [f"Renamed: {old} is {new} here." for old, new in view.renamed]
         notes = [f"Assumes {a}." for a in header.assumptions]
         kind = f"{{{view.T}}} " if typed else ""

@@ -120,7 +120,7 @@ class RustPrinter(Printer):
     notation = Notation(
         {**C.signs, "~": "!"},
         {"if": "if {0} {{ {1} }} else {{ {2} }}"},
-        {"//": "{0}.div_euclid({1})", "%": "{0}.rem_euclid({1})"},
+        C.floored,
         most={31: "i32::MAX", 63: "i64::MAX", 32: "u32::MAX", 64: "u64::MAX"},
     )
     cast = "({0} as {T})"
@@ -277,20 +277,27 @@ class RustPrinter(Printer):
             lines.append(rust_layout.binding(f"let {made} =", rust_layout.parse(text), 4))
             return made
 
+        cast = view.counter != view.index_type  # all is counted in usize, and each index cast back
         for axis, extent in view.axes:
-            if extent.op not in ("const", "var"):
-                end = bound(f"{axis}_end", self.expression(extent, view))
-                extent = Node("var", (), end, extent.lo, extent.hi)
+            if extent.op != "const" and (cast or extent.op != "var"):
+                text = self.expression(extent, view, CAST if cast else 0)
+                text = f"{PAIR}{text}{BREAK}as{BREAK}usize{END}" if cast else text
+                extent = Node(
+                    "var",
+                    (),
+                    bound(f"{axis}_end" if view.axes[1:] else "len", text),
+                    extent.lo,
+                    extent.hi,
+                )
             extents.append(extent)
-        cast, size = view.counter != view.index_type, count(extents)
+        size = count(extents)
         places = coordinates(extents, name, view.base)
-        length = self.expression(size, view, CAST if cast else 0)
         if cast:
-            wide = Node("int", (Node("var", (), name),), None, 0, size.hi)
-            places = [_replaced(place, name, wide) for place in places]
-            fixed = size.op == "const"
-            length = f"{length}_usize" if fixed else f"{PAIR}{length}{BREAK}as{BREAK}usize{END}"
-        if size.op not in ("const", "var") or (cast and size.op == "var"):
+            places = [Node("int", (place,), None, place.lo, place.hi) for place in places]
+        length = self.expression(size, view)
+        if cast and size.op == "const":
+            length = f"{length}_usize"
+        if size.op not in ("const", "var"):
             length = bound("len", length)
         texts = _scalars(view) + [self.expression(node, view) for node in places]
         if texts == [name]:
@@ -413,13 +420,6 @@ def _scalars(view: FunctionView) -> list[str]:
     """The parameters that are no ':' axes."""
     axes = {name for name, _ in view.axes}
     return [p.name for p in view.params if p.name not in axes]
-
-
-def _replaced(node: Node, name: str, by: Node) -> Node:
-    """A node with another one in a variable's place."""
-    if node.value == name:
-        return by
-    return replace(node, args=tuple(_replaced(arg, name, by) for arg in node.args))
 
 
 def _iterator_casts(view: FunctionView) -> list[str]:

@@ -886,3 +886,17 @@ def test_the_same_bytes_under_every_hash_seed():
         texts.append(text)
     assert len(texts[0]) > 20_000
     assert texts[0] == texts[1]
+
+
+def test_sizes_fix_the_symbols_of_a_layout_from_outside():
+    P, Q = symbols("P Q")
+    layout = GroupBy([P, Q]).OrderBy(Col(P, Q))
+
+    def with_parameters(P, Q):
+        return layout[:, :]
+
+    def without(i, j):
+        return layout[i, j]
+
+    for subject in (with_parameters, without):
+        assert "3 * j + i" in generate(subject, "c", sizes={"P": 3, "Q": 4}).source

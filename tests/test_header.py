@@ -20,7 +20,7 @@ from lego_emit.arith.expr import Expr
 from lego_emit.arith.terms import Atom
 from lego_emit.check.verify import _promised
 from lego_emit.emit.printer import UNSEEN
-from lego_emit.errors import AssumptionError, WidthError
+from lego_emit.errors import AssumptionError, TargetError, WidthError
 from lego_emit.ir.relations import names_in, parts, read, renamed, says
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
@@ -384,3 +384,34 @@ def test_comparisons_chain_as_they_do_in_python():
     assert found.assumptions == () and found.ranges["i"] == "0 <= i < 3"
     (found,) = build_program(lambda i, N: i % N, CPP, assume=["0 <= i <= N"]).functions
     assert not any("i" in text.split() for text in found.assumptions)
+
+
+def test_a_partial_function_says_what_the_function_says():
+    def g(K, i):
+        "Sum up."
+        return K + i
+
+    unit = generate(partial(g, 3), "c", name="g")
+    assert "/// Sum up." in unit.source and "partial(" not in unit.source
+
+
+@pytest.mark.parametrize("header", [5, None, b"abc", [1, None]])
+def test_header_lines_are_text(header):
+    with pytest.raises(TargetError, match="give a text, or a list of its lines"):
+        generate(lambda i: i, "c", header=header)
+
+
+def test_a_power_is_no_xor():
+    def f(i):
+        return i
+
+    text = generate(f, "c", assume=["i**2 < 100", "(i ^ 2) < 100"]).source
+    assert "@pre i*i < 100" in text and "@pre (i ^ 2) < 100" in text
+
+
+def test_rust_s_comments_round_down_for_negative_divisors():
+    def f(i, K):
+        return i + K
+
+    ranges = {"i": (-50, 50), "K": (-9, -1)}
+    assert "floor(i / K) < 3" in generate(f, "rust", assume=["i//K < 3"], ranges=ranges).source

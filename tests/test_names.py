@@ -6,7 +6,7 @@ import shutil
 import fake_cuda
 import pytest
 
-from lego_emit import Col, GroupBy, LegoError, generate, isqrt, symbols
+from lego_emit import Col, GroupBy, LegoError, Row, generate, isqrt, symbols
 from lego_emit.emit import registry
 from lego_emit.emit.naming import Naming
 from lego_emit.run import registry as toolchains
@@ -295,3 +295,14 @@ def test_size_t(target):
     assert 'size_t must have 64 bits"' in unit.source
     assert unit.verify(sizes={"M": 6, "N": 5, "BM": 2})
     assert {f.index_type for f in unit.functions} == {"uint64", "int32"}
+
+
+def test_results_that_are_renamed_are_told():
+    layout = GroupBy([4, 4]).OrderBy(Row(4, 4))
+
+    def t(i, j):
+        return {"type": layout[i, j], "new": layout[j, i]}
+
+    assert "Renamed: `type` is `type_v` here" in generate(t, "rust").source
+    assert "@note Renamed: new is new_v here" in generate(t, "cpp").source
+    assert "@note Renamed: type is type_v here" in generate(t, "fortran").source

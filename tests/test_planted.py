@@ -97,7 +97,7 @@ TYPES = [
     ("narrowed", r"\bint64\b", "int32"),
     ("narrowed", r"::Int64", "::Int32"),
 ]
-MARK = re.compile(r"^\s*(///|//|!>|\*|- |#|\"\"\")")
+MARK = re.compile(r"^\s*(///|//|!|\*|- |#|\"\"\")")
 
 
 @cache
@@ -112,6 +112,8 @@ def planted(text):
     """(what, text) for each mistake at each place, in the functions and their comments."""
     lines = text.splitlines(keepends=True)
     for k, line in enumerate(lines):
+        if "Lookup(" in line:
+            continue  # the file's title
         comment = bool(MARK.match(line)) or line.startswith(("@", "Assumes"))
         if comment and not re.search(r"<|>|%|mod\(|MAX|huge|typemax|2\^", line):
             continue
@@ -133,7 +135,8 @@ def planted(text):
         if changed != text:
             yield what, changed, pattern
     for k, line in enumerate(lines):
-        if "apply" in line and "(" in line and not MARK.match(line):
+        named = re.search(r"\w+_apply\(", line) and not MARK.match(line)
+        if named and "Integer" not in line and not line.startswith("    "):
             swapped = re.sub(r"\bi\b(.*?)\bj\b", r"j\1i", line)
             if swapped != line:
                 yield "swapped arguments", "".join([*lines[:k], swapped, *lines[k + 1 :]]), line

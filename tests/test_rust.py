@@ -16,7 +16,7 @@ import pytest
 from index_functions import ROOT
 from test_programs import CASES
 
-from lego_emit import GroupBy, generate, golden, symbols
+from lego_emit import GroupBy, Row, generate, golden, symbols
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.nodes import Node
@@ -334,3 +334,28 @@ def test_a_program_of_several_units(cases, edition, tmp_path, rustc):
     command = [rustc, "--edition", edition, "-D", "warnings", "-o", "program", "main.rs"]
     RUST.execute(command, cwd=tmp_path)
     assert RUST.execute([str(tmp_path / "program")]) == "all right\n"
+
+
+@pytest.mark.slow
+def test_an_iterator_over_more_than_32_bits_count(rustc, tmp_path):
+    def f(P, Q):
+        rows, columns = GroupBy([P]).OrderBy(Row(P)), GroupBy([Q]).OrderBy(Row(Q))
+        return rows[:] + columns[:]
+
+    fixed = generate(f, "rust", name="f", sizes={"P": 65536, "Q": 65536}).source
+    sized = generate(f, "rust", name="f", assume=["P <= 65536", "Q <= 65536"]).source
+    (tmp_path / "fixed.rs").write_text(fixed)
+    (tmp_path / "sized.rs").write_text(sized)
+    main = """mod fixed;
+mod sized;
+fn main() {
+    assert_eq!(fixed::f_iter().nth(3_000_000_000), Some(69840));
+    assert_eq!(fixed::f_iter().next_back(), Some(131_070));
+    let all = sized::f_iter(65536, 65536);
+    assert_eq!((all.len(), all.clone().nth(3_000_000_000)), (1 << 32, Some(69840)));
+}
+"""
+    (tmp_path / "main.rs").write_text(main)
+    words = ["rustc", "--edition", "2021", "-C", "overflow-checks=on", "main.rs"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "main"], check=True)

@@ -5,20 +5,23 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * @param {number} _i 0 <= _i < 1
- * @param {number} _j 0 <= _j < 1
+ * @param {number} i 0 <= i < 1
+ * @param {number} j 0 <= j < 1
  * @returns {number} 0 <= the result < 1
  */
-export function antidiag_1_apply(_i, _j) {
+export function antidiag_1_apply(i, j) {
+  void i;
+  void j;
   return 0;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * @param {number} _flat 0 <= _flat < 1
+ * @param {number} flat 0 <= flat < 1
  * @returns {[i: number, j: number]} 0 <= i < 1, 0 <= j < 1
  */
-export function antidiag_1_inv(_flat) {
+export function antidiag_1_inv(flat) {
+  void flat;
   return [0, 0];
 }

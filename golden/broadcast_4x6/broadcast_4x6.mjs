@@ -5,10 +5,11 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * @param {number} _i 0 <= _i < 4
+ * @param {number} i 0 <= i < 4
  * @param {number} j 0 <= j < 6
  * @returns {number} 0 <= the result < 6
  */
-export function broadcast_4x6_apply(_i, j) {
+export function broadcast_4x6_apply(i, j) {
+  void i;
   return j;
 }

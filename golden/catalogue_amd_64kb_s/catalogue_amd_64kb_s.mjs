@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 8192*_M*N + 16384*_M + 12288*N + 24575 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8192*M*N + 16384*M + 12288*N + 24575 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} i 0 <= i < _M
+ * @param {number} i 0 <= i < M
  * @param {number} j 0 <= j < N
- * @returns {number} 0 <= the result < 8192*(Math.floor((_M - 1) / 64) + 1)*(Math.floor((N - 1) / 128) + 1)
+ * @returns {number} 0 <= the result < 8192*(Math.floor((M - 1) / 64) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
-export function catalogue_amd_64kb_s_apply(_M, N, i, j) {
+export function catalogue_amd_64kb_s_apply(M, N, i, j) {
+  void M;
   return Math.floor(i / 64) * (8192 * Math.floor((N - 1) / 128) + 4096) + 2048 * Math.floor(j / 64)
       + 1024 * (Math.floor(i / 32) + Math.floor(j / 32))
       + 256 * (Math.floor(i / 16) + (Math.floor(j / 16) & 1))

@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 8*F*_N + 16*F + 15 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*F*N + 16*F + 15 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _N _N >= 1
+ * @param {number} N N >= 1
  * @param {number} F F >= 1
- * @param {number} i 0 <= i < _N
+ * @param {number} i 0 <= i < N
  * @param {number} j 0 <= j < F
- * @returns {number} 0 <= the result < 8*F*(Math.floor((_N - 1) / 8) + 1)
+ * @returns {number} 0 <= the result < 8*F*(Math.floor((N - 1) / 8) + 1)
  */
-export function catalogue_aosoa_apply(_N, F, i, j) {
+export function catalogue_aosoa_apply(N, F, i, j) {
+  void N;
   return 8 * (Math.floor(i / 8) * (F - 1) + j) + i;
 }
 

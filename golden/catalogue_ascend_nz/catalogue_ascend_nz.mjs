@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 256*M*_N + 512*_N + 272*M + 543 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 256*M*N + 512*N + 272*M + 543 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
- * @param {number} _N _N >= 1
+ * @param {number} N N >= 1
  * @param {number} i 0 <= i < M
- * @param {number} j 0 <= j < _N
- * @returns {number} 0 <= the result < 256*(Math.floor((M - 1) / 16) + 1)*(Math.floor((_N - 1) / 16) + 1)
+ * @param {number} j 0 <= j < N
+ * @returns {number} 0 <= the result < 256*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 16) + 1)
  */
-export function catalogue_ascend_nz_apply(M, _N, i, j) {
+export function catalogue_ascend_nz_apply(M, N, i, j) {
+  void N;
   return Math.floor(j / 16) * (256 * Math.floor((M - 1) / 16) + 240) + 16 * i + j;
 }
 

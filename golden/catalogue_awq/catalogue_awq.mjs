@@ -7,29 +7,31 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 8*_K*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*K*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _K _K >= 1
+ * @param {number} K K >= 1
  * @param {number} N N >= 1
- * @param {number} i 0 <= i < _K
+ * @param {number} i 0 <= i < K
  * @param {number} j 0 <= j < 8*N
- * @returns {number} 0 <= the result < 8*_K*N
+ * @returns {number} 0 <= the result < 8*K*N
  */
-export function catalogue_awq_apply(_K, N, i, j) {
+export function catalogue_awq_apply(K, N, i, j) {
+  void K;
   return 8 * N * i + 4 * ((j & 1) + Math.floor(j / 8)) + Math.floor(j / 2);
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes 8*_K*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*K*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _K _K >= 1
+ * @param {number} K K >= 1
  * @param {number} N N >= 1
- * @param {number} flat 0 <= flat < 8*_K*N
- * @returns {[i: number, j: number]} 0 <= i < _K, 0 <= j < 8*N
+ * @param {number} flat 0 <= flat < 8*K*N
+ * @returns {[i: number, j: number]} 0 <= i < K, 0 <= j < 8*N
  */
-export function catalogue_awq_inv(_K, N, flat) {
+export function catalogue_awq_inv(K, N, flat) {
+  void K;
   const scaled = 8 * N;
   const flat_div_scaled = Math.trunc(flat / scaled);
   return [

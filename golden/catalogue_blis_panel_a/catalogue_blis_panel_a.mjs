@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 6*K*_M + 12*K + 11 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 6*K*M + 12*K + 11 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} K K >= 1
- * @param {number} i 0 <= i < _M
+ * @param {number} i 0 <= i < M
  * @param {number} j 0 <= j < K
- * @returns {number} 0 <= the result < 6*K*(Math.floor((_M - 1) / 6) + 1)
+ * @returns {number} 0 <= the result < 6*K*(Math.floor((M - 1) / 6) + 1)
  */
-export function catalogue_blis_panel_a_apply(_M, K, i, j) {
+export function catalogue_blis_panel_a_apply(M, K, i, j) {
+  void M;
   return 6 * (Math.trunc(i / 6) * (K - 1) + j) + i;
 }
 

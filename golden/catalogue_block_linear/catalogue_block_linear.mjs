@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 1024*_M*N + 2048*N + 1536*_M + 3071 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} i 0 <= i < _M
+ * @param {number} i 0 <= i < M
  * @param {number} j 0 <= j < N
- * @returns {number} 0 <= the result < 1024*(Math.floor((_M - 1) / 16) + 1)*(Math.floor((N - 1) / 64) + 1)
+ * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 64) + 1)
  */
-export function catalogue_block_linear_apply(_M, N, i, j) {
+export function catalogue_block_linear_apply(M, N, i, j) {
+  void M;
   return 1024 * Math.floor((N - 1) / 64) * Math.floor(i / 16) + 512 * Math.floor(j / 64)
       + 256 * Math.floor(i / 8) + 192 * Math.floor(j / 32) + 32 * Math.floor(i / 2)
       + 16 * (Math.floor(j / 16) + i) + j;

@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 512*K*_M + 1024*K + 1024*_M + 2047 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 512*K*M + 1024*K + 1024*M + 2047 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} K K >= 1
- * @param {number} i 0 <= i < _M
+ * @param {number} i 0 <= i < M
  * @param {number} j 0 <= j < K
- * @returns {number} 0 <= the result < 512*(Math.floor((K - 1) / 4) + 1)*(Math.floor((_M - 1) / 128) + 1)
+ * @returns {number} 0 <= the result < 512*(Math.floor((K - 1) / 4) + 1)*(Math.floor((M - 1) / 128) + 1)
  */
-export function catalogue_block_scales_apply(_M, K, i, j) {
+export function catalogue_block_scales_apply(M, K, i, j) {
+  void M;
   return 512 * (Math.floor(i / 128) * Math.floor((K + 3) / 4) + Math.floor(j / 4)) + 16 * (i & 31)
       + (Math.floor(i / 8) & 12) + (j & 3);
 }

@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes _M*N + 3*N + 2 <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N + 3*N + 2 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} i 0 <= i < _M
+ * @param {number} i 0 <= i < M
  * @param {number} j 0 <= j < N
- * @returns {number} 0 <= the result < _M*N
+ * @returns {number} 0 <= the result < M*N
  */
-export function catalogue_boustrophedon_apply(_M, N, i, j) {
+export function catalogue_boustrophedon_apply(M, N, i, j) {
+  void M;
   return N * i + ((i & 1) === 0 ? j : N - j - 1);
 }
 
@@ -24,12 +25,13 @@ export function catalogue_boustrophedon_apply(_M, N, i, j) {
  *
  * Assumes 2*N + 1 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} flat 0 <= flat < _M*N
- * @returns {[i: number, j: number]} 0 <= i < _M, 0 <= j < N
+ * @param {number} flat 0 <= flat < M*N
+ * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
-export function catalogue_boustrophedon_inv(_M, N, flat) {
+export function catalogue_boustrophedon_inv(M, N, flat) {
+  void M;
   const flat_div_N = Math.trunc(flat / N);
   const flat_mod_N = flat % N;
   return [flat_div_N, (flat_div_N & 1) === 0 ? flat_mod_N : N - flat_mod_N - 1];

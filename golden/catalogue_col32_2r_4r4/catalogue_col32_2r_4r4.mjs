@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 1024*M*_N + 2048*M + 2048*_N + 4095 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 1024*M*N + 2048*M + 2048*N + 4095 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
- * @param {number} _N _N >= 1
+ * @param {number} N N >= 1
  * @param {number} i 0 <= i < M
- * @param {number} j 0 <= j < _N
- * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 32) + 1)*(Math.floor((_N - 1) / 32) + 1)
+ * @param {number} j 0 <= j < N
+ * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 32) + 1)
  */
-export function catalogue_col32_2r_4r4_apply(M, _N, i, j) {
+export function catalogue_col32_2r_4r4_apply(M, N, i, j) {
+  void N;
   return Math.floor(j / 32) * (1024 * Math.floor((M - 1) / 32) + 992) + 1024 * Math.floor(i / 32)
       + 128 * (i & 6) + 8 * (i & 0x18) + 32 * (i & 1) + j;
 }

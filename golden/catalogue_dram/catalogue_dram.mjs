@@ -7,30 +7,32 @@
 /**
  * Physical position of the logical index (i, j, k).
  *
- * Assumes 8*_M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} i 0 <= i < _M
+ * @param {number} i 0 <= i < M
  * @param {number} j 0 <= j < 8
  * @param {number} k 0 <= k < N
- * @returns {number} 0 <= the result < 8*_M*N
+ * @returns {number} 0 <= the result < 8*M*N
  */
-export function catalogue_dram_apply(_M, N, i, j, k) {
+export function catalogue_dram_apply(M, N, i, j, k) {
+  void M;
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
 /**
  * Logical index (i, j, k) of a physical position.
  *
- * Assumes 8*_M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} flat 0 <= flat < 8*_M*N
- * @returns {[i: number, j: number, k: number]} 0 <= i < _M, 0 <= j < 8, 0 <= k < N
+ * @param {number} flat 0 <= flat < 8*M*N
+ * @returns {[i: number, j: number, k: number]} 0 <= i < M, 0 <= j < 8, 0 <= k < N
  */
-export function catalogue_dram_inv(_M, N, flat) {
+export function catalogue_dram_inv(M, N, flat) {
+  void M;
   const flat_div_N = Math.trunc(flat / N);
   const flat_div_N_div_8 = Math.floor(flat_div_N / 8);
   return [flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N];

@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 4096*_M*N + 8192*_M + 4608*N + 9215 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 4096*M*N + 8192*M + 4608*N + 9215 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} i 0 <= i < _M
+ * @param {number} i 0 <= i < M
  * @param {number} j 0 <= j < N
- * @returns {number} 0 <= the result < 4096*(Math.floor((_M - 1) / 32) + 1)*(Math.floor((N - 1) / 128) + 1)
+ * @returns {number} 0 <= the result < 4096*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
-export function catalogue_intel_y_apply(_M, N, i, j) {
+export function catalogue_intel_y_apply(M, N, i, j) {
+  void M;
   return Math.floor(i / 32) * (4096 * Math.floor((N - 1) / 128) + 3584) + 496 * Math.floor(j / 16)
       + 16 * i + j;
 }

@@ -7,36 +7,38 @@
 /**
  * Physical position of the logical index (i, j, k, l).
  *
- * Assumes 16*C*H*_N*W + 32*C*H*W + 32*H*_N*W + 64*H*W + 32*W + 31 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _N _N >= 1
+ * @param {number} N N >= 1
  * @param {number} C C >= 1
  * @param {number} H H >= 1
  * @param {number} W W >= 1
- * @param {number} i 0 <= i < _N
+ * @param {number} i 0 <= i < N
  * @param {number} j 0 <= j < C
  * @param {number} k 0 <= k < H
  * @param {number} l 0 <= l < W
- * @returns {number} 0 <= the result < 16*H*_N*W*(Math.floor((C - 1) / 16) + 1)
+ * @returns {number} 0 <= the result < 16*H*N*W*(Math.floor((C - 1) / 16) + 1)
  */
-export function catalogue_nchw16c_apply(_N, C, H, W, i, j, k, l) {
+export function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l) {
+  void N;
   return 16 * (W * (H * (i * Math.floor((C + 15) / 16) + Math.floor(j / 16)) + k) + l) + (j & 15);
 }
 
 /**
  * Logical index (i, j, k, l) of a physical position.
  *
- * Assumes 16*C*H*_N*W*W + 32*H*_N*W*W + W <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= Number.MAX_SAFE_INTEGER.
  * Assumes 16*C + 47 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _N _N >= 1
+ * @param {number} N N >= 1
  * @param {number} C C >= 1
  * @param {number} H H >= 1
  * @param {number} W W >= 1
- * @param {number} flat 0 <= flat < 16*H*_N*W*(Math.floor((C - 1) / 16) + 1)
- * @returns {[i: number, j: number, k: number, l: number]} -1 <= i < _N, -1 <= j < C, -1 <= k < H, -1 <= l < W
+ * @param {number} flat 0 <= flat < 16*H*N*W*(Math.floor((C - 1) / 16) + 1)
+ * @returns {[i: number, j: number, k: number, l: number]} -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
  */
-export function catalogue_nchw16c_inv(_N, C, H, W, flat) {
+export function catalogue_nchw16c_inv(N, C, H, W, flat) {
+  void N;
   const quotient = Math.trunc(flat / (16 * W));
   const quotient_div_H = Math.trunc(quotient / H);
   const quotient_2 = Math.floor((C + 15) / 16);

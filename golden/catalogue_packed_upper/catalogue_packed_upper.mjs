@@ -15,27 +15,29 @@ function isqrt(n) {
 /**
  * Physical position of the logical index (i, j); -1 where it is masked.
  *
- * Assumes _N*_N + 4*_N + 3 <= Number.MAX_SAFE_INTEGER.
+ * Assumes N*N + 4*N + 3 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _N _N >= 1
- * @param {number} i 0 <= i < _N
- * @param {number} j 0 <= j < _N
- * @returns {number} -1 <= the result < Math.floor((_N*_N + _N) / 2)
+ * @param {number} N N >= 1
+ * @param {number} i 0 <= i < N
+ * @param {number} j 0 <= j < N
+ * @returns {number} -1 <= the result < Math.floor((N*N + N) / 2)
  */
-export function catalogue_packed_upper_apply(_N, i, j) {
+export function catalogue_packed_upper_apply(N, i, j) {
+  void N;
   return j < i ? -1 : Math.floor(j * (j + 1) / 2) + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes 8*_N*_N + 8*_N + 10 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*N*N + 8*N + 10 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _N _N >= 1
- * @param {number} flat 0 <= flat < Math.floor((_N*_N + _N) / 2)
- * @returns {[i: number, j: number]} 0 <= i < _N, 0 <= j < _N
+ * @param {number} N N >= 1
+ * @param {number} flat 0 <= flat < Math.floor((N*N + N) / 2)
+ * @returns {[i: number, j: number]} 0 <= i < N, 0 <= j < N
  */
-export function catalogue_packed_upper_inv(_N, flat) {
+export function catalogue_packed_upper_inv(N, flat) {
+  void N;
   const quotient = Math.floor((isqrt(8 * flat + 1) - 1) / 2);
   return [flat - Math.floor(quotient * (quotient + 1) / 2), quotient];
 }

@@ -19,29 +19,31 @@ function floorMod(a, b) {
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes _M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} i 0 <= i < _M
+ * @param {number} i 0 <= i < M
  * @param {number} j 0 <= j < N
- * @returns {number} 0 <= the result < _M*N
+ * @returns {number} 0 <= the result < M*N
  */
-export function catalogue_skewed_apply(_M, N, i, j) {
+export function catalogue_skewed_apply(M, N, i, j) {
+  void M;
   return N * i + (i + j) % N;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes _M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} flat 0 <= flat < _M*N
- * @returns {[i: number, j: number]} 0 <= i < _M, 0 <= j < N
+ * @param {number} flat 0 <= flat < M*N
+ * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
-export function catalogue_skewed_inv(_M, N, flat) {
+export function catalogue_skewed_inv(M, N, flat) {
+  void M;
   const flat_div_N = Math.trunc(flat / N);
   return [flat_div_N, floorMod(flat - flat_div_N, N)];
 }

@@ -7,15 +7,16 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 2*_K*N + 4*N + 3 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 2*K*N + 4*N + 3 <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _K _K >= 1
+ * @param {number} K K >= 1
  * @param {number} N N >= 1
- * @param {number} i 0 <= i < _K
+ * @param {number} i 0 <= i < K
  * @param {number} j 0 <= j < N
- * @returns {number} 0 <= the result < 2*N*(Math.floor((_K - 1) / 2) + 1)
+ * @returns {number} 0 <= the result < 2*N*(Math.floor((K - 1) / 2) + 1)
  */
-export function catalogue_vnni_apply(_K, N, i, j) {
+export function catalogue_vnni_apply(K, N, i, j) {
+  void K;
   return 2 * (Math.floor(i / 2) * (N - 1) + j) + i;
 }
 

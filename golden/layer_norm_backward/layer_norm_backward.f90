@@ -18,6 +18,7 @@ contains
   !> @return 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block_v < B
   !> @pre mod(N, B) == 0
   !> @pre M*N + B - N <= huge(0_int64)
+  !> @note Renamed: block is block_v here
   !> @note Renamed: lock is lock_v here
   elemental subroutine layer_norm_backward(M, N, B, pid, lock_v, column, x, partial, block_v)
     integer(int64), intent(in) :: M, N, B, pid, lock_v, column

@@ -5,17 +5,19 @@
 /**
  * The indices at (pid, lock, column).
  *
- * Assumes N % _B == 0.
- * Assumes _M*N + _B - N <= Number.MAX_SAFE_INTEGER.
+ * Assumes N % B == 0.
+ * Assumes M*N + B - N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
- * @param {number} _B _B >= 1
- * @param {number} pid 0 <= pid < _M
- * @param {number} lock 0 <= lock < _M
- * @param {number} column 0 <= column < _B
- * @returns {{ x: number; partial: number; block: number }} 0 <= x < _M*N + _B - N, 0 <= partial < _M*N + _B - N, 0 <= block < _B
+ * @param {number} B B >= 1
+ * @param {number} pid 0 <= pid < M
+ * @param {number} lock 0 <= lock < M
+ * @param {number} column 0 <= column < B
+ * @returns {{ x: number; partial: number; block: number }} 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
  */
-export function layer_norm_backward(_M, N, _B, pid, lock, column) {
+export function layer_norm_backward(M, N, B, pid, lock, column) {
+  void M;
+  void B;
   return { x: N * pid + column, partial: N * lock + column, block: column };
 }

@@ -6,17 +6,18 @@
  * The indices at (pid, k, column).
  *
  * Assumes N % B == 0.
- * Assumes _M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
  * @param {number} B B >= 1
- * @param {number} pid 0 <= pid < _M
+ * @param {number} pid 0 <= pid < M
  * @param {number} k 0 <= k < Math.floor(N / B)
  * @param {number} column 0 <= column < B
- * @returns {{ x: number; weight: number; mean: number }} 0 <= x < _M*N, 0 <= weight < N, 0 <= mean < _M
+ * @returns {{ x: number; weight: number; mean: number }} 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
  */
-export function layer_norm_forward(_M, N, B, pid, k, column) {
+export function layer_norm_forward(M, N, B, pid, k, column) {
+  void M;
   const scaled = B * k;
   return { x: scaled + N * pid + column, weight: scaled + column, mean: pid };
 }

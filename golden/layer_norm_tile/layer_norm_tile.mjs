@@ -6,17 +6,18 @@
  * The index at (pid, k, i).
  *
  * Assumes N % B == 0.
- * Assumes _M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
  * @param {number} B B >= 1
- * @param {number} pid 0 <= pid < _M
+ * @param {number} pid 0 <= pid < M
  * @param {number} k 0 <= k < Math.floor(N / B)
  * @param {number} i 0 <= i < B
- * @returns {number} 0 <= the result < _M*N
+ * @returns {number} 0 <= the result < M*N
  */
-export function layer_norm_tile(_M, N, B, pid, k, i) {
+export function layer_norm_tile(M, N, B, pid, k, i) {
+  void M;
   return B * k + N * pid + i;
 }
 

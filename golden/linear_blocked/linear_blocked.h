@@ -40,6 +40,7 @@ typedef struct linear_blocked_inv_result {
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
+/// @note Renamed: register is register_v here
 static inline linear_blocked_inv_result linear_blocked_inv(int32_t dim0, int32_t dim1) {
   const int32_t dim1_div_4 = dim1 >> 2;
   const linear_blocked_inv_result result = {

@@ -42,6 +42,7 @@ struct linear_blocked_inv_result {
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
+/// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_blocked_inv_result linear_blocked_inv(
     int dim0, int dim1) noexcept {
   const int dim1_div_4 = dim1 >> 2;

@@ -38,6 +38,7 @@ struct linear_blocked_inv_result {
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
+/// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_blocked_inv_result linear_blocked_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
   const std::int32_t dim1_div_4 = dim1 >> 2;

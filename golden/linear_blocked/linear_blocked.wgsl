@@ -34,6 +34,7 @@ struct linear_blocked_inv_result {
 /// 0 <= dim0 < 32
 /// 0 <= dim1 < 64
 /// Result: 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
+/// Renamed: register is register_v here
 fn linear_blocked_inv(dim0: i32, dim1: i32) -> linear_blocked_inv_result {
   let dim1_div_4 = dim1 >> 2u;
   return linear_blocked_inv_result(

@@ -5,11 +5,12 @@
 /**
  * (dim0) of (register, lane, warp).
  *
- * @param {number} _register 0 <= _register < 8
+ * @param {number} register 0 <= register < 8
  * @param {number} lane 0 <= lane < 32
  * @param {number} warp 0 <= warp < 2
  * @returns {number} 0 <= the result < 16
  */
-export function linear_broadcast_apply(_register, lane, warp) {
+export function linear_broadcast_apply(register, lane, warp) {
+  void register;
   return 8 * warp + (lane >> 2);
 }

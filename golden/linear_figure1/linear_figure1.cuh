@@ -41,6 +41,7 @@ struct linear_figure1_inv_result {
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
+/// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_figure1_inv_result linear_figure1_inv(
     int i, int j) noexcept {
   return {((i << 1) & 2) | (j & 1), ((i << 2) & 0x18) | (j >> 1), i >> 3};

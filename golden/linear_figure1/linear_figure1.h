@@ -39,6 +39,7 @@ typedef struct linear_figure1_inv_result {
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
+/// @note Renamed: register is register_v here
 static inline linear_figure1_inv_result linear_figure1_inv(int32_t i, int32_t j) {
   const linear_figure1_inv_result result = {
       ((i << 1) & 2) | (j & 1),

@@ -37,6 +37,7 @@ struct linear_figure1_inv_result {
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
+/// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_figure1_inv_result linear_figure1_inv(
     std::int32_t i, std::int32_t j) noexcept {
   return {((i << 1) & 2) | (j & 1), ((i << 2) & 0x18) | (j >> 1), i >> 3};

@@ -33,6 +33,7 @@ struct linear_figure1_inv_result {
 /// 0 <= i < 16
 /// 0 <= j < 16
 /// Result: 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
+/// Renamed: register is register_v here
 fn linear_figure1_inv(i: i32, j: i32) -> linear_figure1_inv_result {
   return linear_figure1_inv_result(
       ((i << 1u) & 2) | (j & 1), ((i << 2u) & 0x18) | (j >> 1u), i >> 3u);

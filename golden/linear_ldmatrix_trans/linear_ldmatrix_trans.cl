@@ -36,6 +36,7 @@ typedef struct linear_ldmatrix_trans_inv_result {
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 8
 /// @return 0 <= register_v < 8, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(int dim0, int dim1) {
   const linear_ldmatrix_trans_inv_result result = {
       2 * (dim0 >> 3) + (dim0 & 1),

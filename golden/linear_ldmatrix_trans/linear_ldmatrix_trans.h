@@ -38,6 +38,7 @@ typedef struct linear_ldmatrix_trans_inv_result {
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 8
 /// @return 0 <= register_v < 8, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(
     int32_t dim0, int32_t dim1) {
   const linear_ldmatrix_trans_inv_result result = {

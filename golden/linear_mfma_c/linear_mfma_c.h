@@ -36,6 +36,7 @@ typedef struct linear_mfma_c_inv_result {
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= register_v < 16, 0 <= lane < 64
+/// @note Renamed: register is register_v here
 static inline linear_mfma_c_inv_result linear_mfma_c_inv(int32_t dim0, int32_t dim1) {
   const linear_mfma_c_inv_result result = {
       ((dim0 >> 1) & 12) | (dim0 & 3),

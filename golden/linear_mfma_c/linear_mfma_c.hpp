@@ -35,6 +35,7 @@ struct linear_mfma_c_inv_result {
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= register_v < 16, 0 <= lane < 64
+/// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mfma_c_inv_result linear_mfma_c_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
   return {((dim0 >> 1) & 12) | (dim0 & 3), ((dim0 << 3) & 0x20) | dim1};

@@ -31,6 +31,7 @@ struct linear_mfma_c_inv_result {
 /// 0 <= dim0 < 32
 /// 0 <= dim1 < 32
 /// Result: 0 <= register_v < 16, 0 <= lane < 64
+/// Renamed: register is register_v here
 fn linear_mfma_c_inv(dim0: i32, dim1: i32) -> linear_mfma_c_inv_result {
   return linear_mfma_c_inv_result(((dim0 >> 1u) & 12) | (dim0 & 3), ((dim0 << 3u) & 0x20) | dim1);
 }

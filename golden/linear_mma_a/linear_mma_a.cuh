@@ -43,6 +43,7 @@ struct linear_mma_a_inv_result {
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 16
 /// @return 0 <= register_v < 8, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_a_inv_result linear_mma_a_inv(
     int dim0, int dim1) noexcept {
   const int dim1_div_2 = dim1 >> 1;

@@ -37,6 +37,7 @@ typedef struct linear_mma_a_inv_result {
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 16
 /// @return 0 <= register_v < 8, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 static inline linear_mma_a_inv_result linear_mma_a_inv(int32_t dim0, int32_t dim1) {
   const int32_t dim1_div_2 = dim1 >> 1;
   const linear_mma_a_inv_result result = {

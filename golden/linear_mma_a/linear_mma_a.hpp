@@ -39,6 +39,7 @@ struct linear_mma_a_inv_result {
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 16
 /// @return 0 <= register_v < 8, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_a_inv_result linear_mma_a_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
   const std::int32_t dim1_div_2 = dim1 >> 1;

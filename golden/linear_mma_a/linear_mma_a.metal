@@ -36,6 +36,7 @@ struct linear_mma_a_inv_result {
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 16
 /// @return 0 <= register_v < 8, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 static inline linear_mma_a_inv_result linear_mma_a_inv(int dim0, int dim1) {
   const int dim1_div_2 = dim1 >> 1;
   return {

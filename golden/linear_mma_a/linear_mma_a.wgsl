@@ -33,6 +33,7 @@ struct linear_mma_a_inv_result {
 /// 0 <= dim0 < 16
 /// 0 <= dim1 < 16
 /// Result: 0 <= register_v < 8, 0 <= lane < 32
+/// Renamed: register is register_v here
 fn linear_mma_a_inv(dim0: i32, dim1: i32) -> linear_mma_a_inv_result {
   let dim1_div_2 = dim1 >> 1u;
   return linear_mma_a_inv_result(

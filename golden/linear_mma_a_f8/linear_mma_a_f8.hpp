@@ -36,6 +36,7 @@ struct linear_mma_a_f8_inv_result {
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= register_v < 16, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_a_f8_inv_result linear_mma_a_f8_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
   return {8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)};

@@ -32,6 +32,7 @@ struct linear_mma_a_f8_inv_result {
 /// 0 <= dim0 < 16
 /// 0 <= dim1 < 32
 /// Result: 0 <= register_v < 16, 0 <= lane < 32
+/// Renamed: register is register_v here
 fn linear_mma_a_f8_inv(dim0: i32, dim1: i32) -> linear_mma_a_f8_inv_result {
   return linear_mma_a_f8_inv_result(
       8 * (dim1 >> 4u) + 4 * (dim0 >> 3u) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2u) & 3));

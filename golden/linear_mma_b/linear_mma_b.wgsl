@@ -31,6 +31,7 @@ struct linear_mma_b_inv_result {
 /// 0 <= dim0 < 16
 /// 0 <= dim1 < 8
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
+/// Renamed: register is register_v here
 fn linear_mma_b_inv(dim0: i32, dim1: i32) -> linear_mma_b_inv_result {
   return linear_mma_b_inv_result(2 * (dim0 >> 3u) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1u) & 3));
 }

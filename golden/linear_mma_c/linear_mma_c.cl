@@ -34,6 +34,7 @@ typedef struct linear_mma_c_inv_result {
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 8
 /// @return 0 <= register_v < 4, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 static inline linear_mma_c_inv_result linear_mma_c_inv(int dim0, int dim1) {
   const linear_mma_c_inv_result result = {
       2 * (dim0 >> 3) + (dim1 & 1),

@@ -39,6 +39,7 @@ struct linear_mma_c_inv_result {
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 8
 /// @return 0 <= register_v < 4, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_c_inv_result linear_mma_c_inv(
     int dim0, int dim1) noexcept {
   return {2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1)};

@@ -35,6 +35,7 @@ struct linear_mma_c_inv_result {
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 8
 /// @return 0 <= register_v < 4, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_c_inv_result linear_mma_c_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
   return {2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1)};

@@ -31,6 +31,7 @@ struct linear_store_inv_result {
 /// (register, lane) of (offset).
 /// @param offset 0 <= offset < 128
 /// @return 0 <= register_v < 4, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_store_inv_result linear_store_inv(
     int offset) noexcept {
   const int bits = (offset >> 1) & 31;

@@ -25,6 +25,7 @@ typedef struct linear_store_inv_result {
 /// (register, lane) of (offset).
 /// @param offset 0 <= offset < 128
 /// @return 0 <= register_v < 4, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 static inline linear_store_inv_result linear_store_inv(int32_t offset) {
   const int32_t bits = (offset >> 1) & 31;
   const linear_store_inv_result result = {((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)};

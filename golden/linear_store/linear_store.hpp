@@ -28,6 +28,7 @@ struct linear_store_inv_result {
 /// (register, lane) of (offset).
 /// @param offset 0 <= offset < 128
 /// @return 0 <= register_v < 4, 0 <= lane < 32
+/// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_store_inv_result linear_store_inv(std::int32_t offset) noexcept {
   const std::int32_t bits = (offset >> 1) & 31;
   return {((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)};

@@ -23,6 +23,7 @@ struct linear_store_inv_result {
 /// (register, lane) of (offset).
 /// 0 <= offset < 128
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
+/// Renamed: register is register_v here
 fn linear_store_inv(offset: i32) -> linear_store_inv_result {
   let bits = (offset >> 1u) & 31;
   return linear_store_inv_result(((offset >> 5u) & 2) | (offset & 1), bits ^ (bits >> 3u));

@@ -44,6 +44,7 @@ struct linear_wgmma_d_inv_result {
 /// @param dim0 0 <= dim0 < 64
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
+/// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_wgmma_d_inv_result linear_wgmma_d_inv(
     int dim0, int dim1) noexcept {
   const int dim1_div_2 = dim1 >> 1;

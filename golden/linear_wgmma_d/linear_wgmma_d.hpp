@@ -40,6 +40,7 @@ struct linear_wgmma_d_inv_result {
 /// @param dim0 0 <= dim0 < 64
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
+/// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_wgmma_d_inv_result linear_wgmma_d_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
   const std::int32_t dim1_div_2 = dim1 >> 1;

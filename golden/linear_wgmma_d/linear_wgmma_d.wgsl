@@ -34,6 +34,7 @@ struct linear_wgmma_d_inv_result {
 /// 0 <= dim0 < 64
 /// 0 <= dim1 < 32
 /// Result: 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
+/// Renamed: register is register_v here
 fn linear_wgmma_d_inv(dim0: i32, dim1: i32) -> linear_wgmma_d_inv_result {
   let dim1_div_2 = dim1 >> 1u;
   return linear_wgmma_d_inv_result(

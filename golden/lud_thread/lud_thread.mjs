@@ -7,13 +7,14 @@
 /**
  * The indices at (ii, jj, tid).
  *
- * @param {number} _R _R >= 1
+ * @param {number} R R >= 1
  * @param {number} T T >= 1
- * @param {number} ii 0 <= ii < _R
- * @param {number} jj 0 <= jj < _R
+ * @param {number} ii 0 <= ii < R
+ * @param {number} jj 0 <= jj < R
  * @param {number} tid 0 <= tid < T*T
- * @returns {[out0: number, out1: number, out2: number, out3: number]} 0 <= out0 < _R, 0 <= out1 < _R, 0 <= out2 < T, 0 <= out3 < T
+ * @returns {[out0: number, out1: number, out2: number, out3: number]} 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
  */
-export function lud_thread(_R, T, ii, jj, tid) {
+export function lud_thread(R, T, ii, jj, tid) {
+  void R;
   return [ii, jj, Math.trunc(tid / T), tid % T];
 }

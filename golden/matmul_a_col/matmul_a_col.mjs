@@ -8,20 +8,21 @@
  * Physical position of the logical index (i, j, k, l).
  *
  * Assumes M % BM == 0.
- * Assumes _K % BK == 0.
- * Assumes _K*M <= Number.MAX_SAFE_INTEGER.
+ * Assumes K % BK == 0.
+ * Assumes K*M <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
- * @param {number} _K _K >= 1
+ * @param {number} K K >= 1
  * @param {number} BM BM >= 1
  * @param {number} BK BK >= 1
  * @param {number} i 0 <= i < Math.floor(M / BM)
- * @param {number} j 0 <= j < Math.floor(_K / BK)
+ * @param {number} j 0 <= j < Math.floor(K / BK)
  * @param {number} k 0 <= k < BM
  * @param {number} l 0 <= l < BK
- * @returns {number} 0 <= the result < _K*M
+ * @returns {number} 0 <= the result < K*M
  */
-export function matmul_a_col_apply(M, _K, BM, BK, i, j, k, l) {
+export function matmul_a_col_apply(M, K, BM, BK, i, j, k, l) {
+  void K;
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -29,17 +30,18 @@ export function matmul_a_col_apply(M, _K, BM, BK, i, j, k, l) {
  * Logical index (i, j, k, l) of a physical position.
  *
  * Assumes M % BM == 0.
- * Assumes _K % BK == 0.
- * Assumes _K*M <= Number.MAX_SAFE_INTEGER.
+ * Assumes K % BK == 0.
+ * Assumes K*M <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
- * @param {number} _K _K >= 1
+ * @param {number} K K >= 1
  * @param {number} BM BM >= 1
  * @param {number} BK BK >= 1
- * @param {number} flat 0 <= flat < _K*M
- * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(_K / BK), 0 <= k < BM, 0 <= l < BK
+ * @param {number} flat 0 <= flat < K*M
+ * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(K / BK), 0 <= k < BM, 0 <= l < BK
  */
-export function matmul_a_col_inv(M, _K, BM, BK, flat) {
+export function matmul_a_col_inv(M, K, BM, BK, flat) {
+  void K;
   const flat_div_M = Math.trunc(flat / M);
   return [Math.trunc(flat % M / BM), Math.trunc(flat_div_M / BK), flat % BM, flat_div_M % BK];
 }

@@ -6,20 +6,21 @@
  * The index at (pid_m, k, i, j).
  *
  * Assumes M % BM == 0.
- * Assumes _K % BK == 0.
- * Assumes _K*M <= Number.MAX_SAFE_INTEGER.
+ * Assumes K % BK == 0.
+ * Assumes K*M <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
- * @param {number} _K _K >= 1
+ * @param {number} K K >= 1
  * @param {number} BM BM >= 1
  * @param {number} BK BK >= 1
  * @param {number} pid_m 0 <= pid_m < Math.floor(M / BM)
- * @param {number} k 0 <= k < Math.floor(_K / BK)
+ * @param {number} k 0 <= k < Math.floor(K / BK)
  * @param {number} i 0 <= i < BM
  * @param {number} j 0 <= j < BK
- * @returns {number} 0 <= the result < _K*M
+ * @returns {number} 0 <= the result < K*M
  */
-export function matmul_a_col_tile(M, _K, BM, BK, pid_m, k, i, j) {
+export function matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j) {
+  void K;
   return M * (BK * k + j) + BM * pid_m + i;
 }
 

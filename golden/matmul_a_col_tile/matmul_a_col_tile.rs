@@ -59,6 +59,19 @@ pub fn matmul_a_col_tile_iter(
     pid_m: i64,
     k: i64,
 ) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + FusedIterator + Clone {
-    let len = (BM * BK) as usize;
-    (0..len).map(move |n| matmul_a_col_tile(M, K, BM, BK, pid_m, k, n as i64 / BK, n as i64 % BK))
+    let i_end = BM as usize;
+    let j_end = BK as usize;
+    let len = i_end * j_end;
+    (0..len).map(move |n| {
+        matmul_a_col_tile(
+            M,
+            K,
+            BM,
+            BK,
+            pid_m,
+            k,
+            (n / j_end) as i64,
+            (n % j_end) as i64,
+        )
+    })
 }

@@ -38,6 +38,7 @@ contains
   !> @pre mod(M, BM) == 0
   !> @pre mod(K, BK) == 0
   !> @pre K*M <= huge(0_int64)
+  !> @note Renamed: k is k_2 here
   elemental subroutine matmul_a_row_inv(M, K, BM, BK, flat, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, flat
     integer(int64), intent(out) :: i, j, k_2, l

@@ -7,39 +7,41 @@
 /**
  * Physical position of the logical index (i, j, k, l).
  *
- * Assumes _M % BM == 0.
+ * Assumes M % BM == 0.
  * Assumes K % BK == 0.
- * Assumes K*_M <= Number.MAX_SAFE_INTEGER.
+ * Assumes K*M <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} K K >= 1
  * @param {number} BM BM >= 1
  * @param {number} BK BK >= 1
- * @param {number} i 0 <= i < Math.floor(_M / BM)
+ * @param {number} i 0 <= i < Math.floor(M / BM)
  * @param {number} j 0 <= j < Math.floor(K / BK)
  * @param {number} k 0 <= k < BM
  * @param {number} l 0 <= l < BK
- * @returns {number} 0 <= the result < K*_M
+ * @returns {number} 0 <= the result < K*M
  */
-export function matmul_a_row_apply(_M, K, BM, BK, i, j, k, l) {
+export function matmul_a_row_apply(M, K, BM, BK, i, j, k, l) {
+  void M;
   return K * (BM * i + k) + BK * j + l;
 }
 
 /**
  * Logical index (i, j, k, l) of a physical position.
  *
- * Assumes _M % BM == 0.
+ * Assumes M % BM == 0.
  * Assumes K % BK == 0.
- * Assumes K*_M <= Number.MAX_SAFE_INTEGER.
+ * Assumes K*M <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} K K >= 1
  * @param {number} BM BM >= 1
  * @param {number} BK BK >= 1
- * @param {number} flat 0 <= flat < K*_M
- * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(_M / BM), 0 <= j < Math.floor(K / BK), 0 <= k < BM, 0 <= l < BK
+ * @param {number} flat 0 <= flat < K*M
+ * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(K / BK), 0 <= k < BM, 0 <= l < BK
  */
-export function matmul_a_row_inv(_M, K, BM, BK, flat) {
+export function matmul_a_row_inv(M, K, BM, BK, flat) {
+  void M;
   const flat_div_K = Math.trunc(flat / K);
   return [Math.trunc(flat_div_K / BM), Math.trunc(flat % K / BK), flat_div_K % BM, flat % BK];
 }

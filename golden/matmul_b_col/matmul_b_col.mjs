@@ -8,20 +8,21 @@
  * Physical position of the logical index (i, j, k, l).
  *
  * Assumes K % BK == 0.
- * Assumes _N % BN == 0.
- * Assumes K*_N <= Number.MAX_SAFE_INTEGER.
+ * Assumes N % BN == 0.
+ * Assumes K*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} K K >= 1
- * @param {number} _N _N >= 1
+ * @param {number} N N >= 1
  * @param {number} BK BK >= 1
  * @param {number} BN BN >= 1
  * @param {number} i 0 <= i < Math.floor(K / BK)
- * @param {number} j 0 <= j < Math.floor(_N / BN)
+ * @param {number} j 0 <= j < Math.floor(N / BN)
  * @param {number} k 0 <= k < BK
  * @param {number} l 0 <= l < BN
- * @returns {number} 0 <= the result < K*_N
+ * @returns {number} 0 <= the result < K*N
  */
-export function matmul_b_col_apply(K, _N, BK, BN, i, j, k, l) {
+export function matmul_b_col_apply(K, N, BK, BN, i, j, k, l) {
+  void N;
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -29,17 +30,18 @@ export function matmul_b_col_apply(K, _N, BK, BN, i, j, k, l) {
  * Logical index (i, j, k, l) of a physical position.
  *
  * Assumes K % BK == 0.
- * Assumes _N % BN == 0.
- * Assumes K*_N <= Number.MAX_SAFE_INTEGER.
+ * Assumes N % BN == 0.
+ * Assumes K*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} K K >= 1
- * @param {number} _N _N >= 1
+ * @param {number} N N >= 1
  * @param {number} BK BK >= 1
  * @param {number} BN BN >= 1
- * @param {number} flat 0 <= flat < K*_N
- * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(K / BK), 0 <= j < Math.floor(_N / BN), 0 <= k < BK, 0 <= l < BN
+ * @param {number} flat 0 <= flat < K*N
+ * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(K / BK), 0 <= j < Math.floor(N / BN), 0 <= k < BK, 0 <= l < BN
  */
-export function matmul_b_col_inv(K, _N, BK, BN, flat) {
+export function matmul_b_col_inv(K, N, BK, BN, flat) {
+  void N;
   const flat_div_K = Math.trunc(flat / K);
   return [Math.trunc(flat % K / BK), Math.trunc(flat_div_K / BN), flat % BK, flat_div_K % BN];
 }

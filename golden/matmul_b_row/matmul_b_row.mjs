@@ -7,39 +7,41 @@
 /**
  * Physical position of the logical index (i, j, k, l).
  *
- * Assumes _K % BK == 0.
+ * Assumes K % BK == 0.
  * Assumes N % BN == 0.
- * Assumes _K*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes K*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _K _K >= 1
+ * @param {number} K K >= 1
  * @param {number} N N >= 1
  * @param {number} BK BK >= 1
  * @param {number} BN BN >= 1
- * @param {number} i 0 <= i < Math.floor(_K / BK)
+ * @param {number} i 0 <= i < Math.floor(K / BK)
  * @param {number} j 0 <= j < Math.floor(N / BN)
  * @param {number} k 0 <= k < BK
  * @param {number} l 0 <= l < BN
- * @returns {number} 0 <= the result < _K*N
+ * @returns {number} 0 <= the result < K*N
  */
-export function matmul_b_row_apply(_K, N, BK, BN, i, j, k, l) {
+export function matmul_b_row_apply(K, N, BK, BN, i, j, k, l) {
+  void K;
   return N * (BK * i + k) + BN * j + l;
 }
 
 /**
  * Logical index (i, j, k, l) of a physical position.
  *
- * Assumes _K % BK == 0.
+ * Assumes K % BK == 0.
  * Assumes N % BN == 0.
- * Assumes _K*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes K*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _K _K >= 1
+ * @param {number} K K >= 1
  * @param {number} N N >= 1
  * @param {number} BK BK >= 1
  * @param {number} BN BN >= 1
- * @param {number} flat 0 <= flat < _K*N
- * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(_K / BK), 0 <= j < Math.floor(N / BN), 0 <= k < BK, 0 <= l < BN
+ * @param {number} flat 0 <= flat < K*N
+ * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(K / BK), 0 <= j < Math.floor(N / BN), 0 <= k < BK, 0 <= l < BN
  */
-export function matmul_b_row_inv(_K, N, BK, BN, flat) {
+export function matmul_b_row_inv(K, N, BK, BN, flat) {
+  void K;
   const flat_div_N = Math.trunc(flat / N);
   return [Math.trunc(flat_div_N / BK), Math.trunc(flat % N / BN), flat_div_N % BK, flat % BN];
 }

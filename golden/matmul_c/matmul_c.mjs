@@ -7,39 +7,41 @@
 /**
  * Physical position of the logical index (i, j, k, l).
  *
- * Assumes _M % BM == 0.
+ * Assumes M % BM == 0.
  * Assumes N % BN == 0.
- * Assumes _M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
  * @param {number} BM BM >= 1
  * @param {number} BN BN >= 1
- * @param {number} i 0 <= i < Math.floor(_M / BM)
+ * @param {number} i 0 <= i < Math.floor(M / BM)
  * @param {number} j 0 <= j < Math.floor(N / BN)
  * @param {number} k 0 <= k < BM
  * @param {number} l 0 <= l < BN
- * @returns {number} 0 <= the result < _M*N
+ * @returns {number} 0 <= the result < M*N
  */
-export function matmul_c_apply(_M, N, BM, BN, i, j, k, l) {
+export function matmul_c_apply(M, N, BM, BN, i, j, k, l) {
+  void M;
   return N * (BM * i + k) + BN * j + l;
 }
 
 /**
  * Logical index (i, j, k, l) of a physical position.
  *
- * Assumes _M % BM == 0.
+ * Assumes M % BM == 0.
  * Assumes N % BN == 0.
- * Assumes _M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
  * @param {number} BM BM >= 1
  * @param {number} BN BN >= 1
- * @param {number} flat 0 <= flat < _M*N
- * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(_M / BM), 0 <= j < Math.floor(N / BN), 0 <= k < BM, 0 <= l < BN
+ * @param {number} flat 0 <= flat < M*N
+ * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(N / BN), 0 <= k < BM, 0 <= l < BN
  */
-export function matmul_c_inv(_M, N, BM, BN, flat) {
+export function matmul_c_inv(M, N, BM, BN, flat) {
+  void M;
   const flat_div_N = Math.trunc(flat / N);
   return [Math.trunc(flat_div_N / BM), Math.trunc(flat % N / BN), flat_div_N % BM, flat % BN];
 }

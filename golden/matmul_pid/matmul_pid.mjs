@@ -7,33 +7,35 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes _nm % GM == 0.
- * Assumes _nm*nn <= Number.MAX_SAFE_INTEGER.
+ * Assumes nm % GM == 0.
+ * Assumes nm*nn <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _nm _nm >= 1
+ * @param {number} nm nm >= 1
  * @param {number} nn nn >= 1
  * @param {number} GM GM >= 1
- * @param {number} i 0 <= i < _nm
+ * @param {number} i 0 <= i < nm
  * @param {number} j 0 <= j < nn
- * @returns {number} 0 <= the result < _nm*nn
+ * @returns {number} 0 <= the result < nm*nn
  */
-export function matmul_pid_apply(_nm, nn, GM, i, j) {
+export function matmul_pid_apply(nm, nn, GM, i, j) {
+  void nm;
   return GM * (Math.trunc(i / GM) * (nn - 1) + j) + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes _nm % GM == 0.
- * Assumes _nm*nn <= Number.MAX_SAFE_INTEGER.
+ * Assumes nm % GM == 0.
+ * Assumes nm*nn <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _nm _nm >= 1
+ * @param {number} nm nm >= 1
  * @param {number} nn nn >= 1
  * @param {number} GM GM >= 1
- * @param {number} flat 0 <= flat < _nm*nn
- * @returns {[i: number, j: number]} 0 <= i < _nm, 0 <= j < nn
+ * @param {number} flat 0 <= flat < nm*nn
+ * @returns {[i: number, j: number]} 0 <= i < nm, 0 <= j < nn
  */
-export function matmul_pid_inv(_nm, nn, GM, flat) {
+export function matmul_pid_inv(nm, nn, GM, flat) {
+  void nm;
   const flat_div_GM = Math.trunc(flat / GM);
   return [GM * (Math.trunc(flat_div_GM / nn) - flat_div_GM) + flat, flat_div_GM % nn];
 }

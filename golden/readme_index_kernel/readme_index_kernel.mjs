@@ -5,21 +5,22 @@
 /**
  * The index at (pid_m, pid_n, i, j).
  *
- * Assumes _M % BM == 0.
+ * Assumes M % BM == 0.
  * Assumes N % BN == 0.
- * Assumes _M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
+ * @param {number} M M >= 1
  * @param {number} N N >= 1
  * @param {number} BM BM >= 1
  * @param {number} BN BN >= 1
- * @param {number} pid_m 0 <= pid_m < Math.floor(_M / BM)
+ * @param {number} pid_m 0 <= pid_m < Math.floor(M / BM)
  * @param {number} pid_n 0 <= pid_n < Math.floor(N / BN)
  * @param {number} i 0 <= i < BM
  * @param {number} j 0 <= j < BN
- * @returns {number} 0 <= the result < _M*N
+ * @returns {number} 0 <= the result < M*N
  */
-export function index_kernel(_M, N, BM, BN, pid_m, pid_n, i, j) {
+export function index_kernel(M, N, BM, BN, pid_m, pid_n, i, j) {
+  void M;
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
 

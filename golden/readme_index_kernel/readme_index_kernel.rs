@@ -59,6 +59,19 @@ pub fn index_kernel_iter(
     pid_m: i64,
     pid_n: i64,
 ) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + FusedIterator + Clone {
-    let len = (BM * BN) as usize;
-    (0..len).map(move |n| index_kernel(M, N, BM, BN, pid_m, pid_n, n as i64 / BN, n as i64 % BN))
+    let i_end = BM as usize;
+    let j_end = BN as usize;
+    let len = i_end * j_end;
+    (0..len).map(move |n| {
+        index_kernel(
+            M,
+            N,
+            BM,
+            BN,
+            pid_m,
+            pid_n,
+            (n / j_end) as i64,
+            (n % j_end) as i64,
+        )
+    })
 }

@@ -5,15 +5,16 @@
 /**
  * The index at (row, i).
  *
- * Assumes C*_R <= Number.MAX_SAFE_INTEGER.
+ * Assumes C*R <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _R _R >= 1
+ * @param {number} R R >= 1
  * @param {number} C C >= 1
- * @param {number} row 0 <= row < _R
+ * @param {number} row 0 <= row < R
  * @param {number} i 0 <= i < C
- * @returns {number} 0 <= the result < C*_R
+ * @returns {number} 0 <= the result < C*R
  */
-export function softmax(_R, C, row, i) {
+export function softmax(R, C, row, i) {
+  void R;
   return C * row + i;
 }
 

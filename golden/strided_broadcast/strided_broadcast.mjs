@@ -5,10 +5,11 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * @param {number} _i 0 <= _i < 8
+ * @param {number} i 0 <= i < 8
  * @param {number} j 0 <= j < 16
  * @returns {number} 0 <= the result < 16
  */
-export function strided_broadcast_apply(_i, j) {
+export function strided_broadcast_apply(i, j) {
+  void i;
   return j;
 }

@@ -7,28 +7,30 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes M*_N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
- * @param {number} _N _N >= 1
+ * @param {number} N N >= 1
  * @param {number} i 0 <= i < M
- * @param {number} j 0 <= j < _N
- * @returns {number} 0 <= the result < M*_N
+ * @param {number} j 0 <= j < N
+ * @returns {number} 0 <= the result < M*N
  */
-export function strided_column_major_apply(M, _N, i, j) {
+export function strided_column_major_apply(M, N, i, j) {
+  void N;
   return M * j + i;
 }
 
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes M*_N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
- * @param {number} _N _N >= 1
- * @param {number} flat 0 <= flat < M*_N
- * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < _N
+ * @param {number} N N >= 1
+ * @param {number} flat 0 <= flat < M*N
+ * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
-export function strided_column_major_inv(M, _N, flat) {
+export function strided_column_major_inv(M, N, flat) {
+  void N;
   return [flat % M, Math.trunc(flat / M)];
 }

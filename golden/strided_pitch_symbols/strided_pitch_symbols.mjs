@@ -5,15 +5,17 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes _M*P + _N - P <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*P + N - P <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} _M _M >= 1
- * @param {number} _N _N >= 1
+ * @param {number} M M >= 1
+ * @param {number} N N >= 1
  * @param {number} P P >= 1
- * @param {number} i 0 <= i < _M
- * @param {number} j 0 <= j < _N
- * @returns {number} 0 <= the result < _M*P + _N - P
+ * @param {number} i 0 <= i < M
+ * @param {number} j 0 <= j < N
+ * @returns {number} 0 <= the result < M*P + N - P
  */
-export function strided_pitch_symbols_apply(_M, _N, P, i, j) {
+export function strided_pitch_symbols_apply(M, N, P, i, j) {
+  void M;
+  void N;
   return P * i + j;
 }

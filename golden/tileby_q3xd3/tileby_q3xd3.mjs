@@ -9,16 +9,19 @@
  *
  * @param {number} i0 0 <= i0 < 2
  * @param {number} i1 0 <= i1 < 2
- * @param {number} _i2 0 <= _i2 < 1
- * @param {number} _i3 0 <= _i3 < 1
+ * @param {number} i2 0 <= i2 < 1
+ * @param {number} i3 0 <= i3 < 1
  * @param {number} i4 0 <= i4 < 3
  * @param {number} i5 0 <= i5 < 2
  * @param {number} i6 0 <= i6 < 2
- * @param {number} _i7 0 <= _i7 < 1
+ * @param {number} i7 0 <= i7 < 1
  * @param {number} i8 0 <= i8 < 2
  * @returns {number} 0 <= the result < 96
  */
-export function tileby_q3xd3_apply(i0, i1, _i2, _i3, i4, i5, i6, _i7, i8) {
+export function tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8) {
+  void i2;
+  void i3;
+  void i7;
   return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8;
 }
 

@@ -16,6 +16,7 @@ contains
   !> @return 0 <= source < N*N, 0 <= target_v < N*N
   !> @pre mod(N, 32) == 0
   !> @pre N*N <= huge(0_int64)
+  !> @note Renamed: target is target_v here
   !> @note Renamed: block is block_v here
   elemental subroutine transpose_naive(N, block_v, thread, step, source, target_v)
     integer(int64), intent(in) :: N, block_v, thread, step

@@ -18,6 +18,7 @@ struct transpose_naive_result {
 /// Result: 0 <= source < N*N, 0 <= target_v < N*N
 /// Assumes N % 32 == 0
 /// Assumes N*N <= 2^31 - 1
+/// Renamed: target is target_v here
 fn transpose_naive(N: i32, block: i32, thread: i32, step: i32) -> transpose_naive_result {
   let N_div_32 = N >> 5u;
   let total = 32 * (block / N_div_32) + 8 * step + (thread >> 5u);

@@ -16,6 +16,7 @@ contains
   !> @return 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target_v < N*N
   !> @pre mod(N, 32) == 0
   !> @pre N*N <= huge(0_int64)
+  !> @note Renamed: target is target_v here
   !> @note Renamed: block is block_v here
   elemental subroutine transpose_shared(N, block_v, thread, step, source, tile_write, tile_read, &
       target_v)

@@ -20,6 +20,7 @@ struct transpose_shared_result {
 /// Result: 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target_v < N*N
 /// Assumes N % 32 == 0
 /// Assumes N*N <= 2^31 - 1
+/// Renamed: target is target_v here
 fn transpose_shared(N: i32, block: i32, thread: i32, step: i32) -> transpose_shared_result {
   let N_div_32 = N >> 5u;
   let scaled = 32 * (block / N_div_32);

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from ..emit import registry
 from ..errors import BuildError
 from ..files import write_all
 from .root import main, target_names, target_option
@@ -23,7 +24,7 @@ CONFIG = """\
 # `lego-emit build` makes all that stands here, `lego-emit build --check` says whether it is made.
 targets = [{targets}]
 layouts = ["layouts.py:brick"]
-output = "generated/{{name}}.{{ext}}"
+output = "generated/{target}{{name}}.{{ext}}"
 """
 
 
@@ -37,9 +38,11 @@ def init(folder: Path, targets: Sequence[str]) -> None:
     """
     from ..project.config import config_in
 
-    names = ", ".join(f'"{name}"' for name in target_names(targets))
+    languages = target_names(targets)
+    names = ", ".join(f'"{name}"' for name in languages)
+    alike = len({registry.printer(name).extension for name in languages}) < len(languages)
     files: dict[Path, str | bytes] = {
-        folder / "lego-emit.toml": CONFIG.format(targets=names),
+        folder / "lego-emit.toml": CONFIG.format(targets=names, target="{target}/" * alike),
         folder / "layouts.py": LAYOUTS,
     }
     there = [path for path in (config_in(folder), *files) if path is not None and path.exists()]

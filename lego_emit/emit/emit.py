@@ -89,6 +89,8 @@ def _legalize(program: Program, printer: Printer) -> Program:
             **{old.name: new.name for old, new in given.items()},
             function.name: name,
         }
+        if len(outputs) > 1:
+            user_names = {**outputs, **user_names}
         functions.append(
             replace(
                 function.renamed_params(names),

@@ -605,12 +605,6 @@ class FunctionView:
         )
         return list(made)
 
-    def with_unused(self, unused: str) -> Function:
-        """The function with the parameters that it does not read named as in signature(); unused
-        has {name}."""
-        names = (p.name for p in self._function.params if p.name not in self.used)
-        return self._function.renamed_params({n: unused.format(name=n) for n in names})
-
     @cached_property
     def used(self) -> frozenset[str]:
         """The names that statements and outputs read."""

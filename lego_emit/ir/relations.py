@@ -161,6 +161,8 @@ class _Speaker:
             return Said(most)
         if node.op == "land":
             return reduce(lambda a, b: self._infix("and", a, b), map(self._chain, _chains(node)))
+        if node.op == "pow" and (factors := self._factors(*node.args)):
+            return self.said(reduce(lambda a, b: Node("mul", (a, b)), factors))
         args = [self.said(a) for a in node.args]
         if node.op == "eq" and node.args[0].op in ("mod", "floormod") and args[1].text == "0":
             dividend, divisor = (self.said(a) for a in node.args[0].args)
@@ -182,6 +184,11 @@ class _Speaker:
             op = "~" if node.op == "not" else "not"
             return inverted(op, args[0], self.notation.signs.get(op, ""))
         return negative(args[0]) if node.op == "neg" else call(node.op, args)
+
+    def _factors(self, base: Node, exponent: Node) -> list[Node]:
+        """The factors of a power, where the language's ** would be read as something else."""
+        exact = self.notation.signs.get("**") != "^" or base.op == "const"
+        return [] if exact or exponent.value not in range(1, 9) else [base] * exponent.value
 
     def _infix(self, op: str, left: Said, right: Said) -> Said:
         if form := self.notation.forms.get(op):

@@ -89,8 +89,11 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: boo
             ]
         return report
     certified = {about["name"] for about in certificate["functions"]}
-    others = [name for name in text.names if name not in certified]
-    report.others = list(dict.fromkeys([*others, *text.skipped]))
+    report.others = [
+        f"other forms of {name}" if name in certified else name
+        for name in dict.fromkeys(text.names)
+        if name not in certified or text.names.count(name) > 1
+    ]
     found = [_Subject(about, certificate, text, subject) for about in certificate["functions"]]
     roles = {one.about["role"]: one for one in found}
     for one in found:

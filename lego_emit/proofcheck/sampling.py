@@ -136,9 +136,9 @@ def _some(
     for k in range(POINTS):
         for name, r in ranges.items():
             if k < POINTS // 4:
-                columns[name].append(draw.choice((r[0], r[-1], r[len(r) // 2])))
+                columns[name].append(draw.choice((r.start, r.stop - 1, (r.start + r.stop) // 2)))
             else:
-                columns[name].append(r[draw.randrange(len(r))])
+                columns[name].append(draw.randrange(r.start, r.stop))
     arrays = {name: np.array(column, object) for name, column in columns.items()}
     arrays = {
         name: a.astype(np.int64) if all(abs(x) < 2**63 for x in a) else a

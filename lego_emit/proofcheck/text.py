@@ -181,11 +181,9 @@ class Machine:
 
 @dataclass
 class Text:
-    """A file. names: of all functions in it, in order; read: one of them, None where there is none
-    (it raises Unread for what it does not understand); skipped: how functions begin that have the
-    name of one that is read, and are not read themselves, as they take no plain integers."""
+    """A file. names: of all functions in it, one for each definition; read: one of them, None where
+    there is none (it raises Unread for what it does not understand)."""
 
     language: str
     names: Sequence[str]
     read: Callable[[str], Function | None]
-    skipped: Sequence[str] = ()

@@ -229,7 +229,8 @@ def _points(layout: Block, tile: Sequence[int] | None) -> Points:
     if names is None:
         raise LayoutError(
             f"{layout!r}: view, tile and an input's colour are for layouts with named coordinates, "
-            "and for Strided ones of two modes, threads and values; leave them out"
+            "and for Strided ones of two modes, threads and values; the colours of others are "
+            "'tile', 'bank' and 'position'"
         )
     index = list(product(*map(range, layout.dims)))
     made = map(layout.reference_apply, index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import Any
 
 from ..ir.program import Doc
@@ -11,6 +12,8 @@ from ..ir.program import Doc
 def doc_of(fn: Any) -> Doc:
     """That of a function, or of an object that can be called; in the forms of Google, NumPy and
     Sphinx."""
+    while isinstance(fn, partial):
+        fn = fn.func
     text = getattr(fn, "__doc__", None)
     if not isinstance(fn, type) and inspect.isfunction(vars(type(fn)).get("__call__")):
         text = type(fn).__call__.__doc__ or text

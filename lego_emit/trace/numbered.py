@@ -37,6 +37,25 @@ class Numbered:
         return _numbered(f, self.sizes, {})
 
 
+def numbered(function: Any, sizes: Mapping[str, int]) -> tuple[Any, list[str]]:
+    """(a user's function with numbers for the symbols in the layouts that it reads from outside, the
+    names of these)."""
+    read = _Read(sizes)
+    return (_numbered(function, read, {}) if sizes else function), sorted(read.names)
+
+
+class _Read(dict[str, int]):
+    """Numbers by name, and the names that were asked for."""
+
+    def __init__(self, sizes: Mapping[str, int]):
+        super().__init__(sizes)
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> int:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
 def _value(n: Any, sizes: Mapping[str, int]) -> Any:
     def number(atom: Atom) -> Expr | None:
         known = atom.kind == "sym" and atom.args[0] in sizes
@@ -63,6 +82,8 @@ def _numbered(value: Any, sizes: Mapping[str, int], made: dict[int, Any]) -> Any
         return type(value)(_numbered(v, sizes, made) for v in value)
     if type(value) is dict:
         return {k: _numbered(v, sizes, made) for k, v in value.items()}
+    if isinstance(value, Block):
+        return value if value.is_concrete else value.with_sizes(Numbered(value, sizes))
     if not is_symbolic(value):
         return value
     try:
@@ -79,7 +100,8 @@ def _numbered_function(
         names |= set(code.co_names)
         codes += [c for c in code.co_consts if isinstance(c, CodeType)]
     own = function.__globals__
-    new = {n: _numbered(own[n], sizes, made) for n in names if n in own and is_symbolic(own[n])}
+    told = (n for n in names if n in own and (is_symbolic(own[n]) or isinstance(own[n], Block)))
+    new = {n: _numbered(own[n], sizes, made) for n in told}
     cells = tuple(
         CellType(_numbered(cell.cell_contents, sizes, made)) for cell in function.__closure__ or ()
     )

@@ -31,7 +31,7 @@ from .follow import check_known, check_sizes, follow, go_on
 from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
 from .learn import learn_layout, product_of
-from .numbered import Numbered
+from .numbered import Numbered, numbered
 from .trace import Trace
 
 Outputs = list[tuple[str, Expr]]
@@ -234,7 +234,10 @@ def _of_one_subject(
         unit = name or _own_name(subject)
         title = _title(subject, unit)
         try:
-            trace, result = follow(lambda t: _called(subject, t), sizes, assume, base, given, alone)
+            own, names = numbered(subject, check_sizes(sizes))
+            trace, result = follow(
+                lambda t: _called_with(own, names, t), sizes, assume, base, given, alone
+            )
         except TraceError as error:
             if not error.many_paths and not error.placed:
                 raise
@@ -329,6 +332,13 @@ def _called(fn: Callable[..., Any], trace: Trace) -> Any:
     if isinstance(result, Block):
         learn_layout(result)
     return result
+
+
+def _called_with(function: Any, names: list[str], trace: Trace) -> Any:
+    """The result of a user's function in which numbers stand for these names."""
+    found = _called(function, trace)
+    trace.free += [name for name in names if name not in (*trace.signature, *trace.free)]
+    return found
 
 
 def _declared(trace: Trace, layout: Block, given: Block) -> Block:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..terms import FALSE, TRUE, Term, made, term_of
-from ..text import BOOL, FITS, INT53, Machine, Text, Type, Value
+from ..text import BOOL, DIVISOR, FITS, INT53, Machine, Text, Type, Value
 from .tree import (
     COMPARISONS,
     Call,
@@ -87,27 +87,15 @@ class _File(File):
         found = []
         for param in inside(node.child_by_field_name("parameters")):
             name = words(param)
-            name = self._unread(node).get(name, name)
             kind = {"number": INT53, "bigint": BIG}.get(types.get(name, ""))
             if kind is None and strict:
                 raise unread(param, "a parameter that is no Number and no BigInt")
             found.append((name, kind, False))
         return found
 
-    def _unread(self, node: Any) -> dict[str, str]:
-        """The names of parameters that the body does not read, which JavaScript marks with an
-        underscore, with their names without it."""
-        names = [words(p) for p in inside(node.child_by_field_name("parameters"))]
-        read = {words(n) for n in walk(node.child_by_field_name("body")) if "identifier" in n.type}
-        plain = {n: n[1:] for n in names if n.startswith("_") and n[1:] and n not in read}
-        return {n: bare for n, bare in plain.items() if bare not in names and bare not in read}
-
     def comment(self, node: Any) -> str:
         exported = node.parent.type == "export_statement"
-        text = comment_before(node.parent if exported else node)
-        for name, bare in self._unread(node).items():
-            text = re.sub(rf"(?<![\w$]){re.escape(name)}(?![\w$])", bare, text)
-        return text
+        return comment_before(node.parent if exported else node)
 
     def call(self, node: Any, machine: Machine) -> Call:
         return _Call(self, node, machine)
@@ -170,6 +158,8 @@ class _Call(Call):
                     Statement("loop", node, value=node.child_by_field_name("condition"), then=body)
                 ]
             case "expression_statement":
+                if re.fullmatch(r"void [\w$]+;?", words(node)):  # marks what is not read
+                    return []
                 return [self._assignment(inside(node)[0])]
         raise unread(node, "a statement that the checker does not know")
 
@@ -422,8 +412,9 @@ class _Call(Call):
             case "Math.trunc":
                 return self._truncated(first)
             case "Math.floor" if isinstance(first, Fraction):
-                a, b = Value(first.term, INT53), Value(first.divisor, INT53)
-                return self.machine.floored("fdiv", a, b, INT53)
+                a, b = first.term, first.divisor  # it rounds down whatever the divisor's sign is
+                self.machine.demand(DIVISOR, made("lor", b > 0, b < 0))
+                return self.machine.fits(made("fdiv", a, b), INT53)
             case "Math.floor" if first.type == ROOT:
                 number = first.term.constant
                 if number is not None:  # it may be one too large

@@ -29,8 +29,9 @@ def read(source: str, language: str) -> Text:
 class _File(File):
     def collect(self) -> None:
         for node in walk(self.root):
-            if node.type == "function_definition":
-                call = _head(node)
+            short = node.type == "assignment" and inside(node)[0].type == "call_expression"
+            if short or node.type == "function_definition":
+                call = inside(node)[0] if short else _head(node)
                 if call is not None:
                     self.functions.setdefault(words(inside(call)[0]), []).append(node)
             elif node.type == "const_statement":
@@ -57,7 +58,7 @@ class _File(File):
         """A type by its name; of a type parameter the narrowest that it may be."""
         if name in TYPES:
             return TYPES[name]
-        head = words(next(n for n in inside(node) if n.type == "signature"))
+        head = words(next((n for n in inside(node) if n.type == "signature"), node))
         union = re.search(rf"where \{{?{re.escape(name)}<:Union\{{(\w+)", head)
         return TYPES.get(union[1]) if union and name else None
 
@@ -73,6 +74,8 @@ class _File(File):
 
 def _head(node: Any) -> Any:
     """name(parameters) of a definition."""
+    if node.type == "assignment":
+        return inside(node)[0]
     signature = next((n for n in inside(node) if n.type == "signature"), None)
     if signature is None:
         return None

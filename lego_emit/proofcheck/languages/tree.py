@@ -290,13 +290,8 @@ class File:
 
     def text(self) -> Text:
         """All of it."""
-        skipped = [
-            " ".join(words(node).partition("{")[0].split())
-            for nodes in self.functions.values()
-            for node in nodes
-            if len(nodes) > 1 and any(kind is None for _, kind, _ in self.parameters(node))
-        ]
-        return Text(self.language, list(self.functions), self.read, skipped)
+        names = [name for name, nodes in self.functions.items() for _ in nodes]
+        return Text(self.language, names, self.read)
 
     def root_of(self, node: Any, name: str, kind: Type) -> str:
         """How a helper was found to give the square root; "" where it does not."""

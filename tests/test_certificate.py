@@ -1,0 +1,270 @@
+"""unit.certificate() and `lego-emit check-certificate`: what is stated, and that it is proved again."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from click.testing import CliRunner
+
+from lego_emit import Col, GenP, GroupBy, Row, TileBy, generate
+from lego_emit.check.certificate import STATEMENTS
+from lego_emit.cli import main
+from lego_emit.errors import LegoError, TargetError, VerifyError
+from lego_emit.golden import cases
+from lego_emit.lower import widths
+from lego_emit.proofcheck import check as checker
+from lego_emit.proofcheck.check import CertificateError, check
+
+ROOT = Path(__file__).resolve().parents[1]
+LANGUAGES = ["cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript"]
+
+
+def tiles(M, N, BM, BN):
+    return TileBy([M // BM, N // BN], [BM, BN]).OrderBy(Row(M, N))
+
+
+SMALL = TileBy([4, 3], [5, 7]).OrderBy(Col(4, 3), Row(5, 7))
+
+
+def checked(unit, subject):
+    return check(json.loads(unit.certificate().json), unit.source, subject)
+
+
+# -- what is stated ------------------------------------------------------------------------------
+
+
+def test_a_certificate_states_six_things_of_each_function():
+    made = generate(tiles, "cpp").certificate()
+    assert [f["role"] for f in made.data["functions"]] == ["apply", "inv"]
+    for function in made.data["functions"]:
+        assert [s["says"] for s in function["statements"]] == list(STATEMENTS)
+        assert all(s["known"] for s in function["statements"])
+    apply, inv = made.data["functions"]
+    assert "M*N <= 2**63 - 1" in apply["given"] and "0 <= flat < M*N" in inv["given"]
+    assert {p["is"] for p in apply["parameters"]} == {"size", "index"}
+    assert any(s["rule"] == "fits" and s["because"] == "0 <= l < BN" for s in apply["steps"])
+    assert (
+        "tiles_apply\n  fits: " in str(made)
+        and repr(made) == "<certificate of tiles_apply, tiles_inv in cpp>"
+    )
+
+
+def test_a_certificate_of_one_function():
+    unit = generate(tiles, "rust")
+    (only,) = unit.certificate("tiles_inv").data["functions"]
+    assert only["name"] == "tiles_inv"
+    with pytest.raises(TargetError, match="no function 'tiles_in'"):
+        unit.certificate("tiles_in")
+
+
+def test_a_query_is_told_where_z3_was_asked():
+    def f(a, b, x):
+        return x // (a * b + 1)
+
+    assume = ["a >= 1", "b >= 1", "0 <= x", "x < a*b + a + 1", "a <= b"]
+    unit = generate(f, "cpp", assume=assume)
+    text = unit.certificate().json
+    for query in re.findall(r'"smt2"', text):
+        assert query
+    assert json.loads(text)["functions"][0]["steps"] is not None
+
+
+def test_what_has_no_certificate():
+    with pytest.raises(VerifyError, match="several subjects"):
+        generate([tiles, SMALL], "cpp", name="both").certificate()
+
+
+def test_the_same_bytes_in_another_process():
+    code = (
+        "from lego_emit import *; "
+        "L = TileBy([4, 3], [5, 7]).OrderBy(Col(4, 3), Row(5, 7)); "
+        "print(generate(L, 'julia', name='small').certificate().json, end='')"
+    )
+    own = generate(SMALL, "julia", name="small").certificate().json
+    for seed in ("1", "2"):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env={"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": str(ROOT)},
+        )
+        assert run.stdout == own, run.stderr
+
+
+# -- what is proved ------------------------------------------------------------------------------
+
+pytest_trees = pytest.importorskip("tree_sitter")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_is_proved_again(language):
+    assert checked(generate(SMALL, language, name="small"), SMALL)
+    assert checked(generate(tiles, language), tiles)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_is_proved_again_whatever_is_asked_of_the_text(language):
+    for options in (
+        {"base": 1},
+        {"prefix": "acme_"},
+        {"names": "camelCase"},
+        {"sizes": {"BM": 32, "BN": 8}},
+        {"view": True} if language in ("cpp", "cuda", "rust", "julia") else {},
+        {"header": ["Copyright: nobody; 0 <= i < 3"]},
+    ):
+        unit = generate(tiles, language, **options)
+        assert checked(unit, tiles), (options, checked(unit, tiles))
+
+
+def slice_of_golden():
+    """Each case of fixed sizes in one language, and some of symbolic ones."""
+    symbolic = {
+        "brick_array",
+        "lud",
+        "matmul_a_row",
+        "matmul_c",
+        "softmax",
+        "strided_pitch_symbols",
+    }
+    for case in cases(ROOT / "golden"):
+        language = LANGUAGES[crc32(case.name.encode()) % len(LANGUAGES)]
+        if not case.sizes or case.name in symbolic:
+            yield pytest.param(case, language, id=f"{case.name}-{language}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case, language", list(slice_of_golden()))
+def test_golden_cases_are_proved(case, language):
+    report = checked(case.emit(language), case.subject)
+    assert report, str(report)
+
+
+# -- faults that were, put back -------------------------------------------------------------------
+
+
+def test_a_forgotten_precondition_is_found(monkeypatch):
+    """An overflow that no header speaks of."""
+    monkeypatch.setattr(widths, "_preconditions", lambda *_: ([], False))
+    for language in ("cpp", "rust", "fortran"):
+        report = checked(generate(tiles, language), tiles)
+        (line,) = [x for x in report.lines if x.says == "fits" and x.function == "tiles_apply"]
+        assert line.verdict == checker.REFUTED and "does not hold at M = " in line.how
+
+
+def test_a_forgotten_divisibility_is_found(monkeypatch):
+    from lego_emit.lower import header
+
+    whole = header.assumptions
+    monkeypatch.setattr(
+        header,
+        "assumptions",
+        lambda *given: tuple(c for c in whole(*given) if "floormod" not in repr(c)),
+    )
+    report = checked(generate(tiles, "cpp"), tiles)
+    assert any(x.verdict == checker.REFUTED for x in report.lines)
+
+
+def test_a_prover_that_believes_everything_is_found(monkeypatch):
+    from lego_emit.arith.facts import Facts
+
+    there = lambda i, j: i * 7 + (j + 3) % 7  # noqa: E731
+    layout = GroupBy([5, 7]).OrderBy(GenP([5, 7], there))
+    assert checked(generate(layout, "rust", name="f"), layout)
+    monkeypatch.setattr(Facts, "nonneg", lambda self, e: True)
+    found = 0
+    for subject in (layout, tiles, SMALL):
+        try:
+            unit = generate(subject, "rust", name="f")
+        except LegoError:
+            continue  # seen by the generator itself
+        found += not checked(unit, subject)
+    assert found
+
+
+def test_digits_that_are_put_together_wrongly_are_found(monkeypatch):
+    """-12*(x//24) + x//2 was x//2 % 3 once."""
+
+    def f(x):
+        return -12 * (x // 24) + x // 2
+
+    unit = generate(f, "cpp", assume=["0 <= x < 480"])
+    assert checked(unit, f)
+    wrong = unit.source
+    body = re.search(r"return (.*);", wrong)[1]
+    wrong = wrong.replace(f"return {body};", "return x / 2 % 3;")
+    data = json.loads(unit.certificate().json)
+    from hashlib import sha256
+
+    data["sha256"] = sha256(wrong.encode()).hexdigest()
+    assert not check(data, wrong, f)
+
+
+# -- the command line ----------------------------------------------------------------------------
+
+
+def test_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("layouts.py").write_text(
+        "from lego_emit import TileBy, Row\n\n\ndef tiles(M, N, BM, BN):\n"
+        "    return TileBy([M // BM, N // BN], [BM, BN]).OrderBy(Row(M, N))\n"
+    )
+    run = CliRunner()
+    made = run.invoke(
+        main, "generate layouts.py:tiles -t rust -o tiles.rs --certificate tiles.json".split()
+    )
+    assert made.exit_code == 0, made.output
+    assert "// Certificate: tiles.json (overflow, divisions" in Path("tiles.rs").read_text()
+    words = "check-certificate tiles.json --source tiles.rs --layout layouts.py:tiles".split()
+    found = run.invoke(main, words)
+    assert found.exit_code == 0 and "tiles_inv\n  fits: proved; digit algebra" in found.output
+    text = Path("tiles.rs").read_text()
+    Path("tiles.rs").write_text(text.replace("N * ", "M * "))
+    found = run.invoke(main, words)
+    assert found.exit_code == 2 and "of another text" in found.output
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("x", "is no certificate"),
+        ("[]", "is no certificate"),
+        ("{}", "is no certificate"),
+        ('{"certificate": "lego-emit", "format": 7}', "format 7"),
+        ('{"certificate": "lego-emit", "format": 1}', "says nothing of 'language'"),
+    ],
+)
+def test_what_is_no_certificate(tmp_path, monkeypatch, text, why):
+    monkeypatch.chdir(tmp_path)
+    Path("c.json").write_text(text)
+    Path("l.py").write_text(
+        "from lego_emit import Row, GroupBy\nL = GroupBy([6]).OrderBy(Row(6))\n"
+    )
+    found = CliRunner().invoke(
+        main, "check-certificate c.json --source l.py --layout l.py:L".split()
+    )
+    assert found.exit_code == 2 and why in found.output
+
+
+def test_a_certificate_is_of_one_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("l.py").write_text(
+        "from lego_emit import Row, GroupBy\nL = GroupBy([6]).OrderBy(Row(6))\n"
+    )
+    for words in ("-t cpp", "-t cpp -t rust -o d/"):
+        found = CliRunner().invoke(main, f"generate l.py:L {words} --certificate c.json".split())
+        assert found.exit_code == 2 and "--certificate is of one file" in found.output
+    assert not Path("c.json").exists()
+
+
+def test_a_language_that_is_not_read():
+    unit = generate(SMALL, "wgsl", name="small")
+    report = checked(unit, SMALL)
+    assert not report and "does not read wgsl" in str(report)
+    with pytest.raises(CertificateError, match="of another text"):
+        check(unit.certificate().data, unit.source + " ", SMALL)
