@@ -25,7 +25,7 @@ FORMAT = 1
 # What is stated of each function, in the order of the certificate.
 STATEMENTS = {
     "fits": "every value on the way fits the index type",
-    "divisions": "every divisor is positive, every dividend of a truncating division is not negative",
+    "divisions": "no divisor is zero, and where a division truncates, its divisor is positive and its dividend not negative",
     "shifts": "every shift is by at least 0 and less than the width, every place of a table within it",
     "range": "every result lies in its promised range",
     "round trip": "inv(apply(i)) = i, and apply(inv(p)) = p",

@@ -163,10 +163,11 @@ class _Subject:
         self.given: list[Term] = [*ranges, *said.assumptions, *types]
         values = [value.term for value in function.results]
         if function.names:
-            if sorted(function.names) != sorted(self.about["results"]):
-                raise Unread(f"{self.name} gives {', '.join(function.names)}")
-            by_name = dict(zip(function.names, values, strict=True))
-            values = [by_name[name] for name in self.about["results"]]
+            if list(function.names) != list(self.about["results"]):
+                raise Unread(
+                    f"{self.name} gives {', '.join(function.names)}, and the certificate says "
+                    f"{', '.join(self.about['results'])}"
+                )
         self.results = values
         sizes = {p["of"]: var(name) for name, p in self.parameters.items() if p["is"] == "size"}
         self.known: Known = definition.known(self.subject, {**self.fixed, **sizes})

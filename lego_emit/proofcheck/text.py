@@ -129,7 +129,7 @@ class Machine:
 
     def fits(self, term: Term, kind: Type) -> Value:
         """A value of a type, in which it is demanded to fit."""
-        if kind.lowest is not None and term.op != "var":
+        if kind.lowest is not None:
             self.demand(FITS, made("land", term >= kind.lowest, term <= kind.highest))
         return Value(term, kind)
 
@@ -181,8 +181,8 @@ class Machine:
 
 @dataclass
 class Text:
-    """A file. names: of all functions in it, one for each definition; read: one of them, None where there is none
-    (it raises Unread for what it does not understand)."""
+    """A file. names: of all functions in it, one for each definition; read: one of them, None where
+    there is none (it raises Unread for what it does not understand)."""
 
     language: str
     names: Sequence[str]

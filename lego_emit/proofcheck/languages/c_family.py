@@ -7,11 +7,14 @@ valid text.
 
 from __future__ import annotations
 
+import math
 import re
+import struct
+from collections.abc import Sequence
 from typing import Any
 
 from ..terms import FALSE, TRUE, made, term_of
-from ..text import BOOL, FITS, I32, I64, U32, U64, Machine, Text, Type, Value
+from ..text import BOOL, DIVISOR, FITS, I32, I64, U32, U64, Machine, Text, Type, Value
 from . import tree
 from .tree import (
     COMPARISONS,
@@ -36,8 +39,14 @@ ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 DIVISIONS = {"/": "tdiv", "%": "tmod"}
 SHIFTS = {"<<": "shl", ">>": "shr"}
 BITS = {"&": "and", "|": "or", "^": "xor"}
-MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?:__|inline|static).*$", re.MULTILINE)
-
+ATTRIBUTES = (
+    r"(?:[ \t]+(?:__host__|__device__|__forceinline__|inline|static))+"  # without a meaning
+)
+MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+){ATTRIBUTES}[ \t]*$", re.MULTILINE)
+# Only helpers that are run use them: a number, and one whose square root is meant.
+FLOATS = {"float": Type("float", None), "double": Type("double", None)}
+ROOTS = {"float": Type("square root of a float", None), "double": Type("of a double", None)}
+NO_INTEGERS = (*FLOATS.values(), *ROOTS.values())
 
 # Names in GLSL that C++'s grammar keeps for itself; they are marked while it reads them.
 GLSL_NAMES = re.compile(
@@ -60,22 +69,50 @@ def read(source: str, language: str) -> Text:
     for macro in dict.fromkeys(MACRO.findall(source)):
         plain = re.sub(rf"^(?!\s*#)(.*?)\b{macro}\b", r"\1", plain, flags=re.MULTILINE)
     if language == "glsl":
-        plain = GLSL_NAMES.sub(rf"\1{MARK}", plain)
-        plain = re.sub(r"const (u?int)\[(\d*)\] (\w+) =", r"const \1 \3[\2] =", plain)
-        plain = re.sub(r"\bout (u?int) (\w+)", r"\1 &\2", plain)
-        plain = re.sub(r"= u?int\[\d*\]\(([^()]*)\)", r"= {\1}", plain)
+        plain = re.sub(r"^(?!\s*//).+", lambda line: _glsl(line[0]), plain, flags=re.MULTILINE)
+        plain = re.sub(rf"= {INT}\[\d*\]\(([^()]*)\)", r"= {\2}", plain)
     else:
         plain = re.sub(r"#ifdef __CUDA_ARCH__\n__device__\n#endif\n", "\n\n\n", plain)
     return _File(parsed(plain, "cpp"), language).text()
 
 
+INT = r"(u?int(?:32_t|64_t)?)"
+
+
+def _glsl(line: str) -> str:
+    """A line of GLSL as C++."""
+    line = GLSL_NAMES.sub(rf"\1{MARK}", line)
+    line = re.sub(rf"const {INT}\[(\d*)\] (\w+) =", r"const \1 \3[\2] =", line)
+    return re.sub(rf"\bout {INT} (\w+)", r"\1 &\2", line)
+
+
 class _File(File):
     def collect(self) -> None:
+        self.structs: dict[str, list[tuple[str, Type | None]]] = {}
         for node in walk(self.root):
-            if node.type == "function_definition":
-                self.functions.setdefault(_function_name(node), []).append(node)
-            elif node.type == "init_declarator" and node.parent.type == "declaration":
-                self._table(node)
+            match node.type:
+                case "function_definition":
+                    self.functions.setdefault(_function_name(node), []).append(node)
+                case "init_declarator" if node.parent.type == "declaration":
+                    self._table(node)
+                case "struct_specifier" if node.child_by_field_name("body") is not None:
+                    self._struct(node)
+                case "preproc_def" | "preproc_function_def" | "preproc_call":
+                    _harmless(node)
+                case "alias_declaration" | "type_definition":
+                    name = words(inside(node)[0 if node.type[0] == "a" else -1])
+                    if name in TYPES or f"std::{name}" in TYPES:
+                        raise unread(node, "another meaning of a type's name")
+
+    def _struct(self, node: Any) -> None:
+        name, fields = node.child_by_field_name("name"), []
+        for part in inside(node.child_by_field_name("body")):
+            declared, kind = (part.child_by_field_name(f) for f in ("declarator", "type"))
+            plain = part.type == "field_declaration" and declared is not None
+            fields.append((words(declared), _known(kind)) if plain else ("", None))
+        if name is not None:
+            again = words(name) in self.structs and self.structs[words(name)] != fields
+            self.structs[words(name)] = [("", None)] if again else fields
 
     def _table(self, node: Any) -> None:
         declarator, value = (
@@ -87,11 +124,25 @@ class _File(File):
         name = words(declarator.child_by_field_name("declarator"))
         entries = inside(value)
         if all(n.type == "number_literal" for n in entries):
-            kind = _type(node.parent.child_by_field_name("type"))
-            self.tables[name] = kind, [_literal(n)[0] for n in entries]
+            kind = _known(node.parent.child_by_field_name("type"))
+            if kind is not None:
+                self.add_table(name, kind, [_literal(n, self.language)[0] for n in entries])
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
+        kind = node.child_by_field_name("type")
+        if re.fullmatch(r"[iu](64)?vec[234]", words(kind) if kind is not None else ""):
+            return [("", None, False)]  # the same with vectors, beside the one that is read
         return _parameters(node, strict)
+
+    def definition(self, name: str, count: int | None = None) -> Any:
+        found = super().definition(name, count)
+        for other in self.functions.get(name, ()) if count is not None else ():
+            params = self.parameters(other)
+            if len(params) == count and None in [kind for _, kind, _ in params]:
+                raise unread(
+                    other, f"a second function {name}, which may be the one that is called"
+                )
+        return found
 
     def comment(self, node: Any) -> str:
         return comment_before(node).replace(MARK, "")
@@ -104,14 +155,32 @@ class _Call(Call):
     def body(self) -> list[Statement]:
         return self._body(self.node.child_by_field_name("body"))
 
+    def run(self, arguments: Sequence[Value]) -> tuple[Value, ...]:
+        self.names = tuple(name for name, _, out in self.file.parameters(self.node) if out)
+        return super().run(arguments)
+
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        kind = TYPES.get(" ".join(words(self.node.child_by_field_name("type")).split()))
-        return (self.implicit(values[0], kind),) if len(values) == 1 and kind else values
+        kind = self.node.child_by_field_name("type")
+        plain = self.node.child_by_field_name("declarator").type == "function_declarator"
+        fields = self.file.structs.get(words(kind).rsplit("::", 1)[-1])
+        types = [_known(kind)] if fields is None else [known for _, known in fields]
+        if not plain or None in types or len(types) != len(values):
+            raise unread(kind, f"a function that returns {len(values)} values of this type")
+        if fields is not None:
+            self.names = tuple(name for name, _ in fields)
+        return tuple(self.implicit(v, t) for v, t in zip(values, types, strict=True) if t)
 
     def implicit(self, value: Value, kind: Type) -> Value:
         """An implicit conversion."""
         if value.type == kind:
             return value
+        if value.type in ROOTS.values() and value.term.constant is not None:
+            number = math.sqrt(value.term.constant)
+            if value.type == ROOTS["float"]:
+                number = _single_precision(number)
+            return self.machine.fits(term_of(int(number)), kind)
+        if value.type in NO_INTEGERS or kind in NO_INTEGERS:
+            raise unread(self.node, "a number that is no integer")
         if kind == BOOL or value.type == BOOL:
             return self._truth(value) if kind == BOOL else self.machine.converted(value, kind)
         return self.machine.fits(value.term, kind)
@@ -119,6 +188,7 @@ class _Call(Call):
     def _truth(self, value: Value) -> Value:
         if value.type == BOOL:
             return value
+        value = self._promoted(value)
         return Value(made("ne", value.term, 0), BOOL)
 
     # -- statements --------------------------------------------------------------------------------
@@ -136,7 +206,9 @@ class _Call(Call):
                 several = value[0].type == "initializer_list"
                 return [Statement("return", node, values=inside(value[0]) if several else value)]
             case "if_statement":
-                condition = inside(node.child_by_field_name("condition"))[0]
+                (condition, *more) = inside(node.child_by_field_name("condition"))
+                if more:
+                    raise unread(node, "a condition that declares something")
                 other = node.child_by_field_name("alternative")
                 return [
                     Statement(
@@ -153,41 +225,75 @@ class _Call(Call):
                 loop = Statement(
                     "loop", node, value=node.child_by_field_name("condition"), then=[*body, *step]
                 )
-                return [*self._statements(node.child_by_field_name("initializer")), loop]
+                first = node.child_by_field_name("initializer")
+                whole = [*(self._statements(first) if first is not None else ()), loop]
+                return [Statement("block", node, then=whole)]
             case "compound_statement":
-                return self._body(node)
+                return [Statement("block", node, then=self._body(node))]
             case "preproc_ifdef" | "preproc_if":
                 return self._chosen(node)
         raise unread(node, "a statement that the checker does not know")
 
     def _chosen(self, node: Any) -> list[Statement]:
-        """The plain branch of a square root's #ifdef: the other one uses the machine's own."""
-        text = words(node)
-        if "sqrt" not in text:
-            raise unread(node, "two branches of the preprocessor")
-        self.machine.trusted.add("the machine's own square root of a double")
+        """The branches of a helper that is tried: it is run with each of them."""
+        if self.file.branch is None:
+            raise unread(node, "what it does depends on the compiler")
+        self.file.branched = True
         other = node.child_by_field_name("alternative")
-        return [s for n in inside(other) for s in self._statements(n)] if other else []
+        condition = [node.child_by_field_name(f) for f in ("name", "condition")]
+        if self.file.branch:
+            chosen = [n for n in inside(node) if n != other and n not in condition]
+        else:
+            chosen = inside(other) if other is not None else []
+        return [s for n in chosen for s in self._statements(n)]
 
     def _body(self, node: Any) -> list[Statement]:
         if node.type != "compound_statement":
             return self._statements(node)
-        return [s for n in inside(node) for s in self._statements(n)]
+        found: list[Statement] = []
+        parts = inside(node)
+        while parts:
+            first, *parts = parts
+            result = self._result(first, parts)
+            found += self._statements(first) if result is None else [result]
+            parts = parts if result is None else parts[1:]
+        return found
+
+    def _result(self, node: Any, after: Sequence[Any]) -> Statement | None:
+        """C's `const T result = {..}; return result;` as one statement; None for anything else."""
+        declared = node.child_by_field_name("declarator") if node.type == "declaration" else None
+        value = declared.child_by_field_name("value") if declared is not None else None
+        if value is None or value.type != "initializer_list" or not after:
+            return None
+        if after[0].type != "return_statement" or len(inside(after[0])) != 1:
+            return None
+        same_type = words(node.child_by_field_name("type")) == words(
+            self.node.child_by_field_name("type")
+        )
+        name = words(declared.child_by_field_name("declarator"))
+        if not same_type or words(inside(after[0])[0]) != name:
+            return None
+        return Statement("return", after[0], values=inside(value))
 
     def _declared(self, node: Any) -> list[Statement]:
-        kind = _type(node.child_by_field_name("type"))
+        if any(n.type == "storage_class_specifier" for n in node.children):
+            raise unread(node, "a variable that outlives the call")
+        kind = node.child_by_field_name("type")
+        kind = None if words(kind) == "auto" else _type(kind)
         made_ = []
         for declarator in inside(node):
             if declarator.type != "init_declarator":
                 continue
             target = words(declarator.child_by_field_name("declarator"))
             value = declarator.child_by_field_name("value")
-            made_.append(Statement("set", node, target, kind, value))
+            made_.append(Statement("set", node, target, kind, value, declares=True))
         if not made_:
             raise unread(node, "a declaration without a value")
         return made_
 
     def _assignment(self, node: Any) -> list[Statement]:
+        if node is None:
+            raise unread(self.node, "a statement is missing")
         if node.type == "comma_expression":
             return [s for n in inside(node) for s in self._assignment(n)]
         if node.type != "assignment_expression":
@@ -197,7 +303,7 @@ class _Call(Call):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = words(node.child_by_field_name("operator"))
         if left.type != "identifier":
-            raise unread(left, "not a variable")
+            raise unread(left, "what is set is not a variable")
         value: Any = right if operator == "=" else (operator[:-1], left, right, node)
         return [Statement("set", node, words(left), None, value)]
 
@@ -207,9 +313,11 @@ class _Call(Call):
         if isinstance(node, tuple):
             operator, left, right, whole = node
             return self._binary(whole, operator, self.value(left, scope), self.value(right, scope))
+        if node is None:
+            raise unread(self.node, "an expression is missing")
         match node.type:
             case "number_literal":
-                number, kind = _literal(node)
+                number, kind = _literal(node, self.file.language)
                 return Value(term_of(number), kind)
             case "true" | "false":
                 return Value(TRUE if node.type == "true" else FALSE, BOOL)
@@ -236,6 +344,8 @@ class _Call(Call):
         raise unread(node, "an expression that the checker does not know")
 
     def _promoted(self, value: Value) -> Value:
+        if value.type in NO_INTEGERS:
+            raise unread(self.node, "a number that is no integer")
         return self.implicit(value, I32) if value.type == BOOL else value
 
     def _common(self, a: Value, b: Value) -> tuple[Value, Value, Type]:
@@ -257,6 +367,8 @@ class _Call(Call):
             return self.machine.arithmetic("sub", Value(term_of(0), value.type), value, value.type)
         if operator == "+":
             return value
+        if operator == "~" and not value.type.signed:
+            return Value(made("sub", value.type.highest, value.term), value.type)
         if operator == "~":
             return self.machine.bits("not", [value], value.type)
         raise unread(node, "an operator that the checker does not know")
@@ -289,6 +401,8 @@ class _Call(Call):
             if self.machine.depth and kind.signed:
                 both = made("land", made("eq", a.term, kind.lowest), made("eq", b.term, -1))
                 self.machine.demand(FITS, made("lnot", both))
+            if self.file.language == "glsl":  # of negative numbers it is not defined
+                self.machine.demand(DIVISOR, made("land", a.term >= 0, b.term > 0))
             return self.machine.divided(DIVISIONS[operator], a, b, kind)
         if operator in BITS:
             return self.machine.bits(BITS[operator], [a, b], kind)
@@ -315,38 +429,50 @@ class _Call(Call):
     def _call(self, node: Any, scope: Scope) -> Value:
         if node.type == "compound_literal_expression":  # T{x}
             kind = _type(node.child_by_field_name("type"))
-            return self._cast(inside(node.child_by_field_name("value"))[0], kind, scope)
+            return self._cast(_single(node.child_by_field_name("value")), kind, scope)
         function = node.child_by_field_name("function")
         arguments = inside(node.child_by_field_name("arguments"))
         name = " ".join(words(function).split())
         if function.type == "primitive_type" or name in TYPES:
-            return self._cast(arguments[0], TYPES[name], scope)
+            return self._cast(_single(arguments), TYPES[name], scope)
         if name.startswith("static_cast<"):
             kind = name[len("static_cast<") : -1]
+            if kind in FLOATS and self.file.branch:
+                number = self._cast(_single(arguments), I64, scope).term.constant
+                number = float(number or 0)
+                number = _single_precision(number) if kind == "float" else number
+                return Value(term_of(int(number)), FLOATS[kind])
             if kind not in TYPES:
                 raise unread(node, "a type that the checker does not know")
-            return self._cast(arguments[0], TYPES[kind], scope)
+            return self._cast(_single(arguments), TYPES[kind], scope)
+        if name.removeprefix("std::") in EVALUATED and self.file.branch:
+            return Value(FALSE, BOOL)
         values = [self.value(a, scope) for a in arguments]
         self.machine.at(node)
         plain = re.sub(r"<.*>", "", name).removeprefix("std::").removeprefix("::")
-        if plain in ("min", "max") and plain not in self.file.functions:
+        if plain in ("sqrt", "sqrtf") and self.file.branch and len(values) == 1:
+            kind = "float" if plain == "sqrtf" else "double"
+            if values[0].type != FLOATS[kind]:
+                raise unread(node, f"not of a {kind}")
+            return Value(values[0].term, ROOTS[kind])
+        if plain in ("min", "max") and len(values) == 2 and plain not in self.file.functions:
             explicit = re.search(r"<(.*)>", name)
             a, b, kind = self._common(*values)
             if explicit and explicit[1] in TYPES:
                 kind = TYPES[explicit[1]]
                 a, b = (self.implicit(v, kind) for v in values)
             return self.extreme(plain == "min", a, b, kind)
-        if plain == "abs" and plain not in self.file.functions:
-            return self.machine.fits(abs(values[0].term), values[0].type)
+        if plain == "abs" and len(values) == 1 and plain not in self.file.functions:
+            value = self._promoted(values[0])
+            if not value.type.signed or (self.file.language == "c" and value.type != I32):
+                raise unread(node, "the absolute value of another type")
+            return self.machine.fits(abs(value.term), value.type)
         return self.helper(node, name.rsplit("::", 1)[-1], values)
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table = words(node.child_by_field_name("argument")).rsplit("::", 1)[-1]
-        if table not in self.file.tables:
-            raise unread(node, "a table that is not in the text")
-        kind, numbers = self.file.tables[table]
-        indices = node.child_by_field_name("indices") or node
-        place = self.value(inside(indices)[-1], scope)
+        kind, numbers = self.file.table(node, table)
+        place = self._promoted(self.value(_single(node.child_by_field_name("indices")), scope))
         self.machine.at(node)
         return self.machine.looked_up(numbers, place, kind)
 
@@ -354,14 +480,45 @@ class _Call(Call):
 # -- what stands in the tree -----------------------------------------------------------------------
 
 
+def _single_precision(number: float) -> float:
+    return struct.unpack("f", struct.pack("f", number))[0]
+
+
+EVALUATED = ("is_constant_evaluated", "__builtin_is_constant_evaluated")
+
+
+def _known(node: Any) -> Type | None:
+    return TYPES.get(" ".join(words(node).split())) if node is not None else None
+
+
 def _type(node: Any) -> Type:
-    text = " ".join(words(node).split())
-    if text not in TYPES:
+    found = _known(node)
+    if found is None:
         raise unread(node, "a type that the checker does not know")
-    return TYPES[text]
+    return found
 
 
-def _literal(node: Any) -> tuple[int, Type]:
+def _single(node: Any) -> Any:
+    """The only one of some nodes."""
+    found = node if isinstance(node, list) else inside(node)
+    if len(found) != 1:
+        raise unread(node, "one expression was expected")
+    return found[0]
+
+
+def _harmless(node: Any) -> None:
+    """Raises Unread for what the preprocessor may do to the text."""
+    text = words(node).strip()
+    name, value = (node.child_by_field_name(f) for f in ("name", "value"))
+    if node.type == "preproc_def" and (value is None or MACRO.match(text)):
+        if words(name) not in TYPES:
+            return
+    if node.type == "preproc_call" and re.match(r"#\s*(error|extension)\b", text):
+        return
+    raise unread(node, "a macro that the checker does not know")
+
+
+def _literal(node: Any, language: str) -> tuple[int, Type]:
     text = words(node).lower().replace("'", "")
     sign = -1 if text.startswith("-") else 1
     text = text.removeprefix("-")
@@ -373,7 +530,10 @@ def _literal(node: Any) -> tuple[int, Type]:
     except ValueError:
         raise unread(node, "a number that the checker does not know") from None
     types = (U32, U64) if "u" in suffix else (I32, U32, I64, U64) if hexadecimal else (I32, I64)
-    if "l" in suffix:
+    if language == "glsl":
+        types = (U32,) if "u" in suffix else (I32,)
+        types = tuple({I32: I64, U32: U64}[t] for t in types) if "l" in suffix else types
+    elif "l" in suffix:
         types = tuple(t for t in types if t.bits == 64)
     for kind in types:
         if number <= (kind.highest or 0):
@@ -399,7 +559,7 @@ def _parameters(node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
     found = []
     for param in inside(declarator.child_by_field_name("parameters")):
         named, kind = param.child_by_field_name("declarator"), param.child_by_field_name("type")
-        known = TYPES.get(" ".join(words(kind).split())) if kind is not None else None
+        known = _known(kind)
         out = named is not None and named.type == "reference_declarator"
         name = words(inside(named)[0] if out else named) if named is not None else ""
         if named is None or named.type not in ("identifier", "reference_declarator"):

@@ -5,12 +5,13 @@ Reference: ECMA-262, 6.1.6.1 (Number::divide, Number::bitwiseAND, ..), 21.3.2 (M
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from ..terms import FALSE, TRUE, Term, made, term_of
-from ..text import BOOL, FITS, INT53, Machine, Text, Type, Value
+from ..text import BOOL, DIVISOR, FITS, INT53, Machine, Text, Type, Value
 from .tree import (
     COMPARISONS,
     Call,
@@ -28,9 +29,22 @@ from .tree import (
 BIG = Type("bigint", None)
 FRACTION = Type("quotient", None)  # of two Numbers, until it is rounded
 ROOT = Type("root", None)  # of a Number, until it is rounded
+EXACT_ROOTS = 2**52  # up to which the rounded square root of an integer lies above no next integer
+ARRAYS = {
+    "Int8": (-(2**7), 2**7), "Uint8": (0, 2**8), "Int16": (-(2**15), 2**15), "Uint16": (0, 2**16),
+    "Int32": (-(2**31), 2**31), "Uint32": (0, 2**32), "Float64": (-(2**53) + 1, 2**53),
+    "BigInt64": (-(2**63), 2**63), "BigUint64": (0, 2**64),
+}  # fmt: skip
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 BITS = {"&": "and", "|": "or", "^": "xor"}
 SIGNED, UNSIGNED = (-(2**31), 2**31 - 1), (0, 2**32 - 1)
+
+
+TAKES: dict[str, tuple[tuple[Type, ...], ...]] = {
+    "Math.trunc": ((INT53,), (FRACTION,)), "Math.floor": ((INT53,), (FRACTION,), (ROOT,)),
+    "Math.sqrt": ((INT53,),), "Math.min": ((INT53, INT53),), "Math.max": ((INT53, INT53),),
+    "Math.abs": ((INT53,),), "Number": ((INT53,), (BIG,), (BOOL,)), "BigInt": ((INT53,), (BIG,), (BOOL,)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,19 +64,22 @@ class _File(File):
         for node in walk(self.root):
             if node.type == "function_declaration":
                 name = words(node.child_by_field_name("name"))
-                self.functions.setdefault(name, []).append(node)
+                if name in self.functions:
+                    raise unread(node, f"a second function {name}")
+                self.functions[name] = [node]
             elif node.type == "variable_declarator":
                 self._table(node)
 
     def _table(self, node: Any) -> None:
         value = node.child_by_field_name("value")
         array = re.fullmatch(r"(\w+)Array\.of\(([-\s\d,n]*)\)", words(value)) if value else None
-        if array:
+        if array and array[1] in ARRAYS:
+            low, high = ARRAYS[array[1]]
             numbers = [int(n.strip().removesuffix("n")) for n in array[2].split(",") if n.strip()]
-            self.tables[words(node.child_by_field_name("name"))] = (
-                BIG if array[1].startswith("Big") else INT53,
-                numbers,
-            )
+            if not all(low <= n < high for n in numbers):
+                raise unread(node, "an entry that the array does not hold")
+            name = words(node.child_by_field_name("name"))
+            self.add_table(name, BIG if array[1].startswith("Big") else INT53, numbers)
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         tags = re.findall(r"@param \{(\w+)\} (\w+)", self.comment(node))
@@ -93,6 +110,12 @@ class _Call(Call):
             return value
         raise unread(self.node, f"a {value.type.name} where a {kind.name} is expected")
 
+    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        for value in values:
+            if value.type not in (INT53, BIG):
+                raise unread(self.node, f"a {value.type.name} is returned")
+        return values
+
     # -- statements --------------------------------------------------------------------------------
 
     def _block(self, node: Any) -> list[Statement]:
@@ -110,10 +133,13 @@ class _Call(Call):
                         words(n.child_by_field_name("name")),
                         None,
                         n.child_by_field_name("value"),
+                        declares=True,
                     )
                     for n in inside(node)
                 ]
             case "return_statement":
+                if not inside(node):
+                    raise unread(node, "it returns nothing")
                 return [self._return(node, inside(node)[0])]
             case "if_statement":
                 other = node.child_by_field_name("alternative")
@@ -132,15 +158,17 @@ class _Call(Call):
                     Statement("loop", node, value=node.child_by_field_name("condition"), then=body)
                 ]
             case "expression_statement":
-                return (
-                    [] if words(node).startswith("void ") else [self._assignment(inside(node)[0])]
-                )
+                if re.fullmatch(r"void [\w$]+;?", words(node)):  # marks what is not read
+                    return []
+                return [self._assignment(inside(node)[0])]
         raise unread(node, "a statement that the checker does not know")
 
     def _assignment(self, node: Any) -> Statement:
         if node.type not in ("assignment_expression", "augmented_assignment_expression"):
             raise unread(node, "an expression whose value is not used")
         left, right = (node.child_by_field_name(f) for f in ("left", "right"))
+        if left.type != "identifier":
+            raise unread(left, "what is set is not a variable")
         value: Any = right
         if node.type.startswith("augmented"):
             value = words(node.child_by_field_name("operator"))[:-1], left, right, node
@@ -161,23 +189,32 @@ class _Call(Call):
     # -- expressions -------------------------------------------------------------------------------
 
     def value(self, node: Any, scope: Scope) -> Value:
+        found = self._value(node, scope)
+        if found.type in (FRACTION, ROOT):
+            raise unread(self.node if isinstance(node, tuple) else node, "it is not rounded")
+        return found
+
+    def _value(self, node: Any, scope: Scope) -> Value:
+        """It may be a quotient or a root that is not rounded."""
+        if node is None:
+            raise unread(self.node, "an expression is missing")
         if isinstance(node, tuple):
             sign, left, right, whole = node
             return self._binary(whole, sign, self.value(left, scope), self.value(right, scope))
         match node.type:
             case "number":
                 text = words(node).replace("_", "")
-                if re.fullmatch(r"(0x[0-9a-fA-F]+|\d+)n?", text):
+                if re.fullmatch(r"(0x[0-9a-fA-F]+|0|[1-9]\d*)n?", text):
                     number = int(text.removesuffix("n"), 0)
-                    big = (text.endswith("n") and not text.startswith("0x")) or text[-1] == "n"
-                    return Value(term_of(number), BIG if big else INT53)
+                    if text.endswith("n") or number <= (INT53.highest or 0):
+                        return Value(term_of(number), BIG if text.endswith("n") else INT53)
             case "true" | "false":
                 return Value(TRUE if node.type == "true" else FALSE, BOOL)
             case "identifier" | "shorthand_property_identifier":
                 if words(node) in scope:
                     return scope[words(node)]
             case "parenthesized_expression":
-                return self.value(inside(node)[0], scope)
+                return self._value(inside(node)[0], scope)
             case "unary_expression":
                 return self._unary(node, scope)
             case "binary_expression":
@@ -196,6 +233,8 @@ class _Call(Call):
         self.machine.at(node)
         if sign == "!" and value.type == BOOL:
             return Value(made("lnot", value.term), BOOL)
+        if value.type not in (INT53, BIG):
+            raise unread(node, f"of a {value.type.name}")
         if sign == "-":
             return self.machine.arithmetic("sub", Value(term_of(0), value.type), value, value.type)
         if sign == "~":
@@ -224,10 +263,14 @@ class _Call(Call):
         left, right = (node.child_by_field_name(f) for f in ("left", "right"))
         if sign == ">>>" and words(right) == "0":
             return self._unsigned(left, scope)
+        if sign == "|" and words(right) == "0":
+            return self._binary(node, sign, self._value(left, scope), self.value(right, scope))
         a = self.value(left, scope)
         if sign in ("&&", "||"):
             with self.machine.under(a.term if sign == "&&" else made("lnot", a.term)):
                 b = self.value(right, scope)
+            if (a.type, b.type) != (BOOL, BOOL):
+                raise unread(node, "not of truth values")
             return Value(made("land" if sign == "&&" else "lor", a.term, b.term), BOOL)
         return self._binary(node, sign, a, self.value(right, scope))
 
@@ -255,9 +298,11 @@ class _Call(Call):
             a = self._operand(node.child_by_field_name("argument"), scope)
             self._within(a, UNSIGNED)
             return Value(made("sub", 2**32 - 1, a.term), INT53)
-        value = self.value(node, scope)
+        value = self._value(node, scope)
         self.machine.at(node)
         value = self._truncated(value)
+        if value.type != INT53:
+            raise unread(node, f"a {value.type.name} >>> 0")
         self._within(value, UNSIGNED)
         return value
 
@@ -271,7 +316,10 @@ class _Call(Call):
                 return self._unsigned(node, scope)
         if node.type == "unary_expression" and words(node).startswith("~"):
             return self._unsigned(node, scope)
-        return self.value(node, scope)
+        found = self.value(node, scope)
+        if found.type != INT53:
+            raise unread(node, f"an operand of type {found.type.name}")
+        return found
 
     def _distance(self, b: Value) -> None:
         self.machine.demand("shift", made("land", b.term >= 0, b.term < 32))
@@ -339,29 +387,45 @@ class _Call(Call):
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table = words(node.child_by_field_name("object"))
-        if table not in self.file.tables:
-            raise unread(node, "a table that is not in the text")
-        kind, numbers = self.file.tables[table]
+        kind, numbers = self.file.table(node, table)
         place = self.value(node.child_by_field_name("index"), scope)
+        if table in scope or place.type not in (INT53, BIG):
+            raise unread(node, "not a place in a table")
         self.machine.at(node)
         return self.machine.looked_up(numbers, place, kind)
 
     def _call(self, node: Any, scope: Scope) -> Value:
         name = words(node.child_by_field_name("function"))
-        values = [self.value(a, scope) for a in inside(node.child_by_field_name("arguments"))]
+        arguments = inside(node.child_by_field_name("arguments"))
+        rounded = name in ("Math.trunc", "Math.floor")
+        values = [(self._value if rounded else self.value)(a, scope) for a in arguments]
         self.machine.at(node)
-        first = values[0]
+        types = tuple(v.type for v in values)
+        if name in TAKES and types not in TAKES[name]:
+            raise unread(node, f"of {', '.join(t.name for t in types) or 'nothing'}")
+        first = values[0] if values else None
+        if first is None:
+            return self.helper(node, name, values)
         match name:
+            case "Math.trunc" | "Math.floor" if first.type == INT53:
+                return first
             case "Math.trunc":
                 return self._truncated(first)
             case "Math.floor" if isinstance(first, Fraction):
-                a, b = Value(first.term, INT53), Value(first.divisor, INT53)
-                return self.machine.floored("fdiv", a, b, INT53)
+                a, b = first.term, first.divisor  # it rounds down whatever the divisor's sign is
+                self.machine.demand(DIVISOR, made("lor", b > 0, b < 0))
+                return self.machine.fits(made("fdiv", a, b), INT53)
             case "Math.floor" if first.type == ROOT:
+                number = first.term.constant
+                if number is not None:  # it may be one too large
+                    return Value(term_of(int(math.sqrt(number))), INT53)
+                self.machine.demand(FITS, first.term <= EXACT_ROOTS)
+                self.machine.trusted.add("Math.sqrt rounds to nearest")
                 return Value(made("isqrt", first.term), INT53)
             case "Math.sqrt":
-                self.machine.trusted.add("the machine's own square root of a double")
                 self.machine.demand(FITS, first.term >= 0)
+                if first.term.constant is not None and first.term.constant < 0:
+                    raise unread(node, "the square root of a negative number")
                 return Value(first.term, ROOT)
             case "Math.min" | "Math.max":
                 return self.extreme(name == "Math.min", first, values[1], first.type)

@@ -38,9 +38,11 @@ def parsed(source: str, grammar: str) -> Any:
 
 def walk(node: Any) -> Iterator[Any]:
     """A node and all below it."""
-    yield node
-    for child in node.children:
-        yield from walk(child)
+    left = [node]
+    while left:
+        found = left.pop()
+        yield found
+        left += reversed(found.children)
 
 
 def words(node: Any) -> str:
@@ -67,9 +69,9 @@ Scope = dict[str, Value]
 
 @dataclass
 class Statement:
-    """One statement, as all languages have it. kind: "set" (target, value), "if" (value, then,
-    otherwise), "loop" (value: as long as it holds; then: the body with its step), "return"
-    (values), "skip"."""
+    """One statement, as all languages have it. kind: "set" (target, value; declares: a new name, which
+    may not hide another one), "if" (value, then, otherwise), "loop" (value: as long as it holds;
+    then: the body with its step), "block" (then), "return" (values), "skip"."""
 
     kind: str
     node: Any = None
@@ -80,6 +82,7 @@ class Statement:
     then: Sequence[Statement] = ()
     otherwise: Sequence[Statement] = ()
     names: tuple[str, ...] = ()  # of the values
+    declares: bool = False
 
     @property
     def returns(self) -> bool:
@@ -105,17 +108,21 @@ class Runner:
             if s.kind == "return":
                 return self.finish(s, scope)
             if s.kind == "set":
+                if s.declares and s.target in scope:
+                    raise unread(s.node, "a second variable of this name")
                 value = self.expression(s.value, scope)
                 known = scope.get(s.target)
                 kind = s.type or (known.type if known is not None else None)
                 scope[s.target] = self.assigned(value, kind)
-            elif s.kind == "loop":
-                self._loop(s, scope)
+            elif s.kind in ("loop", "block"):
+                found = self._loop(s, scope) if s.kind == "loop" else self._block(s.then, scope)
+                if found is not None:
+                    return found
             elif s.kind == "if":
                 condition = self.expression(s.value, scope).term
                 if condition.op in ("true", "false"):
                     chosen = s.then if condition.op == "true" else s.otherwise
-                    found = self.run(chosen, scope)
+                    found = self._block(chosen, scope)
                     if found is not None:
                         return found
                     continue
@@ -124,6 +131,14 @@ class Runner:
                     return self._split(condition, s, rest, scope)
                 self._joined(condition, s, scope)
         return None
+
+    def _block(self, statements: Sequence[Statement], scope: Scope) -> tuple[Value, ...] | None:
+        """What they declare ends with them."""
+        found = self.run(statements, scope)
+        for s in statements:
+            if s.declares:
+                scope.pop(s.target, None)
+        return found
 
     def _split(
         self, condition: Term, s: Statement, rest: Sequence[Statement], scope: Scope
@@ -151,14 +166,16 @@ class Runner:
                 term = made("select", condition, one[name].term, other[name].term)
                 scope[name] = Value(term, scope[name].type)
 
-    def _loop(self, s: Statement, scope: Scope) -> None:
+    def _loop(self, s: Statement, scope: Scope) -> tuple[Value, ...] | None:
         for _ in range(MOST_STEPS):
             condition = self.expression(s.value, scope).term
             if condition.op == "false":
-                return
+                return None
             if condition.op != "true":
                 raise unread(s.node, "how often the loop runs depends on a parameter")
-            self.run(s.then, scope)
+            found = self._block(s.then, scope)
+            if found is not None:
+                return found
         raise unread(s.node, f"a loop of more than {MOST_STEPS} steps")
 
 
@@ -193,7 +210,10 @@ class File:
     language: str
     functions: dict[str, list[Any]] = field(default_factory=dict)
     tables: dict[str, tuple[Type, list[int]]] = field(default_factory=dict)
-    roots: dict[str, int] = field(default_factory=dict)  # helpers that give square roots
+    unclear: set[str] = field(default_factory=set)  # names of several tables
+    roots: dict[str, str] = field(default_factory=dict)  # helpers that give square roots
+    branch: bool | None = None  # while a helper is run: which way what the machine decides goes
+    branched: bool = False  # whether it decided anything
 
     def __post_init__(self) -> None:
         self.collect()
@@ -215,14 +235,33 @@ class File:
         """A run of a definition."""
         raise NotImplementedError
 
+    def add_table(self, name: str, kind: Type, numbers: list[int]) -> None:
+        """A constant table. Of two of one name neither is known."""
+        if name in self.tables and self.tables[name] != (kind, numbers):
+            self.unclear.add(name)
+        self.tables[name] = kind, numbers
+
+    def table(self, node: Any, name: str) -> tuple[Type, list[int]]:
+        """The table of a name. Raises Unread where it is not known."""
+        if name not in self.tables or name in self.unclear:
+            raise unread(node, "a table that is not in the text, or not once")
+        kind, numbers = self.tables[name]
+        low, high = kind.lowest, kind.highest
+        if low is not None and high is not None and not all(low <= n <= high for n in numbers):
+            raise unread(node, f"not every entry of the table is of the type {kind.name}")
+        return kind, numbers
+
     def definition(self, name: str, count: int | None = None) -> Any:
         """The function of a name on plain integers, with so many parameters; None without one."""
+        found = []
         for node in self.functions.get(name, ()):
             params = self.parameters(node)
             given = sum(not out for _, _, out in params)
             if all(kind is not None for _, kind, _ in params) and count in (None, given):
-                return node
-        return None
+                found.append(node)
+        if len(found) > 1:
+            raise unread(found[1], f"a second function {name}")
+        return found[0] if found else None
 
     def read(self, name: str) -> Function | None:
         """A function as terms."""
@@ -234,7 +273,10 @@ class File:
         params = [(n, kind) for n, kind, out in self.parameters(node) if not out]
         machine = Machine()
         call = self.call(node, machine)
-        found = call.run([Value(var(n), kind) for n, kind in params])
+        try:
+            found = call.run([Value(var(n), kind) for n, kind in params])
+        except RecursionError:
+            raise unread(node, "nested too deep") from None
         return Function(
             name,
             tuple(params),
@@ -251,17 +293,30 @@ class File:
         names = [name for name, nodes in self.functions.items() for _ in nodes]
         return Text(self.language, names, self.read)
 
-    def root_of(self, node: Any, name: str, kind: Type) -> int:
-        """At how many numbers a helper was found to give the square root; 0 where it does not."""
+    def root_of(self, node: Any, name: str, kind: Type) -> str:
+        """How a helper was found to give the square root; "" where it does not."""
         if name not in self.roots:
 
             def run(n: int) -> int | None:
+                found = {once(n, self.branch)}
+                if self.branched:
+                    found.add(once(n, True))
+                return found.pop() if len(found) == 1 else None
+
+            def once(n: int, branch: bool | None) -> int | None:
+                before, self.branch = self.branch, bool(branch)
                 machine = Machine(depth=1)
-                found = self.call(node, machine).run([Value(term_of(n), kind)])
+                try:
+                    found = self.call(node, machine).run([Value(term_of(n), kind)])
+                finally:
+                    self.branch = before
                 wrong = any(d.holds is not TRUE for d in machine.demands)
                 return None if wrong else found[0].term.constant
 
-            self.roots[name] = is_root(run, kind.highest or 0)
+            self.branched = False
+            count = is_root(run, kind.highest or 0)
+            how = ", and the machine's own taken to round to nearest" if self.branched else ""
+            self.roots[name] = f"{name} (it was run at {count} numbers{how})" if count else ""
         return self.roots[name]
 
 
@@ -330,11 +385,11 @@ class Call:
         definition = self.file.definition(name, len(values))
         if definition is None:
             raise unread(node, "a function that the text does not define")
-        kind = self.file.parameters(definition)[0][1]
+        kind = next((kind for _, kind, _ in self.file.parameters(definition)), None)
         if len(values) == 1 and "sqrt" in name.lower() and kind is not None:
             tried = self.file.root_of(definition, name, kind)
             if tried:
-                return self.root(values[0], kind, f"{name} (it was run at {tried} numbers)")
+                return self.root(values[0], kind, tried)
         if self.machine.depth > 8:
             raise unread(node, "calls that go too deep")
         self.machine.depth += 1
