@@ -237,6 +237,7 @@ def test_the_command_line(tmp_path, monkeypatch):
         ("{}", "is no certificate"),
         ('{"certificate": "lego-emit", "format": 7}', "format 7"),
         ('{"certificate": "lego-emit", "format": 1}', "says nothing of 'language'"),
+        ('{"certificate": "lego-emit", "format": 1, "language": 5}', "'language' is 5"),
     ],
 )
 def test_what_is_no_certificate(tmp_path, monkeypatch, text, why):
@@ -249,6 +250,43 @@ def test_what_is_no_certificate(tmp_path, monkeypatch, text, why):
         main, "check-certificate c.json --source l.py --layout l.py:L".split()
     )
     assert found.exit_code == 2 and why in found.output
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        (lambda d: d.update(functions=[5]), "says nothing of 'name'"),
+        (lambda d: d["functions"][0].update(parameters=[{}]), "says nothing of 'name'"),
+        (lambda d: d["functions"][0].update(given=[7]), "holds .*7"),
+        (lambda d: d["functions"][0].update(base=None), "'base' is None"),
+        (lambda d: d["functions"][0].update(statements=["fits"]), "says nothing of 'says'"),
+        (lambda d: d.pop("fixed"), "says nothing of 'fixed'"),
+    ],
+)
+def test_a_certificate_that_was_changed(change, why):
+    unit = generate(SMALL, "rust", name="small")
+    data = json.loads(unit.certificate().json)
+    change(data)
+    with pytest.raises(CertificateError, match=why):
+        check(data, unit.source, SMALL)
+
+
+@pytest.mark.parametrize("left_out", [*STATEMENTS])
+def test_a_statement_that_is_left_out_is_not_proved(left_out):
+    unit = generate(SMALL, "rust", name="small")
+    data = json.loads(unit.certificate().json)
+    for function in data["functions"]:
+        function["statements"] = [s for s in function["statements"] if s["says"] != left_out]
+    report = check(data, unit.source, SMALL)
+    assert not report and f"{left_out}: not proved; the certificate does not state it" in str(
+        report
+    )
+
+
+def test_a_function_that_is_left_out_is_told():
+    unit = generate(SMALL, "rust", name="small")
+    report = check(unit.certificate("small_inv").data, unit.source, SMALL)
+    assert "not certified: small_apply" in str(report)
 
 
 def test_a_certificate_is_of_one_file(tmp_path, monkeypatch):

@@ -117,9 +117,29 @@ def _whole(certificate: Mapping[str, Any]) -> None:
         raise CertificateError(
             f"a certificate of format {shown(certificate.get('format'))}; this checker knows format 1"
         )
-    for key in ("language", "sha256", "subject", "fixed", "functions"):
-        if key not in certificate:
+    _formed(certificate, {"language": str, "sha256": str, "subject": str, "fixed": dict})
+    for function in _formed(certificate, {"functions": list})["functions"]:
+        _formed(function, {"name": str, "role": str, "base": int, "parameters": list})
+        _formed(function, {"results": list, "given": list, "statements": list})
+        for param in function["parameters"]:
+            _formed(param, {"name": str, "of": str, "is": str, "base": int})
+        for statement in function["statements"]:
+            for by in _formed(statement, {"says": str, "known": list})["known"]:
+                _formed(by, {"by": str, "result": str} if statement["says"] == "range" else {})
+        texts = [*function["results"], *function["given"]]
+        if not all(isinstance(text, str) for text in texts):
+            raise CertificateError(f"the certificate of {function['name']} holds {shown(texts)}")
+
+
+def _formed(part: Any, wanted: Mapping[str, type]) -> Any:
+    """A part of a certificate. Raises CertificateError where something in it is missing or of another
+    type."""
+    for key, kind in wanted.items():
+        if not isinstance(part, Mapping) or key not in part:
             raise CertificateError(f"the certificate says nothing of {key!r}")
+        if not isinstance(part[key], kind) or isinstance(part[key], bool):
+            raise CertificateError(f"the certificate's {key!r} is {shown(part[key])}")
+    return part
 
 
 class _Subject:
@@ -249,6 +269,10 @@ class _Subject:
     def lines(self) -> Iterator[Line]:
         """A line for each statement."""
         keys = [statement["says"] for statement in self.about["statements"]]
+        wanted = [*KINDS, "range", "definition", *["round trip"] * (self.pair is not None)]
+        for key in wanted:
+            if key not in keys:
+                yield Line(self.name, key, OPEN, "the certificate does not state it")
         try:
             self._read()
             self._agreed()
@@ -310,15 +334,19 @@ class _Subject:
         return self._round_trip()
 
     def _shown(
-        self, goals: Sequence[tuple[Term, str]], free: Sequence[Term] = ()
+        self,
+        goals: Sequence[tuple[Term, str]],
+        free: Sequence[Term] = (),
+        more: Sequence[Term] = (),
     ) -> tuple[str, str]:
         """Whether conditions hold wherever the comment allows it. free: those that hold for sizes that
-        it allows, at all indices."""
+        it allows, at all indices; more: what is assumed beside the comment."""
         names = list(self.parameters)
-        ranges = exhaustive.bounds(names, self.given)
+        allowed = [*self.given, *more]
+        ranges = exhaustive.bounds(names, allowed)
         if ranges is not None and exhaustive.count(ranges) <= exhaustive.MOST:
             conditions = [goal for goal, _ in goals]
-            tried, wrong = exhaustive.failure(conditions, ranges, self.given)
+            tried, wrong = exhaustive.failure(conditions, ranges, allowed)
             if wrong is not None:
                 return REFUTED, f"{goals[wrong.goal][1]} does not hold at {wrong}"
             if not tried:
@@ -328,33 +356,31 @@ class _Subject:
             if narrow is not None:
                 return REFUTED, f"the comment leaves out an index: {narrow}"
             return PROVED, f"at each of {tried:,} indices"
-        return self._by_proof(list(goals), list(free), names)
+        return self._by_proof(list(goals), list(free), allowed)
 
     def _by_proof(
-        self, goals: list[tuple[Term, str]], free: list[Term], names: list[str]
+        self, goals: Sequence[tuple[Term, str]], free: Sequence[Term], allowed: Sequence[Term]
     ) -> tuple[str, str]:
-        tried, wrong = sampling.failure([g for g, _ in goals], names, self.given)
+        tried, wrong = sampling.failure([g for g, _ in goals], list(self.parameters), allowed)
         if wrong is not None:
             return REFUTED, f"{goals[wrong.goal][1]} does not hold at {wrong}"
         if not tried:
             return OPEN, "no numbers were found that the comment allows"
-        how: list[str] = []
-        given = {id(goal): self.given for goal, _ in goals}
         sizes = {name for name, p in self.parameters.items() if p["is"] == "size"}
-        of_sizes = [c for c in self.given if c.names() <= sizes]
-        for goal in free:
-            goals.append((goal, "an index that the layout has"))
-            given[id(goal)] = of_sizes
-        for goal, what in goals:
-            proof = prove(goal, given[id(goal)]) or self._by_positions(goal)
+        of_sizes = [c for c in allowed if c.names() <= sizes]
+        todo = [(goal, what, allowed) for goal, what in goals]
+        todo += [(goal, "an index that the layout has", of_sizes) for goal in free]
+        how: list[str] = []
+        for goal, what, given in todo:
+            proof = prove(goal, given) or self._by_positions(goal, given)
             if proof is None:
                 return SAMPLED, f"at {tried:,} indices; {what} was not proved"
             how.append(proof.how)
         counts = {h: how.count(h) for h in dict.fromkeys(how)}
-        said = ", ".join(f"{h} ({n})" if len(goals) > 1 else h for h, n in counts.items())
+        said = ", ".join(f"{h} ({n})" if len(todo) > 1 else h for h, n in counts.items())
         return PROVED, said or "there is none"
 
-    def _by_positions(self, goal: Term) -> Proof | None:
+    def _by_positions(self, goal: Term, given: Sequence[Term]) -> Proof | None:
         """A proof for every position that the definition gives: of a bijection that is each of
         them."""
         layout = self.known.example
@@ -380,7 +406,7 @@ class _Subject:
             for i, n in zip(index, layout.dims, strict=True)
             for c in (made("le", 0, i), made("lt", i, n))
         ]
-        others = [c for c in self.given if position not in c.names()]
+        others = [c for c in given if position not in c.names()]
         proof = prove(goal.put({position: at}), [*others, *inside])
         return proof and Proof(f"{proof.how} at the definition's positions")
 
@@ -421,8 +447,7 @@ class _Subject:
                 base = inner.about["base"]
                 goal = made("lor", made("eq", first, base - 1), goal)
             goals.append((goal, "the round trip"))
-        self.given = [*self.given, *(c.put(sizes) for c in outer.said.assumptions)]
-        return self._shown(goals)
+        return self._shown(goals, (), [c.put(sizes) for c in outer.said.assumptions])
 
 
 def floored(term: Term) -> Term:

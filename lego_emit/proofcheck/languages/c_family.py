@@ -152,6 +152,8 @@ class _File(File):
 
 
 class _Call(Call):
+    file: _File  # pyright: ignore[reportIncompatibleVariableOverride]
+
     def body(self) -> list[Statement]:
         return self._body(self.node.child_by_field_name("body"))
 
@@ -263,7 +265,7 @@ class _Call(Call):
         """C's `const T result = {..}; return result;` as one statement; None for anything else."""
         declared = node.child_by_field_name("declarator") if node.type == "declaration" else None
         value = declared.child_by_field_name("value") if declared is not None else None
-        if value is None or value.type != "initializer_list" or not after:
+        if declared is None or value is None or value.type != "initializer_list" or not after:
             return None
         if after[0].type != "return_statement" or len(inside(after[0])) != 1:
             return None
