@@ -306,3 +306,11 @@ def test_results_that_are_renamed_are_told():
     assert "Renamed: `type` is `type_v` here" in generate(t, "rust").source
     assert "@note Renamed: new is new_v here" in generate(t, "cpp").source
     assert "@note Renamed: type is type_v here" in generate(t, "fortran").source
+
+
+def test_a_summary_lists_the_indices_in_the_file_s_style():
+    def kernel(pid_m, pid_n):
+        return GroupBy([8, 8]).OrderBy(Row(8, 8))[pid_m, pid_n]
+
+    assert "at (pidM, pidN)." in generate(kernel, "cpp", names="camelCase").source
+    assert "at (pid_m, pid_n)." in generate(kernel, "cpp").source

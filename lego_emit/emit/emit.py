@@ -9,7 +9,7 @@ from functools import partial
 from ..entries import Entries
 from ..errors import TargetError
 from ..ir.nodes import Node
-from ..ir.program import Program
+from ..ir.program import Function, Program
 from ..ir.relations import renamed, with_tables
 from . import registry
 from .naming import AS_WRITTEN, Naming
@@ -95,6 +95,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
             replace(
                 function.renamed_params(names),
                 name=name,
+                summary=_summary(function, naming, names),
                 assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
@@ -104,6 +105,15 @@ def _legalize(program: Program, printer: Printer) -> Program:
             )
         )
     return replace(program, name=unit, functions=tuple(functions))
+
+
+def _summary(function: Function, naming: Naming, names: Mapping[str, str]) -> str:
+    """Its summary; the indices that it lists in the style of the file."""
+    if not naming.style:
+        return function.summary
+    indices = [p.name for p in function.params if not p.size]
+    own, new = (", ".join(found) for found in (indices, [names[n] for n in indices]))
+    return function.summary.replace(f"({own})", f"({new})")
 
 
 def _legal(node: Node, names: Mapping[str, str], tables: Mapping[Entries, Entries]) -> Node:

@@ -18,6 +18,7 @@ LARGE_ONES = 12  # choices of large ones
 POINTS = 2048  # indices for each of them
 TRIES = 20000  # choices of which few are allowed
 LARGE = 2**63
+FEW, MANY = 2**12, 2**40  # numbers in a range that is small, of a size and of an index
 
 
 def failure(
@@ -101,12 +102,13 @@ def _grown(draw: Random, row: dict[str, int], own: Sequence[Term]) -> dict[str, 
 
 
 def _unbounded(names: Sequence[str], given: Sequence[Term]) -> list[str]:
-    """The variables that are to be chosen, so that the others have ranges: those without an upper
-    bound that is made of others, and without a small one of their own."""
+    """The variables that are to be chosen, so that the others have ranges: those of which other ranges
+    are made, or that have no small one of their own, and no upper bound that is made of others."""
     free = []
     for name in names:
         own = exhaustive.bounds([name], [g for g in given if g.names() <= {name}])
-        if own is None or exhaustive.length(own[name]) > 2**40:
+        many = FEW if any(_bounded_by(n, [name, n], given) for n in names) else MANY
+        if own is None or exhaustive.length(own[name]) > many:
             free.append(name)
     return [name for name in free if not _bounded_by(name, names, given)]
 
