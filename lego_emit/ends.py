@@ -61,7 +61,7 @@ def _may_not_end(function: Any, around: tuple[CodeType, ...]) -> bool:
     while isinstance(function, partial | MethodType):
         function = function.func if isinstance(function, partial) else function.__func__
     if not isinstance(function, FunctionType):
-        function = getattr(type(function), "__call__", None)
+        function = vars(type(function)).get("__call__")
         if not isinstance(function, FunctionType):
             return False
     module = function.__globals__.get("__name__", "").partition(".")[0]

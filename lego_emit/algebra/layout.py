@@ -106,7 +106,7 @@ class OrderBy(Indexable, PhysicalFirst):
         """Whether each of its permutations has one."""
         return all(perm.has_inverse for perm in self.perms)
 
-    @cached_property
+    @property
     def is_bijection(self) -> bool:
         """Whether each of its permutations is."""
         return all(perm.is_bijection for perm in self.perms)

@@ -15,7 +15,7 @@ from ..arith.expr import Expr
 from ..arith.facts import Facts, current
 from ..arith.knowledge import using
 from ..arith.terms import Atom
-from ..errors import LayoutError, TraceError, shown
+from ..errors import LayoutError, LegoError, shown
 from .calls import called
 from .numbered import Numbered
 from .paths import alone, explore
@@ -71,7 +71,8 @@ def check_small(block: GenP, sizes: Sequence[Expr]) -> None:
 def _check_same(same: SameGenP) -> None:
     """Raises LayoutError where the functions of a GenP of numbers give other values on symbols than
     on numbers: they ask what they are given, or what time it is."""
-    block, back = same.genp, []
+    block = same.genp
+    assert isinstance(block, GenP)
     facts = Facts(use_z3=False)
     with using(facts), alone():
         names = [f"?{k}" for k in range(len(block.dims))]
@@ -80,7 +81,7 @@ def _check_same(same: SameGenP) -> None:
         try:
             forward = Expr.of(explore(lambda: call(block, "apply", *map(facts.symbol, names))))
             back = explore(lambda: call(block, "inv", facts.symbol("?flat")))
-        except TraceError:  # where its indices are known better, it may be followed
+        except LegoError:  # where its indices are known better, it may be followed
             return
     back = [Expr.of(v) for v in (back if isinstance(back, tuple | list) else [back])]
     for index in positions(block.dims, block.size, SAME_POINTS, SAME_POINTS // 4):

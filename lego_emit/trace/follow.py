@@ -23,7 +23,6 @@ from ..arith.rebuild import rebuild
 from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
 from .trace import Trace, within
 
-
 SAMPLED = 4  # points at which two runs are compared
 
 
