@@ -63,14 +63,14 @@ def test_sizes_are_fixed():
 
 
 def test_a_wrong_inverse_is_found_where_samples_miss_it():
-    """A large GenP is only sampled when it is made."""
-    size = 2**17
+    """A large GenP is only sampled when it is made, and where its functions' own numbers are."""
+    size, wrong = 2**17, 70001
 
     def apply(i):
         return i
 
     def inv(p):
-        return p if p != 70001 else 70000
+        return p if p != wrong else wrong - 1
 
     layout = GroupBy([size]).OrderBy(GenP([size], apply, inv))
     with pytest.raises(

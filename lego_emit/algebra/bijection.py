@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice, product
 from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any, Protocol
 
+from ..ends import Endless, bounded, may_not_end
 from ..errors import LayoutError, a_type, line_in, shown
 from ..kinds import is_array, is_symbolic
 
 EXHAUSTIVE = 65536
 SAMPLES = 4096
+NEAR = 16  # numbers that functions hold, about which is looked
 
 
 class GenP(Protocol):
@@ -45,10 +47,10 @@ class GenP(Protocol):
         ...
 
 
-def call_apply(genp: GenP, index: tuple[int, ...]) -> int:
+def call_apply(genp: GenP, index: tuple[int, ...], watched: bool = False) -> int:
     """genp's position of an index. Raises LayoutError unless it is an integer, and in
-    0 <= position < size where genp has an inverse."""
-    position = _called(genp, "apply", genp.apply_function, index)
+    0 <= position < size where genp has an inverse. watched: it is stopped where it does not end."""
+    position = _called(genp, "apply", genp.apply_function, index, watched)
     if type(position) is not int:
         position = _integer(genp, "apply", index, position)
     if genp.inv_function is not None and not 0 <= position < genp.size:
@@ -59,11 +61,11 @@ def call_apply(genp: GenP, index: tuple[int, ...]) -> int:
     return position
 
 
-def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
+def call_inv(genp: GenP, flat: int, watched: bool = False) -> tuple[int, ...]:
     """genp's index of a position. Raises LayoutError unless it is one in-range integer for each
     dimension."""
     assert genp.inv_function is not None
-    found = _called(genp, "inv", genp.inv_function, (flat,))
+    found = _called(genp, "inv", genp.inv_function, (flat,), watched)
     rank = len(genp.dims)
     if rank == 1 and not isinstance(found, list | tuple):
         found = (found,)
@@ -80,11 +82,11 @@ def call_inv(genp: GenP, flat: int) -> tuple[int, ...]:
 def check(genp: GenP) -> None:
     """Raises LayoutError with the first counterexample if genp, of integer sizes, is no bijection
     or its inv does not invert; without an inverse, only if apply gives no integers."""
-    _checked(_Same((genp.dims, reads(genp)), genp))
+    _checked(SameGenP((genp.dims, reads(genp)), genp))
 
 
 @dataclass(frozen=True)
-class _Same:
+class SameGenP:
     """A GenP that stands for all that compute the same."""
 
     key: Hashable
@@ -92,11 +94,22 @@ class _Same:
 
 
 @lru_cache(maxsize=256)
-def _checked(same: _Same) -> None:
+def _checked(same: SameGenP) -> None:
     genp = same.genp
     seen: dict[int, tuple[int, ...]] = {}
-    for index in positions(genp.dims, genp.size):
-        position = call_apply(genp, index)
+    functions = [f for f in (genp.apply_function, genp.inv_function) if f is not None]
+    watched = any(map(may_not_end, functions))
+    near = numbers_near(*functions)
+    if (
+        watched and SAMPLES < genp.size <= EXHAUSTIVE
+    ):  # to watch each one takes several times as long
+        for index in positions(genp.dims, genp.size, SAMPLES, near=near):
+            position = call_apply(genp, index, watched)
+            if genp.inv_function is not None:
+                call_inv(genp, position, watched)
+        watched = False
+    for index in positions(genp.dims, genp.size, near=near):
+        position = call_apply(genp, index, watched)
         if genp.inv_function is None:
             continue
         if seen.setdefault(position, index) != index:
@@ -105,7 +118,7 @@ def _checked(same: _Same) -> None:
                 f"give {shown(position)}: not a bijection. Correct it, or leave inv out if it is meant to "
                 "be many-to-one (section III-D)"
             )
-        back = call_inv(genp, position)
+        back = call_inv(genp, position, watched)
         if back != index:
             raise LayoutError(
                 f"{genp!r}: apply({_listed(index)}) gives {shown(position)} but inv({shown(position)}) gives "
@@ -114,18 +127,68 @@ def _checked(same: _Same) -> None:
 
 
 def positions(
-    dims: tuple[int, ...], size: int, exhaustive: int = EXHAUSTIVE, samples: int = SAMPLES
+    dims: tuple[int, ...],
+    size: int,
+    exhaustive: int = EXHAUSTIVE,
+    samples: int = SAMPLES,
+    near: Sequence[int] = (),
 ) -> Iterator[tuple[int, ...]]:
-    """Every index of dims, whose product is size; of more than `exhaustive`, the corners and so
-    many samples, the same every time."""
+    """Every index of dims, whose product is size; of more than `exhaustive`, the corners, those at
+    the numbers `near`, along each axis and as a flat position, and so many samples, the same every
+    time; each once."""
     if size <= exhaustive:
         yield from product(*map(range, dims))
         return
-    corners = product(*(sorted({0, n - 1}) for n in dims))
-    yield from islice(corners, exhaustive)
+    done: set[tuple[int, ...]] = set()
+    for index in _chosen(dims, size, exhaustive, samples, near):
+        if index not in done:
+            done.add(index)
+            yield index
+
+
+def _chosen(
+    dims: tuple[int, ...], size: int, most: int, samples: int, near: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    yield from islice(product(*(sorted({0, n - 1}) for n in dims)), most)
+    for number in near:
+        if 0 <= number < size:
+            yield taken_apart(dims, number)
+        for axis, n in enumerate(dims):
+            if 0 <= number < n:
+                yield tuple(number if k == axis else 0 for k in range(len(dims)))
     draw = random.Random(0)
     for _ in range(samples):
         yield tuple(draw.randrange(n) for n in dims)
+
+
+def taken_apart(dims: Sequence[int], flat: int) -> tuple[int, ...]:
+    """The index of a row-major position."""
+    digits = []
+    for n in reversed(dims):
+        flat, digit = divmod(flat, n)
+        digits.append(digit)
+    return tuple(reversed(digits))
+
+
+def numbers_near(*functions: Any) -> list[int]:
+    """The numbers that stand in functions, and their neighbours: where these are no bijection at
+    a few indices only, most likely there."""
+    found: dict[int, None] = {}
+    for function in functions:
+        while isinstance(function, partial):
+            function = function.func
+        if isinstance(function, FunctionType):
+            found |= dict.fromkeys(islice(_numbers_in(function.__code__), NEAR))
+    return [*dict.fromkeys(n + d for n in found for d in (-1, 0, 1))]
+
+
+def _numbers_in(code: CodeType) -> Iterator[int]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _numbers_in(constant)
+        else:
+            several = constant if isinstance(constant, tuple | frozenset) else (constant,)
+            yield from sorted(n for n in several if type(n) is int and n > 1)
 
 
 def reads(genp: GenP) -> Hashable:
@@ -198,9 +261,14 @@ def names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-def _called(genp: GenP, name: str, function: Any, arguments: tuple[int, ...]) -> Any:
+def _called(genp: GenP, name: str, function: Any, arguments: tuple[int, ...], watched: bool) -> Any:
     try:
-        return function(*arguments)
+        return bounded(function, *arguments) if watched else function(*arguments)
+    except Endless as error:
+        raise LayoutError(
+            f"{genp!r}: {name}({_listed(arguments)}) {error}; give its loops an end, whatever the "
+            f"arguments"
+        ) from None
     except (Exception, SystemExit) as error:
         line, text = line_in(function, error), " ".join(str(error).split())
         raise LayoutError(

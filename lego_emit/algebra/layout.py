@@ -8,7 +8,7 @@ Indices and permutations are 0-based, as in NumPy; the paper's sigma is 1-based.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -96,7 +96,7 @@ class OrderBy(Indexable, PhysicalFirst):
                 "the memory: order the tiles in an OrderBy before it"
             )
 
-    @property
+    @cached_property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The sizes of all its permutations, one after the other."""
         return tuple(n for perm in self.perms for n in perm.dims)
@@ -211,32 +211,41 @@ class Layout(Indexable):
 
     tiled: whether it is a TileBy. tiles: the tiles' sizes, outermost first. chain: every OrderBy
     in the order of application, a TileBy's own included. steps: what was chained, as written.
+    before: this layout with fewer steps, which are not checked again.
     """
 
     tiled: bool
     tiles: tuple[tuple[Any, ...], ...]
     steps: tuple[tuple[str, Ordering], ...] = ()
+    before: InitVar[Layout | None] = None
     chain: tuple[Ordering, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        chain = () if self.untiling is None else (self.untiling,)
-        for name, order in self.steps:
+    def __post_init__(self, before: Layout | None) -> None:
+        if before is None:
+            chain = () if self.untiling is None else (self.untiling,)
+            steps, known = self.steps, 0
+        else:
+            chain = before.chain
+            steps, known = self.steps[len(before.steps) :], max(0, len(chain) - 1)
+        for name, order in steps:
             by_tile = self.tiled and len(order.perms) > 1
             if name == "TileOrderBy" or by_tile:
                 chain += tile_order(order, self)
             else:
                 chain += (order,)
         object.__setattr__(self, "chain", chain)
-        for order in chain:
+        for order in chain[known:]:
             check_same_size(self, f"the {self._name}", self.dims, order, order.dims)
         alone = len(chain) == 1 and comparable(chain[0].dims) == comparable(self.dims)
-        for order in chain[:-1]:
+        for order in chain[known:-1]:
             if not order.is_bijection and not isinstance(order.perms[0], GenP):
                 raise LayoutError(
                     f"{self!r}: {order.perms[0]!r} is not a bijection onto 0..size - 1 and must be the "
                     "last step, next to the memory"
                 )
-        general = any(isinstance(p, GenP) and not p.has_inverse for o in chain for p in o.perms)
+        general = any(
+            isinstance(p, GenP) and not p.has_inverse for o in chain[known:] for p in o.perms
+        )
         if general and (self.tiled or not alone):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse needs exactly one GroupBy followed by one "
@@ -344,7 +353,7 @@ class Layout(Indexable):
 
         Raises LayoutError when the sizes do not multiply out.
         """
-        return Layout(self.tiled, self.tiles, (*self.steps, ("OrderBy", OrderBy(*perms))))
+        return self._then("OrderBy", perms)
 
     def TileOrderBy(self, *perms: Block) -> Layout:
         """This layout, then a reordering tile by tile: perms are the levels of a spatial tiling,
@@ -352,7 +361,10 @@ class Layout(Indexable):
 
         It stands for OrderBy(RegP(sigma(dims), sigma^-1)).OrderBy(*perms).
         """
-        return Layout(self.tiled, self.tiles, (*self.steps, ("TileOrderBy", OrderBy(*perms))))
+        return self._then("TileOrderBy", perms)
+
+    def _then(self, name: str, perms: tuple[Block, ...]) -> Layout:
+        return Layout(self.tiled, self.tiles, (*self.steps, (name, OrderBy(*perms))), self)
 
     def __repr__(self) -> str:
         tiles = ", ".join(f"[{listed(tile)}]" for tile in self.tiles)

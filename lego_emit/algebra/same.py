@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import LayoutError, shown
 from .block import Block, outside
+from .figures import unflatten
 from .sizes import product
 
 MOST_COMPARED = 2**22  # indices of two layouts that are all looked at
@@ -60,7 +61,7 @@ def _compared(a: Block, b: Block) -> Same:
     from ..packages import numpy as np
     from . import reference
 
-    index = [i.reshape(-1) for i in np.indices(a.dims)]
+    index = unflatten(a.dims, np.arange(product(a.dims)))
     one, other = (
         np.stack(np.broadcast_arrays(*_results(reference.apply(x, index)))) for x in (a, b)
     )

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..algebra import reference
 from ..algebra.block import Block
+from ..algebra.figures import unflatten
 from ..arith.expr import Expr
+from ..ends import Endless, bounded
 from ..errors import LONGEST, LayoutError, LegoError, line_in, nearest, shown
 from ..kinds import is_integer
 from ..trace.numbered import Numbered
@@ -20,16 +23,19 @@ from ..trace.numbered import Numbered
 if TYPE_CHECKING:
     import numpy as np
 
-CHUNK = 2**20  # indices at a time
+CHUNK = 2**20  # indices at a time, fewer where each has many coordinates
+KEPT = 2**23  # positions of a map without inverse that are kept at a time
 MOST = 2**36  # indices that are tried: an hour's work
+MOST_ONE_WAY = 2**29  # of a map without inverse, which is run through for every KEPT of them
 
 
 def check(block: Block, sizes: Mapping[str, int]) -> str:
     """What Block.check() says. Raises LayoutError with the first counterexample."""
     block = fixed(block, sizes)
-    if block.size > MOST:
+    most = MOST if block.has_inverse else MOST_ONE_WAY
+    if block.size > most:
         raise LayoutError(
-            f"{block!r} has {shown(block.size)} indices, too many to try each (at most {MOST}); "
+            f"{block!r} has {shown(block.size)} indices, too many to try each (at most {most}); "
             f"choose smaller sizes"
         )
     if not block.has_inverse:
@@ -95,7 +101,9 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
         options = " ".join(f"--size {name}=.." for name in missing)
         raise LegoError(f"{place} takes {', '.join(missing)}; give numbers: {options}")
     try:
-        found = given(**sizes)
+        found = bounded(given, **sizes)
+    except Endless as error:
+        raise LegoError(f"{place} {error}; give its loops an end") from None
     except LegoError:
         raise
     except NameError as error:
@@ -115,11 +123,12 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
 # -- over all indices ----------------------------------------------------------------------------
 
 
-def _chunks(size: int) -> Iterator[np.ndarray]:
+def _chunks(size: int, rank: int = 1) -> Iterator[np.ndarray]:
     from ..packages import numpy as np
 
-    for start in range(0, size, CHUNK):
-        yield np.arange(start, min(start + CHUNK, size))
+    step = CHUNK // max(1, rank // 4)
+    for start in range(0, size, step):
+        yield np.arange(start, min(start + step, size))
 
 
 def _there_and_back(block: Block) -> int:
@@ -128,8 +137,8 @@ def _there_and_back(block: Block) -> int:
 
     masks = block.masks
     held = 0
-    for numbers in _chunks(block.size):
-        indices = np.unravel_index(numbers, block.dims)
+    for numbers in _chunks(block.size, len(block.dims)):
+        indices = unflatten(block.dims, numbers)
         flat = _flat(block, reference.apply(block, indices))
         inside = (flat >= 0) & (flat < block.physical_size)
         wrong = ~inside & (flat != -1) if masks else ~inside
@@ -167,9 +176,7 @@ def _flat(block: Block, found: Any) -> Any:
 
 def _results(block: Block, flat: np.ndarray) -> tuple[np.ndarray, ...]:
     """What inv takes for such numbers."""
-    from ..packages import numpy as np
-
-    return (flat,) if block.results is None else np.unravel_index(flat, block.physical_dims)
+    return (flat,) if block.results is None else unflatten(block.physical_dims, flat)
 
 
 def _filled(block: Block) -> int:
@@ -177,7 +184,8 @@ def _filled(block: Block) -> int:
     if not (block.masks or block.masks_inverse):
         return block.physical_size
     return sum(
-        int((reference.inv(block, flat)[0] >= 0).sum()) for flat in _chunks(block.physical_size)
+        int((reference.inv(block, flat)[0] >= 0).sum())
+        for flat in _chunks(block.physical_size, len(block.dims))
     )
 
 
@@ -185,18 +193,49 @@ def _one_way(block: Block) -> str:
     """A map without inverse (section III-D): what it is; nothing can be wrong with it."""
     from ..packages import numpy as np
 
-    flat = _flat(block, reference.table(block))
-    values, counts = np.unique(flat, return_counts=True)
-    among = f"{int(values[0])}..{int(values[-1])}"
-    if len(values) == len(flat):
-        return f"{len(flat)} indices: injective into {among}, no inverse"
-    twice = int(values[np.argmax(counts > 1)])
-    one, other = np.flatnonzero(flat == twice)[:2]
-    indices = [f"apply({_at(np.unravel_index(k, block.dims))})" for k in (one, other)]
+    passes = -(-block.size // KEPT)
+    different, least, most, repeated = 0, [], [], []
+    for kept in range(passes):  # each position in one of them, by a hash of it
+        found = []
+        for _, flat in _positions(block):
+            chosen = flat if passes == 1 else flat[_hashed(flat) % passes == kept]
+            values, counts = np.unique(chosen, return_counts=True)
+            found.append(values)
+            repeated += [int(x) for x in values[counts > 1][:1]]
+        values = np.sort(np.concatenate(found))
+        if not values.size:
+            continue
+        again = values[1:] == values[:-1]
+        different += len(values) - int(again.sum())
+        least.append(int(values[0]))
+        most.append(int(values[-1]))
+        repeated += [int(x) for x in values[1:][again][:1]]
+    among = f"{min(least)}..{max(most)}"
+    if not repeated:
+        return f"{block.size} indices: injective into {among}, no inverse"
+    twice = min(repeated)
+    places = (int(k) for numbers, flat in _positions(block) for k in numbers[flat == twice])
+    indices = [f"apply({_at(unflatten(block.dims, k))})" for k in islice(places, 2)]
     return (
-        f"{len(flat)} indices: many-to-one, {len(values)} positions in {among}, no inverse; "
+        f"{block.size} indices: many-to-one, {different} positions in {among}, no inverse; "
         f"{' and '.join(indices)} both give {twice}"
     )
+
+
+def _positions(block: Block) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The row-major numbers of all indices, in parts, and their positions."""
+    from ..packages import numpy as np
+
+    for numbers in _chunks(block.size, len(block.dims)):
+        flat = _flat(block, reference.apply(block, unflatten(block.dims, numbers)))
+        yield numbers, np.broadcast_to(flat, numbers.shape)
+
+
+def _hashed(values: np.ndarray) -> np.ndarray:
+    """A number for each that looks random (Knuth's multiplication by the golden ratio)."""
+    from ..packages import numpy as np
+
+    return values.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
 
 
 def _at(indices: Any, at: int | None = None) -> str:

@@ -212,7 +212,7 @@ class Printer:
         if naming.namespace:
             self._check_namespace(naming.namespace)
         if not self.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
-            raise TargetError(f"prefix: no name begins with {naming.prefix} in {self.title}")
+            raise TargetError(f"prefix: no name begins with {shown(naming.prefix)} in {self.title}")
         spelled = dict(self.index_names[t] for t in index_types if t in self.index_names)
         if naming == self.naming and not spelled:
             return self

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from ..algebra.figures import unflatten
 from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, nearest, shown
 from ..ir.nodes import Node
@@ -70,9 +71,7 @@ class Space:
         """The indices of many numbers: an int64 array for each axis."""
         if not self.axes:
             return []
-        from ..packages import numpy as np
-
-        digits = np.unravel_index(numbers, [axis.count for axis in self.axes])
+        digits = unflatten([axis.count for axis in self.axes], numbers)
         return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
 
     def kept(self, numbers: np.ndarray) -> np.ndarray:

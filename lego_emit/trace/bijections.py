@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import islice
 from typing import Any
 
-from ..algebra.bijection import positions
+from ..algebra.bijection import SameGenP, call_apply, numbers_near, positions, reads
 from ..algebra.part import Part
 from ..algebra.perms import GenP
 from ..arith.evaluate import Undefined, evaluate
@@ -15,13 +15,14 @@ from ..arith.expr import Expr
 from ..arith.facts import Facts, current
 from ..arith.knowledge import using
 from ..arith.terms import Atom
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LegoError, shown
 from .calls import called
 from .numbered import Numbered
 from .paths import alone, explore
 
 SMALL_SIZES = (1, 2, 3, 5)
 LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
+SAME_POINTS = 64  # of a GenP whose sizes are numbers
 CHECKED_POINTS = 1024  # of a GenP over symbolic sizes
 SAMPLED = 6  # numbers for the sizes and the other symbols of a GenP that has such
 
@@ -37,8 +38,9 @@ _parts: set[Part] = set()  # and these
 
 def check_small(block: GenP, sizes: Sequence[Expr]) -> None:
     """A GenP over symbolic sizes: a bijection for small ones? (One whose sizes are numbers is
-    checked when it is made.)"""
+    checked when it is made; on symbols it must give the same.)"""
     if block.is_concrete:
+        _check_same(SameGenP((block.dims, reads(block)), block))
         return
     facts = current()
     with using(Facts(use_z3=False)), alone():
@@ -54,13 +56,46 @@ def check_small(block: GenP, sizes: Sequence[Expr]) -> None:
     others = sorted(used - own.union(names))
     if key in _checked:
         return
-    for values, dims in _sampled(facts, sizes, names, others) if others else _small(sizes, names):
+    near = numbers_near(block.apply_function, block.inv_function)
+    few = _sampled(facts, sizes, names, others) if others else _small(sizes, names, near)
+    for values, dims in few:
         at = *key, *(f"{name}={value}" for name, value in values.items())
         if at not in _checked:
-            _check_table(block, dims, values, forward, back)
+            _check_table(block, dims, values, forward, back, near)
             _checked.add(at)
     if not others:
         _checked.add(key)
+
+
+@lru_cache(maxsize=256)
+def _check_same(same: SameGenP) -> None:
+    """Raises LayoutError where the functions of a GenP of numbers give other values on symbols than
+    on numbers: they ask what they are given, or what time it is."""
+    block = same.genp
+    assert isinstance(block, GenP)
+    facts = Facts(use_z3=False)
+    with using(facts), alone():
+        names = [f"?{k}" for k in range(len(block.dims))]
+        for name, n in zip((*names, "?flat"), (*block.dims, block.size), strict=True):
+            facts.learn_range(name, Expr.of(0), Expr.of(n - 1))
+        try:
+            forward = Expr.of(explore(lambda: call(block, "apply", *map(facts.symbol, names))))
+            back = explore(lambda: call(block, "inv", facts.symbol("?flat")))
+        except LegoError:  # where its indices are known better, it may be followed
+            return
+    back = [Expr.of(v) for v in (back if isinstance(back, tuple | list) else [back])]
+    for index in positions(block.dims, block.size, SAME_POINTS, SAME_POINTS // 4):
+        try:
+            flat = evaluate(forward, dict(zip(names, index, strict=True)))
+            again = tuple(evaluate(b, {"?flat": flat}) for b in back)
+        except Undefined:
+            continue
+        if (flat, again) != (call_apply(block, index), index):
+            raise LayoutError(
+                f"{block!r}: on symbols apply{index} gives {shown(flat)} and inv({shown(flat)}) "
+                f"{shown(again)}, on integers {call_apply(block, index)} and {index}; its functions "
+                f"must compute the same every time, whatever they are given"
+            )
 
 
 def check_part(block: Part, sizes: Sequence[Expr]) -> None:
@@ -98,12 +133,15 @@ def _sampled(
             yield values, dims
 
 
-def _small(sizes: Sequence[Expr], names: list[str]) -> Iterator[tuple[dict[str, int], list[int]]]:
+def _small(
+    sizes: Sequence[Expr], names: list[str], near: Sequence[int] = ()
+) -> Iterator[tuple[dict[str, int], list[int]]]:
     """Small numbers for the symbols and the sizes that they give; larger ones where small ones
-    give none."""
+    give none, and one more than the largest of `near`."""
     found = False
-    for value in (*SMALL_SIZES, *LARGER_SIZES):
-        if found and (value not in SMALL_SIZES or not names):
+    past = [n + 1 for n in sorted(near)[-1:] if n + 1 not in SMALL_SIZES]
+    for value in (*SMALL_SIZES, *past, *LARGER_SIZES):
+        if found and (value not in (*SMALL_SIZES, *past) or not names):
             return
         values = {name: value + (k if value > 2 else 0) for k, name in enumerate(names)}
         try:
@@ -121,11 +159,12 @@ def _check_table(
     values: Mapping[str, int],
     forward: Expr,
     back: Sequence[Expr],
+    near: Sequence[int],
 ) -> None:
     total = reduce(lambda a, b: a * b, dims, 1)
     seen: dict[int, tuple[int, ...]] = {}
     where = f" for {', '.join(f'{k}={v}' for k, v in values.items())}" if values else ""
-    for index in positions(tuple(dims), total, CHECKED_POINTS, CHECKED_POINTS // 4):
+    for index in positions(tuple(dims), total, CHECKED_POINTS, CHECKED_POINTS // 4, near):
         point = {**values, **{f"?{k}": i for k, i in enumerate(index)}}
         try:
             flat = evaluate(forward, point)

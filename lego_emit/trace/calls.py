@@ -12,6 +12,7 @@ from typing import Any
 from ..algebra.bijection import names_in
 from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
+from ..ends import Endless, bounded, may_not_end
 from ..errors import RAISED, FatalError, LegoError, TraceError, line_in
 from .trace import Trace
 
@@ -150,10 +151,11 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
         code = _without_sets(function.__code__)
         if code is not function.__code__:
             function = _copied(function, code, function.__globals__, function.__closure__)
+    call = bounded if may_not_end(function) else _plainly
     raised: list[FatalError] = []
     token = RAISED.set(raised)
     try:
-        result = function(*positional, **keywords)
+        result = call(function, *positional, **keywords)
         for error in raised:
             if error.caught_outside:  # by the function, which would go on with what is not so
                 raise error
@@ -164,6 +166,10 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
         raise _placed(f"{name}{line_in(function, error)}: {error}") from error
     except LegoError:
         raise
+    except Endless as error:
+        raise _placed(
+            f"{name} {error}; give its loops an end, or compute what takes so long outside of it"
+        ) from None
     except RecursionError as error:
         if _calls_itself(function, error):
             raise _placed(f"{name} calls itself without end on symbols") from None
@@ -175,6 +181,10 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
         RAISED.reset(token)
         if (around := RAISED.get()) is not None:  # of the function that called this one
             around += raised
+
+
+def _plainly(function: Callable[..., Any], *positional: Any, **keywords: Any) -> Any:
+    return function(*positional, **keywords)
 
 
 def _calls_itself(function: Callable[..., Any], error: BaseException) -> bool:

@@ -9,16 +9,21 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from ..arith.assume import learn, parse, source_of
+from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Cond, Expr
 from ..arith.facts import Facts
+from ..arith.formulas import in_short
 from ..arith.given_ranges import GivenRange, learn_ranges
 from ..arith.knowledge import using
 from ..arith.rebuild import rebuild
 from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
 from .trace import Trace, within
+
+SAMPLED = 4  # points at which two runs are compared
 
 
 def check_sizes(sizes: Any) -> dict[str, int]:
@@ -119,7 +124,7 @@ def go_on(
 def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> tuple[Trace, Any]:
     """The last of the runs, each under what the ones before learned. learning: there is more to
     learn than what start knows, so that the first run is for that alone."""
-    trace, result = start, None
+    trace, result, before = start, None, None
     state = None if learning else start.state()
     for attempt in range(6):
         start.facts.use_z3 = attempt > 0 or not learning
@@ -131,13 +136,43 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
             layouts=dict(start.layouts),
             function=function,
         )
-        result = trace.run()
+        before, result = result, trace.run()
         for name, size in trace.extents.items():  # an axis has one range, whatever the branch
             trace.facts.learn_range(name, Expr.of(trace.base), size - 1 + trace.base)
         if trace.state() == state:
             break
         state = trace.state()
+    _check_same(trace.facts, before, result)
     return trace, result
+
+
+def _check_same(facts: Facts, before: Any, now: Any) -> None:
+    """Raise TraceError where two runs of a function gave other values."""
+    if (
+        isinstance(now, tuple | list)
+        and isinstance(before, tuple | list)
+        and len(now) == len(before)
+    ):
+        for one, other in zip(before, now, strict=True):
+            _check_same(facts, one, other)
+    elif isinstance(now, Mapping) and isinstance(before, Mapping) and list(now) == list(before):
+        _check_same(facts, [*before.values()], [*now.values()])
+    elif isinstance(now, Expr | int) and isinstance(before, Expr | int):
+        one, other = Expr.of(before), Expr.of(now)
+        if one.same(other):
+            return
+        names = sorted(one.symbols() | other.symbols())
+        for k, sample in enumerate(islice(facts.samples(), SAMPLED), 1):
+            values = {**dict.fromkeys(names, k), **sample.values}  # of some nothing is known
+            try:
+                differ = evaluate(one, values) != evaluate(other, values)
+            except Undefined:
+                continue
+            if differ:
+                raise TraceError(
+                    f"the function gave {in_short(one)} when it was called first, then "
+                    f"{in_short(other)}; it must give the same for the same arguments every time"
+                )
 
 
 def _fixed(condition: Cond, sizes: Mapping[str, int]) -> Cond:
