@@ -769,7 +769,7 @@ def test_killed_at_random_moments():
         child.kill()
         child.wait()
         whole(states)
-        done = process(timeout=60)
+        done = process(timeout=300)
         assert done.returncode == 0, done.stderr
         assert everything() == after
 
