@@ -7,8 +7,9 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from glob import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from .errors import LayoutError, LegoError
 
 _INTEGER = re.compile(r"[+-]?(?:0x[0-9a-f]+|[0-9]+)", re.ASCII | re.IGNORECASE)
 _BRACKETS = re.compile(r"[][(){};]")  # of a list in some language
+_TEMPORARY = ".lego-emit"
 _READ: ContextVar[set[Path] | None] = ContextVar("read", default=None)
 
 
@@ -97,7 +99,7 @@ def write_if_changed(path: str | os.PathLike[str], text: str | bytes) -> bool:
         if target.is_file() and target.read_bytes() == text:
             return False
         real = target.resolve()
-        handle, name = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
+        handle, name = tempfile.mkstemp(_TEMPORARY, f".{real.name}.", real.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(text)
@@ -110,6 +112,15 @@ def write_if_changed(path: str | os.PathLike[str], text: str | bytes) -> bool:
     except OSError as error:
         raise LegoError(f"cannot write {target}: {error.strerror or error}") from None
     return True
+
+
+def sweep(path: Path) -> None:
+    """Remove what write_if_changed left beside a file when its process was killed; nobody may be
+    writing the file."""
+    real = path.resolve()
+    for left in real.parent.glob(f".{escape(real.name)}.*{_TEMPORARY}"):
+        with suppress(OSError):
+            left.unlink()
 
 
 def write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
@@ -128,7 +139,8 @@ def write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
                 before.append((path, old))
     except (LegoError, OSError) as error:
         for path, old in reversed(before):
-            path.unlink() if old is None else path.write_bytes(old)
+            with suppress(LegoError):  # what cannot be put back stays whole
+                path.unlink() if old is None else write_if_changed(path, old)
         for folder in reversed(made):
             folder.rmdir()
         if isinstance(error, LegoError):

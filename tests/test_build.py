@@ -1,8 +1,11 @@
 """lego-emit build: what it writes, what it leaves alone, and what it refuses."""
 
+import itertools
 import json
 import os
+import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +13,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import pytest
 from click.testing import CliRunner
@@ -21,7 +25,7 @@ from lego_emit.emit import registry
 from lego_emit.project.build import build, depfile
 from lego_emit.project.config import load
 from lego_emit.project.making import emit_all
-from lego_emit.project.manifest import FOLDER, file_digest, locked
+from lego_emit.project.manifest import FOLDER, MANIFEST, file_digest, locked
 
 pytestmark = pytest.mark.slow
 
@@ -667,19 +671,107 @@ def test_an_interrupted_build(monkeypatch):
     assert run("--check").exit_code == 0 and files() == MADE
 
 
-def test_killed_at_any_moment():
-    """No half-written file, no false alarm."""
-    big(40)
+def everything():
+    """Every file's bytes, the manifest's too."""
+    return {p.as_posix(): p.read_bytes() for p in Path().rglob("*") if p.is_file()}
+
+
+KILLED_AT = """
+import os, signal, sys
+import lego_emit.pipeline, lego_emit.project.build
+from lego_emit.cli import main
+
+def count(event, arguments):
+    global left
+    changes = event in ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod")
+    if changes or event == "open" and arguments[2] & os.O_CREAT:
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        left = int(line)
+        sys.addaudithook(count)
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+def whole(states):
+    """No file but a temporary one is other than in one of these states of the folder."""
+    for path, content in everything().items():
+        if path.endswith(MANIFEST):
+            json.loads(content)
+        elif not path.endswith(".lego-emit"):
+            assert any(state.get(path) == content for state in states), path
+
+
+def put(state):
+    """Make the folder be so."""
+    for name in ("generated", FOLDER):
+        shutil.rmtree(name, ignore_errors=True)
+    for path, content in state.items():
+        Path(path).parent.mkdir(exist_ok=True, parents=True)
+        Path(path).write_bytes(content)
+
+
+def test_killed_at_each_change_of_a_file():
+    """A first build, one after a change and one with a layout less: nothing is half-written or
+    taken for somebody's edit, and nothing is left over after the next build."""
+    options = ["--depfile", "generated/d.mk"]
+    own = [{"layouts.py": LAYOUTS.encode(), "lego-emit.toml": CONFIG.encode()}]
+    own.append({**own[0], "layouts.py": LAYOUTS.replace("Col(6", "Row(6").encode()})
+    own.append({**own[1], "lego-emit.toml": CONFIG.replace(', "layouts.py:turned"', "").encode()})
+    states = []
+    for files in own:
+        put({**(states[-1] if states else {}), **files})
+        built(*options)
+        states.append(everything())
+    moments = 0
+    command = [sys.executable, "-B", "-c", KILLED_AT, "build", *options]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True) as killed:
+        for before, after in ((own[0], 0), (states[0], 1), (states[1], 2)):
+            for moment in itertools.count():
+                put({**before, **own[after]})
+                print(moment, file=killed.stdin, flush=True)
+                code = int(killed.stdout.readline())
+                if code == 0:
+                    break
+                assert code == -signal.SIGKILL
+                whole([before, states[after]])
+                built(*options)
+                assert everything() == states[after], moment
+            moments += moment
+    assert moments > 40
+
+
+def test_killed_at_random_moments():
+    """Its own process only: the others end by themselves. LEGO_KILLS=50 kills at 50 moments."""
     command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build", "-j2"]
-    for wait in (0.3, 0.9, 1.2):
-        child = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(wait)
-        os.killpg(child.pid, 9)
+    big(2)
+    own = everything()
+    states, took = [], []
+    for column in ("[1, 0]", "[0, 1]"):
+        own["layouts.py"] = own["layouts.py"].replace(b"[1, 0]", column.encode())
+        put(own)
+        start = time.monotonic()
+        subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
+        took.append(time.monotonic() - start)
+        states.append(everything())
+    draw = random.Random(1)
+    for k in range(int(os.environ.get("LEGO_KILLS", "6"))):
+        before, after = states[k % 2], states[(k + 1) % 2]
+        put({**before, "layouts.py": after["layouts.py"]})
+        child = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        time.sleep(draw.uniform(0.1, 1.1) * min(took))
+        child.kill()
         child.wait()
-        for path in (p for p in files() if not Path(p).name.startswith(".")):
-            assert Path(path).read_text().endswith("\n")
-    built()
-    assert run("--check").exit_code == 0
+        whole(states)
+        done = process(timeout=300)
+        assert done.returncode == 0, done.stderr
+        assert everything() == after
 
 
 # -- two at once ---------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
-/// @pre 17*b*b + 37*b + 20 <= LLONG_MAX
+/// @pre 17*b*b + 38*b + 22 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long nw_apply(
     long long b, long long i, long long j) noexcept {
   const long long total = i + j;

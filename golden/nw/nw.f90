@@ -13,7 +13,7 @@ contains
   !> @param i 0 <= i < b + 1
   !> @param j 0 <= j < b + 1
   !> @return 0 <= the result < (b + 1)*(b + 1)
-  !> @pre 17*b*b + 37*b + 20 <= huge(0_int64)
+  !> @pre 17*b*b + 38*b + 22 <= huge(0_int64)
   elemental integer(int64) function nw_apply(b, i, j)
     integer(int64), intent(in) :: b, i, j
     integer(int64) :: total, difference

@@ -26,7 +26,7 @@ int nw_isqrt(int n) {
 // 0 <= i < b + 1
 // 0 <= j < b + 1
 // Result: 0 <= the result < (b + 1)*(b + 1)
-// Assumes 17*b*b + 37*b + 20 <= 2^31 - 1
+// Assumes 17*b*b + 38*b + 22 <= 2^31 - 1
 int nw_apply(int b, int i, int j) {
   int total = i + j;
   int difference = 2 * b - total;

@@ -25,7 +25,7 @@ static inline int64_t nw_isqrt_i64(int64_t n) {
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
-/// @pre 17*b*b + 37*b + 20 <= INT64_MAX
+/// @pre 17*b*b + 38*b + 22 <= INT64_MAX
 static inline int64_t nw_apply(int64_t b, int64_t i, int64_t j) {
   const int64_t total = i + j;
   const int64_t difference = 2 * b - total;

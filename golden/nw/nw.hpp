@@ -40,7 +40,7 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
-/// @pre 17*b*b + 37*b + 20 <= INT64_MAX
+/// @pre 17*b*b + 38*b + 22 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t nw_apply(
     std::int64_t b, std::int64_t i, std::int64_t j) noexcept {
   const std::int64_t total = i + j;

@@ -14,7 +14,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < b + 1`
 - `0 <= j < b + 1`
 - Result: `0 <= the result < (b + 1)*(b + 1)`
-- Assumes `17*b*b + 37*b + 20 <= typemax(Int64)`
+- Assumes `17*b*b + 38*b + 22 <= typemax(Int64)`
 """
 @inline function nw_apply(b::Int64, i::Int64, j::Int64)::Int64
     total = i + j

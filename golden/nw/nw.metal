@@ -25,7 +25,7 @@ static inline long nw_isqrt_i64(long n) {
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
-/// @pre 17*b*b + 37*b + 20 <= LONG_MAX
+/// @pre 17*b*b + 38*b + 22 <= LONG_MAX
 static inline long nw_apply(long b, long i, long j) {
   const long total = i + j;
   const long difference = 2 * b - total;

@@ -17,7 +17,7 @@ function isqrt(n) {
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 17*b*b + 37*b + 20 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 17*b*b + 38*b + 22 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} b b >= 1
  * @param {number} i 0 <= i < b + 1

@@ -32,7 +32,7 @@ func.func private @nw_isqrt_i64(%n: i64) -> i64 {
 // 0 <= i < b + 1
 // 0 <= j < b + 1
 // Result: 0 <= the result < (b + 1)*(b + 1)
-// Assumes 17*b*b + 37*b + 20 <= 2^63 - 1
+// Assumes 17*b*b + 38*b + 22 <= 2^63 - 1
 func.func @nw_apply(%b: i64, %i: i64, %j: i64) -> i64 {
   %c2_i64 = arith.constant 2 : i64
   %c1_i64 = arith.constant 1 : i64

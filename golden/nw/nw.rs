@@ -24,7 +24,7 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 /// - `0 <= j < b + 1`
 /// - result: `0 <= result < (b + 1)*(b + 1)`
 ///
-/// Assumes `17*b*b + 37*b + 20 <= i64::MAX`.
+/// Assumes `17*b*b + 38*b + 22 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

@@ -24,7 +24,7 @@ fn nw_isqrt_i32(n: i32) -> i32 {
 /// 0 <= i < b + 1
 /// 0 <= j < b + 1
 /// Result: 0 <= the result < (b + 1)*(b + 1)
-/// Assumes 17*b*b + 37*b + 20 <= 2^31 - 1
+/// Assumes 17*b*b + 38*b + 22 <= 2^31 - 1
 fn nw_apply(b: i32, i: i32, j: i32) -> i32 {
   let total = i + j;
   let difference = 2 * b - total;

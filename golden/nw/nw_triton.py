@@ -32,7 +32,7 @@ def nw_apply(b, i, j):
     Returns:
         0 <= the result < (b + 1)*(b + 1)
 
-    Assumes 17*b*b + 37*b + 20 <= 2**63 - 1.
+    Assumes 17*b*b + 38*b + 22 <= 2**63 - 1.
     """
     b = tl.cast(b, tl.int64)
     i = tl.cast(i, tl.int64)

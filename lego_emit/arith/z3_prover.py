@@ -37,7 +37,8 @@ def query(facts: Known, e: Expr) -> str:
 def _solver(facts: Known, e: Expr) -> Any:
     # A context of its own: in a shared one the answer depends on what was asked before.
     context = z3.Context()
-    solver = z3.Solver(ctx=context)
+    # Not z3.Solver: what its tactics find out depends on addresses, and so on other threads.
+    solver = z3.SimpleSolver(ctx=context)
     solver.set("rlimit", STEPS)
     translate = _Translator(facts, solver, context)
     goal = translate(e)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..emit import registry
 from ..errors import BuildError
-from ..files import write_all, write_if_changed
+from ..files import sweep, write_all, write_if_changed
 from ..templates import ENDING, folders
 from .config import Project, Unit
 from .making import Progress, emit_all, quiet
@@ -72,6 +72,7 @@ def build(
     """
     with locked(project.base / FOLDER, waiting):
         state = _State(project)
+        state.sweep()
         manifest, outcome = state.manifest, Outcome()
         records: dict[str, Record] = {}
         to_write: dict[str, str] = {}
@@ -127,6 +128,7 @@ def clean(
     that was edited since is kept unless force is given."""
     with locked(project.base / FOLDER, waiting):
         state, outcome = _State(project), Outcome()
+        state.sweep()
         for output in list(state.manifest.files):
             difference = state.orphan(output)
             if difference is not None and difference.edited and not force:
@@ -173,11 +175,13 @@ def depfile(project: Project, target: str | None = None) -> str:
 
 def write_depfile(project: Project, path: Path, target: str | None = None) -> None:
     """Write depfile() where a build system looks for it; its folder is made."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BuildError(f"cannot write {path}: {error.strerror or error}") from None
-    write_if_changed(path, depfile(project, target))
+    with locked(project.base / FOLDER, lambda: None):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BuildError(f"cannot write {path}: {error.strerror or error}") from None
+        sweep(path)
+        write_if_changed(path, depfile(project, target))
 
 
 def _escaped(path: str) -> str:
@@ -206,6 +210,12 @@ class _State:
 
     def save(self) -> None:
         self.manifest.save(self.project.base / FOLDER, self.owner)
+
+    def sweep(self) -> None:
+        """Remove what a build that was killed left beside the files that it was about to change."""
+        for output, digests in self.manifest.files.items():
+            if len(digests) > 1:
+                sweep(self.project.base / output)
 
     def journal(self, to_write: Mapping[str, str], records: Iterable[str]) -> None:
         """Say which files are about to change: until commit() they may have either content, and

@@ -11,7 +11,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from ..errors import BuildError, LegoError
@@ -79,9 +81,7 @@ def _results(
         for batch in batches:
             yield batch, _run(folder, batch)
         return
-    pool = ProcessPoolExecutor(
-        jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
+    pool = ProcessPoolExecutor(jobs, initializer=_start)
     try:
         waiting = {pool.submit(_run, folder, batch): batch for batch in batches}
         for future in as_completed(waiting):
@@ -92,6 +92,18 @@ def _results(
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _start() -> None:
+    """A worker leaves Ctrl-C to the build, and ends with it however that ends: a killed build's
+    worker would wait for ever, and hold the build's lock, which it has inherited."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def _cpus() -> int:

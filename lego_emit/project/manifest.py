@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import BuildError
-from ..files import write_if_changed
+from ..files import sweep, write_if_changed
 
 FOLDER = ".lego-emit"
+MANIFEST = "manifest.json"
 FORMAT = 1
 
 
@@ -51,7 +52,7 @@ class Manifest:
             "units": {k: [r.fingerprint, r.inputs] for k, r in self.units.items()},
             "files": self.files,
         }
-        write_if_changed(folder / "manifest.json", json.dumps(content, indent=0) + "\n")
+        write_if_changed(folder / MANIFEST, json.dumps(content, indent=0) + "\n")
 
 
 def read(folder: Path, owner: str) -> Manifest:
@@ -61,7 +62,7 @@ def read(folder: Path, owner: str) -> Manifest:
     has made.
     """
     try:
-        content = json.loads((folder / "manifest.json").read_bytes())
+        content = json.loads((folder / MANIFEST).read_bytes())
         if content["format"] != FORMAT:
             return Manifest()
         units = {str(k): Record(str(f), _texts(i)) for k, (f, i) in content["units"].items()}
@@ -103,7 +104,6 @@ def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[None]:
     where another build holds it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_if_changed(folder / ".gitignore", "*\n")
         stream = open(folder / "lock", "ab")
     except OSError as error:
         raise BuildError(
@@ -115,6 +115,9 @@ def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[None]:
             waiting()
             while not _try_lock(stream):
                 time.sleep(0.05)
+        for name in (".gitignore", MANIFEST):
+            sweep(folder / name)
+        write_if_changed(folder / ".gitignore", "*\n")
         yield
 
 
