@@ -175,7 +175,7 @@ def processes(options):
 
 def pythons(options):
     """Other Pythons"""
-    here = "%d.%d" % sys.version_info[:2]
+    here = "{}.{}".format(*sys.version_info[:2])
     named = {f"3.{minor}": f"python3.{minor}" for minor in range(11, 15)}
     named |= {name: name for name in options.python}
     for version, name in named.items():
