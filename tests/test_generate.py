@@ -412,13 +412,18 @@ def counting():
         (lambda M: GroupBy([M, symbols("N")])[symbols("i"), symbols("j")], {}),
         (GroupBy([symbols("M"), 4]), {}),
         (sized, {}),
-        (counting(), {}),
     ],
 )
 def test_what_is_meant_is_not_told(fn, options):
     """Sizes, constants in capitals, numbers, parameters that are fixed, symbols."""
     assert told(fn, **options) == []
     generate(fn, "cpp", strict=True, **options)
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_a_function_gives_the_same_every_time(base):
+    with pytest.raises(TraceError, match="the same for the same arguments every time"):
+        generate(counting(), "cpp", base=base)
 
 
 def test_a_name_in_the_signature_changes_no_code(target):

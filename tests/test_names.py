@@ -117,7 +117,7 @@ def test_namespaces_and_modules(target, namespace, line):
         ("cpp", {"prefix": "_a"}, "prefix is '_a'; write letters"),
         ("cpp", {"prefix": "a__"}, "single underscores"),
         ("cpp", {"prefix": 3}, "prefix must be text"),
-        ("glsl", {"prefix": "gl_"}, "no name begins with gl_ in GLSL"),
+        ("glsl", {"prefix": "gl_"}, "no name begins with .gl_. in GLSL"),
         ("cpp", {"names": "camel"}, "Did you mean 'camelCase'?"),
         ("cpp", {"names": 5}, "names is 5; there are snake_case"),
     ],

@@ -125,25 +125,35 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
     """The last of the runs, each under what the ones before learned. learning: there is more to
     learn than what start knows, so that the first run is for that alone."""
     trace, result, before = start, None, None
-    state = None if learning else start.state()
+    state, indices = (None if learning else start.state()), len(start.indices)
     for attempt in range(6):
         start.facts.use_z3 = attempt > 0 or not learning
-        trace = replace(
-            trace,
-            preconditions=[*start.preconditions],
-            extents={},
-            turned=set(),
-            layouts=dict(start.layouts),
-            function=function,
-        )
+        if start.base and indices != len(trace.indices):
+            result = None  # what was not known to be an index counted from 0
+        indices, trace = len(trace.indices), _anew(start, trace, function)
         before, result = result, trace.run()
         for name, size in trace.extents.items():  # an axis has one range, whatever the branch
             trace.facts.learn_range(name, Expr.of(trace.base), size - 1 + trace.base)
         if trace.state() == state:
             break
         state = trace.state()
+    if start.base and before is None:
+        trace = _anew(start, trace, function)
+        before, result = result, trace.run()
     _check_same(trace.facts, before, result)
     return trace, result
+
+
+def _anew(start: Trace, trace: Trace, function: Callable[[Trace], Any]) -> Trace:
+    """A trace for another run under what the one before learned."""
+    return replace(
+        trace,
+        preconditions=[*start.preconditions],
+        extents={},
+        turned=set(),
+        layouts=dict(start.layouts),
+        function=function,
+    )
 
 
 def _check_same(facts: Facts, before: Any, now: Any) -> None:
