@@ -26,6 +26,7 @@ WORK = ROOT / "build" / "determinism"  # what is installed for a way
 EXITS = "Exit code: 0 where all is the same, 1 where something differs, 2 for bad usage."
 SHOWN = 5  # differences of a way
 THREADS, PROCESSES = 32, 8
+SAID = {True: "proved", False: "refuted", None: "undecided"}
 
 LAYOUTS = """
 from lego_emit import Col, ExpandBy, GroupBy, OrderBy, Row, TileBy
@@ -67,7 +68,8 @@ def work(asked):
         answer = prove(facts, e)
         known = [f"{n} in {facts.ranges[n]}" for n in sorted(facts.ranges)]
         known += sorted(f"{c} >= 0" for c in facts.constraints)
-        said[f"{e} >= 0 where {', '.join(known)}"] = answer
+        query = f"{e} >= 0 where {', '.join(known)}"
+        said[query] = sorted({*said.get(query, []), SAID[answer]})
         return answer
 
     z3_prover.prove_nonneg = noted
@@ -148,8 +150,15 @@ class Run:
             capture_output=True, text=True, env=environment,
         )  # fmt: skip
         if done.returncode:
-            raise SystemExit(f"{self.label}: the worker failed:\n{done.stderr}")
-        return json.loads(done.stdout)
+            raise Failed(f"{self.label}: the worker failed:\n{done.stderr}")
+        found = json.loads(done.stdout)
+        if not found["from"].startswith(self.path.split(os.pathsep)[-1]):
+            raise Failed(f"{self.label}: lego_emit came from {found['from']}")
+        return found
+
+
+class Failed(Exception):
+    """A worker that made nothing."""
 
 
 class LeftOut(Exception):
@@ -175,22 +184,18 @@ def processes(options):
 
 def pythons(options):
     """Other Pythons"""
-    here = "{}.{}".format(*sys.version_info[:2])
+    here = ".".join(map(str, sys.version_info[:2]))
     named = {f"3.{minor}": f"python3.{minor}" for minor in range(11, 15)}
     named |= {name: name for name in options.python}
     for version, name in named.items():
         found = shutil.which(name)
         if version == here:
             continue
-        if found is None:
-            yield LeftOut(f"{name} is not here")
-            continue
         needed = "import cffi, click, docstring_parser, jinja2, numpy, rich, sympy, z3"
-        done = subprocess.run([found, "-c", needed], capture_output=True, text=True)
-        if done.returncode:
-            yield LeftOut(f"{name}: {done.stderr.strip().splitlines()[-1]}")
-        else:
+        if found and not subprocess.run([found, "-c", needed], capture_output=True).returncode:
             yield Run(name, python=found)
+        else:
+            yield LeftOut(f"{name} is not here, or not with what lego_emit needs")
 
 
 def versions(options):
@@ -273,40 +278,43 @@ def differences(base, found, label):
     return sorted(said)
 
 
+def otherwise(base, found, label):
+    """What Z3 was asked in both runs and answered otherwise."""
+    return [
+        f"{label}: {' and '.join(now)}, at seed 0 {' and '.join(before)}: {query}"
+        for query, before in base["z3"].items()
+        if (now := found["z3"].get(query, before)) != before
+    ]
+
+
 def main(arguments=None):
     """The exit code."""
     options = parse(arguments)
     base = Run("seed 0")(options.cases)
     print(f"{len(base['made'])} texts on {base['on']}\n")
     print(f"{'':60}{'runs':>6}{'texts':>9}{'differ':>8}")
-    found_any = False
+    same = True
     for name in options.only:
-        said, left_out, proofs, runs, count = [], [], [], 0, 0
         ways = list(WAYS[name](options))
-        workers = PROCESSES if name == "processes" else options.jobs
-        with ThreadPoolExecutor(workers) as pool:
-            tried = [way for way in ways if isinstance(way, Run)]
-            left_out = [str(way) for way in ways if isinstance(way, LeftOut)]
-            for run, found in zip(tried, pool.map(lambda r: r(options.cases), tried), strict=True):
-                place = run.path.split(os.pathsep)[-1]
-                if not found["from"].startswith(place):
-                    raise SystemExit(f"{run.label}: lego_emit came from {found['from']}")
-                runs, count = runs + 1, count + len(found["made"])
+        runs = [way for way in ways if isinstance(way, Run)]
+        notes = [str(way) for way in ways if isinstance(way, LeftOut)]
+        count, said = 0, []
+        with ThreadPoolExecutor(PROCESSES if name == "processes" else options.jobs) as pool:
+            for run, future in [(run, pool.submit(run, options.cases)) for run in runs]:
+                try:
+                    found = future.result()
+                except Failed as error:
+                    said.append(str(error))
+                    continue
+                count += len(found["made"])
                 said += differences(base, found, run.label)
-                proofs += [
-                    f"{run.label}: {before} before, {found['z3'][e]} now: {e}"
-                    for e, before in base["z3"].items()
-                    if e in found["z3"] and found["z3"][e] != before
-                ]
                 if name not in ("seeds", "threads", "processes"):
-                    left_out.append(f"{run.label}: {found['on']}, {len(found['z3'])} asked of Z3")
-        print(f"{WAYS[name].__doc__:60}{runs:6}{count:9}{len(said):8}", flush=True)
-        for line in left_out + proofs:
-            print(f"  {line}")
-        for text in said[:SHOWN]:
-            print(text)
-        found_any = found_any or bool(said)
-    return int(found_any)
+                    notes.append(f"{run.label}: {found['on']}")
+                notes += otherwise(base, found, run.label)
+        print(f"{WAYS[name].__doc__:60}{len(runs):6}{count:9}{len(said):8}", flush=True)
+        print("".join(f"  {note}\n" for note in notes), "\n".join(said[:SHOWN]), sep="", end="")
+        same = same and not said
+    return 0 if same else 1
 
 
 if __name__ == "__main__":

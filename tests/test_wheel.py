@@ -5,10 +5,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = (".ci/",)  # how the project's own machines run it
@@ -52,6 +55,39 @@ def test_a_wheel_holds_every_file_of_the_package(tmp_path):
     assert "lego_emit/py.typed" in found
     assert fields["License-Expression"] == "MIT" and fields["Author"] and fields["Keywords"]
     assert "Typing :: Typed" in fields.get_all("Classifier")
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def pinned(name):
+    """The packages of a file of exact versions."""
+    lines = (ROOT / name).read_text().splitlines()
+    found = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    assert all(str(r.specifier).startswith("==") and r.url is None for r in found)
+    here = [r for r in found if r.marker is None or r.marker.evaluate()]
+    return {canonicalize_name(r.name): str(r.specifier)[2:] for r in here}
+
+
+@pytest.mark.parametrize("extra", [None, "test", "docs", "triton"])
+def test_what_is_tried_with_is_what_is_allowed(extra):
+    about = project()
+    wanted = about["optional-dependencies"][extra] if extra else about["dependencies"]
+    locked = pinned("ci/constraints.txt")
+    for requirement in map(Requirement, wanted):
+        assert locked[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+        assert ">=" in str(requirement.specifier), f"{requirement}: which is the oldest?"
+        if extra is None:  # it would keep a user from a newer version of another library
+            assert "<" not in str(requirement.specifier)
+
+
+def test_the_page_carries_what_lego_emit_needs_there():
+    """A new dependency is put into web/requirements.txt, or here: the page does without these."""
+    without = {"cffi", "click", "numpy", "rich", "sympy"}
+    carried = {**pinned("web/requirements.txt"), **pinned("web/requirements-wasm.txt")}
+    wanted = {canonicalize_name(Requirement(r).name) for r in project()["dependencies"]}
+    assert wanted == without | wanted & carried.keys()
 
 
 def test_an_sdist_holds_every_file_of_the_repository_and_its_tests_run(tmp_path):
