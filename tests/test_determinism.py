@@ -22,7 +22,11 @@ def test_the_same_bytes_in_every_way(capsys):
 def test_a_difference_is_found_and_named(monkeypatch, capsys):
     def other(self, cases):
         made = [["nw cpp/x.hpp", "one\n"], ["nw rust/x.rs", f"{self.seed}\n"]]
-        return {"made": made, "z3": {"x >= 0": ["proved"] if self.seed else ["undecided"]}, "on": ""}
+        return {
+            "made": made,
+            "z3": {"x >= 0": ["proved"] if self.seed else ["undecided"]},
+            "on": "",
+        }
 
     monkeypatch.setattr(determinism.Run, "__call__", other)
     assert determinism.main(["--only", "seeds", "--seeds", "2", "--cases", "nw"]) == 1

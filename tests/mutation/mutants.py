@@ -26,6 +26,7 @@ OPERATIONS = {
     ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr, ast.Pow: ast.Mult,
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
+SYMMETRIC = {"min", "max", "gcd", "lcm"}
 # What is no behaviour: decorators are caches and dataclasses, asserts never fail.
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
 SKIPPED = (ast.Assert, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
@@ -167,9 +168,10 @@ def _changed(node, chain, field, index):
             if node.value > 0:
                 yield ast.Constant(node.value - 1)
         case ast.Call(args=[a, b, *more]):
-            if not isinstance(a, ast.Starred) and not isinstance(b, ast.Starred):
-                if ast.dump(a) != ast.dump(b):
-                    yield ast.Call(node.func, [b, a, *more], node.keywords)
+            same = isinstance(node.func, ast.Name) and node.func.id in SYMMETRIC
+            starred = isinstance(a, ast.Starred) or isinstance(b, ast.Starred)
+            if not same and not starred and ast.dump(a) != ast.dump(b):
+                yield ast.Call(node.func, [b, a, *more], node.keywords)
         case ast.Name(id=name, ctx=ast.Load()):
             if name in NAMES:
                 yield ast.Name(NAMES[name], ast.Load())
@@ -199,7 +201,9 @@ def paths():
     """The modules that are mutated."""
     found = [f"lego_emit/printers/{name}.py" for name in PRINTERS]
     for folder in ("arith", "lower", "emit"):
-        found += [f"lego_emit/{folder}/{p.name}" for p in (ROOT / "lego_emit" / folder).glob("*.py")]
+        found += [
+            f"lego_emit/{folder}/{p.name}" for p in (ROOT / "lego_emit" / folder).glob("*.py")
+        ]
     return sorted(p for p in found if not p.endswith("__init__.py"))
 
 

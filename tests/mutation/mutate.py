@@ -26,6 +26,8 @@ from multiprocessing import Pipe, get_context
 from multiprocessing.connection import wait
 from pathlib import Path
 
+import pytest
+
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 from mutation.mutants import ROOT, paths, sample
@@ -127,7 +129,6 @@ def load():
     import hypothesis  # noqa: F401
     import jinja2  # noqa: F401
     import numpy  # noqa: F401
-    import pytest  # noqa: F401
     import sympy  # noqa: F401
     import z3  # noqa: F401
 
@@ -167,8 +168,6 @@ def measure(given, known, until):
 
 
 def measure_file(tell, folder, path):
-    import pytest
-
     pytest.main([*OPTIONS[:1], *OPTIONS[2:], f"--basetemp={folder}/t", str(path)], [_Watch(tell)])
 
 
@@ -176,12 +175,10 @@ class _Watch:
     """Tells which lines each test that passes reaches, and how long it takes."""
 
     def __init__(self, tell):
-        import pytest
-
         self.tell, self.lines = tell, Lines()
-        self.pytest_runtest_protocol = pytest.hookimpl(wrapper=True)(self._protocol)
 
-    def _protocol(self, item, nextitem):
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item, nextitem):
         begun = time.monotonic()
         self.good = True
         self.lines.start()
@@ -296,13 +293,11 @@ class _Chosen:
     """Runs the chosen tests in their order; one that never ends, ends the process."""
 
     def __init__(self, tell, tests):
-        import pytest
-
         self.tell, self.tests = tell, {name: seconds for seconds, name, *_ in tests}
         self.order = {name: k for k, name in enumerate(self.tests)}
-        self.pytest_collection_modifyitems = pytest.hookimpl(trylast=True)(self._choose)
 
-    def _choose(self, items):
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
         items[:] = [i for i in items if i.nodeid in self.order]
         items.sort(key=lambda i: self.order[i.nodeid])
 
@@ -319,8 +314,6 @@ def attempt(tell, folder, mutant, tests, cases):
     sys.meta_path.insert(0, _Changed(mutant))
     tell("the import")
     if tests:
-        import pytest
-
         files = dict.fromkeys(name.partition("::")[0] for _, name, *_ in tests)
         options = [*OPTIONS, f"--basetemp={folder}/t", *files]
         if pytest.main(options, [_Chosen(tell, tests)]) not in (0, 5):
