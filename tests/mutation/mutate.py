@@ -28,10 +28,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
-
-from mutation.mutants import ROOT, paths, sample
-from mutation.trace import Lines
+from .mutants import ROOT, paths, sample
+from .trace import Lines
 
 # What tests the project's pages and packages, and what the random cases stand for.
 LEFT_OUT = (
