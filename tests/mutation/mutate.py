@@ -53,7 +53,7 @@ def parse(arguments):
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many")
     parser.add_argument("--cases", type=int, default=2400, help="random cases (default: 2400)")
-    parser.add_argument("--tests", default="test_*.py", help="files of tests (default: test_*.py)")
+    parser.add_argument("--tests", default="test_*.py", help="which of them (default: test_*.py)")
     parser.add_argument("--only", default="", help="mutants whose text has this")
     parser.add_argument("--again", action="store_true", help="those that survived once more")
     parser.add_argument("--report", action="store_true", help="say what is known, run nothing")
@@ -337,10 +337,14 @@ def run(given, mutants, known, until):
     # What a survivor needs, and the start.
     seconds = 3 * (TESTS + CASES) + 60
 
+    files, numbers = {p.name for p in test_files(given.tests)}, {*random_cases(given.cases)}
+    asked = [e for e in known["test"] if e[1].partition("::")[0].rpartition("/")[2] in files]
+    judged = [e for e in known["case"] if e[1] in numbers]
+
     def jobs():
         for mutant in mutants:
-            tests = reaching(known["test"], mutant, TESTS)
-            cases = reaching(known["case"], mutant, CASES)
+            tests = reaching(asked, mutant, TESTS)
+            cases = reaching(judged, mutant, CASES)
             yield mutant, attempt, (mutant, tests, cases), seconds
 
     done = 0
