@@ -2,14 +2,19 @@
 
 import random
 import re
+import shutil
+from collections import Counter
 
 import numpy as np
 
 from lego_emit import LegoError
-from lego_emit.errors import ToolchainError, VerifyError
+from lego_emit.errors import VerifyError
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.run import registry
 from lego_emit.run.space import spaces_of
+from lego_emit.targets.c import CTarget
+from lego_emit.targets.cpp import CppTarget
+from lego_emit.targets.rust import CheckedRustTarget
 
 from .points import Relations
 from .settings import TYPES
@@ -18,28 +23,59 @@ POINTS = 100  # of one function
 MOST_VERIFIED = 2**20  # indices that verify() is asked to run over
 
 
-def compared(target, batch):
-    """(units, points, [(place, text) of what is wrong]) of (case, expected) pairs."""
+SANITIZE = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
+
+
+def checked(target):
+    """The toolchain, with every check that it has: what goes wrong ends the process. (Fortran's are
+    always on.)"""
+    toolchain = registry.toolchain(target)
+    if target == "rust":
+        return CheckedRustTarget()
+    if not isinstance(toolchain, (CTarget, CppTarget)):
+        return toolchain
+    flags, program = (*toolchain.flags, *SANITIZE), toolchain.program
+    if target == "cpp" and shutil.which("clang++"):  # it alone tells where unsigned numbers wrap
+        wraps = "-fsanitize=unsigned-integer-overflow"
+        flags, program = (*flags, wraps, "-fsanitize-trap=all"), "clang++"
+    return type("Sanitized", (type(toolchain),), {"flags": flags, "program": program})()
+
+
+def units_of(target, batch, typed, programs):
+    """([(place, unit, case, expected)], [(place, text) of what is wrong]) of (case, expected) pairs.
+    typed: a case is left out where the language lacks its type; else that is auto there.
+    programs: by place, what was lowered, for languages that ask the same of it."""
     units, found = [], []
     for place, (case, expected) in enumerate(batch):
-        own = case.index_type if case.index_type in TYPES[target] else "auto"
+        own = case.index_type
+        if own not in TYPES[target]:
+            if typed:
+                continue
+            own = "auto"
         try:
-            units.append((place, case.generate(case.subject(), target, own), case, expected))
+            units.append((place, case.emit(target, own, programs[place]), case, expected))
         except LegoError:
             pass  # a language may lack what another has
         except Exception as error:
             found.append((place, f"{type(error).__name__}: {error}"))
-    toolchain = registry.toolchain(target)
-    points = 0
-    for run, (place, unit, case, expected) in _compiled(toolchain, units, found):
+    return units, found
+
+
+def compared(toolchain, units):
+    """(what was compared: by the case's place, the points of each function; [(place, text) of what is
+    wrong]). Raises ToolchainError; a check of the toolchain ends the process."""
+    points, found = {}, []
+    compiled = toolchain.compile([unit for _, unit, _, _ in units]) if units else []
+    for run, (place, unit, case, expected) in zip(compiled, units, strict=True):
+        points[place] = Counter()
         for k, function in enumerate(unit.functions):
             given = [(a, r) for f, a, r in expected if f == k]
             count, wrong = _function(run, function, case, given)
-            points += count
+            points[place][function.name] = count
             if wrong:
                 found.append((place, wrong))
                 break
-    return len(units), points, found
+    return points, found
 
 
 def verified(case):
@@ -78,23 +114,6 @@ def verified(case):
             continue  # an index without an end, or too many of them
         return bool(found), str(found)
     return None
-
-
-def _compiled(toolchain, units, found):
-    """(compiled, unit) pairs; what does not compile is found by halves."""
-    if not units:
-        return []
-    try:
-        return list(zip(toolchain.compile([u[1] for u in units]), units, strict=True))
-    except ToolchainError as error:
-        if len(units) == 1:
-            found.append((units[0][0], f"it does not compile: {str(error)[-600:]}"))
-            return []
-    middle = len(units) // 2
-    return [
-        *_compiled(toolchain, units[:middle], found),
-        *_compiled(toolchain, units[middle:], found),
-    ]
 
 
 def _function(run, function, case, given):
