@@ -9,7 +9,7 @@ from functools import lru_cache
 from lego_emit import LegoError, generate
 from lego_emit.emit.registry import printer
 from lego_emit.emitted import emit_program
-from lego_emit.pipeline import build_program
+from lego_emit.pipeline import build_program, candidates
 
 from .words import REFERENCE, WORDS
 
@@ -75,8 +75,7 @@ class Case:
         """What generate() gives; programs: what was lowered of this case for other languages, which
         serves those that ask the same of it."""
         asked = printer(target)
-        types = asked.default_index if index_type == "auto" else (index_type,)
-        key = types, asked.bit_operations, asked.lazy_select
+        key = candidates(index_type, asked), asked.bit_operations, asked.lazy_select
         if key not in programs:
             try:
                 programs[key] = build_program(
@@ -87,7 +86,7 @@ class Case:
                 programs[key] = error
         if isinstance(programs[key], LegoError):
             raise programs[key]
-        return emit_program(programs[key], target, sizes=dict(self.sizes))
+        return emit_program(programs[key], target, sizes=dict(self.sizes), index_types=[index_type])
 
     def reference(self, values):
         """The layout, or the function's result, on integers; values: of all parameters that are no

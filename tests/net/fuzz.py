@@ -220,17 +220,16 @@ def compile_batch(given, begun, batch, pipe, judging):
             pipe.send(("wrong", number, Finding(f"compiled {target}", text), case.toml()))
         tally["seconds"][target] = time.monotonic() - started
         tally["findings"] += len(found)
-        tally["compared"][target] = summed(target, batch, points)
+        tally["compared"][target] = summed(batch, points)
     pipe.send(("compiled", tally))
 
 
-def summed(target, batch, points):
+def summed(batch, points):
     """What was compared: in all and by index type, the layouts (or functions), those of them in both
     directions, and the points."""
     seen = defaultdict(lambda: (set(), set(), Counter()))
-    for place, by_function in points.items():
-        number, case, _ = batch[place]
-        own = case.index_type if case.index_type in TYPES[target] else "auto"
+    for (place, own), by_function in points.items():
+        number = batch[place][0]
         if not any(by_function.values()):
             continue
         ways = {name.rpartition("_")[2] for name, count in by_function.items() if count}
@@ -252,7 +251,9 @@ def run_apart(target, units):
     if result is not None:
         return result
     if len(units) == 1:
-        return {}, [(units[0][0], f"it does not compile, or run: {said[-800:]}")]
+        return {}, [
+            (units[0][0][0], f"{units[0][0][1]}: it does not compile, or run: {said[-800:]}")
+        ]
     middle = len(units) // 2
     halves = [run_apart(target, half) for half in (units[:middle], units[middle:])]
     return {**halves[0][0], **halves[1][0]}, [*halves[0][1], *halves[1][1]]

@@ -17,7 +17,7 @@ from lego_emit.targets.cpp import CppTarget
 from lego_emit.targets.rust import CheckedRustTarget
 
 from .points import Relations
-from .settings import TYPES
+from .settings import OTHER_NAMES, TYPES
 
 POINTS = 100  # of one function
 MOST_VERIFIED = 2**20  # indices that verify() is asked to run over
@@ -42,38 +42,42 @@ def checked(target):
 
 
 def units_of(target, batch, typed, programs):
-    """([(place, unit, case, expected)], [(place, text) of what is wrong]) of (case, expected) pairs.
-    typed: a case is left out where the language lacks its type; else that is auto there.
+    """([((place, index type), unit, case, expected)], [(place, text) of what is wrong]) of (case,
+    expected) pairs.
+    typed: in the case's type alone, by every name that the language has for it; else in that type or,
+        where the language lacks it, in auto.
     programs: by place, what was lowered, for languages that ask the same of it."""
     units, found = [], []
     for place, (case, expected) in enumerate(batch):
-        own = case.index_type
-        if own not in TYPES[target]:
-            if typed:
+        types = [case.index_type] if case.index_type in TYPES[target] else []
+        if typed:
+            others = OTHER_NAMES.get(target, {}).items()
+            types += [name for name, own in others if own == case.index_type]
+        for own in types if typed else types or ["auto"]:
+            try:
+                unit = case.emit(target, own, programs[place])
+            except LegoError:
+                continue  # a language may lack what another has
+            except Exception as error:
+                found.append((place, f"{own}: {type(error).__name__}: {error}"))
                 continue
-            own = "auto"
-        try:
-            units.append((place, case.emit(target, own, programs[place]), case, expected))
-        except LegoError:
-            pass  # a language may lack what another has
-        except Exception as error:
-            found.append((place, f"{type(error).__name__}: {error}"))
+            units.append(((place, own), unit, case, expected))
     return units, found
 
 
 def compared(toolchain, units):
-    """(what was compared: by the case's place, the points of each function; [(place, text) of what is
-    wrong]). Raises ToolchainError; a check of the toolchain ends the process."""
+    """({(place, index type): the points of each function that were compared}, [(place, text) of what
+    is wrong]). Raises ToolchainError; a check of the toolchain ends the process."""
     points, found = {}, []
     compiled = toolchain.compile([unit for _, unit, _, _ in units]) if units else []
-    for run, (place, unit, case, expected) in zip(compiled, units, strict=True):
-        points[place] = Counter()
+    for run, (key, unit, case, expected) in zip(compiled, units, strict=True):
+        points[key] = Counter()
         for k, function in enumerate(unit.functions):
             given = [(a, r) for f, a, r in expected if f == k]
             count, wrong = _function(run, function, case, given)
-            points[place][function.name] = count
+            points[key][function.name] = count
             if wrong:
-                found.append((place, wrong))
+                found.append((key[0], f"{key[1]}: {wrong}"))
                 break
     return points, found
 
@@ -131,7 +135,7 @@ def _function(run, function, case, given):
     ][:POINTS]
     if not usable:
         return 0, ""
-    wide = np.uint64 if function.index_type == "uint64" else np.int64
+    wide = np.uint64 if function.index_type in ("uint64", "usize") else np.int64
     columns = [
         np.array([a[k] for a, _ in usable], object).astype(wide).view(np.int64)
         for k in range(len(names))
