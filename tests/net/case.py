@@ -71,15 +71,19 @@ class Case:
             cost=self.cost,
         )
 
+    def asked(self, target, index_type):
+        """What a language asks of lowering."""
+        given = printer(target)
+        return candidates(index_type, given), given.bit_operations, given.lazy_select
+
     def emit(self, target, index_type, programs):
-        """What generate() gives; programs: what was lowered of this case for other languages, which
-        serves those that ask the same of it."""
-        asked = printer(target)
-        key = candidates(index_type, asked), asked.bit_operations, asked.lazy_select
+        """What generate() gives; programs: by asked(), what was lowered of this case for other
+        languages, which serves those that ask the same of it."""
+        key = self.asked(target, index_type)
         if key not in programs:
             try:
                 programs[key] = build_program(
-                    self.subject(), asked, "f", dict(self.sizes), list(self.assume), index_type,
+                    self.subject(), printer(target), "f", dict(self.sizes), list(self.assume), index_type,
                     base=self.base, cost=self.cost,
                 )  # fmt: skip
             except LegoError as error:

@@ -7,6 +7,7 @@ shrinks; it is printed as a file for tests/corpus.
 
 import argparse
 import contextlib
+import faulthandler
 import json
 import multiprocessing
 import os
@@ -191,8 +192,9 @@ def judge_one(given, number, case, batch, pipe):
     deep = number % DEEP == 0 and not given.layouts
     verdict = judge(case, given.points, deep, bool(given.targets))
     if given.targets and verdict.expected and not verdict.findings:
-        batch.append((number, case, verdict.expected))
-    verdict.expected = []
+        programs = {case.asked(case.target, case.index_type): verdict.program}
+        batch.append((number, case, verdict.expected, programs))
+    verdict.expected, verdict.program = [], None
     if given.layouts:
         verdict.source = ""  # fresh() makes a number's case as it was drawn
     pipe.send(("judged", number, verdict, case.toml()))
@@ -202,13 +204,11 @@ def compile_batch(given, begun, batch, pipe, judging):
     """Compile and run what was judged in so many seconds; begun: the batch's first case, where the
     batch is whole."""
     tally = {"case": begun, "compared": {}, "findings": 0, "seconds": {"judging": judging}}
-    programs = defaultdict(dict)
     verified = () if given.layouts else range(0, len(batch), VERIFIED)
     for target in given.targets:
         pipe.send(("begin", batch[-1][0] if batch else begun, COMPILING))
         started = time.monotonic()
-        pairs = [(case, expected) for _, case, expected in batch]
-        units, found = toolchains.units_of(target, pairs, given.layouts, programs)
+        units, found = toolchains.units_of(target, [b[1:] for b in batch], given.layouts)
         points, wrong = run_apart(target, units)
         found += wrong
         for place in verified if target == "cpp" else ():
@@ -216,7 +216,7 @@ def compile_batch(given, begun, batch, pipe, judging):
             if said is not None and not said[0]:
                 found.append((place, f"verify() says {said[1]}"))
         for place, text in found:
-            number, case, _ = batch[place]
+            number, case, *_ = batch[place]
             pipe.send(("wrong", number, Finding(f"compiled {target}", text), case.toml()))
         tally["seconds"][target] = time.monotonic() - started
         tally["findings"] += len(found)
@@ -267,6 +267,7 @@ def apart(task):
         if not child:
             tempfile.tempdir = folder
             signal.alarm(int(COMPILING))
+            faulthandler.disable()
             os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY), 2)
             code = 1
             try:
@@ -377,6 +378,12 @@ class Run:
         known = self.first.get(key)
         if known is None or len(text) < len(known[2]):
             self.first[key] = number, finding, text
+        if known is None:
+            print(
+                f"case {number}: {finding.kind}: {finding.text}\n{text}",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def compiled(self, tally):
         self.before += tally["findings"] * (tally["case"] in self.given.done)

@@ -41,21 +41,20 @@ def checked(target):
     return type("Sanitized", (type(toolchain),), {"flags": flags, "program": program})()
 
 
-def units_of(target, batch, typed, programs):
+def units_of(target, batch, typed):
     """([((place, index type), unit, case, expected)], [(place, text) of what is wrong]) of (case,
-    expected) pairs.
+    expected, programs), where programs is as Case.emit() takes it.
     typed: in the case's type alone, by every name that the language has for it; else in that type or,
-        where the language lacks it, in auto.
-    programs: by place, what was lowered, for languages that ask the same of it."""
+        where the language lacks it, in auto."""
     units, found = [], []
-    for place, (case, expected) in enumerate(batch):
+    for place, (case, expected, programs) in enumerate(batch):
         types = [case.index_type] if case.index_type in TYPES[target] else []
         if typed:
             others = OTHER_NAMES.get(target, {}).items()
             types += [name for name, own in others if own == case.index_type]
         for own in types if typed else types or ["auto"]:
             try:
-                unit = case.emit(target, own, programs[place])
+                unit = case.emit(target, own, programs)
             except LegoError:
                 continue  # a language may lack what another has
             except Exception as error:
