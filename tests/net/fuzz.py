@@ -20,7 +20,7 @@ import tempfile
 import time
 import zlib
 from collections import Counter, defaultdict
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -124,7 +124,7 @@ SETTLED = ("seed", "targets", "batch", "first", "points", "layouts")  # what res
 
 
 def resumed(given):
-    """{first case: tally} of the batches that a file says are done; made where it is missing. Raises
+    """{first case: its tally} of the batches that a file says are done; made where it is missing. Raises
     ValueError for another run's."""
     settings = {name: getattr(given, name) for name in SETTLED}
     settings = json.loads(json.dumps(settings))
@@ -140,7 +140,7 @@ def resumed(given):
             f"{given.resume} is of another run: {lines[0] if lines else 'no settings'}"
         )
     given.resume.write_text(whole + "\n")
-    return {line["case"]: line for line in lines[1:]}
+    return {line["case"]: Tally(**line) for line in lines[1:]}
 
 
 # -- workers -------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def bounded():
 def work(given, numbers, until, pipe):
     """Judge the cases of these numbers in turn, until the time is over."""
     bounded()
-    batch, begun, started = [], None, time.monotonic()
+    batch, begun, found, started = [], None, 0, time.monotonic()
     try:
         for number in numbers:
             if until is not None and time.monotonic() > until:
@@ -163,15 +163,31 @@ def work(given, numbers, until, pipe):
             begun = number if number == numbers.start else begun
             pipe.send(("begin", number, STUCK))
             for case in forms(given, case_of(given.seed, number)):
-                judge_one(given, number, case, batch, pipe)
+                found += judge_one(given, number, case, batch, pipe)
             pipe.send(("end", number))
-            if given.targets and numbers.ends(number):
-                compile_batch(given, begun, batch, pipe, time.monotonic() - started)
-                batch, begun, started = [], None, time.monotonic()
+            whole = number + 1 == numbers.start + numbers.size
+            if given.targets and (whole or number + 1 == numbers.last):
+                tally = Tally(
+                    begun if whole else None, found, {"judging": time.monotonic() - started}
+                )
+                compile_batch(given, batch, tally, pipe)
+                batch, begun, found, started = [], None, 0, time.monotonic()
         if batch:  # the time is over: what was judged is still compiled
-            compile_batch(given, None, batch, pipe, time.monotonic() - started)
+            tally = Tally(None, found, {"judging": time.monotonic() - started})
+            compile_batch(given, batch, tally, pipe)
     except (BrokenPipeError, KeyboardInterrupt):
         pass
+
+
+@dataclass
+class Tally:
+    """What came out of a batch. case: the first, None where the batch is not whole; seconds: on the
+    wall, by target; compared: by target, what summed() says."""
+
+    case: int | None
+    findings: int
+    seconds: dict
+    compared: dict = field(default_factory=dict)
 
 
 def forms(given, case):
@@ -186,9 +202,10 @@ def forms(given, case):
 
 
 def judge_one(given, number, case, batch, pipe):
+    """Judge a case, and put it into the batch; the number of findings."""
     if case is None:
         pipe.send(("judged", number, None, ""))
-        return
+        return 0
     deep = number % DEEP == 0 and not given.layouts
     verdict = judge(case, given.points, deep, bool(given.targets))
     if given.targets and verdict.expected and not verdict.findings:
@@ -198,15 +215,14 @@ def judge_one(given, number, case, batch, pipe):
     if given.layouts:
         verdict.source = ""  # fresh() makes a number's case as it was drawn
     pipe.send(("judged", number, verdict, case.toml()))
+    return len(verdict.findings)
 
 
-def compile_batch(given, begun, batch, pipe, judging):
-    """Compile and run what was judged in so many seconds; begun: the batch's first case, where the
-    batch is whole."""
-    tally = {"case": begun, "compared": {}, "findings": 0, "seconds": {"judging": judging}}
+def compile_batch(given, batch, tally, pipe):
+    """Compile and run what was judged."""
     verified = () if given.layouts else range(0, len(batch), VERIFIED)
     for target in given.targets:
-        pipe.send(("begin", batch[-1][0] if batch else begun, COMPILING))
+        pipe.send(("begin", batch[-1][0] if batch else tally.case, COMPILING))
         started = time.monotonic()
         units, found = toolchains.units_of(target, [b[1:] for b in batch], given.layouts)
         points, wrong = run_apart(target, units)
@@ -218,9 +234,9 @@ def compile_batch(given, begun, batch, pipe, judging):
         for place, text in found:
             number, case, *_ = batch[place]
             pipe.send(("wrong", number, Finding(f"compiled {target}", text), case.toml()))
-        tally["seconds"][target] = time.monotonic() - started
-        tally["findings"] += len(found)
-        tally["compared"][target] = summed(batch, points)
+        tally.seconds[target] = time.monotonic() - started
+        tally.findings += len(found)
+        tally.compared[target] = summed(batch, points)
     pipe.send(("compiled", tally))
 
 
@@ -317,10 +333,6 @@ class Numbers:
         self.start = number - (number - self.first) % self.size
         self.next = number + 1
 
-    def ends(self, number):
-        """Whether it is the last number of a batch."""
-        return number + 1 == self.last or number + 1 == self.start + self.size
-
     def __iter__(self):
         while self.last is None or self.next < self.last:
             if self.next == self.start + self.size:
@@ -349,6 +361,7 @@ class Run:
         self.refusals, self.notes, self.found = Counter(), Counter(), Counter()
         self.compared = defaultdict(Counter)  # (target, index type or "all"): what summed() counts
         for tally in given.done.values():
+            self.before += tally.findings
             self.compiled(tally)
         self.first = {}  # key: (number, finding, the case's text)
         self.sources = {}
@@ -386,9 +399,8 @@ class Run:
             )
 
     def compiled(self, tally):
-        self.before += tally["findings"] * (tally["case"] in self.given.done)
-        self.taken.update(tally["seconds"])
-        for target, counts in tally["compared"].items():
+        self.taken.update(tally.seconds)
+        for target, counts in tally.compared.items():
             for kind, (cases, both, points) in counts.items():
                 self.compared[target, kind].update(cases=cases, both=both, points=points)
 
@@ -451,9 +463,9 @@ def heard(run, worker, workers):
         run.add(*said)
     elif kind == "compiled":
         run.compiled(*said)
-        if run.given.resume and said[0]["case"] is not None:
+        if run.given.resume and said[0].case is not None:
             with run.given.resume.open("a") as file:
-                file.write(json.dumps(said[0]) + "\n")
+                file.write(json.dumps(asdict(said[0])) + "\n")
     return workers
 
 
@@ -581,7 +593,7 @@ def report(run, best):
     if run.taken:
         print("  " + ", ".join(f"{what} {s:.0f} s" for what, s in run.taken.items()))
     if run.before:
-        print(f"  {run.before} findings of compiled cases in the runs before this one")
+        print(f"  {run.before} findings in the runs before this one")
     rate = run.cases / run.elapsed()
     print(
         f"\nseed {run.given.seed}: {run.cases} cases ({run.lost} without bytes, "
