@@ -31,6 +31,7 @@ from net.settings import TYPES, named
 STUCK = 60.0  # seconds for one case on the wall, after which its worker is ended
 COMPILING = 900.0  # the same for a batch of units
 MEMORY = 3 << 30
+PATIENT = 10.0  # seconds of CPU for a layout in one type, where values alone are looked at
 DEEP = 4  # one case among so many is judged deeply
 VERIFIED = 25  # one unit among so many is verified, where C++ is asked for
 FRESH = 24  # cases that are generated once more in a process of their own
@@ -40,13 +41,13 @@ FORK = multiprocessing.get_context("fork")
 
 def load():
     """What takes a while to import, and bad usage does not need; once for all workers."""
-    global Case, Finding, case_of, judge, smallest, toolchains
+    global Case, Finding, SECONDS, case_of, judge, smallest, toolchains
     import sympy  # noqa: F401
     import z3  # noqa: F401
 
     from net import toolchains
     from net.case import Case
-    from net.judge import Finding, judge
+    from net.judge import SECONDS, Finding, judge
     from net.shrink import case_of, smallest
 
     case_of(0, 0)
@@ -207,7 +208,8 @@ def judge_one(given, number, case, batch, pipe):
         pipe.send(("judged", number, None, ""))
         return 0
     deep = number % DEEP == 0 and not given.layouts
-    verdict = judge(case, given.points, deep, bool(given.targets))
+    seconds = PATIENT if given.layouts else SECONDS
+    verdict = judge(case, given.points, deep, bool(given.targets), seconds)
     if given.targets and verdict.expected and not verdict.findings:
         programs = {case.asked(case.target, case.index_type): verdict.program}
         batch.append((number, case, verdict.expected, programs))
