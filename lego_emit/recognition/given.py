@@ -18,6 +18,7 @@ from ..kinds import is_integer
 from ..packages import numpy as np
 
 MOST_ENTRIES = 2**20
+MOST_LEVELS = 64  # what NumPy has
 LARGEST = 2**40
 
 
@@ -146,6 +147,8 @@ def _shape(nested: Any, place: str) -> tuple[int, ...]:
                 "make all of one level as long"
             )
         shape.append(sizes.pop())
+        if len(shape) == MOST_LEVELS:
+            raise LayoutError(f"{place}: lists nested more than {MOST_LEVELS} deep; flatten them")
         level = [entry for part in level for entry in part]
         if len(level) > MOST_ENTRIES:
             raise LayoutError(f"{place}: more than 2**20 entries; at most so many are looked at")
