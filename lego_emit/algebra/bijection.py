@@ -14,7 +14,7 @@ from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any, Protocol
 
 from ..ends import Endless, bounded, may_not_end
-from ..errors import LayoutError, a_type, line_in, shown
+from ..errors import LayoutError, a_type, line_in, said, shown
 from ..kinds import as_integer, is_array, is_symbolic
 
 EXHAUSTIVE = 65536
@@ -274,9 +274,9 @@ def _called(genp: GenP, name: str, function: Any, arguments: tuple[int, ...], wa
             f"arguments"
         ) from None
     except (Exception, SystemExit) as error:
-        line, text = line_in(function, error), " ".join(str(error).split())
+        line = line_in(function, error)
         raise LayoutError(
-            f"{genp!r}: {name}({_listed(arguments)}) raised {type(error).__name__}{line}: {text}"
+            f"{genp!r}: {name}({_listed(arguments)}) raised {type(error).__name__}{line}: {said(error)}"
         ) from error
 
 

@@ -190,10 +190,9 @@ def _of_function(function: Callable[..., Any], dims: Any) -> Given:
         try:
             found = function(*index)
         except (Exception, SystemExit) as error:
-            text = " ".join(str(error).split())
             raise LayoutError(
                 f"{place}: at {_shown(index)} it raised {type(error).__name__}"
-                f"{line_in(function, error)}: {text}"
+                f"{line_in(function, error)}: {said(error)}"
             ) from error
         values = tuple(found) if isinstance(found, tuple | list) else (found,)
         if not values or not all(map(is_integer, values)):
