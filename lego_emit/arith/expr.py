@@ -62,7 +62,7 @@ class Expr(Symbolic):
             raise TraceError(
                 f"{value!r} is not an integer; layouts are integer: write // for a division"
             )
-        raise TraceError(f"{value!r} is neither an integer nor a symbol")
+        raise TraceError(f"{shown(value)} is neither an integer nor a symbol")
 
     @staticmethod
     def atom(atom: Atom) -> Expr:
