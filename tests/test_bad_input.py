@@ -169,8 +169,7 @@ PLACES = {
 }
 
 
-# What is something else there: a result may be a list or a dict, an inverse a tuple, and a size of
-# Strided a tuple, too.
+# What is something else there: a result may be a list or a dict.
 MEANT = {("result", "list"), ("named result", "list"), ("result", "dict")}
 
 

@@ -13,7 +13,7 @@ from ..algebra.block import Block
 from ..algebra.figures import unflatten
 from ..algebra.labels import index_names
 from ..algebra.sizes import check_sizes
-from ..errors import LayoutError, a_type, line_in, shown
+from ..errors import LayoutError, a_type, line_in, said, shown
 from ..kinds import is_integer
 from ..packages import numpy as np
 
@@ -180,8 +180,8 @@ def positions(block: Block) -> list[np.ndarray]:
 
 
 def _of_function(function: Callable[..., Any], dims: Any) -> Given:
-    said = getattr(function, "__name__", shown(function))
-    place = f"recognize({said}, {shown(dims)})"
+    name = getattr(function, "__name__", shown(function))
+    place = f"recognize({name}, {shown(dims)})"
     if dims is None:
         raise LayoutError(f"{place}: give dims, the sizes of the function's indices")
     sizes = _sizes(dims, place)
