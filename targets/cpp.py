@@ -24,6 +24,7 @@ FLAGS = (
 
 # What the emitted files include: done before they stand in a namespace.
 INCLUDES = """#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 #if __cplusplus >= 202002L

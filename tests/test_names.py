@@ -297,6 +297,17 @@ def test_size_t(target):
     assert {f.index_type for f in unit.functions} == {"uint64", "int32"}
 
 
+@pytest.mark.parametrize("target", ["cpp", "cuda", "hip"])
+def test_several_units_of_size_t(target):
+    """Those of one name stand in namespaces of their own, where nothing can be included."""
+    units = [
+        generate(LAYOUT, target, name="turned", index_type=t, sizes={"M": 3, "N": 4})
+        for t in ("int32", "size_t", "size_t")
+    ]
+    for run in toolchains.toolchain(target).compile(units):
+        assert run["turned_apply"](1, 2) == 7
+
+
 def test_results_that_are_renamed_are_told():
     layout = GroupBy([4, 4]).OrderBy(Row(4, 4))
 

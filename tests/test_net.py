@@ -3,6 +3,7 @@
 New seeds: ci/fuzz --minutes 10 --seed 1.
 """
 
+import json
 import os
 import random
 import re
@@ -13,8 +14,10 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import programs
 import pytest
 from net import corpus, settings, toolchains
+from net import fuzz as fuzzing
 from net.case import Case
 from net.judge import Machine, OutOfTime, Wrong, alarm, judge
 from net.points import Relations
@@ -22,8 +25,9 @@ from net.shrink import case_of, smallest
 from net.told import Explanation
 
 from lego_emit import generate
-from lego_emit.emitted import Emitted
+from lego_emit.emitted import Emitted, emit_program
 from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.ir.relations import Range, between, const, var
 
 pytestmark = pytest.mark.slow
@@ -68,10 +72,12 @@ def test_random_cases_compiled(toolchain):
         case = case_of(SEED, number)
         verdict = judge(case, count=20, deep=False, keep=True)
         if verdict.expected:
-            batch.append((case, verdict.expected))
-    units, points, found = toolchains.compared(toolchain.name, batch)
+            batch.append((case, verdict.expected, {}))
+    units, found = toolchains.units_of(toolchain.name, batch, False)
+    points, wrong = toolchains.compared(toolchain, units)
+    found += wrong
     assert not found, "\n\n".join(batch[place][0].toml(text) for place, text in found)
-    assert units > 25 and points > 1000
+    assert len(units) > 25 and sum(c.total() for c in points.values()) > 1000
 
 
 def test_random_cases_verified(need):
@@ -383,6 +389,7 @@ def fuzz(*arguments):
         ["--targets", "cobol"],
         ["--processes", "0"],
         ["--seed", "0.5"],
+        ["--resume", "build/none"],
         ["extra"],
     ],
     ids=" ".join,
@@ -397,6 +404,54 @@ def test_a_short_run():
     last = done.stdout.splitlines()[-1]
     assert re.match(r"seed 4: 12 cases .*, \d+ points in ", last), done.stdout + done.stderr
     assert done.returncode == (0 if "; 0 findings" in last else 1)
+
+
+def test_a_run_goes_on_where_it_was_ended(need, tmp_path):
+    need("node", "apt-get install nodejs")
+    file = tmp_path / "done"
+    settings = ["--layouts", "--targets", "javascript", "--batch", "10", "--points", "5"]
+    command = [*settings, "--cases", "30", "--seed", "4", "--resume", str(file)]
+    first = fuzz(*command)
+    assert first.returncode == 0, first.stdout + first.stderr
+    compiled = [line for line in first.stdout.splitlines() if line.startswith("  javascript ")]
+    assert [line.split()[1] for line in compiled] == [
+        "all:", "int32:", "int53:", "int64:", "uint32:", "uint64:",
+    ]  # fmt: skip
+    whole = file.read_text()
+    file.write_text(whole[: whole.rstrip().rindex("\n") + 20])  # as if it had been killed
+    again = fuzz(*command)
+    assert set(compiled) <= set(again.stdout.splitlines()), again.stdout + again.stderr
+    assert sorted(json.loads(line).get("case", -1) for line in file.open()) == [-1, 0, 10, 20]
+    other = fuzz(*command, "--seed", "5")
+    assert other.returncode == 2 and "is of another run" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "index_type", "program"),
+    [
+        ("cpp", "int32", "clang++"),
+        ("cpp", "uint32", "clang++"),
+        ("cuda", "int32", "g++"),
+        ("rust", "int32", "rustc"),
+        ("rust", "uint32", "rustc"),
+    ],
+)
+def test_a_check_of_the_toolchain_is_a_finding(target, index_type, program, need):
+    """A sum that overflows, between two that do not: the process ends, and it is found."""
+    need(program, f"install {program}")
+    most = INDEX_TYPES[index_type][1]
+    total = programs.node("add", programs.var("a"), programs.var("b"))
+    function = replace(programs.function("sum", {"r": total}, index_type), assumed=())
+    params = tuple(replace(p, range=between(0, most + 1)) for p in function.params)
+    program = programs.Program("sum", (replace(function, params=params),), "a + b")
+    units = [
+        ((place, index_type), emit_program(program, target), Case(""), [(0, given, result)])
+        for place, given, result in [(0, (3, 4), (7,)), (1, (most, 1), (0,)), (2, (5, 0), (5,))]
+    ]
+    fuzzing.load()
+    points, found = fuzzing.run_apart(target, units)
+    assert [key[0] for key in points] == [0, 2]
+    assert [place for place, _ in found] == [1]
 
 
 def test_a_finding_is_shrunk(monkeypatch):

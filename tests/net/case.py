@@ -6,7 +6,10 @@ import types
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
-from lego_emit import generate
+from lego_emit import LegoError, generate
+from lego_emit.emit.registry import printer
+from lego_emit.emitted import emit_program
+from lego_emit.pipeline import build_program, candidates
 
 from .words import REFERENCE, WORDS
 
@@ -67,6 +70,27 @@ class Case:
             base=self.base,
             cost=self.cost,
         )
+
+    def asked(self, target, index_type):
+        """What a language asks of lowering."""
+        given = printer(target)
+        return candidates(index_type, given), given.bit_operations, given.lazy_select
+
+    def emit(self, target, index_type, programs):
+        """What generate() gives; programs: by asked(), what was lowered of this case for other
+        languages, which serves those that ask the same of it."""
+        key = self.asked(target, index_type)
+        if key not in programs:
+            try:
+                programs[key] = build_program(
+                    self.subject(), printer(target), "f", dict(self.sizes), list(self.assume), index_type,
+                    base=self.base, cost=self.cost,
+                )  # fmt: skip
+            except LegoError as error:
+                programs[key] = error
+        if isinstance(programs[key], LegoError):
+            raise programs[key]
+        return emit_program(programs[key], target, sizes=dict(self.sizes), index_types=[index_type])
 
     def reference(self, values):
         """The layout, or the function's result, on integers; values: of all parameters that are no

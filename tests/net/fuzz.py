@@ -7,20 +7,26 @@ shrinks; it is printed as a file for tests/corpus.
 
 import argparse
 import contextlib
+import faulthandler
+import json
 import multiprocessing
 import os
+import pickle
 import resource
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing.connection import wait
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from net.settings import named
+from net.settings import TYPES, named
 
 STUCK = 60.0  # seconds for one case on the wall, after which its worker is ended
 COMPILING = 900.0  # the same for a batch of units
@@ -58,7 +64,15 @@ def parse(arguments):
     parser.add_argument(
         "--targets", default="", help="all, or as cpp,rust: compile and run the units, too"
     )
-    parser.add_argument("--batch", type=int, default=100, help="units compiled at a time")
+    parser.add_argument("--batch", type=int, default=100, help="cases compiled at a time")
+    parser.add_argument(
+        "--layouts",
+        action="store_true",
+        help="of the cases only the layouts, each in every index type of its languages",
+    )
+    parser.add_argument(
+        "--resume", type=Path, help="a file of the batches that are compiled: goes on where it ends"
+    )
     parser.add_argument("--points", type=int, default=60, help="points of each kind in a function")
     parser.add_argument("--keep", type=Path, help="a folder to write the findings to")
     parser.add_argument("--bytes", type=int, nargs="*", help=argparse.SUPPRESS)
@@ -79,15 +93,54 @@ def parse(arguments):
     except ValueError as error:
         parser.error(str(error))
     if given.targets:
-        from lego_emit.errors import ToolchainError
-        from lego_emit.run import registry
-
+        missing, _ = apart(lambda: lacking(given.targets))
+        if missing:
+            parser.error(missing)
+    given.done = {}
+    if given.resume:
+        if not given.targets:
+            parser.error("--resume needs --targets")
         try:
-            for target in given.targets:
-                registry.toolchain(target).find()
-        except ToolchainError as error:
-            parser.error(str(error))
+            given.done = resumed(given)
+        except (OSError, ValueError) as error:
+            parser.error(f"--resume: {error}")
     return given
+
+
+def lacking(targets):
+    """What is missing of the toolchains, in words."""
+    from lego_emit.errors import ToolchainError
+    from net.toolchains import checked
+
+    try:
+        for target in targets:
+            checked(target).find()
+    except ToolchainError as error:
+        return str(error)
+    return ""
+
+
+SETTLED = ("seed", "targets", "batch", "first", "points", "layouts")  # what resumed runs agree on
+
+
+def resumed(given):
+    """{first case: its tally} of the batches that a file says are done; made where it is missing. Raises
+    ValueError for another run's."""
+    settings = {name: getattr(given, name) for name in SETTLED}
+    settings = json.loads(json.dumps(settings))
+    if not given.resume.exists():
+        given.resume.parent.mkdir(parents=True, exist_ok=True)
+        given.resume.write_text(json.dumps(settings) + "\n")
+        return {}
+    # A run that was ended may have left half a line.
+    whole, _, _ = given.resume.read_text().rpartition("\n")
+    lines = [json.loads(line) for line in whole.splitlines()]
+    if not lines or lines[0] != settings:
+        raise ValueError(
+            f"{given.resume} is of another run: {lines[0] if lines else 'no settings'}"
+        )
+    given.resume.write_text(whole + "\n")
+    return {line["case"]: Tally(**line) for line in lines[1:]}
 
 
 # -- workers -------------------------------------------------------------------------------------
@@ -102,42 +155,149 @@ def bounded():
 def work(given, numbers, until, pipe):
     """Judge the cases of these numbers in turn, until the time is over."""
     bounded()
-    batch = []
+    batch, begun, found, started = [], None, 0, time.monotonic()
     try:
         for number in numbers:
             if until is not None and time.monotonic() > until:
                 break
+            begun = number if number == numbers.start else begun
             pipe.send(("begin", number, STUCK))
-            case = case_of(given.seed, number)
-            if case is None:
-                pipe.send(("end", number, None, ""))
-                continue
-            verdict = judge(case, given.points, number % DEEP == 0, bool(given.targets))
-            if given.targets and verdict.expected and not verdict.findings:
-                batch.append((number, case, verdict.expected))
-            verdict.expected = []
-            pipe.send(("end", number, verdict, case.toml()))
-            if len(batch) >= given.batch:
-                compile_batch(given, batch, pipe)
-                batch = []
-        if batch:
-            compile_batch(given, batch, pipe)
+            for case in forms(given, case_of(given.seed, number)):
+                found += judge_one(given, number, case, batch, pipe)
+            pipe.send(("end", number))
+            whole = number + 1 == numbers.start + numbers.size
+            if given.targets and (whole or number + 1 == numbers.last):
+                tally = Tally(
+                    begun if whole else None, found, {"judging": time.monotonic() - started}
+                )
+                compile_batch(given, batch, tally, pipe)
+                batch, begun, found, started = [], None, 0, time.monotonic()
+        if batch:  # the time is over: what was judged is still compiled
+            tally = Tally(None, found, {"judging": time.monotonic() - started})
+            compile_batch(given, batch, tally, pipe)
     except (BrokenPipeError, KeyboardInterrupt):
         pass
 
 
-def compile_batch(given, batch, pipe):
+@dataclass
+class Tally:
+    """What came out of a batch. case: the first, None where the batch is not whole; seconds: on the
+    wall, by target; compared: by target, what summed() says."""
+
+    case: int | None
+    findings: int
+    seconds: dict
+    compared: dict = field(default_factory=dict)
+
+
+def forms(given, case):
+    """A case as it is judged: once, or in each index type."""
+    if not given.layouts:
+        return [case]
+    if case is None or case.family not in ("layout", "sizes"):
+        return []
+    targets = given.targets or (case.target,)
+    takers = {t: target for target in reversed(targets) for t in TYPES[target]}
+    return [replace(case, target=takers[t], index_type=t) for t in sorted(takers)]
+
+
+def judge_one(given, number, case, batch, pipe):
+    """Judge a case, and put it into the batch; the number of findings."""
+    if case is None:
+        pipe.send(("judged", number, None, ""))
+        return 0
+    deep = number % DEEP == 0 and not given.layouts
+    verdict = judge(case, given.points, deep, bool(given.targets))
+    if given.targets and verdict.expected and not verdict.findings:
+        programs = {case.asked(case.target, case.index_type): verdict.program}
+        batch.append((number, case, verdict.expected, programs))
+    verdict.expected, verdict.program = [], None
+    if given.layouts:
+        verdict.source = ""  # fresh() makes a number's case as it was drawn
+    pipe.send(("judged", number, verdict, case.toml()))
+    return len(verdict.findings)
+
+
+def compile_batch(given, batch, tally, pipe):
+    """Compile and run what was judged."""
+    verified = () if given.layouts else range(0, len(batch), VERIFIED)
     for target in given.targets:
-        pipe.send(("begin", batch[-1][0], COMPILING))
-        units, compared, found = toolchains.compared(target, [b[1:] for b in batch])
-        for place in range(0, len(batch), VERIFIED) if target == "cpp" else ():
+        pipe.send(("begin", batch[-1][0] if batch else tally.case, COMPILING))
+        started = time.monotonic()
+        units, found = toolchains.units_of(target, [b[1:] for b in batch], given.layouts)
+        points, wrong = run_apart(target, units)
+        found += wrong
+        for place in verified if target == "cpp" else ():
             said = toolchains.verified(batch[place][1])
             if said is not None and not said[0]:
                 found.append((place, f"verify() says {said[1]}"))
         for place, text in found:
-            number, case, _ = batch[place]
+            number, case, *_ = batch[place]
             pipe.send(("wrong", number, Finding(f"compiled {target}", text), case.toml()))
-        pipe.send(("compiled", target, units, compared))
+        tally.seconds[target] = time.monotonic() - started
+        tally.findings += len(found)
+        tally.compared[target] = summed(batch, points)
+    pipe.send(("compiled", tally))
+
+
+def summed(batch, points):
+    """What was compared: in all and by index type, the layouts (or functions), those of them in both
+    directions, and the points."""
+    seen = defaultdict(lambda: (set(), set(), Counter()))
+    for (place, own), by_function in points.items():
+        number = batch[place][0]
+        if not any(by_function.values()):
+            continue
+        ways = {name.rpartition("_")[2] for name, count in by_function.items() if count}
+        for kind in ("all", own):
+            cases, both, total = seen[kind]
+            cases.add(number)
+            if ways >= {"apply", "inv"}:
+                both.add(number)
+            total["points"] += sum(by_function.values())
+    return {kind: [len(c), len(b), t["points"]] for kind, (c, b, t) in sorted(seen.items())}
+
+
+def run_apart(target, units):
+    """toolchains.compared() in a process of its own, which a toolchain's check ends; what is wrong is
+    found by halves."""
+    if not units:
+        return {}, []
+    result, said = apart(lambda: toolchains.compared(toolchains.checked(target), units))
+    if result is not None:
+        return result
+    if len(units) == 1:
+        return {}, [
+            (units[0][0][0], f"{units[0][0][1]}: it does not compile, or run: {said[-800:]}")
+        ]
+    middle = len(units) // 2
+    halves = [run_apart(target, half) for half in (units[:middle], units[middle:])]
+    return {**halves[0][0], **halves[1][0]}, [*halves[0][1], *halves[1][1]]
+
+
+def apart(task):
+    """(what a task gives in a process of its own, "") or (None, what was said as it ended)."""
+    with tempfile.TemporaryDirectory(prefix="lego_fuzz_") as folder:
+        result, said = Path(folder, "result"), Path(folder, "said")
+        child = os.fork()
+        if not child:
+            tempfile.tempdir = folder
+            signal.alarm(int(COMPILING))
+            faulthandler.disable()
+            os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY), 2)
+            code = 1
+            try:
+                made = pickle.dumps(task())
+                result.write_bytes(made)
+                code = 0
+            except BaseException as error:
+                os.write(2, f"{type(error).__name__}: {error}".encode())
+            os._exit(code)
+        _, status = os.waitpid(child, 0)
+        if result.exists():
+            return pickle.loads(result.read_bytes()), ""
+        text = said.read_text(errors="replace") if said.exists() else ""
+        return None, f"{text.strip()} (exit code {os.waitstatus_to_exitcode(status)})"
 
 
 class Worker:
@@ -158,16 +318,31 @@ class Worker:
 
 
 class Numbers:
-    """Every count-th number from the first on, below the last; goes on where it was left."""
+    """Every count-th batch of numbers from the first on, below the last, but for those that are done;
+    goes on where it was left."""
 
-    def __init__(self, first, step, last):
-        self.next, self.step, self.last = first, step, last
+    def __init__(self, given, place):
+        self.first = given.first
+        self.last = None if given.cases is None else given.first + given.cases
+        self.size = given.batch if given.targets else 1
+        self.start, self.step = given.first + place * self.size, given.processes * self.size
+        self.next, self.done = self.start, given.done
+
+    def after(self, number):
+        """Go on after this number."""
+        self.start = number - (number - self.first) % self.size
+        self.next = number + 1
 
     def __iter__(self):
         while self.last is None or self.next < self.last:
-            number = self.next
-            self.next += self.step
-            yield number
+            if self.next == self.start + self.size:
+                self.start += self.step
+                self.next = self.start
+            elif self.start in self.done:
+                self.next = self.start + self.size
+            else:
+                self.next += 1
+                yield self.next - 1
 
 
 # -- the run -------------------------------------------------------------------------------------
@@ -180,9 +355,14 @@ class Run:
         self.given = given
         self.begun = time.monotonic()
         self.cases = self.points = self.lost = 0
+        self.taken = Counter()  # seconds by target
+        self.before = 0  # findings of the runs before
         self.seconds = 0.0
         self.refusals, self.notes, self.found = Counter(), Counter(), Counter()
-        self.units, self.compared = Counter(), Counter()
+        self.compared = defaultdict(Counter)  # (target, index type or "all"): what summed() counts
+        for tally in given.done.values():
+            self.before += tally.findings
+            self.compiled(tally)
         self.first = {}  # key: (number, finding, the case's text)
         self.sources = {}
 
@@ -211,11 +391,27 @@ class Run:
         known = self.first.get(key)
         if known is None or len(text) < len(known[2]):
             self.first[key] = number, finding, text
+        if known is None:
+            print(
+                f"case {number}: {finding.kind}: {finding.text}\n{text}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def compiled(self, tally):
+        self.taken.update(tally.seconds)
+        for target, counts in tally.compared.items():
+            for kind, (cases, both, points) in counts.items():
+                self.compared[target, kind].update(cases=cases, both=both, points=points)
 
     def progress(self):
         print(
             f"{self.elapsed():.0f} s: {self.cases} cases, {self.points} points, "
-            f"{sum(self.found.values())} findings of {len(self.found)} kinds",
+            f"{sum(self.found.values())} findings of {len(self.found)} kinds"
+            + "".join(
+                f", {target} {self.compared[target, 'all']['cases']}"
+                for target in self.given.targets
+            ),
             file=sys.stderr,
             flush=True,
         )
@@ -224,9 +420,7 @@ class Run:
 def search(run, until):
     """Judge cases until the time is over or all are done."""
     given = run.given
-    last = None if given.cases is None else given.first + given.cases
-    count = given.processes
-    workers = [Worker(given, Numbers(given.first + k, count, last), until) for k in range(count)]
+    workers = [Worker(given, Numbers(given, k), until) for k in range(given.processes)]
     said = time.monotonic()
     try:
         while workers:
@@ -261,15 +455,17 @@ def heard(run, worker, workers):
     if kind == "begin":
         worker.number, limit = said
         worker.until = time.monotonic() + limit
-    elif kind == "end":
-        worker.numbers.next = said[0] + worker.numbers.step
+    elif kind == "judged":
         run.judged(*said)
+    elif kind == "end":
+        worker.numbers.after(*said)
     elif kind == "wrong":
         run.add(*said)
     elif kind == "compiled":
-        target, units, compared = said
-        run.units[target] += units
-        run.compared[target] += compared
+        run.compiled(*said)
+        if run.given.resume and said[0].case is not None:
+            with run.given.resume.open("a") as file:
+                file.write(json.dumps(asdict(said[0])) + "\n")
     return workers
 
 
@@ -281,7 +477,7 @@ def lost(run, worker, workers, kind, text):
         case = case_of(run.given.seed, number)
         run.cases += 1
         run.add(number, Finding(kind, text), case.toml() if case else "")
-        worker.numbers.next = number + worker.numbers.step
+        worker.numbers.after(number)
     return [
         *(w for w in workers if w is not worker),
         Worker(run.given, worker.numbers, worker.end_at),
@@ -389,8 +585,15 @@ def report(run, best):
             print(f"  {count:6} {text}")
     for what, count in sorted(run.notes.items()):
         print(f"  {count:8} {what}")
-    for target in run.units:
-        print(f"  {run.units[target]} units, {run.compared[target]} points compiled for {target}")
+    for (target, kind), counts in sorted(run.compared.items()):
+        print(
+            f"  {target} {kind}: {counts['cases']} cases compiled, {counts['both']} of them in both "
+            f"directions, {counts['points']} points"
+        )
+    if run.taken:
+        print("  " + ", ".join(f"{what} {s:.0f} s" for what, s in run.taken.items()))
+    if run.before:
+        print(f"  {run.before} findings in the runs before this one")
     rate = run.cases / run.elapsed()
     print(
         f"\nseed {run.given.seed}: {run.cases} cases ({run.lost} without bytes, "
@@ -398,7 +601,7 @@ def report(run, best):
         f"({rate:.1f} cases/s), {run.seconds:.0f} s of it in generate(); "
         f"{sum(run.found.values())} findings of {len(run.found)} kinds"
     )
-    return 1 if run.found else 0
+    return 1 if run.found or run.before else 0
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from math import isqrt, prod
+from typing import Any
 
 from lego_emit import LegoError
 from lego_emit.algebra.block import Block
@@ -64,6 +65,7 @@ class Verdict:
     notes: Counter = field(default_factory=Counter)
     source: str = ""
     expected: list = field(default_factory=list)  # (function, arguments, results) for toolchains
+    program: Any = None  # what was lowered, for other languages
 
     def add(self, kind, text):
         if len(self.findings) < 8:
@@ -246,6 +248,7 @@ def _judge(case, verdict, count, deep, keep, seconds):
     if unit is None:
         return
     verdict.source = unit.source
+    verdict.program = unit.lowered if keep else None
     if case.refused not in ("", "?"):
         verdict.add("refusal", f"{case.refused} was wanted, and it was emitted")
     if case.promise and unit.functions[0].result_range != case.promise:

@@ -19,6 +19,16 @@ TYPES = {
     "triton": ("int32", "int64"),
 }
 
+# Types that are another of these under a name of the language's own.
+OTHER_NAMES = {
+    "cuda": {"size_t": "uint64"},
+    "hip": {"size_t": "uint64"},
+    "cpp": {"size_t": "uint64"},
+    "c": {"size_t": "uint64"},
+    "rust": {"usize": "uint64"},
+    "fortran": {"integer": "int32"},
+}
+
 
 def settings(c):
     """What else generate() is given."""

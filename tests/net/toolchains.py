@@ -2,44 +2,83 @@
 
 import random
 import re
+import shutil
+from collections import Counter
 
 import numpy as np
 
 from lego_emit import LegoError
-from lego_emit.errors import ToolchainError, VerifyError
+from lego_emit.errors import VerifyError
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.run import registry
 from lego_emit.run.space import spaces_of
+from lego_emit.targets.c import CTarget
+from lego_emit.targets.cpp import CppTarget
+from lego_emit.targets.rust import CheckedRustTarget
 
 from .points import Relations
-from .settings import TYPES
+from .settings import OTHER_NAMES, TYPES
 
 POINTS = 100  # of one function
 MOST_VERIFIED = 2**20  # indices that verify() is asked to run over
 
 
-def compared(target, batch):
-    """(units, points, [(place, text) of what is wrong]) of (case, expected) pairs."""
-    units, found = [], []
-    for place, (case, expected) in enumerate(batch):
-        own = case.index_type if case.index_type in TYPES[target] else "auto"
-        try:
-            units.append((place, case.generate(case.subject(), target, own), case, expected))
-        except LegoError:
-            pass  # a language may lack what another has
-        except Exception as error:
-            found.append((place, f"{type(error).__name__}: {error}"))
+SANITIZE = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
+
+
+def checked(target):
+    """The toolchain, with every check that it has: what goes wrong ends the process. (Fortran's are
+    always on.)"""
     toolchain = registry.toolchain(target)
-    points = 0
-    for run, (place, unit, case, expected) in _compiled(toolchain, units, found):
+    if target == "rust":
+        return CheckedRustTarget()
+    if not isinstance(toolchain, (CTarget, CppTarget)):
+        return toolchain
+    flags, program = (*toolchain.flags, *SANITIZE), toolchain.program
+    if target == "cpp" and shutil.which("clang++"):  # it alone tells where unsigned numbers wrap
+        wraps = "-fsanitize=unsigned-integer-overflow"
+        flags, program = (*flags, wraps, "-fsanitize-trap=all"), "clang++"
+    return type("Sanitized", (type(toolchain),), {"flags": flags, "program": program})()
+
+
+def units_of(target, batch, typed):
+    """([((place, index type), unit, case, expected)], [(place, text) of what is wrong]) of (case,
+    expected, programs), where programs is as Case.emit() takes it.
+    typed: in the case's type alone, by every name that the language has for it; else in that type or,
+        where the language lacks it, in auto."""
+    units, found = [], []
+    for place, (case, expected, programs) in enumerate(batch):
+        types = [case.index_type] if case.index_type in TYPES[target] else []
+        if typed:
+            others = OTHER_NAMES.get(target, {}).items()
+            types += [name for name, own in others if own == case.index_type]
+        for own in types if typed else types or ["auto"]:
+            try:
+                unit = case.emit(target, own, programs)
+            except LegoError:
+                continue  # a language may lack what another has
+            except Exception as error:
+                found.append((place, f"{own}: {type(error).__name__}: {error}"))
+                continue
+            units.append(((place, own), unit, case, expected))
+    return units, found
+
+
+def compared(toolchain, units):
+    """({(place, index type): the points of each function that were compared}, [(place, text) of what
+    is wrong]). Raises ToolchainError; a check of the toolchain ends the process."""
+    points, found = {}, []
+    compiled = toolchain.compile([unit for _, unit, _, _ in units]) if units else []
+    for run, (key, unit, case, expected) in zip(compiled, units, strict=True):
+        points[key] = Counter()
         for k, function in enumerate(unit.functions):
             given = [(a, r) for f, a, r in expected if f == k]
             count, wrong = _function(run, function, case, given)
-            points += count
+            points[key][function.name] = count
             if wrong:
-                found.append((place, wrong))
+                found.append((key[0], f"{key[1]}: {wrong}"))
                 break
-    return len(units), points, found
+    return points, found
 
 
 def verified(case):
@@ -80,23 +119,6 @@ def verified(case):
     return None
 
 
-def _compiled(toolchain, units, found):
-    """(compiled, unit) pairs; what does not compile is found by halves."""
-    if not units:
-        return []
-    try:
-        return list(zip(toolchain.compile([u[1] for u in units]), units, strict=True))
-    except ToolchainError as error:
-        if len(units) == 1:
-            found.append((units[0][0], f"it does not compile: {str(error)[-600:]}"))
-            return []
-    middle = len(units) // 2
-    return [
-        *_compiled(toolchain, units[:middle], found),
-        *_compiled(toolchain, units[middle:], found),
-    ]
-
-
 def _function(run, function, case, given):
     """(points, what is wrong) of one compiled function."""
     kind = "int64" if function.index_type == "int" else function.index_type  # what arrays hold
@@ -112,7 +134,7 @@ def _function(run, function, case, given):
     ][:POINTS]
     if not usable:
         return 0, ""
-    wide = np.uint64 if function.index_type == "uint64" else np.int64
+    wide = np.uint64 if function.index_type in ("uint64", "usize") else np.int64
     columns = [
         np.array([a[k] for a, _ in usable], object).astype(wide).view(np.int64)
         for k in range(len(names))
