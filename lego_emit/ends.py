@@ -43,7 +43,10 @@ def bounded(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> A
         file = frame.f_code.co_filename
         if file not in users:
             users[file] = is_users(frame)
-        return line(frame, event, argument) if users[file] else None
+        if not users[file]:
+            return None
+        frame.f_trace_opcodes = _stands_still(frame.f_code)
+        return line(frame, event, argument)
 
     sys.settrace(call)
     try:
@@ -81,6 +84,12 @@ def _loops(code: CodeType) -> bool:
     return any("JUMP_BACKWARD" in i.opname for i in dis.get_instructions(code)) or any(
         _loops(c) for c in code.co_consts if isinstance(c, CodeType)
     )
+
+
+@lru_cache(maxsize=1024)
+def _stands_still(code: CodeType) -> bool:
+    """Whether a jump leads to itself, as in `while True: pass` on one line: no line is told of."""
+    return any("JUMP" in i.opname and i.argval == i.offset for i in dis.get_instructions(code))
 
 
 def _names(code: CodeType) -> set[str]:

@@ -137,6 +137,15 @@ def shown(value: Any, levels: int = 8) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
 
 
+def said(error: BaseException) -> str:
+    """What an exception that is not ours says, for a message: on one line, and not at length."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        return ""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
+
+
 def a_type(value: Any) -> str:
     """ "an int", "a str": what a message says a value is."""
     name = type(value).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from functools import cache
 from numbers import Integral
@@ -11,6 +12,14 @@ from typing import Any
 def is_integer(x: Any) -> bool:
     """Whether x is an integer, Python's or NumPy's; True and False are none."""
     return isinstance(x, Integral) and not isinstance(x, bool)
+
+
+def as_integer(x: Any) -> int | None:
+    """The int that x is by its __index__, whatever x is; None where it is none."""
+    try:
+        return int(operator.index(x))
+    except Exception:  # a class has an __index__ that does not take itself; a user's may fail
+        return None
 
 
 def is_array(x: Any) -> bool:

@@ -121,7 +121,7 @@ class Golden:
         extension: of a text's file, default ".txt"; units and tables have their own.
         """
         __tracebackhide__ = True
-        if not re.fullmatch(r"[A-Za-z0-9_+-]*", name):
+        if not re.fullmatch(r"[A-Za-z0-9_+-]*", str(name)) or not isinstance(name, str):
             raise ValueError(f"lego_golden: name {name!r} is not letters, digits, _, + and -")
         base = self._folder / ".".join(filter(None, (self._stem(), name)))
         problems = []
@@ -193,8 +193,15 @@ def _texts(made: Any, base: Path, extension: str) -> dict[Path, str]:
         return base.with_name(base.name + suffix)
 
     if isinstance(made, str):
-        if extension and not re.fullmatch(r"(\.[A-Za-z0-9_+-]+)+", extension):
+        if extension and not re.fullmatch(r"(\.[A-Za-z0-9_+-]+)+", str(extension)):
             raise ValueError(f"lego_golden: extension {extension!r} is not of the form '.txt'")
+        try:
+            made.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"lego_golden: no file holds {made[error.start]!r}, half a character, which the text "
+                f"has at {error.start}; replace it first"
+            ) from None
         return {at(extension or ".txt"): made}
     table = isinstance(made, Block) or (is_array(made) and made.dtype.kind in "iu" and made.size)
     printer, files = getattr(made, "printer", None), getattr(made, "files", None)

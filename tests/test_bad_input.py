@@ -1,7 +1,13 @@
 """Bad input: one clear error of ours, naming the construct, the place and the way out."""
 
+import itertools
 import math
+import random
+import signal
 import sys
+from decimal import Decimal
+from fractions import Fraction
+from time import perf_counter_ns
 
 import numpy as np
 import pytest
@@ -14,12 +20,16 @@ from lego_emit import (
     GenP,
     GroupBy,
     LegoError,
+    Linear,
+    Lookup,
     OrderBy,
     RegP,
     Row,
+    Strided,
     TileBy,
     generate,
     isqrt,
+    recognize,
     symbols,
 )
 from lego_emit.errors import (
@@ -37,6 +47,23 @@ from lego_emit.errors import (
 # ruff: noqa: F821
 
 
+@pytest.fixture(autouse=True)
+def no_file_and_an_end(tmp_path, monkeypatch):
+    """Whatever is tried here writes nothing where it runs, and ends: 60 s are far more than the
+    half second that the slowest takes."""
+
+    def stop(*_):
+        pytest.fail("it does not end")
+
+    monkeypatch.chdir(tmp_path)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+    assert list(tmp_path.iterdir()) == []
+
+
 def refused(kind, *words, call, **options):
     """call(), or generate(call, ..), raises exactly this kind, and the message has the words."""
     with pytest.raises(LegoError) as caught:
@@ -51,6 +78,230 @@ def refused(kind, *words, call, **options):
 
 def refused_by_generate(kind, *words, fn, target="cpp", **options):
     refused(kind, *words, call=lambda: generate(fn, target, **options))
+
+
+# -- no integer, wherever one is wanted ----------------------------------------------------------
+
+
+class Broken:
+    """An integer that does not say which, nor lets itself be counted or kept."""
+
+    def __index__(self):
+        raise RuntimeError("broken")
+
+    __hash__ = __len__ = __iter__ = __bool__ = __index__
+
+
+in_itself: list = []
+in_itself.append(in_itself)
+nested: list = [2]
+for _ in range(2000):
+    nested = [nested]
+
+NO_INTEGERS = {
+    "nan": math.nan,
+    "inf": math.inf,
+    "-inf": -math.inf,
+    "complex": 1j,
+    "float": np.float64(4),
+    "fraction": Fraction(4),
+    "decimal": Decimal(4),
+    "text": "4",
+    "bytes": b"4",
+    "null": "\0",
+    "list": [4],
+    "ragged": [[2], 3],
+    "nested": nested,
+    "in itself": in_itself,
+    "set": {2, 3},
+    "dict": {2: 3},
+    "generator": (n for n in [4]),
+    "class": int,
+    "function": len,
+    "None": None,
+    "broken": Broken(),
+}
+OF_SYMPY = {
+    "infinity": sympy.oo,
+    "no number": sympy.nan,
+    "complex infinity": sympy.zoo,
+    "half": sympy.Rational(1, 2),
+    "pi": sympy.pi,
+    "sympy float": sympy.Float(4.0),
+    "imaginary": sympy.I * sympy.Symbol("z"),
+    "a symbol's half": sympy.Symbol("z", integer=True) / 2,
+}
+
+
+def size_of(layout):
+    """Of SymPy's the value shows when the layout is used."""
+    return generate(GroupBy(layout.dims).OrderBy(layout), "cpp")
+
+
+def identity(i):
+    return i
+
+
+PLACES = {
+    "size": (LayoutError, lambda x: size_of(Row(x, 4))),
+    "tile": (LayoutError, lambda x: generate(TileBy([2], [x]), "cpp")),
+    "permutation": (LayoutError, lambda x: RegP([2, 3], [0, x])),
+    "expanded size": (LayoutError, lambda x: generate(ExpandBy([x], [4], GroupBy([4])), "cpp")),
+    "size of GenP": (LayoutError, lambda x: size_of(GenP([x], identity, identity))),
+    "apply": (LayoutError, lambda x: size_of(GenP([4], lambda i: x, identity))),
+    "inv": (LayoutError, lambda x: size_of(GenP([4], identity, lambda p: (x,)))),
+    "stride": (LayoutError, lambda x: generate(Strided([4], [x]), "cpp")),
+    "entry": (LayoutError, lambda x: Lookup([2], [0, x])),
+    "entry of a table": (LayoutError, lambda x: recognize([0, x])),
+    "image": (LayoutError, lambda x: Linear({"a": [[x]]}, ["x"])),
+    "number for a symbol": (LayoutError, lambda x: GroupBy([symbols("n")]).check(n=x)),
+    "index": (IndexRangeError, lambda x: GroupBy([4, 6])[x, 0]),
+    "position": (IndexRangeError, lambda x: GroupBy([4, 6]).inv(x)),
+    "root": (LayoutError, isqrt),
+    "result": (TraceError, lambda x: generate(lambda i: x, "cpp")),
+    "named result": (TraceError, lambda x: generate(lambda i: {"a": x}, "cpp")),
+    "term": (TraceError, lambda x: generate(lambda i: i + x, "cpp")),
+    "divisor": (TraceError, lambda x: generate(lambda i: i // x, "cpp")),
+    "distance": (TraceError, lambda x: generate(lambda i: i << x, "cpp")),
+    "exponent": (TraceError, lambda x: generate(lambda i: i**x, "cpp")),
+    "bound": (TraceError, lambda x: generate(lambda i: 1 if i < x else 0, "cpp")),
+    "size by name": (TraceError, lambda x: generate(lambda n: n + 1, "cpp", sizes={"n": x})),
+}
+
+
+# What is something else there: a result may be a list or a dict.
+MEANT = {("result", "list"), ("named result", "list"), ("result", "dict")}
+
+
+@pytest.mark.parametrize("value", [*NO_INTEGERS, *OF_SYMPY])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_no_integer(place, value):
+    kind, call = PLACES[place]
+    if value in OF_SYMPY:
+        with pytest.raises((kind, TraceError)) as caught:
+            call(OF_SYMPY[value])
+        said = str(caught.value)
+    elif (place, value) in MEANT:
+        pytest.skip("it has a meaning there")
+    else:
+        with pytest.raises(kind) as caught:
+            call(NO_INTEGERS[value])
+        said = str(caught.value)
+    assert "\n" not in said and len(said) < 600 and "Traceback" not in said, said
+
+
+# -- functions that do not keep to what a GenP promises ------------------------------------------
+
+
+def endless_on_a_line(*_):
+    while True: pass  # fmt: skip  # noqa: E701
+
+
+def endless_in_a_call(*_):
+    return sum(1 for _ in iter(int, 1))
+
+
+def counting(*_):
+    for _ in itertools.count():
+        pass
+
+
+def calling_itself(*_):
+    return calling_itself()
+
+
+def calling_the_other(*_):
+    return called_by_the_other()
+
+
+def called_by_the_other():
+    return calling_the_other()
+
+
+def failing_at_length(*_):
+    raise RuntimeError("at\nlength " * 1000)
+
+
+def failing_without_words(*_):
+    class Wordless(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    raise Wordless
+
+
+def leaving_the_program(*_):
+    raise SystemExit("bye")
+
+
+def of_too_many_digits(*_):
+    return 2 ** (10**6)
+
+
+def of_chance(*_):
+    return random.randrange(2**30)
+
+
+def of_time(*_):
+    return perf_counter_ns()
+
+
+LOOPS = [endless_on_a_line, endless_in_a_call, counting]
+CALLS = [calling_itself, calling_the_other]
+FAILURES = [failing_at_length, failing_without_words, leaving_the_program]
+SAID = {f: ["has not ended after", "give its loops an end"] for f in LOOPS}
+SAID |= {f: ["RecursionError"] for f in CALLS}
+SAID |= {f: ["raised", "(line "] for f in FAILURES}
+SAID |= {of_too_many_digits: ["outside"], of_chance: [], of_time: ["outside"]}
+
+
+@pytest.mark.parametrize("function", SAID, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("size", [4, 2**40, symbols("n")], ids=str)
+@pytest.mark.parametrize("direction", ["apply", "inv"])
+def test_a_genp_that_cannot_be_called(function, size, direction):
+    pair = (function, identity) if direction == "apply" else (identity, function)
+    with pytest.raises((LayoutError, TraceError)) as caught:
+        generate(GroupBy([size]).OrderBy(GenP([size], *pair)), "cpp")
+    said = str(caught.value)
+    assert function.__name__ in said and direction in said and "GenP([" in said
+    assert "\n" not in said and len(said) < 600, said
+    if isinstance(size, int):
+        assert all(word in said for word in SAID[function]), said
+
+
+# -- names ---------------------------------------------------------------------------------------
+
+NO_NAMES = [
+    "",
+    " ",
+    "a b",
+    "1a",
+    "a-b",
+    "a\nb",
+    'a"b',
+    "a'b",
+    "*/",
+    "--",
+    "#=",
+    '"""',
+    "a\\",
+    "??/",
+]
+NO_NAMES += ["\u202e", "a\u202eb", "\u2066", "\0", "\ud800", "a;b", "../a", "%s", "{x}", "<lambda>"]
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
+def test_a_name_that_no_language_takes(name):
+    fn = lambda i: i + 1  # noqa: E731
+    shows = repr(name)
+    if name:  # else none is given
+        refused_by_generate(TargetError, "prefix", shows, "letters, digits", fn=fn, prefix=name)
+        refused_by_generate(TargetError, "namespace", shows, fn=fn, namespace=name)
+        refused_by_generate(TraceError, "name", shows, "write one as", fn=fn, name=name)
+    refused_by_generate(TraceError, shows, "not a name", fn=lambda i: {name: i, "b": i})
+    if name.split():
+        fn = lambda: GroupBy([sympy.Symbol(name, integer=True), 2])  # noqa: E731
+        refused_by_generate(TraceError, "name", fn=fn)
 
 
 # -- layouts -------------------------------------------------------------------------------------

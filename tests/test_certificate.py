@@ -108,6 +108,7 @@ def test_it_is_proved_again(language):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_is_proved_again_whatever_is_asked_of_the_text(language):
     for options in (
@@ -139,6 +140,7 @@ def slice_of_golden():
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("case, language", list(slice_of_golden()))
 def test_golden_cases_are_proved(case, language):
     report = checked(case.emit(language), case.subject)

@@ -302,6 +302,33 @@ BAD_FILES = {
     "calls.py": "def f(M):\n    return M[3]\n",
     "nothing.py": "def f(M):\n    pass\n",
     "leaves.py": "import sys\ndef f(M):\n    sys.exit(0)\n",
+    "hostile.py": """
+import itertools, random
+from lego_emit import GenP, GroupBy
+def same(i):
+    return i
+def turning(i):
+    while True: pass
+def counting(i):
+    for _ in itertools.count():
+        pass
+def chance(i):
+    return i + random.randrange(2**30)
+def falling(i):
+    raise RuntimeError("a\\nb" * 1000)
+def nested(i):
+    for _ in range(3000):
+        i = [i]
+    return i
+def no_number(i):
+    return float("nan")
+def named(i):
+    return {"a\\u202eb": i, "*/": i}
+def of(function):
+    return lambda: GroupBy([4]).OrderBy(GenP([4], function, same))
+of_turning, of_counting, of_chance, of_falling = map(of, (turning, counting, chance, falling))
+of_nested, of_no_number = of(nested), of(no_number)
+""",
     "out.py": "from lego_emit import GroupBy\ndef f():\n    return GroupBy([4])[7]\n",
 }
 
@@ -344,6 +371,34 @@ BAD = [
     (f"k.py:index_kernel -t cuda --size BM=0x1{'0' * 5000}", "sizes: BM is about 10**6020"),
     (f"k.py:index_kernel -t cuda --assume M<1{'0' * 5000}", "'M<1000", "digits"),
     ("out.py:f -t cuda", "7"),
+    ("hostile.py:turning -t cuda", "turning has not ended after", "give its loops an end"),
+    ("hostile.py:counting -t cuda", "counting has not ended after", "line 9"),
+    ("hostile.py:chance -t cuda", "the same for the same arguments every time"),
+    ("hostile.py:falling -t cuda", "falling failed on symbols (line 14): RuntimeError: a ba b"),
+    ("hostile.py:nested -t cuda", "nested returns [[[", "return an index"),
+    ("hostile.py:no_number -t cuda", "no_number returns nan", "return an index"),
+    ("hostile.py:named -t cuda", r"returns 'a\u202eb', which is not a name"),
+    ("hostile.py:of_turning -t cuda", "GenP([4], turning, same): apply(0) has not ended after"),
+    ("hostile.py:of_counting -t cuda", "GenP([4], counting, same): apply(0) has not ended after"),
+    ("hostile.py:of_chance -t cuda", "GenP([4], chance, same)", "outside 0..3: not a bijection"),
+    ("hostile.py:of_falling -t cuda", "apply(0) raised RuntimeError (line 14): a ba b"),
+    ("hostile.py:of_nested -t cuda", "GenP([4], nested, same): apply(0) gives [[[", "a list"),
+    ("hostile.py:of_no_number -t cuda", "gives nan, a float, where an integer is wanted"),
+    ("k.py:turned -t cuda --name 'a\nb'", r"name is 'a\nb'", "write one as"),
+    ("k.py:turned -t cuda --name '*/'", "name is '*/'"),
+    ("k.py:turned -t cuda --name 'a\u202eb'", r"name is 'a\u202eb'"),
+    ("k.py:turned -t cuda --prefix 'a\\'", r"prefix is 'a\\'", "letters, digits"),
+    ("k.py:turned -t cuda --prefix '??/'", "prefix is '??/'"),
+    ("k.py:turned -t cuda --namespace 'a;b'", "namespace is 'a;b'", "acme::tiles"),
+    ("k.py:turned -t cuda --namespace '\"'", "namespace is '\"'"),
+    ("k.py:turned -t cuda --base 2", "--base", "0<=x<=1"),
+    ("k.py:turned -t cuda --base nan", "--base", "'nan' is not a valid integer"),
+    ("k.py:index_kernel -t cuda --size BM=nan", "'BM=nan' is not of the form"),
+    ("k.py:index_kernel -t cuda --size BM=1e9", "'BM=1e9' is not of the form"),
+    ("k.py:index_kernel -t cuda --size BM=-4", "-4"),
+    ("k.py:index_kernel -t cuda --assume 'M < nan'", "nan"),
+    ("k.py:index_kernel -t cuda --assume 'M < 1.5'", "'1.5'"),
+    ("k.py:index_kernel -t cuda --assume 'M < \u202e3'", "cannot read"),
 ]
 
 

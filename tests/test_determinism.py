@@ -3,7 +3,7 @@
 import determinism
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.deep]
 
 # Z3 is asked in nw: what its default solver answered depended on other threads.
 CASES = "nw,brick_star,expandby_5x7,linear_mma_c,lookup_permutation,strided_tiled_symbols"

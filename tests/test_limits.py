@@ -1,13 +1,14 @@
 """Where work ends: each case is done after little work, or is refused with what to do. Work is
 counted (questions, paths, terms, digits), so that the answer is the same on every machine."""
 
+import random
 from itertools import product
 
 import pytest
 from net.judge import assert_sound
 from test_bad_input import refused_by_generate
 
-from lego_emit import GenP, GroupBy, generate, symbols
+from lego_emit import Col, GenP, GroupBy, RegP, TileBy, generate, symbols
 from lego_emit.arith import digits
 from lego_emit.arith.expr import Expr
 from lego_emit.arith.facts import Facts
@@ -331,6 +332,39 @@ def test_a_sum_of_many_quotients():
         ).functions
     assert looked_at < 200 * 200 * 10
     assert function.evaluate({"x": 8999}) == {"result": sum(8999 // k for k in range(1, 200))}
+
+
+# -- big layouts (benchmarks/big measures bigger ones) -------------------------------------------
+
+
+def reordered(times):
+    layout = GroupBy([64, 256])
+    for k in range(times):
+        layout = layout.OrderBy((Col(64, 256), RegP([8, 16, 128], [1, 0, 2]), Col(2, 2**13))[k % 3])
+    return layout
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        GroupBy([2**31, 2**31]).OrderBy(Col(2**31, 2**31)),
+        GroupBy([2**31 - 1, 2**31 - 1]).OrderBy(Col(2**31 - 1, 2**31 - 1)),
+        GroupBy([3] * 32).OrderBy(RegP([3] * 32, [*reversed(range(32))])),
+        TileBy(*([[2, 1], [1, 2]] * 31), [1, 1], [1, 1]).OrderBy(Col(2**31, 2**31)),
+        reordered(100),
+    ],
+    ids=["2**62", "nearly 2**62", "rank 32", "64 levels", "100 reorderings"],
+)
+def test_a_big_layout(layout):
+    forth, back = generate(layout, "cpp", index_type="int64").functions
+    rng = random.Random(1)
+    for k in range(40):
+        pick = (lambda n: n - 1) if k == 0 else rng.randrange
+        index, flat = tuple(map(pick, layout.dims)), pick(layout.physical_size)
+        values = dict(zip((p.name for p in forth.params), index, strict=True))
+        assert [*forth.evaluate(values).values()] == [layout.reference_apply(index)]
+        values = {back.params[0].name: flat}
+        assert tuple(back.evaluate(values).values()) == tuple(layout.reference_inv(flat))
 
 
 # -- text ----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from lego_emit import Col, ExpandBy, GenP, GroupBy, Lookup, Row, TileBy, generat
 from lego_emit.proofcheck.check import check
 
 pytest.importorskip("tree_sitter")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.deep]
 
 LANGUAGES = ["cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript"]
 LEAST = 40  # of the mistakes in each language

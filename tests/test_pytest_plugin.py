@@ -209,18 +209,37 @@ def test_ids_make_safe_names(suite):
     suite.run().assert_outcomes(passed=7)
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("g('a'); g('b')", "*two results of this test are for *test_a.txt; *name='..'*"),
-        ("g(1.5)", "*takes an emitted unit, a layout, an array of integers or text, not a float"),
-        ("g('a', name='../x')", "*name '../x' is not letters*"),
-        ("g('a', extension='h')", "*extension 'h' is not of the form '.txt'"),
-    ],
-)
-def test_wrong_use_is_said(suite, body, message):
-    suite.module.write_text(f"def test_a(lego_golden):\n    g = lego_golden\n    {body}\n")
-    suite.run("--lego-update").stdout.fnmatch_lines([message])
+WRONG = [
+    ("g('a'); g('b')", "*two results of this test are for *test_0.txt; *name='..'*"),
+    ("g(1.5)", "*takes an emitted unit, a layout, an array of integers or text, not a float"),
+    ("g('a', name='../x')", "*name '../x' is not letters*"),
+    ("g(None)", "*takes an emitted unit*not a NoneType"),
+    ("g(float('nan'))", "*takes an emitted unit*not a float"),
+    ("g([[1, 2], [3]])", "*takes an emitted unit*not a list"),
+    ("g([1.5])", "*takes an emitted unit*not a list"),
+    ("g([float('nan')])", "*takes an emitted unit*not a list"),
+    ("g([])", "*takes an emitted unit*not a list"),
+    ("g({'a': 1})", "*takes an emitted unit*not a dict"),
+    ("g('a', name='a\\nb')", "*name 'a\\nb' is not letters*"),
+    ("g('a', name='a\\u202eb')", "*is not letters*"),
+    ("g('a', name=3)", "*name 3*"),
+    ("g('a', extension='.*/')", "*extension '.*/' is not*"),
+    ("g('a', extension=3)", "*extension 3*"),
+    ("g('\\ud800')", "*no file holds '?ud800', half a character*at 0;*"),
+    ("g('a', extension='h')", "*extension 'h' is not of the form '.txt'"),
+]
+
+
+def test_wrong_use_is_said(suite):
+    tests = (
+        f"def test_{k}(lego_golden):\n    g = lego_golden\n    {body}\n"
+        for k, (body, _) in enumerate(WRONG)
+    )
+    suite.module.write_text("".join(tests))
+    result = suite.run("--lego-update")
+    result.assert_outcomes(failed=len(WRONG))
+    result.stdout.fnmatch_lines([message for _, message in WRONG])
+    assert suite.files() == ["test_0.txt"]
 
 
 def test_ids_that_differ_only_in_case_are_refused(suite):

@@ -90,6 +90,7 @@ def test_the_page_carries_what_lego_emit_needs_there():
     assert wanted == without | wanted & carried.keys()
 
 
+@pytest.mark.deep
 def test_an_sdist_holds_every_file_of_the_repository_and_its_tests_run(tmp_path):
     names = [name for name in tracked() if not name.startswith(LEFT_OUT)]
     with tarfile.open(built("sdist", names, tmp_path)) as held:

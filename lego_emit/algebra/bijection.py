@@ -5,7 +5,6 @@ The check is ours to make: the paper leaves it to the user (section III-B, Corre
 
 from __future__ import annotations
 
-import operator
 import random
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +14,8 @@ from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any, Protocol
 
 from ..ends import Endless, bounded, may_not_end
-from ..errors import LayoutError, a_type, line_in, shown
-from ..kinds import is_array, is_symbolic
+from ..errors import LayoutError, a_type, line_in, said, shown
+from ..kinds import as_integer, is_array, is_symbolic
 
 EXHAUSTIVE = 65536
 SAMPLES = 4096
@@ -195,7 +194,12 @@ def reads(genp: GenP) -> Hashable:
     """What genp's functions read beside their arguments, as far as it shows: what they captured
     and their module's variables. What was found out about them holds while that stays the same."""
     seen: dict[int, Any] = {}
-    return _read(genp.apply_function, seen), _read(genp.inv_function, seen)
+    try:
+        read = _read(genp.apply_function, seen), _read(genp.inv_function, seen)
+        hash(read)
+    except Exception:  # lists that are nested too deep, a user's __hash__ that fails
+        return object()
+    return read
 
 
 def _read(value: Any, seen: dict[int, Any]) -> Hashable:
@@ -270,21 +274,21 @@ def _called(genp: GenP, name: str, function: Any, arguments: tuple[int, ...], wa
             f"arguments"
         ) from None
     except (Exception, SystemExit) as error:
-        line, text = line_in(function, error), " ".join(str(error).split())
+        line = line_in(function, error)
         raise LayoutError(
-            f"{genp!r}: {name}({_listed(arguments)}) raised {type(error).__name__}{line}: {text}"
+            f"{genp!r}: {name}({_listed(arguments)}) raised {type(error).__name__}{line}: {said(error)}"
         ) from error
 
 
 def _integer(genp: GenP, name: str, arguments: tuple[int, ...], value: Any) -> int:
-    try:
-        return int(operator.index(value))
-    except TypeError:
+    number = as_integer(value)
+    if number is None:
         hint = "; write // for integer division, / gives floats" * isinstance(value, float)
         raise LayoutError(
             f"{genp!r}: {name}({_listed(arguments)}) gives {shown(value)}, {a_type(value)}, "
             f"where an integer is wanted{hint}"
-        ) from None
+        )
+    return number
 
 
 def _listed(items: tuple[int, ...]) -> str:

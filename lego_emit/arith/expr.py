@@ -16,6 +16,7 @@ from typing import Any
 
 from ..entries import Entries
 from ..errors import LONGEST, TraceError, shown
+from ..kinds import as_integer
 from .digits import merge
 from .flags import Flag
 from .knowledge import IN_FORCE, PATH, READERS, knowledge
@@ -53,13 +54,15 @@ class Expr(Symbolic):
         for is_one, read in READERS:
             if is_one(value):
                 return read(value)
-        if hasattr(value, "__index__") and not hasattr(value, "__lego_symbolic__"):
-            return Expr.of(operator.index(value))
+        if not hasattr(value, "__lego_symbolic__"):
+            number = as_integer(value)
+            if number is not None:
+                return _constant(number)
         if isinstance(value, float):
             raise TraceError(
                 f"{value!r} is not an integer; layouts are integer: write // for a division"
             )
-        raise TraceError(f"{value!r} is neither an integer nor a symbol")
+        raise TraceError(f"{shown(value)} is neither an integer nor a symbol")
 
     @staticmethod
     def atom(atom: Atom) -> Expr:

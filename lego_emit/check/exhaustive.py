@@ -16,7 +16,7 @@ from ..algebra.block import Block
 from ..algebra.figures import unflatten
 from ..arith.expr import Expr
 from ..ends import Endless, bounded
-from ..errors import LONGEST, LayoutError, LegoError, line_in, nearest, shown
+from ..errors import LONGEST, LayoutError, LegoError, line_in, nearest, said, shown
 from ..kinds import is_integer
 from ..trace.numbered import Numbered
 
@@ -111,8 +111,8 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
             f"{place}: {error}; a layout is wanted, or a function that returns one, no index"
         ) from None
     except (Exception, SystemExit) as error:
-        line, text = line_in(given, error), " ".join(str(error).split())
-        raise LegoError(f"{place}{line}: {type(error).__name__}: {text}") from error
+        line = line_in(given, error)
+        raise LegoError(f"{place}{line}: {type(error).__name__}: {said(error)}") from error
     if not isinstance(found, Block):
         raise LegoError(
             f"{place} gives {found!r}; a layout is wanted, or a function that gives one"

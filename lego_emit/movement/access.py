@@ -9,7 +9,7 @@ from typing import Any
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.linear import Linear
-from ..errors import LayoutError, line_in, shown
+from ..errors import LayoutError, line_in, said, shown
 from ..kinds import is_integer
 from ..packages import numpy as np
 from .memories import SharedMemory
@@ -130,10 +130,9 @@ def _of_function(
             try:
                 value = access(*(given[::-1] if swapped else given))
             except (Exception, SystemExit) as error:
-                text = " ".join(str(error).split())
                 raise LayoutError(
                     f"{construct}: the access raised {type(error).__name__}{line_in(access, error)} "
-                    f"for lane {lane}, register {register}: {text}"
+                    f"for lane {lane}, register {register}: {said(error)}"
                 ) from error
             found.append(_coordinates(value, lane, register, construct))
     wide = max(map(len, found), default=0)

@@ -13,11 +13,12 @@ from ..algebra.block import Block
 from ..algebra.figures import unflatten
 from ..algebra.labels import index_names
 from ..algebra.sizes import check_sizes
-from ..errors import LayoutError, a_type, line_in, shown
+from ..errors import LayoutError, a_type, line_in, said, shown
 from ..kinds import is_integer
 from ..packages import numpy as np
 
 MOST_ENTRIES = 2**20
+MOST_LEVELS = 64  # what NumPy has
 LARGEST = 2**40
 
 
@@ -146,6 +147,8 @@ def _shape(nested: Any, place: str) -> tuple[int, ...]:
                 "make all of one level as long"
             )
         shape.append(sizes.pop())
+        if len(shape) == MOST_LEVELS:
+            raise LayoutError(f"{place}: lists nested more than {MOST_LEVELS} deep; flatten them")
         level = [entry for part in level for entry in part]
         if len(level) > MOST_ENTRIES:
             raise LayoutError(f"{place}: more than 2**20 entries; at most so many are looked at")
@@ -177,8 +180,8 @@ def positions(block: Block) -> list[np.ndarray]:
 
 
 def _of_function(function: Callable[..., Any], dims: Any) -> Given:
-    said = getattr(function, "__name__", shown(function))
-    place = f"recognize({said}, {shown(dims)})"
+    name = getattr(function, "__name__", shown(function))
+    place = f"recognize({name}, {shown(dims)})"
     if dims is None:
         raise LayoutError(f"{place}: give dims, the sizes of the function's indices")
     sizes = _sizes(dims, place)
@@ -187,10 +190,9 @@ def _of_function(function: Callable[..., Any], dims: Any) -> Given:
         try:
             found = function(*index)
         except (Exception, SystemExit) as error:
-            text = " ".join(str(error).split())
             raise LayoutError(
                 f"{place}: at {_shown(index)} it raised {type(error).__name__}"
-                f"{line_in(function, error)}: {text}"
+                f"{line_in(function, error)}: {said(error)}"
             ) from error
         values = tuple(found) if isinstance(found, tuple | list) else (found,)
         if not values or not all(map(is_integer, values)):

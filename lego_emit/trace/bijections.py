@@ -15,7 +15,7 @@ from ..arith.expr import Expr
 from ..arith.facts import Facts, current
 from ..arith.knowledge import using
 from ..arith.terms import Atom
-from ..errors import LayoutError, LegoError, shown
+from ..errors import LayoutError, LegoError, TraceError, shown
 from .calls import called
 from .numbered import Numbered
 from .paths import alone, explore
@@ -32,6 +32,14 @@ def call(block: GenP | Part, method: str, *values: Expr) -> Any:
     return called(getattr(block, f"{method}_function"), f"{method} of {block!r}", *values)
 
 
+def given(block: GenP | Part, method: str, value: Any) -> Expr:
+    """What one of them gave, as an Expr."""
+    try:
+        return Expr.of(value)
+    except TraceError as error:
+        raise TraceError(f"{method} of {block!r}: {error}") from None
+
+
 _checked: set[tuple[str, ...]] = set()  # what passed: apply, inv, sizes, numbers for all symbols
 _parts: set[Part] = set()  # and these
 
@@ -46,9 +54,11 @@ def check_small(block: GenP, sizes: Sequence[Expr]) -> None:
     with using(Facts(use_z3=False)), alone():
         parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(sizes))]
         flat = Expr.atom(Atom("sym", "?flat"))
-        forward = Expr.of(explore(lambda: call(block, "apply", *parameters)))
+        forward = given(block, "apply", explore(lambda: call(block, "apply", *parameters)))
         back = explore(lambda: call(block, "inv", flat))
-        back = [Expr.of(v) for v in (back if isinstance(back, (tuple, list)) else [back])]
+        back = [
+            given(block, "inv", v) for v in (back if isinstance(back, (tuple, list)) else [back])
+        ]
     key = tuple(e.key for e in (forward, *back, *sizes))
     used = forward.symbols().union(*(b.symbols() for b in back))
     names = sorted({name for n in sizes for name in n.symbols()})

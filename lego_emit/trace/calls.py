@@ -13,7 +13,7 @@ from ..algebra.bijection import names_in
 from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
 from ..ends import Endless, bounded, may_not_end
-from ..errors import RAISED, FatalError, LegoError, TraceError, line_in
+from ..errors import RAISED, FatalError, LegoError, TraceError, line_in, said
 from .trace import Trace
 
 
@@ -203,7 +203,7 @@ def _placed(message: str) -> TraceError:
 
 def _foreign(error: BaseException) -> str:
     """An exception that is not ours, with the way out where symbols are its cause."""
-    text = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+    text = f"{type(error).__name__}: {said(error)}".rstrip(": ")
     if isinstance(error, SystemExit):
         return f"it ends the program ({text})"
     if isinstance(error, AssertionError):

@@ -24,7 +24,7 @@ from ..arith.terms import Atom
 from ..entries import Entries
 from ..errors import IndexRangeError, LayoutError
 from ..kinds import is_array, is_sympy
-from .bijections import call, check_part, check_small
+from .bijections import call, check_part, check_small, given
 from .learn import (
     is_inside,
     learn_application,
@@ -246,7 +246,7 @@ class Symbols:
 
     def called(self, block: GenP | Part, index: Sequence[Expr]) -> Expr:
         """A GenP's position of an index, all paths of its function followed."""
-        result = Expr.of(explore(lambda: call(block, "apply", *index)))
+        result = given(block, "apply", explore(lambda: call(block, "apply", *index)))
         if isinstance(block, Part):
             check_part(block, [size_of(n) for n in block.sizes()])
         if block.inv_function is None or isinstance(block, Part):
@@ -265,7 +265,7 @@ class Symbols:
             check_part(block, [size_of(n) for n in block.sizes()])
         else:
             check_small(block, sizes)
-        return [_bounded(Expr.of(v), n) for v, n in zip(values, sizes, strict=True)]
+        return [_bounded(given(block, "inv", v), n) for v, n in zip(values, sizes, strict=True)]
 
     def looked_up(self, entries: Entries, place: Expr) -> Expr:
         """A table's entry."""

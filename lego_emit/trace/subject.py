@@ -202,7 +202,7 @@ def _of_several(
     check_known([f.trace for f in functions], check_sizes(sizes), conditions, ranges)
     title = "; ".join(part.title for part in parts)
     if sizes:
-        title += "; with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
+        title += "; with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())
 
     def told() -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for part in parts for text in part.doubts()))
@@ -256,7 +256,7 @@ def _of_one_subject(
         made.by_name = isinstance(result, Mapping)
         functions = [made]
     if sizes and alone:
-        title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
+        title += " with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())
     if isinstance(result, Block) and said.summary:
         title += f": {said.summary}"
     return Subject(unit, " ".join(title.split()), functions, told)
@@ -278,7 +278,7 @@ def _of_formulas(
     unit, found = follow_formulas(subject, name, sizes, assume, ranges)
     title = formulas_title(subject)
     if sizes:
-        title += " with " + ", ".join(f"{k} = {v}" for k, v in sizes.items())
+        title += " with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())
     told = ()
     if len(found) == 1:  # of several, a range that concerns none is refused
         (one,) = found

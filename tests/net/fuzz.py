@@ -71,6 +71,7 @@ def parse(arguments):
         action="store_true",
         help="of the cases only the layouts, each in every index type of its languages",
     )
+    parser.add_argument("--gpu", action="store_true", help="run CUDA C on the GPU, not on the CPU")
     parser.add_argument(
         "--resume", type=Path, help="a file of the batches that are compiled: goes on where it ends"
     )
@@ -94,7 +95,7 @@ def parse(arguments):
     except ValueError as error:
         parser.error(str(error))
     if given.targets:
-        missing, _ = apart(lambda: lacking(given.targets))
+        missing, _ = apart(lambda: lacking(given.targets, given.gpu))
         if missing:
             parser.error(missing)
     given.done = {}
@@ -108,20 +109,28 @@ def parse(arguments):
     return given
 
 
-def lacking(targets):
+def lacking(targets, gpu):
     """What is missing of the toolchains, in words."""
     from lego_emit.errors import ToolchainError
     from net.toolchains import checked
 
     try:
         for target in targets:
-            checked(target).find()
+            checked(target, gpu).find()
     except ToolchainError as error:
         return str(error)
     return ""
 
 
-SETTLED = ("seed", "targets", "batch", "first", "points", "layouts")  # what resumed runs agree on
+SETTLED = (
+    "seed",
+    "targets",
+    "batch",
+    "first",
+    "points",
+    "layouts",
+    "gpu",
+)  # what resumed runs agree on
 
 
 def resumed(given):
@@ -155,7 +164,8 @@ def bounded():
 
 def work(given, numbers, until, pipe):
     """Judge the cases of these numbers in turn, until the time is over."""
-    bounded()
+    if not given.gpu:  # whose driver takes more addresses than the machine has memory
+        bounded()
     batch, begun, found, started = [], None, 0, time.monotonic()
     try:
         for number in numbers:
@@ -227,7 +237,7 @@ def compile_batch(given, batch, tally, pipe):
         pipe.send(("begin", batch[-1][0] if batch else tally.case, COMPILING))
         started = time.monotonic()
         units, found = toolchains.units_of(target, [b[1:] for b in batch], given.layouts)
-        points, wrong = run_apart(target, units)
+        points, wrong = run_apart(target, units, given.gpu)
         found += wrong
         for place in verified if target == "cpp" else ():
             said = toolchains.verified(batch[place][1])
@@ -260,12 +270,12 @@ def summed(batch, points):
     return {kind: [len(c), len(b), t["points"]] for kind, (c, b, t) in sorted(seen.items())}
 
 
-def run_apart(target, units):
+def run_apart(target, units, gpu=False):
     """toolchains.compared() in a process of its own, which a toolchain's check ends; what is wrong is
     found by halves."""
     if not units:
         return {}, []
-    result, said = apart(lambda: toolchains.compared(toolchains.checked(target), units))
+    result, said = apart(lambda: toolchains.compared(toolchains.checked(target, gpu), units))
     if result is not None:
         return result
     if len(units) == 1:
@@ -273,7 +283,7 @@ def run_apart(target, units):
             (units[0][0][0], f"{units[0][0][1]}: it does not compile, or run: {said[-800:]}")
         ]
     middle = len(units) // 2
-    halves = [run_apart(target, half) for half in (units[:middle], units[middle:])]
+    halves = [run_apart(target, half, gpu) for half in (units[:middle], units[middle:])]
     return {**halves[0][0], **halves[1][0]}, [*halves[0][1], *halves[1][1]]
 
 

@@ -14,6 +14,7 @@ from lego_emit.run import registry
 from lego_emit.run.space import spaces_of
 from lego_emit.targets.c import CTarget
 from lego_emit.targets.cpp import CppTarget
+from lego_emit.targets.gpu import device
 from lego_emit.targets.rust import CheckedRustTarget
 
 from .points import Relations
@@ -26,9 +27,21 @@ MOST_VERIFIED = 2**20  # indices that verify() is asked to run over
 SANITIZE = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
-def checked(target):
+class OnTheGpu:
+    """CUDA C, compiled for the GPU."""
+
+    def find(self):
+        device()
+
+    def compile(self, units):
+        return registry.toolchain("cuda").compile_for("gpu", units)
+
+
+def checked(target, gpu):
     """The toolchain, with every check that it has: what goes wrong ends the process. (Fortran's are
     always on.)"""
+    if gpu and target == "cuda":
+        return OnTheGpu()
     toolchain = registry.toolchain(target)
     if target == "rust":
         return CheckedRustTarget()
