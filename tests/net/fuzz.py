@@ -122,15 +122,8 @@ def lacking(targets, gpu):
     return ""
 
 
-SETTLED = (
-    "seed",
-    "targets",
-    "batch",
-    "first",
-    "points",
-    "layouts",
-    "gpu",
-)  # what resumed runs agree on
+# What resumed runs agree on.
+SETTLED = ("seed", "targets", "batch", "first", "points", "layouts", "gpu")
 
 
 def resumed(given):
