@@ -40,14 +40,16 @@ def choose_type(
     size: Expr | None,
 ) -> Width:
     """The narrowest candidate that holds every value. program: the node of each operation. Raises WidthError where a value provably does not fit the widest candidate."""
-    facts = lowering.facts
+    facts, graph = lowering.facts, lowering.graph
     nodes = {k: n for k, n in program.items() if not n.is_bool}
+    # The graph has the operations: the node of one that has a name is a variable.
+    shifts = [program[graph.args[k][1]].hi for k in nodes if graph.ops[k] in ("shl", "shr")]
+    negated = {k for k in nodes if graph.ops[k] == "neg"}  # unsigned there is no such operation
     lows = [n.lo for n in nodes.values() if n.lo is not None]
     highs = [n.hi for n in nodes.values() if n.hi is not None]
     bounded = len(lows) == len(highs) == len(nodes)
     for candidate in candidates:
         least, most = INDEX_TYPES[candidate]
-        shifts = [n.args[1].hi for n in nodes.values() if n.op in ("shl", "shr")]
         known = [by for by in shifts if by is not None]
         farthest = max(known, default=0) if len(known) == len(shifts) else None
         if farthest is None or farthest >= (32 if most <= 2**32 else 64):
@@ -61,9 +63,8 @@ def choose_type(
         outside = {
             k: n
             for k, n in nodes.items()
-            if (n.lo is not None and n.lo < least)
-            or (n.hi is not None and n.hi > most)
-            or (n.op == "neg" and least == 0)  # of 0 at best, and no operation there
+            if any(end is not None and not least <= end <= most for end in (n.lo, n.hi))
+            or (k in negated and least == 0)
         }
         fits = not outside
         if fits and bounded:
@@ -78,7 +79,7 @@ def choose_type(
                 f"({least}..{most}); "
                 + (
                     "choose a signed index_type"
-                    if least == 0 and (culprit.op == "neg" or (culprit.lo or 0) < 0)
+                    if least == 0 and (k in negated or min(culprit.lo or 0, culprit.hi or 0) < 0)
                     else "choose a wider index_type or smaller sizes"
                 )
             )
