@@ -10,13 +10,14 @@ from zlib import crc32
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import Col, GenP, GroupBy, Row, TileBy, generate
+from lego_emit import Col, GenP, GroupBy, RegP, Row, TileBy, generate
 from lego_emit.check.certificate import STATEMENTS
 from lego_emit.cli import main
 from lego_emit.errors import LegoError, TargetError, VerifyError
 from lego_emit.golden import cases
 from lego_emit.lower import widths
 from lego_emit.proofcheck import check as checker
+from lego_emit.proofcheck import terms
 from lego_emit.proofcheck.check import CertificateError, check
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -300,6 +301,47 @@ def test_a_certificate_is_of_one_file(tmp_path, monkeypatch):
         found = CliRunner().invoke(main, f"generate l.py:L {words} --certificate c.json".split())
         assert found.exit_code == 2 and "--certificate is of one file" in found.output
     assert not Path("c.json").exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_indices_of_sizes_that_divide_a_number(language):
+    """What the comment allows of the indices is asked at the sizes that it allows, and at no others."""
+
+    def halves(B):
+        return TileBy([B, 16 // B], [2, 1]).OrderBy(Col(2 * B, 16 // B))
+
+    assert checked(generate(halves, language, assume=["B <= 8"]), halves)
+
+
+def test_a_name_that_stands_in_a_quotient_alone_is_a_size():
+    def rows(N, K, B):
+        return GroupBy([N * (K // B), 2]).OrderBy(RegP([N * (K // B) * 2], [0]))
+
+    unit = generate(rows, "cpp", assume=["K % B == 0"])
+    kinds = {
+        p["name"]: p["is"]
+        for p in json.loads(unit.certificate().json)["functions"][0]["parameters"]
+    }
+    assert kinds == {"N": "size", "K": "size", "B": "size", "i": "index", "j": "index"}
+    assert checked(unit, rows)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_divisor_of_either_sign(language):
+    """Fortran's modulo, Julia's mod and the helpers round down whatever the divisor's sign."""
+
+    def f(x, y):
+        return x % y if y != 0 else x
+
+    assume = ["-9 <= x <= 9", "-5 <= y <= 5"]
+    assert checked(generate(f, language, assume=assume), f)
+
+
+def test_truth_values_and_numbers_are_told_apart():
+    x, y = terms.var("x"), terms.var("y")
+    assert repr(terms.made("add", x < y, 1)) == "(select((x < y), 1, 0) + 1)"
+    assert repr(terms.made("land", x, x < y)) == "((x != 0) and (x < y))"
+    assert repr(terms.made("select", x, 1, 2)) == "select((x != 0), 1, 2)"
 
 
 def test_a_language_that_is_not_read():

@@ -21,6 +21,7 @@ from net import fuzz as fuzzing
 from net.case import Case
 from net.judge import Machine, OutOfTime, Wrong, alarm, judge
 from net.points import Relations
+from net.proved import proved_again
 from net.shrink import case_of, smallest
 from net.told import Explanation
 
@@ -64,6 +65,18 @@ def test_random_cases(part):
         found += [case.toml(f"{number}: {f.kind}: {f.text}") for f in verdict.findings]
     assert not found, "\n\n".join(found)
     assert points > 40 * CASES
+
+
+@pytest.mark.slow
+@pytest.mark.deep
+def test_certificates_of_random_cases_are_proved_again():
+    found, verdicts = [], Counter()
+    for number in range(120):
+        wrong, said = proved_again(case_of(SEED, number), number)
+        found += [f"{number}: {f.text}" for f in wrong]
+        verdicts.update(said)
+    assert not found, "\n\n".join(found)
+    assert verdicts["proved"] > 3 * verdicts.total() // 4
 
 
 def test_random_cases_compiled(toolchain):

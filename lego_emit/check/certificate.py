@@ -121,7 +121,7 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
             {
                 "name": p.name,
                 "of": back.get(p.name, p.name),
-                "is": _kind(p, function),
+                "is": _kind(p, function, role),
                 "base": p.base,
             }
             for p in function.params
@@ -137,10 +137,11 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
     }
 
 
-def _kind(param: Any, function: Function) -> str:
+def _kind(param: Any, function: Function, role: str) -> str:
     if param.name in dict(function.axes):
         return "axis"
-    return "size" if param.size else "index"
+    of_layout = role in ("apply", "inv")  # all but its indices are sizes
+    return "index" if (param.axis if of_layout else not param.size) else "size"
 
 
 def _known(key: str, unit: Any, function: Function, found: Told, role: str) -> list[dict[str, Any]]:

@@ -351,12 +351,20 @@ class _Subject:
                 return REFUTED, f"{goals[wrong.goal][1]} does not hold at {wrong}"
             if not tried:
                 return OPEN, "the comment allows no index at all"
-            wide = {n: range(r.start - 2, r.stop + 2) for n, r in ranges.items()}
-            _, narrow = exhaustive.failure(free, wide, ())
+            sizes, of_sizes = self._of_sizes(allowed)
+            wide = {
+                n: r if n in sizes else range(r.start - 2, r.stop + 2) for n, r in ranges.items()
+            }
+            _, narrow = exhaustive.failure(free, wide, of_sizes)
             if narrow is not None:
                 return REFUTED, f"the comment leaves out an index: {narrow}"
             return PROVED, f"at each of {tried:,} indices"
         return self._by_proof(list(goals), list(free), allowed)
+
+    def _of_sizes(self, conditions: Sequence[Term]) -> tuple[set[str], list[Term]]:
+        """The sizes, and the conditions that speak of these alone."""
+        sizes = {name for name, p in self.parameters.items() if p["is"] == "size"}
+        return sizes, [c for c in conditions if c.names() <= sizes]
 
     def _by_proof(
         self, goals: Sequence[tuple[Term, str]], free: Sequence[Term], allowed: Sequence[Term]
@@ -366,8 +374,7 @@ class _Subject:
             return REFUTED, f"{goals[wrong.goal][1]} does not hold at {wrong}"
         if not tried:
             return OPEN, "no numbers were found that the comment allows"
-        sizes = {name for name, p in self.parameters.items() if p["is"] == "size"}
-        of_sizes = [c for c in allowed if c.names() <= sizes]
+        _, of_sizes = self._of_sizes(allowed)
         todo = [(goal, what, allowed) for goal, what in goals]
         todo += [(goal, "an index that the layout has", of_sizes) for goal in free]
         how: list[str] = []

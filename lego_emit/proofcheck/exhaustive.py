@@ -185,9 +185,15 @@ class Values:
 
     def at(self, term: Term) -> tuple[Any, Any]:
         """(values, where they are defined)."""
+        from ..packages import numpy as np
+
         for part in term.walk():
             if part.key not in self._known:
-                self._known[part.key] = self._value(part)
+                value, ok = self._value(part)
+                self._known[part.key] = (
+                    np.asarray(value),
+                    ok,
+                )  # of objects without axes it is an int
         return self._known[term.key]
 
     def _value(self, term: Term) -> tuple[Any, Any]:
@@ -222,6 +228,7 @@ class Values:
             case "fdiv" | "fmod" | "tdiv" | "tmod":
                 ok = ok & (b != 0)
                 b = np.where(ok, b, 1)
+                a, b = _wide(a, b, max(_largest(a), _largest(b)))
                 if term.op == "fdiv":
                     return a // b, ok
                 if term.op == "fmod":

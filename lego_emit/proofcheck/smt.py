@@ -118,7 +118,7 @@ class _Writer:
                 return text
             found = self.named[term] = f"t{len(self.named)}"
             sort = f"(_ BitVec {self.width})" if self.width else "Int"
-            kind = "Bool" if _is_truth(term) else sort
+            kind = "Bool" if term.is_truth else sort
             self.lines.append(f"(define-fun {found} () {kind} {text})")
         return found
 
@@ -280,7 +280,7 @@ class _Writer:
         """Whether all in it has ends."""
         try:
             for part in term.walk():
-                if not _is_truth(part):
+                if not part.is_truth:
                     self.ends[part] = self._ends_of(part)
         except Unsaid:
             return False
@@ -291,7 +291,7 @@ class _Writer:
             return term.args[0], term.args[0]
         if term.op == "var":
             return self._range(term.args[0])
-        args = [self.ends[a] for a in term.args if not _is_truth(a)]
+        args = [self.ends[a] for a in term.args if not a.is_truth]
         if term.op in ("select", "lookup"):
             chosen = args if term.op == "select" else args[1:]
             return min(lo for lo, _ in chosen), max(hi for _, hi in chosen)
@@ -325,19 +325,12 @@ class _Writer:
         raise Unsaid
 
 
-def _is_truth(term: Term) -> bool:
-    """Whether its value is a truth value, be it that of a select."""
-    while term.op == "select":
-        term = term.args[1]
-    return term.is_condition
-
-
 # -- solvers -------------------------------------------------------------------------------------
 
 
 def _z3(query: str) -> str:
     context = z3.Context()  # in a shared one the answer depends on what was asked before
-    solver = z3.Solver(ctx=context)
+    solver = z3.SimpleSolver(ctx=context)
     solver.set("rlimit", STEPS)
     try:
         solver.from_string(query)
@@ -379,7 +372,10 @@ def _bitwuzla(query: str) -> str:
 
     terms, options = bitwuzla.TermManager(), bitwuzla.Options()  # kept: the parser refers to them
     parser = bitwuzla.Parser(terms, options)
-    parser.parse(query.replace("(check-sat)\n", ""), False, False)
+    try:
+        parser.parse(query.replace("(check-sat)\n", ""), False, False)
+    except bitwuzla.BitwuzlaException:  # what it does not take
+        return "unknown"
     solver = parser.bitwuzla()
     solver.configure_terminator(enough)
     answer = solver.check_sat()

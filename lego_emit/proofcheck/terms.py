@@ -39,6 +39,9 @@ OPS: dict[str, Callable[..., Any]] = {
     "select": lambda c, a, b: a if c else b,
     "lookup": lambda place, *table: table[place],
 }
+OF_NUMBERS = frozenset(
+    {"add", "sub", "mul", "fdiv", "fmod", "tdiv", "tmod", "shl", "shr", "lt", "le"}
+)
 CONDITIONS = frozenset({"lt", "le", "eq", "ne", "land", "lor", "lnot", "true", "false"})
 
 
@@ -77,6 +80,11 @@ class Term:
     def is_condition(self) -> bool:
         """Whether its value is a truth value."""
         return self.op in CONDITIONS
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether its value is a truth value, be it that of a select."""
+        return self.args[1].is_truth if self.op == "select" else self.is_condition
 
     def walk(self) -> Iterator[Term]:
         """Every term in it once, operands first."""
@@ -321,6 +329,11 @@ def made(op: str, *args: Any) -> Term:
     """An operation over terms and ints; of constants its value, and what adds 0 or multiplies by 1
     is left out."""
     terms = tuple(map(term_of, args))
+    if op in OF_NUMBERS and any(t.is_truth for t in terms):
+        terms = tuple(made("select", t, 1, 0) if t.is_truth else t for t in terms)
+    asked = 1 if op == "select" else len(terms) if op in ("land", "lor", "lnot") else 0
+    if not all(t.is_truth for t in terms[:asked]):  # a number is true where it is not 0
+        terms = (*(t if t.is_truth else made("ne", t, 0) for t in terms[:asked]), *terms[asked:])
     first = terms[0]
     if op != "lookup" and all(t.op in ("const", "true", "false") for t in terms):
         plain = [t.args[0] if t.op == "const" else t.op == "true" for t in terms]

@@ -149,7 +149,7 @@ class Machine:
 
     def floored(self, op: str, a: Value, b: Value, kind: Type) -> Value:
         """op: fdiv, fmod: a division that rounds down in the language itself."""
-        self.demand(DIVISOR, b.term > 0)
+        self.demand(DIVISOR, b.term != 0)
         return self.fits(made(op, a.term, b.term), kind)
 
     def shifted(self, op: str, a: Value, b: Value, kind: Type) -> Value:

@@ -41,13 +41,14 @@ FORK = multiprocessing.get_context("fork")
 
 def load():
     """What takes a while to import, and bad usage does not need; once for all workers."""
-    global Case, Finding, SECONDS, case_of, judge, smallest, toolchains
+    global Case, Finding, SECONDS, case_of, judge, proved_again, smallest, toolchains
     import sympy  # noqa: F401
     import z3  # noqa: F401
 
     from net import toolchains
     from net.case import Case
     from net.judge import SECONDS, Finding, judge
+    from net.proved import proved_again
     from net.shrink import case_of, smallest
 
     case_of(0, 0)
@@ -70,6 +71,9 @@ def parse(arguments):
         "--layouts",
         action="store_true",
         help="of the cases only the layouts, each in every index type of its languages",
+    )
+    parser.add_argument(
+        "--certificates", action="store_true", help="prove each case's certificate again"
     )
     parser.add_argument("--gpu", action="store_true", help="run CUDA C on the GPU, not on the CPU")
     parser.add_argument(
@@ -213,6 +217,9 @@ def judge_one(given, number, case, batch, pipe):
     deep = number % DEEP == 0 and not given.layouts
     seconds = PATIENT if given.layouts else SECONDS
     verdict = judge(case, given.points, deep, bool(given.targets), seconds)
+    if given.certificates and not verdict.findings:
+        verdict.findings, verdicts = proved_again(case, number)
+        verdict.notes.update(f"certificates: {v}" for v in verdicts)
     if given.targets and verdict.expected and not verdict.findings:
         programs = {case.asked(case.target, case.index_type): verdict.program}
         batch.append((number, case, verdict.expected, programs))
@@ -493,7 +500,11 @@ def shrunk(run, until):
     """The findings with the smallest cases that were found for them in time."""
     best = {key: (finding, text) for key, (_, finding, text) in run.first.items()}
     left = sorted(run.first, key=lambda key: (key[0].startswith(("slow", "endless")), key))
-    left = [k for k in left if not k[0].startswith(("stuck", "died", "compiled", "fresh"))]
+    left = [
+        k
+        for k in left
+        if not k[0].startswith(("stuck", "died", "compiled", "fresh", "certificate"))
+    ]
     going = []
     seconds = max(4.0, (until - time.monotonic()) * run.given.processes / max(1, len(left)))
     while (left or going) and time.monotonic() < until:

@@ -326,5 +326,6 @@ class _Call(Call):
             return self.extreme(name == "min", a, b, kind)
         if name in ("div_euclid", "rem_euclid") and len(values) == 1:
             a, b, kind = self._same(node, first, values[0])
+            self.machine.demand(DIVISOR, b.term > 0)  # else it rounds otherwise
             return self.machine.floored("fdiv" if name[0] == "d" else "fmod", a, b, kind)
         raise unread(node, "a function that the text does not define")
