@@ -159,6 +159,8 @@ def test_an_endless_program_is_stopped_and_the_next_one_runs(page):
 
 def test_an_endless_program_is_stopped_by_itself_and_what_was_typed_since_runs(page):
     type_in(page, "def layout(i):\n    while True:\n        pass\n")
+    assert message(page).startswith("Line 1: layout has not ended after ")
+    type_in(page, "import itertools\n\nlayout = sum(itertools.count())\n")
     assert message(page) == "stopped after 10 seconds"
     page.locator("#editor .cm-content").fill("while True:\n    pass\n")
     page.wait_for_timeout(500)

@@ -173,8 +173,7 @@ def _learn(facts: Facts, condition: Cond) -> None:
         for e in (b - a - (op == "lt"), *([a - b] if op == "eq" else [])):
             facts.learn_nonneg(e)
         return
-    if op == "not" or op in ("and", "or", "ne"):
-        raise AssumptionError("only <, <=, ==, >=, > and 'and' can be used")
+    raise AssumptionError("only <, <=, ==, >=, > and 'and' can be used")
 
 
 def _learn_divides(facts: Facts, divisor: Expr, dividend: Expr) -> None:

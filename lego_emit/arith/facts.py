@@ -180,17 +180,17 @@ class Facts(Division):
         for known in self.ranges.values():
             known.lo, known.hi = said(known.lo), said(known.hi)
 
-    def learn_divides(self, divisor: Expr, dividend: Expr, positive: bool = True) -> bool:
+    def learn_divides(self, divisor: Expr, dividend: Expr, positive: bool = True) -> None:
         """divisor, which is positive, divides dividend, both products. positive: dividend is a size,
-        else it may be 0 and negative. True where that was new."""
+        else it may be 0 and negative."""
         if len(divisor.terms) != 1 or len(dividend.terms) != 1:
-            return False
+            return
         _, rest = divide_terms(dividend, divisor)
         if not rest.terms:
-            return False
+            return
         name = f"{dividend!r}//{divisor!r}"
         if name in self.quotients or CUT in name:  # what is cut off is no name
-            return False
+            return
         if self._scopes:
             self._divides.append((divisor, dividend, positive))
         atom = Atom("sym", name)
@@ -237,7 +237,6 @@ class Facts(Division):
             if least is not None:
                 self._at_least(name, least)
         self.forget()
-        return True
 
     @contextmanager
     def scope(self) -> Iterator[None]:

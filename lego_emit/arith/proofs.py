@@ -322,18 +322,13 @@ class Proofs(Ranges):
                 return None
             for want, bounds, need_all in self._bounds(atom):
                 # an upper bound of the sum takes the upper bound where the factor is positive
-                if (want < 0) is positive and bounds and not (need_all and len(bounds) > 1):
+                if (want < 0) is positive and bounds and not need_all:
                     return self._bound(rest + distribute(factor, bounds[0]), sign, depth - 1)
             return None
         return e
 
     def _shifted(self, e: Expr) -> bool:
         """All symbols put as lower bound + something >= 0: are all coefficients >= 0?"""
-        if all(c >= 0 for c in e.terms.values()):
-            return all(
-                (self._atom_interval(a)[0] or -1) >= 0 or self._atom_interval(a)[0] == 0
-                for a in e.atoms()
-            )
         if max(map(len, e.terms)) > SHIFTED_DEGREE:
             return self._outweighed(e)  # the product of n shifted symbols has 2**n terms
         total: dict[tuple, int] = {(): 0}

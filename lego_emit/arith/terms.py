@@ -114,7 +114,7 @@ class Sum:
         """A text that is the same for equal values everywhere."""
         if self._key is None:
             parts = [
-                f"{c if -_LONG < c < _LONG else hex(c)}*{'*'.join(a.key for a in m)}"
+                f"{c if abs(c) < _LONG else hex(c)}*{'*'.join(a.key for a in m)}"
                 for m, c in self.terms.items()
             ]
             self._key = bounded_key("+".join(sorted(parts)) or "0")
