@@ -43,7 +43,10 @@ ALONE = 25.0  # seconds that a test may take beyond ten times what it took
 SLOW = 20.0  # a test that takes longer is not used
 MEMORY = 4 << 30
 FORK = get_context("fork")
-OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=no"]
+OPTIONS = [
+    "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=no",
+    "--assert=plain",  # rewriting assertions would import modules as they are, not the mutants
+]  # fmt: skip
 
 
 def parse(arguments):
