@@ -47,7 +47,7 @@ def ranged(hi, lo=0):
         ("javascript", "int53", node("not", ranged(2**31)), "-1 - a"),
         ("javascript", "int53", node("isqrt", ranged(2**52 - 1)), "Math.floor(Math.sqrt(a))"),
         ("javascript", "int53", node("isqrt", ranged(2**52)), "isqrt(a)"),
-        ("fortran", "int32", node("shl", A, B), "shiftl(a, b)"),
+        ("fortran", "int32", node("shl", A, node("add", B, C)), "shiftl(a, b + c)"),
         ("fortran", "int64", node("shr", A, const(3)), "shifta(a, 3)"),
     ],
 )  # fmt: skip
