@@ -96,6 +96,12 @@ def test_a_product_in_an_argument_stands_below_its_sum():
                          + {b} + {c}));""")
 
 
+def test_julia_breaks_a_comparison_before_the_bits_that_it_compares():
+    a, b, _ = LONG
+    text = f"x = {a}|> {b}|& {a}|& 0x55"
+    assert broken("julia", text) == f"x = {a} >\n      {b} & {a} & 0x55"
+
+
 def test_a_long_name_stands_below_its_type_with_its_parameters_where_they_fit():
     head, name = registry.printer("cuda").head, "f" * 82
     start = f"__host__ __device__ int {name}"
