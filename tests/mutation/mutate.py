@@ -256,13 +256,19 @@ def reached(folder):
 
 
 def reaching(entries, mutant, seconds):
-    """Those that reach a mutant's line, or its module where that is no line of a function; the
-    quickest first, as many as fit in the seconds."""
-    found = sorted(
-        (e[0], str(e[1]), e)
-        for e in entries
-        if (mask := e[2].get(mutant.path, 0)) and (not mutant.inside or mask >> mutant.line & 1)
-    )
+    """Those that reach a mutant's line, or where that runs at the import, all of the files that
+    import it; the quickest first, as many as fit in the seconds."""
+
+    def file(entry):
+        return str(entry[1]).partition("::")[0]
+
+    reach = [e for e in entries if mutant.path in e[2]]
+    if mutant.inside:
+        reach = [e for e in reach if e[2][mutant.path] >> mutant.line & 1]
+    else:
+        importing = {file(e) for e in reach}
+        reach = [e for e in entries if file(e) in importing]
+    found = sorted((e[0], str(e[1]), e) for e in reach)
     taken, total = [], 0.0
     for took, _, entry in found:
         total += took
