@@ -282,18 +282,13 @@ class RustPrinter(Printer):
             if extent.op != "const" and (cast or extent.op != "var"):
                 text = self.expression(extent, view, CAST if cast else 0)
                 text = f"{PAIR}{text}{BREAK}as{BREAK}usize{END}" if cast else text
-                extent = Node(
-                    "var",
-                    (),
-                    bound(f"{axis}_end" if view.axes[1:] else "len", text),
-                    extent.lo,
-                    extent.hi,
-                )
+                end = bound(f"{axis}_end" if view.axes[1:] else "len", text)
+                extent = Node("var", (), end)
             extents.append(extent)
         size = count(extents)
         places = coordinates(extents, name, view.base)
         if cast:
-            places = [Node("int", (place,), None, place.lo, place.hi) for place in places]
+            places = [Node("int", (place,)) for place in places]
         length = self.expression(size, view)
         if cast and size.op == "const":
             length = f"{length}_usize"

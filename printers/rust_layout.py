@@ -212,15 +212,16 @@ def _pair(expr: Expr, indent: int, column: int, tail: int) -> str:
 
 
 def _list(expr: Expr, indent: int, column: int, tail: int) -> str:
-    """An element to a line, short ones as many as fit; an only argument that is a call or an `if`
-    keeps the brackets' line."""
+    """An element to a line, short ones as many as fit; an only argument that is a call, or an `if`
+    whose head is short, keeps the brackets' line."""
     inner = indent + STEP
     only = expr.parts[0]
     if len(expr.parts) == 1 and only.kind == LIST:
         return f"{only.before}{_list(only, indent, column, tail)}{only.after}"
     if len(expr.parts) == 1 and only.is_if:
         text = layout(only, indent, column, tail)
-        if text.partition("\n")[0].endswith("{"):
+        first = text.partition("\n")[0]
+        if first.endswith("{") and len(first) <= LIST_WIDTH:
             return text
     texts = [part.one_line() or "" for part in expr.parts if _is_simple(part)]
     if len(texts) == len(expr.parts) and all(len(text) <= SHORT for text in texts):

@@ -82,6 +82,13 @@ def test_a_gather_says_from_which_bit():
     assert remarks(found)[1] == {"result": "Gathers 4 bits of x, every other one, from bit 1."}
 
 
+def test_a_shift_by_nothing_is_followed():
+    x = var("x", 15)
+    spread = op("and", op("or", op("shr", x, 0), op("shl", x, 2)), 0x33)
+    said = {"r": "The bits x[3:2] 0 0 x[1:0], highest first."}
+    assert remarks(function({"x": 15}, [], [("r", op("mul", spread, 1))]))[1] == said
+
+
 def test_plain_fields_and_arithmetic_are_not_said():
     def plain(i, j):
         return OrderBy(RegP([8, 16], [1, 0]))[i, j]

@@ -1,4 +1,4 @@
-"""Array forms, as programs with their ranges.
+"""Array forms, as nodes.
 
 How many elements the ':' axes have, and the indices of the element that is number n in row-major
 order.
@@ -29,8 +29,7 @@ def counter(function: Function, most: int) -> str:
 def coordinates(extents: Sequence[Node], counter: str, base: int) -> list[Node]:
     """The indices of element number counter, 0 <= counter < count(extents); base: what an index of 0
     is called."""
-    most = count(extents).hi
-    rest = Node("var", (), counter, 0, None if most is None else max(most - 1, 0))
+    rest = Node("var", (), counter)
     found: list[Node] = []
     for extent in reversed(extents[1:]):
         found.append(_remainder(rest, extent))
@@ -63,7 +62,7 @@ def _product(a: Node, b: Node) -> Node:
 def _quotient(n: Node, by: Node) -> Node:
     """n // by, by shifting where it can be."""
     if by.op != "const":
-        return Node("div", (n, by), None, 0, n.hi if by.lo is None else _over(n.hi, by.lo))
+        return Node("div", (n, by))
     if n.op in ("shr", "div") and n.args[1].op == "const":
         divisor = number(n.args[1])
         by = _const(number(by) * (1 << divisor if n.op == "shr" else divisor))
@@ -72,30 +71,24 @@ def _quotient(n: Node, by: Node) -> Node:
     if value == 1:
         return n
     if value & (value - 1):
-        return Node("div", (n, by), None, 0, _over(n.hi, value))
-    return Node("shr", (n, _const(value.bit_length() - 1)), None, 0, _over(n.hi, value))
-
-
-def _over(most: int | None, by: int) -> int | None:
-    return None if most is None else most // max(by, 1)
+        return Node("div", (n, by))
+    return Node("shr", (n, _const(value.bit_length() - 1)))
 
 
 def _remainder(n: Node, by: Node) -> Node:
     """n % by, by masking where it can be."""
-    most = None if by.hi is None else max(by.hi - 1, 0)
     if by.op != "const":
-        return Node("mod", (n, by), None, 0, most)
+        return Node("mod", (n, by))
     value = number(by)
     if value == 1:
         return _const(0)
     if value & (value - 1):
-        return Node("mod", (n, by), None, 0, most)
-    return Node("and", (n, _const(value - 1)), None, 0, most)
+        return Node("mod", (n, by))
+    return Node("and", (n, _const(value - 1)))
 
 
 def _from_base(n: Node, base: int) -> Node:
     """n, counted from base."""
     if n.op == "const":
         return _const(number(n) + base)
-    most = None if n.hi is None else n.hi + base
-    return Node("add", (n, _const(base)), None, base, most) if base else n
+    return Node("add", (n, _const(base))) if base else n

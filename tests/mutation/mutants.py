@@ -35,7 +35,7 @@ WORDS = ("Error", "Warning", "warn")  # calls whose arguments are a message
 
 @dataclass(frozen=True)
 class Mutant:
-    """place: its number among all of the module; inside: it stands in a function."""
+    """place: its number among all of the module; inside: it stands in the body of a function."""
 
     path: str
     line: int
@@ -115,12 +115,13 @@ def _below(node, chain, where, inside):
     for field, value in ast.iter_fields(node):
         if field in SKIPPED_FIELDS:
             continue
+        within_it = inside and (field == "body" or not isinstance(node, ast.FunctionDef))
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(child, ast.AST) and not _skipped(child):
-                named, within = where, inside
+                named, within = where, within_it
                 if isinstance(child, ast.FunctionDef | ast.ClassDef):
                     named = f"{where}.{child.name}".lstrip(".")
-                    within = inside or isinstance(child, ast.FunctionDef)
+                    within = within_it or isinstance(child, ast.FunctionDef)
                 for changed in _changed(child, chain, field, index):
                     yield _Site([*chain, child], field, index, changed, named, within)
                 if not isinstance(child, ast.Raise):

@@ -43,7 +43,10 @@ ALONE = 25.0  # seconds that a test may take beyond ten times what it took
 SLOW = 20.0  # a test that takes longer is not used
 MEMORY = 4 << 30
 FORK = get_context("fork")
-OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=no"]
+OPTIONS = [
+    "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=no",
+    "--assert=plain",  # rewriting assertions would import modules as they are, not the mutants
+]  # fmt: skip
 
 
 def parse(arguments):
@@ -253,13 +256,19 @@ def reached(folder):
 
 
 def reaching(entries, mutant, seconds):
-    """Those that reach a mutant's line, or its module where that is no line of a function; the
-    quickest first, as many as fit in the seconds."""
-    found = sorted(
-        (e[0], str(e[1]), e)
-        for e in entries
-        if (mask := e[2].get(mutant.path, 0)) and (not mutant.inside or mask >> mutant.line & 1)
-    )
+    """Those that reach a mutant's line, or where that runs at the import, all of the files that
+    import it; the quickest first, as many as fit in the seconds."""
+
+    def file(entry):
+        return str(entry[1]).partition("::")[0]
+
+    reach = [e for e in entries if mutant.path in e[2]]
+    if mutant.inside:
+        reach = [e for e in reach if e[2][mutant.path] >> mutant.line & 1]
+    else:
+        importing = {file(e) for e in reach}
+        reach = [e for e in entries if file(e) in importing]
+    found = sorted((e[0], str(e[1]), e) for e in reach)
     taken, total = [], 0.0
     for took, _, entry in found:
         total += took

@@ -1,0 +1,269 @@
+"""How texts are spelled and broken into lines, on nodes and texts made by hand: brackets, operators, what
+one more character does, lints. clang-format and rustfmt leave the broken lines as they stand here."""
+
+from dataclasses import replace
+from textwrap import dedent
+
+import programs
+import pytest
+from programs import const, node, var
+
+from lego_emit import GroupBy, generate
+from lego_emit.emit import registry
+from lego_emit.emit.printer import BREAK, FunctionView
+from lego_emit.ir.program import INDEX_TYPES, Program
+from lego_emit.printers import rust, rust_layout
+from lego_emit.printers.rust_layout import END, IF, LIST, PAIR, Expr
+
+A, B, C = var("a"), var("b"), var("c")
+LONG = "first_" + "a" * 24, "second_" + "b" * 24, "third_" + "c" * 18
+
+
+def spelled(target, result, index_type="int32"):
+    """The text of a function's result."""
+    printer = registry.printer(target)
+    function = programs.function("f", {"result": result}, index_type, "abc")
+    (view,) = printer.fitted_views(Program("unit", (function,), "a result"))
+    return view.texts()[0].replace(BREAK, " ")
+
+
+def ranged(hi, lo=0):
+    return var("a", lo, hi)
+
+
+# -- operators and brackets ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "index_type", "result", "text"),
+    [
+        ("cuda", "int32", node("int", node("lt", node("shl", A, const(1)), B)),
+         "static_cast<int>(a << 1 < b)"),
+        ("cuda", "int32", node("int", node("lt", B, node("shr", A, const(1)))),
+         "static_cast<int>(b < a >> 1)"),
+        ("javascript", "int32", node("neg", node("mul", A, B)), "0 - a * b"),
+        ("javascript", "int32", node("neg", node("add", A, B)), "0 - (a + b)"),
+        ("javascript", "int53", node("not", ranged(2**31 - 1, -(2**31))), "~a"),
+        ("javascript", "int53", node("not", ranged(2**31)), "-1 - a"),
+        ("javascript", "int53", node("isqrt", ranged(2**52 - 1)), "Math.floor(Math.sqrt(a))"),
+        ("javascript", "int53", node("isqrt", ranged(2**52)), "isqrt(a)"),
+        ("fortran", "int32", node("shl", A, node("add", B, C)), "shiftl(a, b + c)"),
+        ("fortran", "int64", node("shr", A, const(3)), "shifta(a, 3)"),
+    ],
+)  # fmt: skip
+def test_an_operation(target, index_type, result, text):
+    assert spelled(target, result, index_type) == text
+
+
+def test_names_that_a_language_has_for_itself():
+    for target in ("c", "cpp", "metal"):
+        legal = registry.printer(target).legal_name
+        for name in ("int32_t", "uint64_t", "uint_fast16_t", "INT_LEAST8_MAX", "UINT32_C"):
+            assert legal(name) == f"{name}_v"
+    julia = registry.printer("julia").legal_name
+    assert [julia(name) for name in ("begin", "div", "b")] == ["begin_v", "div_v", "b"]
+
+
+def test_cuda_s_greatest_values_are_the_types_own():
+    most = registry.printer("cuda").notation.most
+    names = {"int32": "INT_MAX", "uint32": "UINT_MAX", "int64": "LLONG_MAX", "uint64": "ULLONG_MAX"}
+    assert {t: most[INDEX_TYPES[t][1].bit_length()] for t in names} == names
+
+
+# -- lines ---------------------------------------------------------------------------------------
+
+
+def broken(target, text):
+    return registry.printer(target).line(text.replace("|", BREAK), 2)
+
+
+def test_a_choice_whose_other_part_is_long_is_broken_at_both_marks():
+    a, b, _ = LONG
+    assert broken("cuda", f"return {a}|< {b}|? one|: min({a},|{b});") == dedent(f"""\
+        return {a} < {b}
+              ? one
+              : min({a}, {b});""")
+
+
+def test_a_product_in_an_argument_stands_below_its_sum():
+    a, b, c = LONG
+    assert broken("cuda", f"return f({a},|{a}|+ {b}|* ({c}|+ {a}|+ {b}|+ {c}));") == dedent(f"""\
+        return f(
+              {a},
+              {a}
+                  + {b}
+                      * ({c} + {a}
+                         + {b} + {c}));""")
+
+
+def test_julia_breaks_a_comparison_before_the_bits_that_it_compares():
+    a, b, _ = LONG
+    text = f"x = {a}|> {b}|& {a}|& 0x55"
+    assert broken("julia", text) == f"x = {a} >\n      {b} & {a} & 0x55"
+
+
+def test_a_long_name_stands_below_its_type_with_its_parameters_where_they_fit():
+    head, name = registry.printer("cuda").head, "f" * 82
+    start = f"__host__ __device__ int {name}"
+    assert head(start, "int a") == f"__host__ __device__ int\n{name}(int a) noexcept {{"
+    assert head(f"{start}f", "int a").endswith(f"\n{name}f(\n    int a) noexcept {{")
+
+
+def test_fortran_fills_lines_up_to_their_end():
+    words = ["w" * n for n in (40, 53, 30, 59, 50)]
+    one, two, three, four, five = words
+    made = registry.printer("fortran").line(" ".join(words), 4)
+    assert made == f"{one} {two} &\n        {three} {four} &\n        {five}"
+    assert {len(line) for line in f"    {made}".splitlines()[:2]} == {100}
+
+
+def test_a_count_in_a_comment_is_not_broken():
+    unit = generate(lambda M, N: GroupBy([M, N])[:, :], "glsl", name="f", index_type="int32")
+    assert "0 <= n < M * N. The" in unit.source
+
+
+def call(name, *arguments):
+    return f"{name}({LIST}{BREAK.join(arguments)}{END})"
+
+
+def pair(left, operator, right):
+    return f"{PAIR}{left}{BREAK}{operator}{BREAK}{right}{END}"
+
+
+def choice(condition):
+    return f"{IF}{condition}{BREAK}one{BREAK}two{END}"
+
+
+def bound(text):
+    return rust_layout.binding("let x =", rust_layout.parse(text), 4)
+
+
+def test_rust_breaks_a_long_only_argument_that_is_a_call():
+    a, b, _ = LONG
+    assert bound(call("f", pair(a, "+", f"{b}bbbb"))) == f"let x = f({a} + {b}bbbb);"
+    assert bound(call("f", call("g", a, b))) == dedent(f"""\
+        let x = f(g(
+                {a},
+                {b},
+            ));""")
+
+
+def test_rust_s_if_as_an_only_argument():
+    """It keeps the line of the bracket where its head has no more than 60 characters."""
+    a, b, c = LONG
+    first, second = "a" * 25, "b" * 27
+    assert bound(call("f", choice(pair(first, "<", second)))) == dedent(f"""\
+        let x = f(if {first} < {second} {{
+                one
+            }} else {{
+                two
+            }});""")
+    assert bound(call("f", choice(pair(first, "<", f"{second}b")))) == dedent(f"""\
+        let x = f(
+                if {first} < {second}b {{
+                    one
+                }} else {{
+                    two
+                }},
+            );""")
+    condition = pair(pair(a, "+", b), "<", pair(c, "+", a))
+    assert f"f(\n        if {a} + {b}\n            < {c}" in bound(call("f", choice(condition)))
+
+
+def test_rust_s_brace_stands_behind_a_condition_that_ends_in_a_bracket():
+    condition = call("less", *LONG, "fourth", f"fifth_{'e' * 20}")
+    assert "\n    ) {\n" in bound(choice(condition))
+    condition = pair(pair(*LONG[:1], "+", LONG[1]), "<", pair(LONG[2], "+", LONG[0]))
+    assert f"{LONG[0]}\n    {{\n        one\n" in bound(choice(condition))
+
+
+def test_rust_s_struct_has_a_field_of_its_value_s_name_once():
+    fields = [(name, Expr(name)) for name in ("first", "second_of_all")]
+    lines = "R {\n        first,\n        second_of_all,\n        third: 3,\n    }"
+    assert rust_layout.literal("R", [*fields, ("third", Expr("3"))], 4) == lines
+
+
+# -- what stands beside the code -----------------------------------------------------------------
+
+
+def test_a_function_without_a_summary_has_no_empty_line():
+    function = programs.function("f", {"result": const(1)}, params="")
+    printer = registry.printer("fortran")
+    for summary, lines in (("", []), ("One.", ["One."])):
+        view = FunctionView(printer, replace(function, summary=summary), "unit", "int32")
+        assert [line for line in view.doxygen if not line.startswith("@")] == lines
+
+
+def test_fortran_s_array_of_two_results_is_a_subroutine():
+    def two(M, N):
+        return {"a": GroupBy([M, N])[:, 0], "b": N}
+
+    source = generate(two, "fortran").source
+    assert "pure subroutine two_array(M, N, a, b)\n" in source
+    assert "call two(M, N, i, a(i), b(i))\n" in source
+
+
+def test_typescript_has_its_types_in_the_signature_alone():
+    unit = generate(lambda A: GroupBy([3, 4])[:, :] + A, "javascript", name="f")
+    declared = unit.printer.declarations(unit.program)
+    assert "function f_array(A: number): Float64Array;" in declared
+    assert "@returns" not in declared and "{number}" not in declared
+    assert "@returns {Float64Array}" in unit.source
+
+
+def test_rust_allows_more_than_seven_arguments():
+    def seven(a, b, c, d, e, f, g):
+        return a + b + c + d + e + f + g
+
+    def eight(a, b, c, d, e, f, g, h):
+        return a + b + c + d + e + f + g + h
+
+    for function in (seven, eight):
+        source = generate(function, "rust").source
+        assert ("too_many_arguments" in source) is (function is eight)
+
+
+def test_rust_s_usize_is_not_cast():
+    source = generate(lambda M: GroupBy([M + 1])[:], "rust", name="f", index_type="usize").source
+    assert "    let len = M + 1;\n" in source
+    for index_type, call in (("usize", "(i, j)\n"), ("uint32", "(i as u32, j as u32) as usize\n")):
+        unit = generate(GroupBy([3, 4]), "rust", view=True, index_type=index_type)
+        assert f"        layout_apply{call}" in unit.source
+
+
+def test_rust_s_usize_of_64_bits_is_asked_for_where_it_is_needed():
+    for size in (2**32, 2**32 + 1):
+        source = generate(GroupBy([size]), "rust", index_type="usize").source
+        assert ("compile_error!" in source) is (size > 2**32)
+
+
+def test_rust_s_iterator_names_the_casts_lints():
+    def lints(index_type, fixed):
+        extent = const(6) if fixed else var("a", 0, 9)
+        function = replace(programs.function("f", {"result": B}, index_type), axes=(("b", extent),))
+        view = FunctionView(registry.printer("rust"), function, "unit", "usize")
+        return [name.removeprefix("cast_") for name in rust._iterator_casts(view)]
+
+    assert lints("int32", True) == ["possible_truncation", "possible_wrap"]
+    assert lints("int64", True) == ["possible_wrap"]
+    assert lints("uint32", False) == lints("uint64", False) == ["possible_truncation"]
+    assert lints("int64", False) == ["possible_truncation", "possible_wrap", "sign_loss"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "similar"),
+    [
+        ("bma", "bna", True),
+        ("tile_first", "tile_fist", True),
+        ("abc", "abc", False),
+        ("abc", "xyz", False),
+        ("ab", "ac", False),
+        ("row1", "row2", False),
+        ("i_x", "i_y", False),
+        ("x_i", "y_i", False),
+        ("a_ix", "a_iy", True),
+        ("Abc", "Abd", False),
+    ],
+)
+def test_names_that_clippy_finds_similar(a, b, similar):
+    assert rust._similar(a, b) is rust._similar(b, a) is similar
