@@ -23,7 +23,7 @@ from math import inf
 
 from .assembler import Assembler, union
 from .detours import pick_ways, step_ways, swap_ways
-from .patterns import by_bits, patterned
+from .patterns import by_bits, carried, patterned
 from .words import (
     Groups,
     Places,
@@ -66,7 +66,11 @@ def wire(
     if trees is None:
         return None
     ways = [
-        [tree, *patterned(widths, output, search.assembler)]
+        [
+            tree,
+            *patterned(widths, output, search.assembler),
+            *carried(widths, output, search.assembler),
+        ]
         for tree, output in zip(trees, outputs, strict=True)
     ]
     settled = _settled(ways, price)

@@ -23,11 +23,15 @@ Borders = dict[Identity, list[Expr]]  # of bases
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How one candidate spells. floors: the digits taken as differences of quotients; collect:
-    indices are taken out before sizes; fuse: a scaled digit is masked in place; rests: the digit below a quotient
-    that is computed comes from its remainder; carry: (x - 1)//16 + 1 is (x + 15)//16."""
+    """How one candidate spells. floors: the digits taken as differences of quotients; rounds: those
+    taken as differences of remainders, 12*(x//4) as 3*(x - x%4); masks: of powers of two these are
+    masked values, 3*(x & ~3); collect: indices are taken out before sizes; fuse: a scaled digit is
+    masked in place; rests: the digit below a quotient that is computed comes from its remainder;
+    carry: (x - 1)//16 + 1 is (x + 15)//16."""
 
     floors: frozenset[Atom] = frozenset()
+    rounds: frozenset[Atom] = frozenset()
+    masks: bool = False
     collect: bool = False
     fuse: bool = False
     rests: bool = False
@@ -37,6 +41,8 @@ class Style:
         """The style in words, for who asks why a form was taken."""
         return (
             *(["digits as differences of quotients"] if self.floors else []),
+            *(["digits as differences of remainders"] if self.rounds and not self.masks else []),
+            *(["digits as masked values"] if self.masks else []),
             *(["indices put together"] if self.collect else []),
             *(["scaled digits masked in place"] if self.fuse else []),
             *(["digits of remainders"] if self.rests else []),
@@ -74,8 +80,8 @@ class Form:
 
     def _flat(self, e: Expr) -> Terms:
         """The terms, with sums that need no name and digits taken as differences opened."""
-        floors, single = self.style.floors, self._single
-        if not any(a in floors or a in single for mono in e.terms for a in mono):
+        floors, rounds, single = self.style.floors, self.style.rounds, self._single
+        if not any(a in floors or a in rounds or a in single for mono in e.terms for a in mono):
             return e.terms
         terms: Terms = {}
         for mono, c in e.terms.items():
@@ -84,6 +90,12 @@ class Form:
             for atom in mono:
                 if atom in floors:
                     inner = _multiplied(inner, self._as_quotients(atom))
+                elif atom in rounds and (round := self._as_remainders(mono, c, atom)):
+                    inner = {}
+                    for m, k in round.items():
+                        inner[m] = inner.get(m, 0) + k
+                    rest = []
+                    break
                 elif atom in single and len(mono) == 1 and abs(c) == 1:
                     inner = _multiplied(inner, self._flat(atom.args[0]))
                 else:
@@ -115,6 +127,42 @@ class Form:
             known[high] = known.get(high, 0) - c
             self._opened[atom] = known
         return known
+
+    def _as_remainders(self, mono: Monomial, c: int, atom: Atom) -> Terms | None:
+        """c * mono, of which atom is a digit (x mod hi) // lo, as c/lo * (x mod hi - x mod lo); None
+        where lo does not divide the coefficient."""
+        base, lo, hi = atom.args
+        at = mono.index(atom)
+        factor = self.lowering.ratio(Expr({mono[:at] + mono[at + 1 :]: c}), lo)
+        if factor is None:
+            return None
+        terms: Terms = {}
+        for sign, border in ((1, hi), (-1, lo)):
+            for m, k in self._rest(base, border).items():
+                for n, f in factor.terms.items():
+                    product = times(m, n)
+                    terms[product] = terms.get(product, 0) + sign * k * f
+        return terms
+
+    def _rest(self, base: Expr, border: Expr | None) -> Terms:
+        """base mod border, or base less its bits from there on."""
+        if border is not None and border.constant == 1:
+            return {}
+        if border is not None and not self.style.masks:
+            return {(Atom("digit", base, Expr.of(1), border),): 1}
+        if len(base.terms) > 1:
+            whole = {(Atom("group", base, None, None, False),): 1}
+        elif base.single is not None and base.single.kind == "group":
+            whole = base.terms
+        else:
+            whole = self._flat(base)
+        if border is None:
+            return whole
+        top = self.lowering.facts.interval(self.lowering.forward(base))[1]
+        assert border.constant is not None and top is not None
+        mask = (1 << top.bit_length()) - border.constant
+        high = (Atom("and", base, Expr.of(mask)),)
+        return {**whole, high: whole.get(high, 0) - 1}
 
     def _sum(self, terms: Terms) -> int:
         if not terms:

@@ -193,24 +193,32 @@ class Graph:
                     )
         return round(total, 4), sum(not self._free[n] for n in found)
 
-    def tree(self, tree: object, leaves: dict) -> int:
-        """The node of nested tuples (op, a, b) over numbers and leaves."""
-        if isinstance(tree, int):
-            return self.const(tree)
-        known = leaves.get(tree)
-        if known is None:
-            assert isinstance(tree, tuple)
-            key = tree
-            if tree[0] == "mul" and isinstance(tree[2], int):
-                tree = tree[0], tree[2], tree[1]
-            args = [
-                ("mul", 1 << a[2], a[1])
-                if tree[0] in ("add", "sub") and isinstance(a, tuple) and a[0] == "shl"
-                else a
-                for a in tree[1:]
-            ]
-            known = leaves[key] = self.op(tree[0], *(self.tree(a, leaves) for a in args))
-        return known
+    def trees(self, trees: Iterable[Any], leaves: dict[Any, int]) -> list[int]:
+        """The nodes of nested tuples (op, a, b) over numbers and leaves, which each joins. What is
+        shifted to the left is a product, wherever it stands, if it stands in a sum."""
+        trees = [*trees]
+        scaled, seen, stack = set(), set(), [*trees]
+        while stack:
+            tree = stack.pop()
+            if isinstance(tree, tuple) and tree not in leaves and tree not in seen:
+                seen.add(tree)
+                stack += tree[1:]
+                if tree[0] in ("add", "sub"):
+                    scaled |= {a for a in tree[1:] if isinstance(a, tuple) and a[0] == "shl"}
+
+        def node(tree: Any) -> int:
+            if isinstance(tree, int):
+                return self.const(tree)
+            if tree not in leaves:
+                op, *args = tree
+                if tree in scaled:
+                    op, args = "mul", [1 << args[1], args[0]]
+                elif op == "mul" and isinstance(args[1], int):
+                    args.reverse()
+                leaves[tree] = self.op(op, *map(node, args))
+            return leaves[tree]
+
+        return [node(tree) for tree in trees]
 
     def plain(self, node: int) -> int:
         """The node that is computed: what is known of it in a branch is no operation."""

@@ -70,7 +70,7 @@ class Lowering:
         self.tried: list[Tried] = []
         self.words: tuple[str, ...] = ()  # what the forms that are priced now have in common
         self.log: Log | None = None  # the steps that led to what is lowered now
-        self.cheapest: dict[Identities, Found] = {}  # of all styles, by outputs
+        self.cheapest: dict[Identities, tuple[Found, Any]] = {}  # of all styles, by outputs
         self.columns: dict[tuple[int, range], dict[int, Sequence[int]]] = {}  # of nodes over one
         self.searches: dict[tuple, tuple[float, Any]] = {}  # (limit, what was found), by table
         self.standing: dict[Identities, Any] = {}  # the census of outputs

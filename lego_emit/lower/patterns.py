@@ -70,6 +70,37 @@ def by_bits(widths: Sequence[int], output: Sequence[frozenset], width: int) -> T
     return total if _right(total, widths, output, width) else None
 
 
+def carried(widths: Sequence[int], output: Sequence[frozenset], assembler: Assembler) -> list[Tree]:
+    """Programs for one output word in which an addition carries the highest bit of an input up,
+    beside others that stay: (x + 4) & 9."""
+    if any(len(bit) > 1 or None in bit for bit in output):
+        return []
+    starts = first_bits(widths)
+    where = {starts[w] + b: (w, b) for w, width in enumerate(widths) for b in range(width)}
+    moves = [(source, to) for to, bit in enumerate(output) for source in bit]
+    words = [Word(("in", k), (1 << width) - 1) for k, width in enumerate(widths)]
+    found = []
+    for w, width in enumerate(widths):
+        tops = [to for source, to in moves if source == (w, width - 1)]
+        others = {to - b for (k, b), to in moves if k == w and b < width - 1}
+        for by in others if len(tops) == 1 else ():
+            top = width - 1 + min(by, 0)
+            up = tops[0] - max(by, 0)
+            if not 0 < top < up:
+                continue
+            those = [(s, to) for s, to in moves if s[0] == w and to - s[1] == by]
+            tree: Tree = ("in", w) if by >= 0 else ("shr", ("in", w), -by)
+            mask = union(1 << to - max(by, 0) for _, to in those) | 1 << up
+            tree = ("and", ("add", tree, (1 << up) - (1 << top)), mask)
+            tree = ("shl", tree, by) if by > 0 else tree
+            rest = [m for m in moves if m not in those and m[0] != (w, width - 1)]
+            groups = groups_of([(starts[k] + b, to) for (k, b), to in rest], where)
+            total = assembler.assemble(words, groups) if groups else 0
+            if total is not None:
+                found.append(("add", total, tree) if groups else tree)
+    return [tree for tree in found if _right(tree, widths, output, assembler.width)]
+
+
 def _images(output: Sequence[frozenset]) -> tuple[dict[tuple[int, int], int], int]:
     """The image of each input bit, and the bits that are flipped."""
     images: dict[tuple[int, int], int] = {}

@@ -9,30 +9,34 @@ from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..arith.rebuild import expand_groups, unsubstitute
 from ..arith.terms import Atom, Identity
+from .choices import chosen_by_digits
 from .forms import Form, Style, standing
 from .linear import linear
 from .lowering import Found, Identities, Lowering, identities, price
-from .search import tabulated, wired
+from .search import partly_wired, tabulated, wired
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
 TRIES = 3  # functions stay quick
 LONG = 24  # operations of a linear function for which nothing else is tried
+CHOSEN = ("choices by digits that are 0 or 1",)
 WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 
 
 @dataclass
 class Asked:
     """Outputs that a form is asked for. own: in the user's symbols; atoms: all places where one stands
-    in them; begun: how many were built before; best: the cheapest form so far; settled: no other can
-    be cheaper."""
+    in them; begun: how many were built before; plain: the form in the plain style; best: the
+    cheapest form so far; style: the cheapest one; settled: no other form can be cheaper."""
 
     lowering: Lowering
     outputs: Sequence[Expr]
     own: list[Expr]
     atoms: list[Atom]
     begun: int
+    plain: Found
     best: Found
+    style: Style = Style()
     settled: bool = False
     kinds: frozenset[str] = field(default=frozenset())
 
@@ -46,7 +50,7 @@ def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
     own = [unsubstitute(e, lowering.facts) for e in outputs]
     atoms = [atom for atom, _ in standing(own)]
     begun, plain = lowering.built, _tried(lowering, Style(), own)
-    asked = Asked(lowering, outputs, own, atoms, begun, plain)
+    asked = Asked(lowering, outputs, own, atoms, begun, plain, plain)
     asked.kinds = frozenset(atom.kind for atom in atoms)
     asked.settled = asked.kinds <= {"sym"} and not lowering.sizes
     for proposer in PROPOSERS:
@@ -62,7 +66,6 @@ def words(asked: Asked) -> Iterator[Found]:
     found = wired(asked.lowering, asked.own) if asked.kinds & WIRED else None
     if found is not None:
         program, plain = found
-        asked.settled = True
         yield program
         if not plain and (other := linear(asked.lowering, program)) is not None:
             yield other
@@ -79,7 +82,27 @@ def matrices(asked: Asked) -> Iterator[Found]:
 
 def styles(asked: Asked) -> Iterator[Found]:
     """The sums as they stand, in other styles."""
-    yield _cheapest(asked.lowering, asked.own, asked.atoms, asked.best, asked.begun)
+    found, asked.style = _cheapest(asked.lowering, asked.own, asked.atoms, asked.plain, asked.begun)
+    yield found
+
+
+def bits(asked: Asked) -> Iterator[Found]:
+    """The parts of sums that only move bits as programs on whole words."""
+    if asked.kinds & {"and", "or", "xor"} or "digit" in asked.kinds:
+        for style in dict.fromkeys((asked.style, Style())):
+            found = partly_wired(asked.lowering, asked.own, style)
+            if found is not None:
+                yield found
+
+
+def chosen(asked: Asked) -> Iterator[Found]:
+    """Sums in which a digit that is 0 or 1 has factors as choices, or as exclusive ors: a row that
+    runs backwards where it is odd."""
+    lowering = asked.lowering
+    made = [chosen_by_digits(e, lowering) for e in asked.own]
+    for k in range(max(map(len, made))):
+        own = [ways[k] if k < len(ways) else e for e, ways in zip(asked.own, made, strict=True)]
+        yield lowering.priced([*map(Form(lowering, asked.style, own).expr, own)], CHOSEN)
 
 
 def multiplied_out(asked: Asked) -> Iterator[Found]:
@@ -97,16 +120,18 @@ def multiplied_out(asked: Asked) -> Iterator[Found]:
         begun, plain = lowering.built, _tried(lowering, Style(), expanded)
         _cheapest(lowering, expanded, asked.atoms, plain, begun)
     lowering.words = ()
-    yield lowering.cheapest[key]
+    yield lowering.cheapest[key][0]
 
 
 def tables(asked: Asked) -> Iterator[Found]:
     """Sums of functions of one value of a small range each, found by their tables."""
     if asked.lowering.signed:
-        yield tabulated(asked.lowering, asked.own, asked.best)
+        before = asked.best
+        for style in dict.fromkeys((Style(), asked.style)):
+            yield tabulated(asked.lowering, asked.own, before, style)
 
 
-PROPOSERS: tuple[Proposer, ...] = (words, matrices, styles, multiplied_out, tables)
+PROPOSERS: tuple[Proposer, ...] = (words, matrices, styles, bits, chosen, multiplied_out, tables)
 
 
 def is_aligned(outputs: Iterable[Expr], facts: Facts) -> bool:
@@ -134,8 +159,8 @@ def _tried(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Found:
 
 def _cheapest(
     lowering: Lowering, outputs: Sequence[Expr], atoms: Iterable[Atom], best: Found, begun: int
-) -> Found:
-    """The cheapest of the styles that are tried; best: that of the plain one; begun: atoms that
+) -> tuple[Found, Style]:
+    """The cheapest of the styles that are tried, and the style; best: that of the plain one; begun: atoms that
     were built before that."""
     style = Style()
     bases: dict[Identity, list[Atom]] = {}
@@ -177,12 +202,50 @@ def _cheapest(
             base = style.floors - set(digits) | floors
             for collect in (False, True) if symbolic else (False,):
                 choose(replace(style, floors=base, collect=collect))
+    for masks, digits in _rounded(lowering, atoms, outputs):
+        if lowering.built > limit:
+            break
+        choose(replace(style, rounds=digits, masks=masks, floors=style.floors - digits))
+        choose(Style(rounds=digits, masks=masks))
     if rests and style.floors:
         choose(replace(style, rests=not style.rests))
     if carry:
         choose(replace(style, carry=True))
-    lowering.cheapest[identities(outputs)] = best
-    return best
+    lowering.cheapest[identities(outputs)] = best, style
+    return best, style
+
+
+def _rounded(
+    lowering: Lowering, atoms: Iterable[Atom], outputs: Sequence[Expr]
+) -> Iterator[tuple[bool, frozenset[Atom]]]:
+    """The sets of digits that are tried as differences of remainders, or of masked values: those of
+    one base, where the coefficient of one that is a quotient has its divisor."""
+    found: dict[Identity, tuple[Expr, set[Atom], set[Atom]]] = {}
+    for e in outputs:
+        for mono, c in e.terms.items():
+            for at, atom in enumerate(mono):
+                if atom.kind != "digit":
+                    continue
+                base, lo, _ = atom.args
+                _, highs, lows = found.setdefault(base.identity, (base, set(), set()))
+                if lo.constant == 1:
+                    lows.add(atom)
+                elif lowering.ratio(Expr({mono[:at] + mono[at + 1 :]: c}), lo) is not None:
+                    highs.add(atom)
+    for base, highs, lows in found.values():
+        if not highs or not lowering.signed:
+            continue
+        yield False, frozenset(highs)
+        if len(highs) > 1:
+            for one in sorted(highs, key=lambda a: a.key):
+                yield False, frozenset([one])
+        if not lowering.bit_operations or not lowering.natural(base):
+            continue
+        if lowering.facts.interval(lowering.forward(base))[1] is None:
+            continue
+        borders = [b for a in (*highs, *lows) for b in a.args[1:] if b is not None]
+        if all(b.constant and b.constant & (b.constant - 1) == 0 for b in borders):
+            yield True, frozenset(highs | lows)
 
 
 def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:

@@ -12,7 +12,7 @@ from math import inf
 from typing import Any
 
 from ..arith.expr import Cond, Expr
-from ..arith.terms import Atom, Terms
+from ..arith.terms import Atom, Monomial, Terms
 from ..ir.cost import Cost
 from ..ir.nodes import OPS
 from .forms import Form, Style
@@ -20,6 +20,7 @@ from .lowering import Found, Lowering, price
 from .wiring import Bit, Wiring
 
 SMALL = 1024  # values of a base that a table is made of
+WORDS = ("words of bits",)
 LEAST = 2  # a form that costs no more is not searched for a better one
 
 
@@ -35,9 +36,55 @@ def wired(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool] | N
     form = Form(lowering, Style(), ())
     leaves = [form.expr(e) for e in wiring.inputs]
     inputs = tuple(zip(leaves, wiring.widths, strict=True))
-    made = programmed(lowering, inputs, tuple(map(tuple, found)), ("words of bits",))
+    made = programmed(lowering, inputs, tuple(map(tuple, found)), WORDS)
     plain = all(e.single is not None and e.single.kind == "sym" for e in wiring.inputs)
     return None if made is None else (made, plain)
+
+
+def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> Found | None:
+    """Outputs as a sum of what only moves bits, as a program on whole words, and the rest; None
+    where there is nothing of the one or of the other."""
+    if not lowering.bit_operations:
+        return None
+    wiring = Wiring(lowering.facts)
+    rests, words = [], []
+    for e in outputs:
+        part: list[Bit] = []
+        rest: Terms = {}
+        for mono, c in sorted(e.terms.items(), key=_bits_last):
+            bits = wiring.bits(Expr({mono: c})) if _moves_bits(mono) or part else None
+            joined = None if bits is None else wiring.joined(part, bits)
+            if joined is None:
+                rest[mono] = c
+            else:
+                part = joined
+        rests.append(Expr(rest))
+        words.append(tuple(part))
+    if not any(words) or not any(rest.terms for rest in rests):
+        return None
+    form = Form(lowering, style, outputs)
+    inputs = tuple(zip(map(form.expr, wiring.inputs), wiring.widths, strict=True))
+    nodes = _programs(lowering, inputs, tuple(words))
+    if nodes is None:
+        return None
+    found = [
+        form.expr(rest + Expr.atom(Atom("node", node)) if word else rest)
+        for rest, node, word in zip(rests, nodes, words, strict=True)
+    ]
+    for node, e in zip(found, outputs, strict=True):
+        if lowering.graph.args[node]:
+            lowering.sources.setdefault(node, e)
+    return lowering.priced(found, (*style.words(), *WORDS))
+
+
+def _moves_bits(mono: Monomial) -> bool:
+    return len(mono) == 1 and mono[0].kind in ("and", "or", "xor")
+
+
+def _bits_last(term: tuple[Monomial, int]) -> tuple[bool, int, list[str]]:
+    """What bits are moved for comes first: exclusive ors, then digits from the highest on."""
+    mono, c = term
+    return not _moves_bits(mono), -c, [a.key for a in mono]
 
 
 def programmed(
@@ -47,6 +94,16 @@ def programmed(
     words: tuple[str, ...],
 ) -> Found | None:
     """Programs on whole words for outputs of these bits. inputs: nodes, and their bits."""
+    nodes = _programs(lowering, inputs, outputs)
+    return None if nodes is None else lowering.priced(nodes, words)
+
+
+def _programs(
+    lowering: Lowering,
+    inputs: Sequence[tuple[int, int]],
+    outputs: tuple[tuple[Bit, ...], ...],
+) -> list[int] | None:
+    """The nodes of these programs."""
     widths = tuple(bits for _, bits in inputs)
     longest = max([*map(len, outputs), *widths])
     width = (
@@ -58,18 +115,19 @@ def programmed(
     if trees is None:
         return None
     leaves: dict[Any, int] = {("in", k): node for k, (node, _) in enumerate(inputs)}
-    nodes = [lowering.graph.tree(t, leaves) for t in trees[0]]
+    nodes = lowering.graph.trees(trees[0], leaves)
     for tree, most in trees[1].items():
         if tree in leaves:
             lowering.bounds[leaves[tree]] = 0, most
-    return lowering.priced(nodes, words)
+    return nodes
 
 
-def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found) -> Found:
+def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: Style) -> Found:
     """Outputs that are a sum of functions of one value of a small range each, by a search for
-    forms that have their tables. A constant goes where it costs least."""
+    forms that have their tables; what has no such form is spelled in the style. A constant goes
+    where it costs least."""
     graph = lowering.graph
-    form = Form(lowering, Style(), ())
+    form = Form(lowering, style, outputs)
     for k, e in enumerate(outputs):
         (_, count), nodes = best
         if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
@@ -127,7 +185,7 @@ def _searched(
         return None
     tree, _, bounds = known[1]
     leaves = {"x": form.expr(base)}
-    node = lowering.graph.tree(tree, leaves)
+    (node,) = lowering.graph.trees([tree], leaves)
     lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
     if lowering.graph.args[node]:
         lowering.sources.setdefault(node, e)

@@ -34,6 +34,10 @@ class Wiring:
         length = max((k for k, bit in enumerate(found, 1) if bit), default=0)
         return found[:length]
 
+    def joined(self, a: list[Bit], b: list[Bit]) -> list[Bit] | None:
+        """The bits of a sum; None where both have one in a place."""
+        return None if _clash(a, b) else _joined(a, b)
+
     def _sum(self, e: Expr) -> list[Bit] | None:
         key = e.identity
         if key not in self._memo:

@@ -87,13 +87,29 @@ def _or(p: int, q: int) -> int:
 
 
 def _summed(addends: list[list[int]]) -> list[int]:
+    """The bits of a sum. The carry into a place is `low` where `bit` is 0 and `high` where it is 1,
+    or unknown and at most `high` (bit: None)."""
     bits: list[int] = []
-    carry = 0
+    low = high = 0
+    bit: int | None = 0
     size = max(map(len, addends), default=0)
-    while len(bits) < size or carry:
+    while len(bits) < size or high or low:
         column = [a[len(bits)] for a in addends if len(bits) < len(a) and a[len(bits)]]
-        bits.append(UNKNOWN if carry or len(column) > 1 else column[0] if column else 0)
-        carry = (carry + len(column)) // 2
+        several = {b & ~1 for b in column if b != 1}
+        if bit:
+            several.add(bit)
+        if bit is None or UNKNOWN in column or len(several) > 1:
+            carry = max(low, high)
+            bits.append(UNKNOWN if carry or len(column) > 1 else column[0] if column else 0)
+            low, high = 0, (carry + len(column)) // 2
+            bit = None if high else 0
+            continue
+        (bit,) = several or {0}
+        low += sum(b & 1 for b in column)
+        high = high + sum(b & 1 ^ (b > 1) for b in column) if bit else low
+        bits.append(low & 1 ^ (bit if (low ^ high) & 1 else 0))
+        low, high = low >> 1, high >> 1
+        bit = bit if low != high else 0
     return bits
 
 
