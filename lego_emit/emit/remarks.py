@@ -124,7 +124,7 @@ def _word(node: Node, args: Sequence[Word], words: dict[str, Word]) -> Word | No
         factor, word = (0, args[1]) if node.args[0].op == "const" else (1, args[0])
         times = node.args[factor].value
         return _times(word, times) if node.args[factor].op == "const" and times >= 0 else None
-    if by is None or by <= 0:
+    if by is None or by < 0:
         return None
     match node.op:
         case "shl":
