@@ -309,7 +309,7 @@ def _forms(told: Told) -> list[str]:
         "    cost  operations",
     ]
     for words, form in ordered[:FORMS]:
-        head = f"  {form.cost:6g}  {form.operations:10}  "
+        head = f"  {round(form.cost, 3):6g}  {form.operations:10}  "
         lines += _hung(", ".join(words), head)
     if len(ordered) > FORMS:
         lines.append(f"          and {len(ordered) - FORMS} more")

@@ -47,8 +47,6 @@ class Cost:
         object.__setattr__(self, "prices", prices)
 
 
-OPS = Cost("ops", hoisted=0.01)
-
 # A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
 # multiplication, a shift and corrections, and floor semantics add a comparison and a subtraction. A
 # look-up is a load from the nearest cache.
@@ -58,6 +56,16 @@ LATENCY = Cost(
     symbolic=8,
     remainder=2.5,
     margin=1.5,
+)
+
+# Of programs with as many operations the quicker one.
+TIE = 1e-4
+OPS = Cost(
+    "ops",
+    {op: 1 + (price - 1) * TIE for op, price in LATENCY.prices.items()},
+    symbolic=LATENCY.symbolic * TIE,
+    remainder=1 + 1.5 * TIE,
+    hoisted=0.01,
 )
 
 COSTS = {cost.name: cost for cost in (OPS, LATENCY)}

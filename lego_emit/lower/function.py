@@ -75,7 +75,7 @@ def lowered(
             view=_view(problem, found),
             named=problem.by_name and len(found.outputs) > 1,
             base=problem.base,
-            cost=found.cost,
+            cost=round(found.cost, 3),  # without what decides between equal ones
             record=record,
             promises=tuple(
                 header.promised(e, facts, span, problem.base)

@@ -191,7 +191,7 @@ class Graph:
                     total -= prices[node] - remainder * (
                         self.cost.hoisted if self.hoisted[node] else 1
                     )
-        return round(total, 4), sum(not self._free[n] for n in found)
+        return round(total, 6), sum(not self._free[n] for n in found)
 
     def trees(self, trees: Iterable[Any], leaves: dict[Any, int]) -> list[int]:
         """The nodes of nested tuples (op, a, b) over numbers and leaves, which each joins. What is

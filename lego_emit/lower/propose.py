@@ -36,7 +36,7 @@ class Asked:
     begun: int
     plain: Found
     best: Found
-    style: Style = Style()
+    style: Style = field(default_factory=Style)
     settled: bool = False
     kinds: frozenset[str] = field(default=frozenset())
 
