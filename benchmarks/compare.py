@@ -8,7 +8,9 @@ from typing import Any
 from problem import Problem, WrongAnswer
 from table import milliseconds
 from timing import TooLong
-from tree import Unsupported, count, text
+from tree import Tree, Unsupported, count, text, walk
+
+from lego_emit.ir.cost import LATENCY
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,7 @@ class Outcome:
 
     attempt: str
     operations: int | None = None
+    latency: float | None = None
     milliseconds: float | None = None
     results: tuple[str, ...] = ()
     indices: int = 0
@@ -71,6 +74,53 @@ def cells(side: Any, problem: Problem, limit: float) -> dict[str, Cell]:
     }
 
 
+def lost(cells: dict[str, Cell]) -> list[str]:
+    """What a peer has that ours has not, in words: fewer operations, or as many and cheaper ones; a lower latency,
+    or as low a one by fewer."""
+    found = []
+    for model in ("ops", "latency"):
+        own = cells.get(f"ours ({model})")
+        if own is None or own.best is None:
+            continue
+        for title, cell in cells.items():
+            for o in cell.outcomes if not title.startswith("ours") else ():
+                if (
+                    o.operations is not None
+                    and not o.wrong
+                    and _rank(o, model) < _rank(own.best, model)
+                ):
+                    found.append(
+                        f"{title} {o.operations} ({o.latency:g}), ours by {model} "
+                        f"{own.best.operations} ({own.best.latency:g})"
+                    )
+    return found
+
+
+def _rank(o: Outcome, model: str) -> tuple:
+    return (o.operations, o.latency) if model == "ops" else (o.latency, o.operations)
+
+
+def latency(trees: tuple[Tree, ...]) -> float:
+    """The price of the operations by lego_emit's model of that name, whoever made them."""
+    total = 0.0
+    reached = {t for t in walk(trees) if t.args and not t.sized}
+    for t in reached:
+        price = LATENCY.prices.get(PRICED.get(t.op, t.op), 1)
+        numbers = [a.constant for a in t.args if a.constant]
+        if t.op in ("*", "//", "%"):
+            if any(n > 0 and n & (n - 1) == 0 for n in numbers):
+                price = 1
+            elif t.op != "*" and t.args[1].constant is None:
+                price += LATENCY.symbolic
+        if t.op == "%" and LATENCY.remainder is not None and price > LATENCY.remainder:
+            price = LATENCY.remainder if Tree("//", t.args) in reached else price
+        total += price
+    return total
+
+
+PRICED = {"*": "mul", "//": "div", "%": "mod"}
+
+
 def _outcome(attempt: Any, problem: Problem, limit: float) -> Outcome:
     try:
         trees, taken = attempt(limit)
@@ -82,5 +132,13 @@ def _outcome(attempt: Any, problem: Problem, limit: float) -> Outcome:
     try:
         indices = problem.check(trees)
     except WrongAnswer as error:
-        return Outcome(attempt.name, count(trees), taken, results, problem=str(error), wrong=True)
-    return Outcome(attempt.name, count(trees), taken, results, indices)
+        return Outcome(
+            attempt.name,
+            count(trees),
+            latency(trees),
+            taken,
+            results,
+            problem=str(error),
+            wrong=True,
+        )
+    return Outcome(attempt.name, count(trees), latency(trees), taken, results, indices)

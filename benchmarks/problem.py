@@ -10,7 +10,7 @@ from typing import Any
 
 import nest
 import numpy as np
-from rows import Case
+from rows import Case, Formula
 from tree import Tree, constant, function, variable
 
 from lego_emit.algebra import reference
@@ -38,7 +38,11 @@ class Problem:
             rank = len(self.layout.dims)
             self.names = list("ijk")[:rank] if rank <= 3 else [f"i{k}" for k in range(rank)]
             self.ranges = dict(zip(self.names, map(_tree, self.layout.dims), strict=True))
-            self.outputs = (nest.apply(self.layout, [variable(n) for n in self.names]),)
+            indices = [variable(n) for n in self.names]
+            if isinstance(self.layout, Formula):
+                self.outputs = (self.layout.apply(*indices),)
+            else:
+                self.outputs = (nest.apply(self.layout, indices),)
         self._checked: dict[tuple[Tree, ...], int] = {}
 
     def _size(self, name: str) -> Tree:
@@ -81,8 +85,8 @@ class Problem:
                 columns = reference.inv(layout, np.arange(layout.size))
                 extents = [layout.size]
             else:
-                columns = (reference.table(layout),)
                 extents = list(layout.dims)
+                columns = (_table(layout),)
             found.append((numbers, extents, list(zip(*(c.tolist() for c in columns), strict=True))))
         return found
 
@@ -101,6 +105,13 @@ class Problem:
                 values[_quotient(name, case.multiples)] = values[name] // divisor
             # A quotient is named as its size where nothing divides it.
             yield values
+
+
+def _table(layout: Any) -> np.ndarray:
+    """The positions, in row-major order."""
+    if isinstance(layout, Formula):
+        return layout.apply(*np.indices(layout.dims)).ravel()
+    return reference.table(layout)
 
 
 class WrongAnswer(Exception):

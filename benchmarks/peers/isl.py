@@ -57,7 +57,10 @@ def _simplified(step, problem, sources: list[str], context) -> list[isl.AstExpr]
     build = isl.AstBuild.from_context(domain)
     found = []
     for source in sources:
-        e = isl.PwAff(f"[{names}] -> {{ [{source}] : {bounds} }}")
+        try:
+            e = isl.PwAff(f"[{names}] -> {{ [{source}] : {bounds} }}")
+        except isl.Error:
+            raise Unsupported("a product of two indices is not quasi-affine") from None
         found.append(build.expr_from_pw_aff(step(e, domain)))
     return found
 
