@@ -79,11 +79,19 @@ def spelled(world, e, styles):
 
 def every_style(e):
     """All subsets of few digits as differences, with each of the other choices."""
-    digits = {a for a, _ in standing([e]) if a.kind == "digit" and a.args[2] is not None}
+    every = {a for a, _ in standing([e]) if a.kind == "digit"}
+    digits = frozenset(a for a in every if a.args[2] is not None)
     some = sorted(digits, key=lambda a: a.key)[:2]
     sets = chain.from_iterable(combinations(some, k) for k in range(len(some) + 1))
-    for floors, collect, fuse, rests in product(sets, *[(False, True)] * 3):
-        yield Style(frozenset(floors), collect, fuse, rests)
+    rests = frozenset(a for a in digits if a.args[2].constant)
+    for floors, collect, fuse, kept in product(sets, (False, True), (False, True), ((), rests)):
+        yield Style(frozenset(floors), collect=collect, fuse=fuse, rests=frozenset(kept))
+    some = sorted(every, key=lambda a: a.key)[:3]
+    for kinds in product(("floors", "rounds", "masks", ""), repeat=len(some)):
+        pairs = [*zip(some, kinds, strict=True)]
+        if all(a in digits for a, kind in pairs if kind == "floors"):
+            sets = {k: frozenset(a for a, kind in pairs if kind == k) for k in kinds if k}
+            yield Style(**sets, nested=len(pairs) == 2)
 
 
 @pytest.mark.slow

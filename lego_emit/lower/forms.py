@@ -24,27 +24,30 @@ Borders = dict[Identity, list[Expr]]  # of bases
 @dataclass(frozen=True, slots=True)
 class Style:
     """How one candidate spells. floors: the digits taken as differences of quotients; rounds: those
-    taken as differences of remainders, 12*(x//4) as 3*(x - x%4); masks: of powers of two these are
-    masked values, 3*(x & ~3); collect: indices are taken out before sizes; fuse: a scaled digit is
-    masked in place; rests: the digit below a quotient that is computed comes from its remainder;
+    taken as differences of remainders, 12*(x//4) as 3*(x - x%4); masks: those of
+    powers of two taken as differences of masked values, 3*(x & ~3); collect: indices are taken out before sizes; fuse: a scaled digit is
+    masked in place; nested: 6*(x + 2*y) for 6*x + 12*y, a shift for a product; rests:
+    digits that come from the remainder of a quotient that is computed;
     carry: (x - 1)//16 + 1 is (x + 15)//16."""
 
     floors: frozenset[Atom] = frozenset()
     rounds: frozenset[Atom] = frozenset()
-    masks: bool = False
+    masks: frozenset[Atom] = frozenset()
     collect: bool = False
     fuse: bool = False
-    rests: bool = False
+    nested: bool = False
+    rests: frozenset[Atom] = frozenset()
     carry: bool = False
 
     def words(self) -> tuple[str, ...]:
         """The style in words, for who asks why a form was taken."""
         return (
             *(["digits as differences of quotients"] if self.floors else []),
-            *(["digits as differences of remainders"] if self.rounds and not self.masks else []),
+            *(["digits as differences of remainders"] if self.rounds else []),
             *(["digits as masked values"] if self.masks else []),
             *(["indices put together"] if self.collect else []),
             *(["scaled digits masked in place"] if self.fuse else []),
+            *(["factors of factors taken out"] if self.nested else []),
             *(["digits of remainders"] if self.rests else []),
             *(["constants carried into quotients"] if self.carry else []),
         )
@@ -62,7 +65,9 @@ class Form:
         key = identities(outputs)
         if key not in lowering.standing:
             lowering.standing[key] = _census(outputs)
-        self._single, self._borders, self._starts = lowering.standing[key]
+        self._single, self._borders, self._starts, self._quotients = lowering.standing[key]
+        if style.rounds or style.masks:
+            self._quotients = self._quotients - style.rounds - style.masks
         if style.floors:
             self._borders, self._starts = _with_floors(self._borders, self._starts, style.floors)
 
@@ -72,7 +77,7 @@ class Form:
         if known is None:
             terms = self._flat(e)
             known = self._memo[e.identity] = self._sum(terms)
-            if terms is not e.terms and self.graph.args[known]:
+            if terms is not e.terms and self.graph.args[known] and not _has_nodes(e):
                 self.lowering.sources.setdefault(known, e)
         return known
 
@@ -80,7 +85,8 @@ class Form:
 
     def _flat(self, e: Expr) -> Terms:
         """The terms, with sums that need no name and digits taken as differences opened."""
-        floors, rounds, single = self.style.floors, self.style.rounds, self._single
+        floors, single = self.style.floors, self._single
+        rounds = self.style.rounds | self.style.masks if self.style.masks else self.style.rounds
         if not any(a in floors or a in rounds or a in single for mono in e.terms for a in mono):
             return e.terms
         terms: Terms = {}
@@ -137,18 +143,21 @@ class Form:
         if factor is None:
             return None
         terms: Terms = {}
+        masked = atom in self.style.masks and self.maskable(atom)
         for sign, border in ((1, hi), (-1, lo)):
-            for m, k in self._rest(base, border).items():
+            for m, k in self._rest(base, border, masked).items():
                 for n, f in factor.terms.items():
                     product = times(m, n)
                     terms[product] = terms.get(product, 0) + sign * k * f
         return terms
 
-    def _rest(self, base: Expr, border: Expr | None) -> Terms:
-        """base mod border, or base less its bits from there on."""
+    def _rest(self, base: Expr, border: Expr | None, masked: bool) -> Terms:
+        """base mod border, or base less its bits from there on; base itself without a border."""
         if border is not None and border.constant == 1:
             return {}
-        if border is not None and not self.style.masks:
+        quotient = Atom("digit", base, border or Expr.of(1), None)
+        divided = not masked and quotient in self._quotients
+        if border is not None and not divided and not masked:
             return {(Atom("digit", base, Expr.of(1), border),): 1}
         if len(base.terms) > 1:
             whole = {(Atom("group", base, None, None, False),): 1}
@@ -158,11 +167,27 @@ class Form:
             whole = self._flat(base)
         if border is None:
             return whole
+        if divided:  # it is computed anyway
+            rest = dict(whole)
+            for mono, c in border.terms.items():
+                high = times(mono, (quotient,))
+                rest[high] = rest.get(high, 0) - c
+            return rest
         top = self.lowering.facts.interval(self.lowering.forward(base))[1]
-        assert border.constant is not None and top is not None
-        mask = (1 << top.bit_length()) - border.constant
+        mask = (1 << (top or 0).bit_length()) - (border.constant or 0)
         high = (Atom("and", base, Expr.of(mask)),)
         return {**whole, high: whole.get(high, 0) - 1}
+
+    def maskable(self, atom: Atom) -> bool:
+        """Whether a digit can be taken as a difference of masked values."""
+        base, *borders = atom.args
+        lowering = self.lowering
+        return (
+            lowering.bit_operations
+            and all(b is None or (b.constant and not b.constant & b.constant - 1) for b in borders)
+            and lowering.natural(base)
+            and lowering.facts.interval(lowering.forward(base))[1] is not None
+        )
 
     def _sum(self, terms: Terms) -> int:
         if not terms:
@@ -199,7 +224,7 @@ class Form:
         inside: Terms = {}
         outside: Terms = {}
         for mono, c in terms.items():
-            divided = _divide(mono, c, factor)
+            divided = _divide(mono, c, factor, self.style.nested)
             if divided is None:
                 outside[mono] = c
             else:
@@ -228,6 +253,8 @@ class Form:
             if mono and (c > 1 or c < -1):
                 coefficients[abs(c)] = coefficients.get(abs(c), 0) + 1
         for c, count in coefficients.items():
+            if self.style.nested and c & (c - 1):
+                count = sum(n for k, n in coefficients.items() if _is_shift(k, c))
             if count > 1:
                 rank = (count, False, f"{c:030}")
                 if best is None or rank > best[0]:
@@ -326,7 +353,7 @@ class Form:
         if kind == "sym":
             return self.graph.var(args[0], self.lowering.natural(Expr.atom(atom)))
         if kind == "digit":
-            return self._digit(*args)
+            return self._digit(atom)
         if kind == "node":
             return args[0]
         if kind == "group":
@@ -377,7 +404,8 @@ class Form:
             self.lowering.sources.setdefault(node, source)
         return node
 
-    def _digit(self, base: Expr, lo: Expr, hi: Expr | None) -> int:
+    def _digit(self, atom: Atom) -> int:
+        base, lo, hi = atom.args
         if hi is None:
             return self._quotient(base, lo)
         if lo.constant == 1:
@@ -386,8 +414,7 @@ class Form:
         if ratio is None:  # the sizes' own symbols do not show that lo divides hi
             low = self._divided(self.expr(base), base, hi, "mod")
             return self._divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
-        if self.style.rests and hi.constant and identities((base, hi)) in self._starts:
-            # what is left of a quotient that is computed, too
+        if atom in self.style.rests:
             low = Expr.atom(Atom("digit", base, Expr.of(1), hi))
             return self._divided(self._divided(self.expr(base), base, hi, "mod"), low, lo, "div")
         high = self._quotient(base, lo)
@@ -498,6 +525,11 @@ class Form:
         return graph.op("le", self.expr(negative), self.expr(positive + k))
 
 
+def _has_nodes(e: Expr) -> bool:
+    """Whether a summand is a node already, which has no value of its own."""
+    return any(atom.kind == "node" for mono in e.terms for atom in mono)
+
+
 def _only(e: Expr) -> Monomial:
     return next(iter(e.terms))
 
@@ -519,7 +551,15 @@ def _multiplied(a: Terms, b: Terms) -> Terms:
     return product
 
 
-def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monomial, int] | None:
+def _is_shift(a: int, b: int) -> bool:
+    """Whether a is b times a power of two."""
+    ratio, rest = divmod(a, b)
+    return not rest and ratio & (ratio - 1) == 0
+
+
+def _divide(
+    mono: Monomial, c: int, factor: tuple[Monomial, int], nested: bool
+) -> tuple[Monomial, int] | None:
     atoms, coefficient = factor
     if atoms:
         (atom,) = atoms
@@ -527,7 +567,7 @@ def _divide(mono: Monomial, c: int, factor: tuple[Monomial, int]) -> tuple[Monom
             return None
         k = mono.index(atom)
         return mono[:k] + mono[k + 1 :], c
-    if not mono or abs(c) != coefficient:
+    if not mono or (abs(c) != coefficient and not (nested and _is_shift(abs(c), coefficient))):
         return None
     return mono, c // coefficient
 
@@ -546,24 +586,28 @@ def _carried(terms: Terms) -> Terms:
     return terms
 
 
-def _census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Identities]]:
-    """(groups that stand once, borders of each base, (base, what it is divided by)): a sum that is
-    used once, as a summand, is no factor; a base's borders are the sizes that divide it."""
+def _census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Identities], set[Atom]]:
+    """(groups that stand once, borders of each base, (base, what it is divided by), quotients): a
+    sum that is used once, as a summand, is no factor; a base's borders are the sizes that divide
+    it."""
     groups: Counter[Atom] = Counter()
     borders: Borders = {}
     starts: set[Identities] = set()
+    quotients: set[Atom] = set()
     for atom, _ in standing(outputs):
         if atom.kind == "group":
             groups[atom] += 1
         elif atom.kind == "digit":
-            base, lo, _ = atom.args
+            base, lo, hi = atom.args
             starts.add(identities((base, lo)))
+            if hi is None:
+                quotients.add(atom)
             if (whole := base.single) is not None:
                 groups[whole] += 2  # the quotients share it
             if lo.constant is None:
                 _add_border(borders, base, lo)
     single = {a for a, n in groups.items() if n == 1 and a.kind == "group" and not a.args[3]}
-    return single, borders, starts
+    return single, borders, starts, quotients
 
 
 def _add_border(borders: Borders, base: Expr, border: Expr) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -52,7 +53,10 @@ def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
     begun, plain = lowering.built, _tried(lowering, Style(), own)
     asked = Asked(lowering, outputs, own, atoms, begun, plain, plain)
     asked.kinds = frozenset(atom.kind for atom in atoms)
-    asked.settled = asked.kinds <= {"sym"} and not lowering.sizes
+    if asked.kinds <= {"sym"} and not lowering.sizes:
+        asked.settled = True
+        if any(map(_nests, own)):
+            asked.best = min(plain, _tried(lowering, Style(nested=True), own), key=price)
     for proposer in PROPOSERS:
         if asked.settled:
             return asked.best, True
@@ -164,7 +168,8 @@ def _cheapest(
     were built before that."""
     style = Style()
     bases: dict[Identity, list[Atom]] = {}
-    symbolic = fusible = rests = carry = False
+    symbolic = fusible = carry = False
+    rests: list[Atom] = []
     starts: set[Identities] = set()
     for atom in dict.fromkeys(atoms):
         if atom.kind == "digit":
@@ -177,10 +182,10 @@ def _cheapest(
                 bases.setdefault(base.identity, []).append(atom)
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes
-    for base, digits in bases.items():
-        rests = rests or any(
-            (base, d.args[2].identity) in starts and d.args[2].constant for d in digits
-        )
+    for digits in bases.values():
+        rests += [
+            d for d in digits if d.args[2].constant and identities((d.args[0], d.args[2])) in starts
+        ]
     limit = begun + BUDGET + TRIES * (lowering.built - begun)
 
     def choose(made: Style) -> None:
@@ -192,7 +197,10 @@ def _cheapest(
     if fusible and lowering.bit_operations:
         choose(replace(style, fuse=True))
     if rests:
-        choose(replace(style, rests=True))
+        choose(replace(style, rests=frozenset(rests)))
+    for one in sorted(rests, key=lambda a: a.key) if len(rests) > 1 else ():
+        if lowering.built <= limit:
+            choose(replace(style, rests=style.rests ^ {one}))
     if symbolic:
         choose(replace(style, collect=True))
     for digits in sorted(bases.values(), key=lambda d: d[0].key):
@@ -202,50 +210,60 @@ def _cheapest(
             base = style.floors - set(digits) | floors
             for collect in (False, True) if symbolic else (False,):
                 choose(replace(style, floors=base, collect=collect))
-    for masks, digits in _rounded(lowering, atoms, outputs):
+    for masked, digits in _rounded(lowering, outputs):
         if lowering.built > limit:
             break
-        choose(replace(style, rounds=digits, masks=masks, floors=style.floors - digits))
-        choose(Style(rounds=digits, masks=masks))
+        (base, *_) = next(iter(digits)).args
+        floors, rounds, masks = (
+            frozenset(a for a in those if not a.args[0].same(base))
+            for those in (style.floors, style.rounds, style.masks)
+        )
+        if masked:
+            masks |= digits
+        else:
+            rounds |= digits
+        choose(replace(style, floors=floors, rounds=rounds, masks=masks))
+    if any(_nests(e) for e in outputs):
+        choose(replace(style, nested=True))
     if rests and style.floors:
-        choose(replace(style, rests=not style.rests))
+        choose(replace(style, rests=frozenset() if style.rests else frozenset(rests)))
     if carry:
         choose(replace(style, carry=True))
     lowering.cheapest[identities(outputs)] = best, style
     return best, style
 
 
-def _rounded(
-    lowering: Lowering, atoms: Iterable[Atom], outputs: Sequence[Expr]
-) -> Iterator[tuple[bool, frozenset[Atom]]]:
+def _rounded(lowering: Lowering, outputs: Sequence[Expr]) -> Iterator[tuple[bool, frozenset[Atom]]]:
     """The sets of digits that are tried as differences of remainders, or of masked values: those of
     one base, where the coefficient of one that is a quotient has its divisor."""
-    found: dict[Identity, tuple[Expr, set[Atom], set[Atom]]] = {}
+    found: dict[Identity, tuple[set[Atom], set[Atom]]] = {}
     for e in outputs:
         for mono, c in e.terms.items():
             for at, atom in enumerate(mono):
                 if atom.kind != "digit":
                     continue
                 base, lo, _ = atom.args
-                _, highs, lows = found.setdefault(base.identity, (base, set(), set()))
+                highs, lows = found.setdefault(base.identity, (set(), set()))
                 if lo.constant == 1:
                     lows.add(atom)
                 elif lowering.ratio(Expr({mono[:at] + mono[at + 1 :]: c}), lo) is not None:
                     highs.add(atom)
-    for base, highs, lows in found.values():
+    plain = Form(lowering, Style(), outputs)
+    for highs, lows in found.values():
         if not highs or not lowering.signed:
             continue
         yield False, frozenset(highs)
         if len(highs) > 1:
             for one in sorted(highs, key=lambda a: a.key):
                 yield False, frozenset([one])
-        if not lowering.bit_operations or not lowering.natural(base):
-            continue
-        if lowering.facts.interval(lowering.forward(base))[1] is None:
-            continue
-        borders = [b for a in (*highs, *lows) for b in a.args[1:] if b is not None]
-        if all(b.constant and b.constant & (b.constant - 1) == 0 for b in borders):
+        if all(map(plain.maskable, highs | lows)):
             yield True, frozenset(highs | lows)
+
+
+def _nests(e: Expr) -> bool:
+    """Whether a coefficient is another's, which is no power of two, by one."""
+    odd = Counter(c // (c & -c) for mono, c in e.terms.items() if mono)
+    return any(abs(c) > 1 and count > 1 for c, count in odd.items())
 
 
 def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:
