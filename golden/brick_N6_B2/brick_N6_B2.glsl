@@ -24,8 +24,9 @@ int brick_N6_B2_apply(int i, int j, int k, int l, int m, int n) {
 // Result: 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 // Renamed: flat is flat_v here
 void brick_N6_B2_inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  i = flat_v / 72;
-  j = flat_v % 72 / 24;
+  int flat_div_72 = flat_v / 72;
+  i = flat_div_72;
+  j = flat_v / 24 - 3 * flat_div_72;
   k = flat_v % 24 >> 3;
   l = (flat_v & 7) >> 2;
   m = (flat_v & 3) >> 1;

@@ -36,7 +36,15 @@ struct brick_N6_B2_inv_result {
 /// @param flat 0 <= flat < 216
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] constexpr brick_N6_B2_inv_result brick_N6_B2_inv(std::int32_t flat) noexcept {
-  return {flat / 72, flat % 72 / 24, flat % 24 >> 3, (flat & 7) >> 2, (flat & 3) >> 1, flat & 1};
+  const std::int32_t flat_div_72 = flat / 72;
+  return {
+      flat_div_72,
+      flat / 24 - 3 * flat_div_72,
+      flat % 24 >> 3,
+      (flat & 7) >> 2,
+      (flat & 3) >> 1,
+      flat & 1,
+  };
 }
 
 }  // namespace lego

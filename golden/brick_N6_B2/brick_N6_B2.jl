@@ -37,7 +37,8 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Result: `0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 """
 @inline function brick_N6_B2_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
-    return (div(flat, Ti(72)), div(flat % Ti(72), Ti(24)), (flat % Ti(24)) >> 3,
+    flat_div_72 = div(flat, Ti(72))
+    return (flat_div_72, div(flat, Ti(24)) - Ti(3) * flat_div_72, (flat % Ti(24)) >> 3,
         (flat & Ti(7)) >> 2, (flat & Ti(3)) >> 1, flat & Ti(1))
 end
 

@@ -26,9 +26,10 @@ export function brick_N6_B2_apply(i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
 export function brick_N6_B2_inv(flat) {
+  const flat_div_72 = Math.trunc(flat / 72);
   return [
-    Math.trunc(flat / 72),
-    Math.trunc(flat % 72 / 24),
+    flat_div_72,
+    Math.trunc(flat / 24) - 3 * flat_div_72,
     flat % 24 >> 3,
     (flat & 7) >> 2,
     (flat & 3) >> 1,

@@ -30,6 +30,12 @@ struct brick_N6_B2_inv_result {
 /// 0 <= flat < 216
 /// Result: 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 fn brick_N6_B2_inv(flat: i32) -> brick_N6_B2_inv_result {
+  let flat_div_72 = flat / 72;
   return brick_N6_B2_inv_result(
-      flat / 72, flat % 72 / 24, (flat % 24) >> 3u, (flat & 7) >> 2u, (flat & 3) >> 1u, flat & 1);
+      flat_div_72,
+      flat / 24 - 3 * flat_div_72,
+      (flat % 24) >> 3u,
+      (flat & 7) >> 2u,
+      (flat & 3) >> 1u,
+      flat & 1);
 }

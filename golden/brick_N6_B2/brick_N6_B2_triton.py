@@ -36,4 +36,12 @@ def brick_N6_B2_inv(flat):
     Returns:
         0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
-    return flat // 72, flat % 72 // 24, (flat % 24) >> 3, (flat & 7) >> 2, (flat & 3) >> 1, flat & 1
+    flat_div_72 = flat // 72
+    return (
+        flat_div_72,
+        flat // 24 - 3 * flat_div_72,
+        (flat % 24) >> 3,
+        (flat & 7) >> 2,
+        (flat & 3) >> 1,
+        flat & 1,
+    )

@@ -21,9 +21,9 @@
 /// @pre 8192*M*N + 16384*M + 12288*N + 24575 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_amd_64kb_s_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
-      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
-      + 4 * (j & 6) + 2 * i + (j & 1);
+  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
+      + 512 * (j >> 5) + 256 * (i >> 4) + 128 * (j >> 4) + 64 * (i >> 3) + 32 * (j >> 3)
+      + 24 * (i >> 2) + 6 * (j >> 1) + 2 * i + j;
 }
 
 /// The result of catalogue_amd_64kb_s_inv.

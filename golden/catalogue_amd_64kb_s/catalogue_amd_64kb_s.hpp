@@ -17,9 +17,9 @@ namespace lego {
 /// @pre 8192*M*N + 16384*M + 12288*N + 24575 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_amd_64kb_s_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
-      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
-      + 4 * (j & 6) + 2 * i + (j & 1);
+  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
+      + 512 * (j >> 5) + 256 * (i >> 4) + 128 * (j >> 4) + 64 * (i >> 3) + 32 * (j >> 3)
+      + 24 * (i >> 2) + 6 * (j >> 1) + 2 * i + j;
 }
 
 /// The result of catalogue_amd_64kb_s_inv.

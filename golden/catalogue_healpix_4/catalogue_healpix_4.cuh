@@ -19,8 +19,7 @@
 /// @return 0 <= the result < 192
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_healpix_4_apply(
     int i, int j, int k) noexcept {
-  // The bits i[3:0] k[1] j[1] k[0] j[0], highest first.
-  return (i << 4) | (((k << 2) | (k << 1)) & 10) | (((j << 1) | j) & 5);
+  return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
 /// The result of catalogue_healpix_4_inv.

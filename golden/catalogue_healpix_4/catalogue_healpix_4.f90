@@ -15,10 +15,7 @@ contains
   !> @return 0 <= the result < 192
   elemental integer(int32) function catalogue_healpix_4_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    ! The bits i[3:0] k[1] j[1] k[0] j[0], highest first.
-    catalogue_healpix_4_apply = ior(ior(shiftl(i, 4), &
-            iand(ior(shiftl(k, 2), shiftl(k, 1)), 10_int32)), &
-        iand(ior(shiftl(j, 1), j), 5_int32))
+    catalogue_healpix_4_apply = 16_int32 * i + 2_int32 * (iand(k, 2_int32) + (shifta(j, 1) + k)) + j
   end function catalogue_healpix_4_apply
 
   !> Logical index (i, j, k) of a physical position.

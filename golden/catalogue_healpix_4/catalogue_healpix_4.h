@@ -12,8 +12,7 @@
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 192
 static inline int32_t catalogue_healpix_4_apply(int32_t i, int32_t j, int32_t k) {
-  // The bits i[3:0] k[1] j[1] k[0] j[0], highest first.
-  return (i << 4) | (((k << 2) | (k << 1)) & 10) | (((j << 1) | j) & 5);
+  return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
 /// The result of catalogue_healpix_4_inv.

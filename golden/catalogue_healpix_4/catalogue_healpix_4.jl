@@ -17,8 +17,7 @@ Physical position of the logical index (i, j, k).
 """
 @inline function catalogue_healpix_4_apply(i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    # The bits i[3:0] k[1] j[1] k[0] j[0], highest first.
-    return (i << 4) | (((k << 2) | (k << 1)) & Ti(10)) | (((j << 1) | j) & Ti(5))
+    return Ti(16) * i + Ti(2) * ((k & Ti(2)) + ((j >> 1) + k)) + j
 end
 
 function catalogue_healpix_4_apply(i::Integer, j::Integer, k::Integer)

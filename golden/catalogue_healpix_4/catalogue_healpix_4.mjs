@@ -11,7 +11,7 @@
  * @returns {number} 0 <= the result < 192
  */
 export function catalogue_healpix_4_apply(i, j, k) {
-  return (i << 4) | (((k << 2) | (k << 1)) & 10) | (((j << 1) | j) & 5);
+  return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
 /**

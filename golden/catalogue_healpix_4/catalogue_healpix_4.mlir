@@ -8,22 +8,18 @@
 // 0 <= k < 4
 // Result: 0 <= the result < 192
 func.func @catalogue_healpix_4_apply(%i: i32, %j: i32, %k: i32) -> i32 {
-  %c4_i32 = arith.constant 4 : i32
+  %c16_i32 = arith.constant 16 : i32
   %c2_i32 = arith.constant 2 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c10_i32 = arith.constant 10 : i32
-  %c5_i32 = arith.constant 5 : i32
-  %0 = arith.shli %i, %c4_i32 : i32
-  %1 = arith.shli %k, %c2_i32 : i32
-  %2 = arith.shli %k, %c1_i32 : i32
-  %3 = arith.ori %1, %2 : i32
-  %4 = arith.andi %3, %c10_i32 : i32
-  %5 = arith.ori %0, %4 : i32
-  %6 = arith.shli %j, %c1_i32 : i32
-  %7 = arith.ori %6, %j : i32
-  %8 = arith.andi %7, %c5_i32 : i32
-  %9 = arith.ori %5, %8 : i32
-  return %9 : i32
+  %0 = arith.muli %i, %c16_i32 : i32
+  %1 = arith.andi %k, %c2_i32 : i32
+  %2 = arith.shrsi %j, %c1_i32 : i32
+  %3 = arith.addi %2, %k : i32
+  %4 = arith.addi %1, %3 : i32
+  %5 = arith.muli %4, %c2_i32 : i32
+  %6 = arith.addi %0, %5 : i32
+  %7 = arith.addi %6, %j : i32
+  return %7 : i32
 }
 
 // Logical index (i, j, k) of a physical position.

@@ -13,8 +13,7 @@
 #[must_use]
 #[inline]
 pub const fn catalogue_healpix_4_apply(i: i32, j: i32, k: i32) -> i32 {
-    // The bits i[3:0] k[1] j[1] k[0] j[0], highest first.
-    (i << 4) | (((k << 2) | (k << 1)) & 0xa) | (((j << 1) | j) & 5)
+    16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j
 }
 
 /// Logical index `(i, j, k)` of a physical position.

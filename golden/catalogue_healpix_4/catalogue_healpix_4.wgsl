@@ -10,8 +10,7 @@
 /// 0 <= k < 4
 /// Result: 0 <= the result < 192
 fn catalogue_healpix_4_apply(i: i32, j: i32, k: i32) -> i32 {
-  // The bits i[3:0] k[1] j[1] k[0] j[0], highest first.
-  return (i << 4u) | (((k << 2u) | (k << 1u)) & 10) | (((j << 1u) | j) & 5);
+  return 16 * i + 2 * ((k & 2) + ((j >> 1u) + k)) + j;
 }
 
 /// The result of catalogue_healpix_4_inv.

@@ -18,8 +18,7 @@ def catalogue_healpix_4_apply(i, j, k):
     Returns:
         0 <= the result < 192
     """
-    # The bits i[3:0] k[1] j[1] k[0] j[0], highest first.
-    return (i << 4) | (((k << 2) | (k << 1)) & 10) | (((j << 1) | j) & 5)
+    return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j
 
 
 def catalogue_healpix_4_inv(flat):

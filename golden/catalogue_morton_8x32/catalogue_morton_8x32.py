@@ -15,7 +15,7 @@ def catalogue_morton_8x32_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 256
     """
-    return 32 * (j // 8) + 16 * (i // 4) + 8 * (j // 4) + 4 * (i // 2) + 2 * (j // 2 + i) + j
+    return 8 * (i + j) - 4 * (i % 4 + j % 8) - 2 * (i % 2 + j % 4) - j % 2
 
 
 def catalogue_morton_8x32_inv(flat: int) -> tuple[int, int]:

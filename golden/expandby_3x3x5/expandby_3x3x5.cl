@@ -32,14 +32,15 @@ typedef struct expandby_3x3x5_inv_result {
 /// @param flat 0 <= flat < 45
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int flat) {
-  const int rest = flat / 5 % 3;
   const int flat_mod_5 = flat % 5;
+  const int flat_div_15 = flat / 15;
+  const int difference = flat / 5 - 3 * flat_div_15;
   const expandby_3x3x5_inv_result result = {
       flat / 30,
-      rest >> 1,
+      difference >> 1,
       flat_mod_5 >> 1,
-      flat / 15 & 1,
-      rest & 1,
+      flat_div_15 & 1,
+      difference & 1,
       flat_mod_5 & 1,
   };
   return result;

@@ -31,14 +31,15 @@ contains
   elemental subroutine expandby_3x3x5_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
-    integer(int32) :: rest, flat_mod_5
-    rest = mod(flat / 5_int32, 3_int32)
+    integer(int32) :: flat_mod_5, flat_div_15, difference
     flat_mod_5 = mod(flat, 5_int32)
+    flat_div_15 = flat / 15_int32
+    difference = flat / 5_int32 - 3_int32 * flat_div_15
     i = flat / 30_int32
-    j = shifta(rest, 1)
+    j = shifta(difference, 1)
     k = shifta(flat_mod_5, 1)
-    l = iand(flat / 15_int32, 1_int32)
-    m = iand(rest, 1_int32)
+    l = iand(flat_div_15, 1_int32)
+    m = iand(difference, 1_int32)
     n = iand(flat_mod_5, 1_int32)
   end subroutine expandby_3x3x5_inv
 

@@ -27,13 +27,14 @@ int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void expandby_3x3x5_inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int rest = flat_v / 5 % 3;
   int flat_mod_5 = flat_v % 5;
+  int flat_div_15 = flat_v / 15;
+  int difference = flat_v / 5 - 3 * flat_div_15;
   i = flat_v / 30;
-  j = rest >> 1;
+  j = difference >> 1;
   k = flat_mod_5 >> 1;
-  l = flat_v / 15 & 1;
-  m = rest & 1;
+  l = flat_div_15 & 1;
+  m = difference & 1;
   n = flat_mod_5 & 1;
 }
 

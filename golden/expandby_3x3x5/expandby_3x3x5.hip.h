@@ -42,9 +42,17 @@ struct expandby_3x3x5_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(
     int flat) noexcept {
-  const int rest = flat / 5 % 3;
   const int flat_mod_5 = flat % 5;
-  return {flat / 30, rest >> 1, flat_mod_5 >> 1, flat / 15 & 1, rest & 1, flat_mod_5 & 1};
+  const int flat_div_15 = flat / 15;
+  const int difference = flat / 5 - 3 * flat_div_15;
+  return {
+      flat / 30,
+      difference >> 1,
+      flat_mod_5 >> 1,
+      flat_div_15 & 1,
+      difference & 1,
+      flat_mod_5 & 1,
+  };
 }
 
 #endif  // LEGO_EXPANDBY_3X3X5_HIP_H

@@ -38,9 +38,17 @@ struct expandby_3x3x5_inv_result {
 /// @param flat 0 <= flat < 45
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(std::int32_t flat) noexcept {
-  const std::int32_t rest = flat / 5 % 3;
   const std::int32_t flat_mod_5 = flat % 5;
-  return {flat / 30, rest >> 1, flat_mod_5 >> 1, flat / 15 & 1, rest & 1, flat_mod_5 & 1};
+  const std::int32_t flat_div_15 = flat / 15;
+  const std::int32_t difference = flat / 5 - 3 * flat_div_15;
+  return {
+      flat / 30,
+      difference >> 1,
+      flat_mod_5 >> 1,
+      flat_div_15 & 1,
+      difference & 1,
+      flat_mod_5 & 1,
+  };
 }
 
 }  // namespace lego

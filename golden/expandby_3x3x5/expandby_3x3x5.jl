@@ -39,10 +39,11 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 """
 @inline function expandby_3x3x5_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
-    rest = div(flat, Ti(5)) % Ti(3)
     flat_mod_5 = flat % Ti(5)
-    return (div(flat, Ti(30)), rest >> 1, flat_mod_5 >> 1, div(flat, Ti(15)) & Ti(1),
-        rest & Ti(1), flat_mod_5 & Ti(1))
+    flat_div_15 = div(flat, Ti(15))
+    difference = div(flat, Ti(5)) - Ti(3) * flat_div_15
+    return (div(flat, Ti(30)), difference >> 1, flat_mod_5 >> 1, flat_div_15 & Ti(1),
+        difference & Ti(1), flat_mod_5 & Ti(1))
 end
 
 expandby_3x3x5_inv(flat::Integer) = expandby_3x3x5_inv(Int64(flat))

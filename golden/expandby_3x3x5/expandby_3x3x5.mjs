@@ -28,14 +28,15 @@ export function expandby_3x3x5_apply(i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
 export function expandby_3x3x5_inv(flat) {
-  const rest = Math.trunc(flat / 5) % 3;
   const flat_mod_5 = flat % 5;
+  const flat_div_15 = Math.trunc(flat / 15);
+  const difference = Math.trunc(flat / 5) - 3 * flat_div_15;
   return [
     Math.trunc(flat / 30),
-    rest >> 1,
+    difference >> 1,
     flat_mod_5 >> 1,
-    Math.trunc(flat / 15) & 1,
-    rest & 1,
+    flat_div_15 & 1,
+    difference & 1,
     flat_mod_5 & 1,
   ];
 }

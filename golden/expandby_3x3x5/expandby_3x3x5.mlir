@@ -46,19 +46,20 @@ func.func @expandby_3x3x5_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n:
 // Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 func.func @expandby_3x3x5_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
   %c5_i32 = arith.constant 5 : i32
+  %c15_i32 = arith.constant 15 : i32
   %c3_i32 = arith.constant 3 : i32
   %c30_i32 = arith.constant 30 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c15_i32 = arith.constant 15 : i32
-  %0 = arith.divsi %flat, %c5_i32 : i32
-  %rest = arith.remsi %0, %c3_i32 : i32
   %flat_mod_5 = arith.remsi %flat, %c5_i32 : i32
-  %1 = arith.divsi %flat, %c30_i32 : i32
-  %2 = arith.shrsi %rest, %c1_i32 : i32
-  %3 = arith.shrsi %flat_mod_5, %c1_i32 : i32
-  %4 = arith.divsi %flat, %c15_i32 : i32
-  %5 = arith.andi %4, %c1_i32 : i32
-  %6 = arith.andi %rest, %c1_i32 : i32
+  %flat_div_15 = arith.divsi %flat, %c15_i32 : i32
+  %0 = arith.divsi %flat, %c5_i32 : i32
+  %1 = arith.muli %flat_div_15, %c3_i32 : i32
+  %difference = arith.subi %0, %1 : i32
+  %2 = arith.divsi %flat, %c30_i32 : i32
+  %3 = arith.shrsi %difference, %c1_i32 : i32
+  %4 = arith.shrsi %flat_mod_5, %c1_i32 : i32
+  %5 = arith.andi %flat_div_15, %c1_i32 : i32
+  %6 = arith.andi %difference, %c1_i32 : i32
   %7 = arith.andi %flat_mod_5, %c1_i32 : i32
-  return %1, %2, %3, %5, %6, %7 : i32, i32, i32, i32, i32, i32
+  return %2, %3, %4, %5, %6, %7 : i32, i32, i32, i32, i32, i32
 }

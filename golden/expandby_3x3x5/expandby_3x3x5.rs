@@ -35,14 +35,15 @@ pub const fn expandby_3x3x5_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32
 #[must_use]
 #[inline]
 pub const fn expandby_3x3x5_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
-    let rest = flat / 5 % 3;
     let flat_mod_5 = flat % 5;
+    let flat_div_15 = flat / 15;
+    let difference = flat / 5 - 3 * flat_div_15;
     (
         flat / 30,
-        rest >> 1,
+        difference >> 1,
         flat_mod_5 >> 1,
-        (flat / 15) & 1,
-        rest & 1,
+        flat_div_15 & 1,
+        difference & 1,
         flat_mod_5 & 1,
     )
 }

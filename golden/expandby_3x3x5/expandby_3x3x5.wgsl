@@ -32,8 +32,14 @@ struct expandby_3x3x5_inv_result {
 /// 0 <= flat < 45
 /// Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 fn expandby_3x3x5_inv(flat: i32) -> expandby_3x3x5_inv_result {
-  let rest = flat / 5 % 3;
   let flat_mod_5 = flat % 5;
+  let flat_div_15 = flat / 15;
+  let difference = flat / 5 - 3 * flat_div_15;
   return expandby_3x3x5_inv_result(
-      flat / 30, rest >> 1u, flat_mod_5 >> 1u, (flat / 15) & 1, rest & 1, flat_mod_5 & 1);
+      flat / 30,
+      difference >> 1u,
+      flat_mod_5 >> 1u,
+      flat_div_15 & 1,
+      difference & 1,
+      flat_mod_5 & 1);
 }

@@ -40,6 +40,14 @@ def expandby_3x3x5_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
-    rest = flat // 5 % 3
     flat_mod_5 = flat % 5
-    return flat // 30, rest >> 1, flat_mod_5 >> 1, (flat // 15) & 1, rest & 1, flat_mod_5 & 1
+    flat_div_15 = flat // 15
+    difference = flat // 5 - 3 * flat_div_15
+    return (
+        flat // 30,
+        difference >> 1,
+        flat_mod_5 >> 1,
+        flat_div_15 & 1,
+        difference & 1,
+        flat_mod_5 & 1,
+    )

@@ -25,9 +25,8 @@ struct fig2_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 static inline fig2_inv_result fig2_inv(int flat) {
-  const int flat_div_6 = flat / 6;
-  const int total = 6 * (flat / 12 + flat_div_6) - flat + 5;
-  return {3 * (flat_div_6 & 1) + (total >> 2), total & 3};
+  const int total = 18 * (flat / 6 - flat / 12) - flat + 5;
+  return {total >> 2, total & 3};
 }
 
 #endif  // LEGO_FIG2_METAL

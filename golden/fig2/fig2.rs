@@ -25,7 +25,6 @@ pub const fn fig2_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn fig2_inv(flat: i32) -> (i32, i32) {
-    let flat_div_6 = flat / 6;
-    let total = 6 * (flat / 12 + flat_div_6) - flat + 5;
-    (3 * (flat_div_6 & 1) + (total >> 2), total & 3)
+    let total = 18 * (flat / 6 - flat / 12) - flat + 5;
+    (total >> 2, total & 3)
 }

@@ -23,7 +23,6 @@ struct fig2_inv_result {
 /// 0 <= flat < 24
 /// Result: 0 <= i < 6, 0 <= j < 4
 fn fig2_inv(flat: i32) -> fig2_inv_result {
-  let flat_div_6 = flat / 6;
-  let total = 6 * (flat / 12 + flat_div_6) - flat + 5;
-  return fig2_inv_result(3 * (flat_div_6 & 1) + (total >> 2u), total & 3);
+  let total = 18 * (flat / 6 - flat / 12) - flat + 5;
+  return fig2_inv_result(total >> 2u, total & 3);
 }

@@ -30,6 +30,5 @@ def fig2_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 4
     """
-    flat_div_6 = flat // 6
-    total = 6 * (flat // 12 + flat_div_6) - flat + 5
-    return 3 * (flat_div_6 & 1) + (total >> 2), total & 3
+    total = 18 * (flat // 6 - flat // 12) - flat + 5
+    return total >> 2, total & 3

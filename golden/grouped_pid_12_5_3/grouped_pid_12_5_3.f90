@@ -23,10 +23,11 @@ contains
   elemental subroutine grouped_pid_12_5_3_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_div_3
+    integer(int32) :: flat_div_15, flat_div_3
+    flat_div_15 = flat / 15_int32
     flat_div_3 = flat / 3_int32
-    i = 3_int32 * (flat / 15_int32 - flat_div_3) + flat
-    j = mod(flat_div_3, 5_int32)
+    i = 3_int32 * (flat_div_15 - flat_div_3) + flat
+    j = flat_div_3 - 5_int32 * flat_div_15
   end subroutine grouped_pid_12_5_3_inv
 
 end module grouped_pid_12_5_3_mod

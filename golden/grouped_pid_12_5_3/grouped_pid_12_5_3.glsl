@@ -25,9 +25,10 @@ int grouped_pid_12_5_3_apply(ivec2 index) {
 // Result: 0 <= i < 12, 0 <= j < 5
 // Renamed: flat is flat_v here
 void grouped_pid_12_5_3_inv(int flat_v, out int i, out int j) {
+  int flat_div_15 = flat_v / 15;
   int flat_div_3 = flat_v / 3;
-  i = 3 * (flat_v / 15 - flat_div_3) + flat_v;
-  j = flat_div_3 % 5;
+  i = 3 * (flat_div_15 - flat_div_3) + flat_v;
+  j = flat_div_3 - 5 * flat_div_15;
 }
 
 // The same with (i, j) as a vector.

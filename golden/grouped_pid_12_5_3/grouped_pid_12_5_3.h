@@ -24,10 +24,11 @@ typedef struct grouped_pid_12_5_3_inv_result {
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
 static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int32_t flat) {
+  const int32_t flat_div_15 = flat / 15;
   const int32_t flat_div_3 = flat / 3;
   const grouped_pid_12_5_3_inv_result result = {
-      3 * (flat / 15 - flat_div_3) + flat,
-      flat_div_3 % 5,
+      3 * (flat_div_15 - flat_div_3) + flat,
+      flat_div_3 - 5 * flat_div_15,
   };
   return result;
 }

@@ -31,8 +31,9 @@ struct grouped_pid_12_5_3_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
     int flat) noexcept {
+  const int flat_div_15 = flat / 15;
   const int flat_div_3 = flat / 3;
-  return {3 * (flat / 15 - flat_div_3) + flat, flat_div_3 % 5};
+  return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
 }
 
 #endif  // LEGO_GROUPED_PID_12_5_3_HIP_H

@@ -28,8 +28,9 @@ struct grouped_pid_12_5_3_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 5
 [[nodiscard]] constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
     std::int32_t flat) noexcept {
+  const std::int32_t flat_div_15 = flat / 15;
   const std::int32_t flat_div_3 = flat / 3;
-  return {3 * (flat / 15 - flat_div_3) + flat, flat_div_3 % 5};
+  return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
 }
 
 }  // namespace lego

@@ -31,8 +31,9 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 12, 0 <= j < 5`
 """
 @inline function grouped_pid_12_5_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    flat_div_15 = div(flat, Ti(15))
     flat_div_3 = div(flat, Ti(3))
-    return (Ti(3) * (div(flat, Ti(15)) - flat_div_3) + flat, flat_div_3 % Ti(5))
+    return (Ti(3) * (flat_div_15 - flat_div_3) + flat, flat_div_3 - Ti(5) * flat_div_15)
 end
 
 grouped_pid_12_5_3_inv(flat::Integer) = grouped_pid_12_5_3_inv(Int64(flat))

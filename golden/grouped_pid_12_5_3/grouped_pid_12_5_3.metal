@@ -24,8 +24,9 @@ struct grouped_pid_12_5_3_inv_result {
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
 static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int flat) {
+  const int flat_div_15 = flat / 15;
   const int flat_div_3 = flat / 3;
-  return {3 * (flat / 15 - flat_div_3) + flat, flat_div_3 % 5};
+  return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
 }
 
 #endif  // LEGO_GROUPED_PID_12_5_3_METAL

@@ -22,6 +22,7 @@ export function grouped_pid_12_5_3_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 5
  */
 export function grouped_pid_12_5_3_inv(flat) {
+  const flat_div_15 = Math.trunc(flat / 15);
   const flat_div_3 = Math.trunc(flat / 3);
-  return [3 * (Math.trunc(flat / 15) - flat_div_3) + flat, flat_div_3 % 5];
+  return [3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15];
 }

@@ -21,14 +21,15 @@ func.func @grouped_pid_12_5_3_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 60
 // Result: 0 <= i < 12, 0 <= j < 5
 func.func @grouped_pid_12_5_3_inv(%flat: i32) -> (i32, i32) {
-  %c3_i32 = arith.constant 3 : i32
   %c15_i32 = arith.constant 15 : i32
+  %c3_i32 = arith.constant 3 : i32
   %c5_i32 = arith.constant 5 : i32
+  %flat_div_15 = arith.divsi %flat, %c15_i32 : i32
   %flat_div_3 = arith.divsi %flat, %c3_i32 : i32
-  %0 = arith.divsi %flat, %c15_i32 : i32
-  %1 = arith.subi %0, %flat_div_3 : i32
-  %2 = arith.muli %1, %c3_i32 : i32
-  %3 = arith.addi %2, %flat : i32
-  %4 = arith.remsi %flat_div_3, %c5_i32 : i32
-  return %3, %4 : i32, i32
+  %0 = arith.subi %flat_div_15, %flat_div_3 : i32
+  %1 = arith.muli %0, %c3_i32 : i32
+  %2 = arith.addi %1, %flat : i32
+  %3 = arith.muli %flat_div_15, %c5_i32 : i32
+  %4 = arith.subi %flat_div_3, %3 : i32
+  return %2, %4 : i32, i32
 }

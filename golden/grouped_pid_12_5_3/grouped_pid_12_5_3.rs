@@ -24,6 +24,10 @@ pub const fn grouped_pid_12_5_3_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn grouped_pid_12_5_3_inv(flat: i32) -> (i32, i32) {
+    let flat_div_15 = flat / 15;
     let flat_div_3 = flat / 3;
-    (3 * (flat / 15 - flat_div_3) + flat, flat_div_3 % 5)
+    (
+        3 * (flat_div_15 - flat_div_3) + flat,
+        flat_div_3 - 5 * flat_div_15,
+    )
 }

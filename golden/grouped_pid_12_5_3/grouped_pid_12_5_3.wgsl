@@ -22,6 +22,8 @@ struct grouped_pid_12_5_3_inv_result {
 /// 0 <= flat < 60
 /// Result: 0 <= i < 12, 0 <= j < 5
 fn grouped_pid_12_5_3_inv(flat: i32) -> grouped_pid_12_5_3_inv_result {
+  let flat_div_15 = flat / 15;
   let flat_div_3 = flat / 3;
-  return grouped_pid_12_5_3_inv_result(3 * (flat / 15 - flat_div_3) + flat, flat_div_3 % 5);
+  return grouped_pid_12_5_3_inv_result(
+      3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15);
 }

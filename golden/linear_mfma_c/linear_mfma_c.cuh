@@ -26,7 +26,7 @@ struct linear_mfma_c_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mfma_c_apply_result linear_mfma_c_apply(
     int register_v, int lane) noexcept {
-  return {8 * (register_v >> 2) + 4 * (lane >> 5) + (register_v & 3), lane & 31};
+  return {4 * ((lane >> 5) + (register_v >> 2)) + register_v, lane & 31};
 }
 
 /// The result of linear_mfma_c_inv.

@@ -16,7 +16,7 @@ contains
   elemental subroutine linear_mfma_c_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
-    dim0 = 8_int32 * shifta(register, 2) + 4_int32 * shifta(lane, 5) + iand(register, 3_int32)
+    dim0 = 4_int32 * (shifta(lane, 5) + shifta(register, 2)) + register
     dim1 = iand(lane, 31_int32)
   end subroutine linear_mfma_c_apply
 

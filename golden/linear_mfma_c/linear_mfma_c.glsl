@@ -13,7 +13,7 @@
 // 0 <= lane < 64
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 32
 void linear_mfma_c_apply(int register, int lane, out int dim0, out int dim1) {
-  dim0 = 8 * (register >> 2) + 4 * (lane >> 5) + (register & 3);
+  dim0 = 4 * ((lane >> 5) + (register >> 2)) + register;
   dim1 = lane & 31;
 }
 

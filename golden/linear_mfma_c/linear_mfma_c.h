@@ -20,7 +20,7 @@ typedef struct linear_mfma_c_apply_result {
 /// @note Renamed: register is register_v here
 static inline linear_mfma_c_apply_result linear_mfma_c_apply(int32_t register_v, int32_t lane) {
   const linear_mfma_c_apply_result result = {
-      8 * (register_v >> 2) + 4 * (lane >> 5) + (register_v & 3),
+      4 * ((lane >> 5) + (register_v >> 2)) + register_v,
       lane & 31,
   };
   return result;

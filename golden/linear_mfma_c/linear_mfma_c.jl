@@ -16,8 +16,7 @@ export linear_mfma_c_apply, linear_mfma_c_inv
 """
 @inline function linear_mfma_c_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (Ti(8) * (register >> 2) + Ti(4) * (lane >> 5) + (register & Ti(3)),
-        lane & Ti(31))
+    return (Ti(4) * ((lane >> 5) + (register >> 2)) + register, lane & Ti(31))
 end
 
 function linear_mfma_c_apply(register::Integer, lane::Integer)

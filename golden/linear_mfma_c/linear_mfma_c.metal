@@ -19,7 +19,7 @@ struct linear_mfma_c_apply_result {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline linear_mfma_c_apply_result linear_mfma_c_apply(int register_v, int lane) {
-  return {8 * (register_v >> 2) + 4 * (lane >> 5) + (register_v & 3), lane & 31};
+  return {4 * ((lane >> 5) + (register_v >> 2)) + register_v, lane & 31};
 }
 
 /// The result of linear_mfma_c_inv.

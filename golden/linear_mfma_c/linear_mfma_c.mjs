@@ -10,7 +10,7 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 32, 0 <= dim1 < 32
  */
 export function linear_mfma_c_apply(register, lane) {
-  return [8 * (register >> 2) + 4 * (lane >> 5) + (register & 3), lane & 31];
+  return [4 * ((lane >> 5) + (register >> 2)) + register, lane & 31];
 }
 
 /**

@@ -8,21 +8,17 @@
 // 0 <= lane < 64
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 32
 func.func @linear_mfma_c_apply(%register: i32, %lane: i32) -> (i32, i32) {
-  %c2_i32 = arith.constant 2 : i32
-  %c8_i32 = arith.constant 8 : i32
   %c5_i32 = arith.constant 5 : i32
+  %c2_i32 = arith.constant 2 : i32
   %c4_i32 = arith.constant 4 : i32
-  %c3_i32 = arith.constant 3 : i32
   %c31_i32 = arith.constant 31 : i32
-  %0 = arith.shrsi %register, %c2_i32 : i32
-  %1 = arith.muli %0, %c8_i32 : i32
-  %2 = arith.shrsi %lane, %c5_i32 : i32
+  %0 = arith.shrsi %lane, %c5_i32 : i32
+  %1 = arith.shrsi %register, %c2_i32 : i32
+  %2 = arith.addi %0, %1 : i32
   %3 = arith.muli %2, %c4_i32 : i32
-  %4 = arith.addi %1, %3 : i32
-  %5 = arith.andi %register, %c3_i32 : i32
-  %6 = arith.addi %4, %5 : i32
-  %7 = arith.andi %lane, %c31_i32 : i32
-  return %6, %7 : i32, i32
+  %4 = arith.addi %3, %register : i32
+  %5 = arith.andi %lane, %c31_i32 : i32
+  return %4, %5 : i32, i32
 }
 
 // (register, lane) of (dim0, dim1).

@@ -12,10 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn linear_mfma_c_apply(register: i32, lane: i32) -> (i32, i32) {
-    (
-        8 * (register >> 2) + 4 * (lane >> 5) + (register & 3),
-        lane & 0x1f,
-    )
+    (4 * ((lane >> 5) + (register >> 2)) + register, lane & 0x1f)
 }
 
 /// `(register, lane)` of `(dim0, dim1)`.

@@ -18,7 +18,7 @@ struct linear_mfma_c_apply_result {
 /// Renamed: register is register_v here
 fn linear_mfma_c_apply(register_v: i32, lane: i32) -> linear_mfma_c_apply_result {
   return linear_mfma_c_apply_result(
-      8 * (register_v >> 2u) + 4 * (lane >> 5u) + (register_v & 3), lane & 31);
+      4 * ((lane >> 5u) + (register_v >> 2u)) + register_v, lane & 31);
 }
 
 /// The result of linear_mfma_c_inv.

@@ -20,7 +20,7 @@ def linear_mfma_c_apply(register, lane):
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 32
     """
-    return 8 * (register >> 2) + 4 * (lane >> 5) + (register & 3), lane & 31
+    return 4 * ((lane >> 5) + (register >> 2)) + register, lane & 31
 
 
 @triton.jit

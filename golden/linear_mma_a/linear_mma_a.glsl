@@ -13,9 +13,8 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 void linear_mma_a_apply(int register, int lane, out int dim0, out int dim1) {
-  // dim1: The bits register[2] lane[1:0] register[0], highest first.
   dim0 = ((register << 2) & 8) | (lane >> 2);
-  dim1 = (((register << 1) | register) & 9) | ((lane << 1) & 6);
+  dim1 = ((lane << 1) & 6) | ((register + 4) & 9);
 }
 
 // The same with (register, lane) and (dim0, dim1) as vectors.

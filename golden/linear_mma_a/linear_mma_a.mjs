@@ -10,10 +10,7 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 16
  */
 export function linear_mma_a_apply(register, lane) {
-  return [
-    ((register << 2) & 8) | (lane >> 2),
-    (((register << 1) | register) & 9) | ((lane << 1) & 6),
-  ];
+  return [((register << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register + 4) & 9)];
 }
 
 /**

@@ -11,19 +11,19 @@ func.func @linear_mma_a_apply(%register: i32, %lane: i32) -> (i32, i32) {
   %c2_i32 = arith.constant 2 : i32
   %c8_i32 = arith.constant 8 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c9_i32 = arith.constant 9 : i32
   %c6_i32 = arith.constant 6 : i32
+  %c4_i32 = arith.constant 4 : i32
+  %c9_i32 = arith.constant 9 : i32
   %0 = arith.shli %register, %c2_i32 : i32
   %1 = arith.andi %0, %c8_i32 : i32
   %2 = arith.shrsi %lane, %c2_i32 : i32
   %3 = arith.ori %1, %2 : i32
-  %4 = arith.shli %register, %c1_i32 : i32
-  %5 = arith.ori %4, %register : i32
-  %6 = arith.andi %5, %c9_i32 : i32
-  %7 = arith.shli %lane, %c1_i32 : i32
-  %8 = arith.andi %7, %c6_i32 : i32
-  %9 = arith.ori %6, %8 : i32
-  return %3, %9 : i32, i32
+  %4 = arith.shli %lane, %c1_i32 : i32
+  %5 = arith.andi %4, %c6_i32 : i32
+  %6 = arith.addi %register, %c4_i32 : i32
+  %7 = arith.andi %6, %c9_i32 : i32
+  %8 = arith.ori %5, %7 : i32
+  return %3, %8 : i32, i32
 }
 
 // (register, lane) of (dim0, dim1).

@@ -16,7 +16,12 @@ def linear_mma_a_apply(register: int, lane: int) -> tuple[int, int]:
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 16
     """
-    return 8 * (register // 2 % 2) + lane // 4, 8 * (register // 4) + 2 * (lane % 4) + register % 2
+    register_mod_2 = register % 2
+    register_mod_4 = register % 4
+    return (
+        4 * (register_mod_4 - register_mod_2) + lane // 4,
+        2 * (lane % 4 - register_mod_4 + register) + register_mod_2,
+    )
 
 
 def linear_mma_a_inv(dim0: int, dim1: int) -> tuple[int, int]:

@@ -26,8 +26,7 @@ struct linear_mma_a_f8_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_a_f8_apply_result linear_mma_a_f8_apply(
     int register_v, int lane) noexcept {
-  const int shifted = register_v << 1;
-  return {(shifted & 8) | (lane >> 2), (shifted & 0x10) | ((lane << 2) & 12) | (register_v & 3)};
+  return {((register_v << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register_v + 8) & 0x13)};
 }
 
 /// The result of linear_mma_a_f8_inv.

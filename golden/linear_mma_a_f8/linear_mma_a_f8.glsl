@@ -13,9 +13,8 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 void linear_mma_a_f8_apply(int register, int lane, out int dim0, out int dim1) {
-  int shifted = register << 1;
-  dim0 = (shifted & 8) | (lane >> 2);
-  dim1 = (shifted & 0x10) | ((lane << 2) & 12) | (register & 3);
+  dim0 = ((register << 1) & 8) | (lane >> 2);
+  dim1 = ((lane << 2) & 12) | ((register + 8) & 0x13);
 }
 
 // The same with (register, lane) and (dim0, dim1) as vectors.

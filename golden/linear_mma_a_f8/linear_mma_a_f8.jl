@@ -16,9 +16,8 @@ export linear_mma_a_f8_apply, linear_mma_a_f8_inv
 """
 @inline function linear_mma_a_f8_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    shifted = register << 1
-    return ((shifted & Ti(8)) | (lane >> 2),
-        (shifted & Ti(16)) | ((lane << 2) & Ti(12)) | (register & Ti(3)))
+    return (((register << 1) & Ti(8)) | (lane >> 2),
+        ((lane << 2) & Ti(12)) | ((register + Ti(8)) & Ti(19)))
 end
 
 function linear_mma_a_f8_apply(register::Integer, lane::Integer)

@@ -11,20 +11,18 @@ func.func @linear_mma_a_f8_apply(%register: i32, %lane: i32) -> (i32, i32) {
   %c1_i32 = arith.constant 1 : i32
   %c8_i32 = arith.constant 8 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c16_i32 = arith.constant 16 : i32
   %c12_i32 = arith.constant 12 : i32
-  %c3_i32 = arith.constant 3 : i32
-  %shifted = arith.shli %register, %c1_i32 : i32
-  %0 = arith.andi %shifted, %c8_i32 : i32
-  %1 = arith.shrsi %lane, %c2_i32 : i32
-  %2 = arith.ori %0, %1 : i32
-  %3 = arith.andi %shifted, %c16_i32 : i32
+  %c19_i32 = arith.constant 19 : i32
+  %0 = arith.shli %register, %c1_i32 : i32
+  %1 = arith.andi %0, %c8_i32 : i32
+  %2 = arith.shrsi %lane, %c2_i32 : i32
+  %3 = arith.ori %1, %2 : i32
   %4 = arith.shli %lane, %c2_i32 : i32
   %5 = arith.andi %4, %c12_i32 : i32
-  %6 = arith.ori %3, %5 : i32
-  %7 = arith.andi %register, %c3_i32 : i32
-  %8 = arith.ori %6, %7 : i32
-  return %2, %8 : i32, i32
+  %6 = arith.addi %register, %c8_i32 : i32
+  %7 = arith.andi %6, %c19_i32 : i32
+  %8 = arith.ori %5, %7 : i32
+  return %3, %8 : i32, i32
 }
 
 // (register, lane) of (dim0, dim1).

@@ -12,10 +12,9 @@
 #[must_use]
 #[inline]
 pub const fn linear_mma_a_f8_apply(register: i32, lane: i32) -> (i32, i32) {
-    let shifted = register << 1;
     (
-        (shifted & 8) | (lane >> 2),
-        (shifted & 0x10) | ((lane << 2) & 0xc) | (register & 3),
+        ((register << 1) & 8) | (lane >> 2),
+        ((lane << 2) & 0xc) | ((register + 8) & 0x13),
     )
 }
 

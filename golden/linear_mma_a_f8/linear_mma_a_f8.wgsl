@@ -17,9 +17,8 @@ struct linear_mma_a_f8_apply_result {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 /// Renamed: register is register_v here
 fn linear_mma_a_f8_apply(register_v: i32, lane: i32) -> linear_mma_a_f8_apply_result {
-  let shifted = register_v << 1u;
   return linear_mma_a_f8_apply_result(
-      (shifted & 8) | (lane >> 2u), (shifted & 0x10) | ((lane << 2u) & 12) | (register_v & 3));
+      ((register_v << 1u) & 8) | (lane >> 2u), ((lane << 2u) & 12) | ((register_v + 8) & 0x13));
 }
 
 /// The result of linear_mma_a_f8_inv.

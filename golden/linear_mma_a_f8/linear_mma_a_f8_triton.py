@@ -20,8 +20,7 @@ def linear_mma_a_f8_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 32
     """
-    shifted = register << 1
-    return (shifted & 8) | (lane >> 2), (shifted & 0x10) | ((lane << 2) & 12) | (register & 3)
+    return ((register << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register + 8) & 0x13)
 
 
 @triton.jit

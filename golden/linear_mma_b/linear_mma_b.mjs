@@ -10,7 +10,7 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 8
  */
 export function linear_mma_b_apply(register, lane) {
-  return [(5 * register & 9) | ((lane << 1) & 6), lane >> 2];
+  return [((lane << 1) & 6) | ((register + 6) & 9), lane >> 2];
 }
 
 /**

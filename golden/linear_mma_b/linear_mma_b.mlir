@@ -8,15 +8,14 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 func.func @linear_mma_b_apply(%register: i32, %lane: i32) -> (i32, i32) {
-  %c5_i32 = arith.constant 5 : i32
-  %c9_i32 = arith.constant 9 : i32
   %c1_i32 = arith.constant 1 : i32
   %c6_i32 = arith.constant 6 : i32
+  %c9_i32 = arith.constant 9 : i32
   %c2_i32 = arith.constant 2 : i32
-  %0 = arith.muli %register, %c5_i32 : i32
-  %1 = arith.andi %0, %c9_i32 : i32
-  %2 = arith.shli %lane, %c1_i32 : i32
-  %3 = arith.andi %2, %c6_i32 : i32
+  %0 = arith.shli %lane, %c1_i32 : i32
+  %1 = arith.andi %0, %c6_i32 : i32
+  %2 = arith.addi %register, %c6_i32 : i32
+  %3 = arith.andi %2, %c9_i32 : i32
   %4 = arith.ori %1, %3 : i32
   %5 = arith.shrsi %lane, %c2_i32 : i32
   return %4, %5 : i32, i32

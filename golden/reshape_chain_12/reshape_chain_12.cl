@@ -15,7 +15,8 @@ static inline int reshape_chain_12_apply(int i) {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
 static inline int reshape_chain_12_inv(int flat) {
-  return flat < 6 ? flat << 1 : 2 * flat - 11;
+  const int scaled = 2 * flat;
+  return flat < 6 ? scaled : scaled - 11;
 }
 
 #endif  // LEGO_RESHAPE_CHAIN_12_CL

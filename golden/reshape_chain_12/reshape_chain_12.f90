@@ -21,7 +21,9 @@ contains
   !> @return 0 <= the result < 12
   elemental integer(int32) function reshape_chain_12_inv(flat)
     integer(int32), intent(in) :: flat
-    reshape_chain_12_inv = merge(shiftl(flat, 1), 2_int32 * flat - 11_int32, flat < 6_int32)
+    integer(int32) :: scaled
+    scaled = 2_int32 * flat
+    reshape_chain_12_inv = merge(scaled, scaled - 11_int32, flat < 6_int32)
   end function reshape_chain_12_inv
 
 end module reshape_chain_12_mod

@@ -19,7 +19,8 @@ int reshape_chain_12_apply(int i) {
 // Result: 0 <= the result < 12
 // Renamed: flat is flat_v here
 int reshape_chain_12_inv(int flat_v) {
-  return flat_v < 6 ? flat_v << 1 : 2 * flat_v - 11;
+  int scaled = 2 * flat_v;
+  return flat_v < 6 ? scaled : scaled - 11;
 }
 
 #endif  // LEGO_RESHAPE_CHAIN_12_GLSL

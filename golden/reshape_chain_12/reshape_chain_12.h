@@ -17,7 +17,8 @@ static inline int32_t reshape_chain_12_apply(int32_t i) {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
 static inline int32_t reshape_chain_12_inv(int32_t flat) {
-  return flat < 6 ? flat << 1 : 2 * flat - 11;
+  const int32_t scaled = 2 * flat;
+  return flat < 6 ? scaled : scaled - 11;
 }
 
 #endif  // LEGO_RESHAPE_CHAIN_12_H

@@ -23,7 +23,8 @@
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int reshape_chain_12_inv(int flat) noexcept {
-  return flat < 6 ? flat << 1 : 2 * flat - 11;
+  const int scaled = 2 * flat;
+  return flat < 6 ? scaled : scaled - 11;
 }
 
 #endif  // LEGO_RESHAPE_CHAIN_12_HIP_H

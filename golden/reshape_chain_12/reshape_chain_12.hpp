@@ -19,7 +19,8 @@ namespace lego {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
 [[nodiscard]] constexpr std::int32_t reshape_chain_12_inv(std::int32_t flat) noexcept {
-  return flat < 6 ? flat << 1 : 2 * flat - 11;
+  const std::int32_t scaled = 2 * flat;
+  return flat < 6 ? scaled : scaled - 11;
 }
 
 }  // namespace lego

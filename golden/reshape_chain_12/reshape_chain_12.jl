@@ -28,7 +28,8 @@ Logical index (i) of a physical position.
 - Result: `0 <= the result < 12`
 """
 @inline function reshape_chain_12_inv(flat::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return flat < 6 ? flat << 1 : Ti(2) * flat - Ti(11)
+    scaled = Ti(2) * flat
+    return flat < 6 ? scaled : scaled - Ti(11)
 end
 
 reshape_chain_12_inv(flat::Integer) = reshape_chain_12_inv(Int64(flat))

@@ -19,5 +19,6 @@ export function reshape_chain_12_apply(i) {
  * @returns {number} 0 <= the result < 12
  */
 export function reshape_chain_12_inv(flat) {
-  return flat < 6 ? flat << 1 : 2 * flat - 11;
+  const scaled = 2 * flat;
+  return flat < 6 ? scaled : scaled - 11;
 }

@@ -19,14 +19,12 @@ func.func @reshape_chain_12_apply(%i: i32) -> i32 {
 // 0 <= flat < 12
 // Result: 0 <= the result < 12
 func.func @reshape_chain_12_inv(%flat: i32) -> i32 {
-  %c6_i32 = arith.constant 6 : i32
-  %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32
+  %c6_i32 = arith.constant 6 : i32
   %c11_i32 = arith.constant 11 : i32
+  %scaled = arith.muli %flat, %c2_i32 : i32
   %0 = arith.cmpi slt, %flat, %c6_i32 : i32
-  %1 = arith.shli %flat, %c1_i32 : i32
-  %2 = arith.muli %flat, %c2_i32 : i32
-  %3 = arith.subi %2, %c11_i32 : i32
-  %4 = arith.select %0, %1, %3 : i32
-  return %4 : i32
+  %1 = arith.subi %scaled, %c11_i32 : i32
+  %2 = arith.select %0, %scaled, %1 : i32
+  return %2 : i32
 }

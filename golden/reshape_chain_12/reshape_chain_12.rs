@@ -23,8 +23,9 @@ pub const fn reshape_chain_12_apply(i: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn reshape_chain_12_inv(flat: i32) -> i32 {
+    let scaled = 2 * flat;
     if flat < 6 {
-        return flat << 1;
+        return scaled;
     }
-    2 * flat - 11
+    scaled - 11
 }

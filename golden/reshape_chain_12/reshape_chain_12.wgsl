@@ -15,5 +15,6 @@ fn reshape_chain_12_apply(i: i32) -> i32 {
 /// 0 <= flat < 12
 /// Result: 0 <= the result < 12
 fn reshape_chain_12_inv(flat: i32) -> i32 {
-  return select(2 * flat - 11, flat << 1u, flat < 6);
+  let scaled = 2 * flat;
+  return select(scaled - 11, scaled, flat < 6);
 }

@@ -30,4 +30,5 @@ def reshape_chain_12_inv(flat):
     Returns:
         0 <= the result < 12
     """
-    return np.where(flat < 6, flat << 1, 2 * flat - 11)[()]
+    scaled = 2 * flat
+    return np.where(flat < 6, scaled, scaled - 11)[()]

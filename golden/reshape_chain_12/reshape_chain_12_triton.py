@@ -31,4 +31,5 @@ def reshape_chain_12_inv(flat):
     Returns:
         0 <= the result < 12
     """
-    return tl.where(flat < 6, flat << 1, 2 * flat - 11)
+    scaled = 2 * flat
+    return tl.where(flat < 6, scaled, scaled - 11)

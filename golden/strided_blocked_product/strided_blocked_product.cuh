@@ -32,7 +32,8 @@ struct strided_blocked_product_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_blocked_product_inv_result
 strided_blocked_product_inv(int flat) noexcept {
   const int flat_div_5 = flat / 5;
-  return {flat_div_5 % 6, 5 * (flat / 30 - flat_div_5) + flat};
+  const int flat_div_30 = flat / 30;
+  return {flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat};
 }
 
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_CUH

@@ -23,10 +23,11 @@ contains
   elemental subroutine strided_blocked_product_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_div_5
+    integer(int32) :: flat_div_5, flat_div_30
     flat_div_5 = flat / 5_int32
-    i = mod(flat_div_5, 6_int32)
-    j = 5_int32 * (flat / 30_int32 - flat_div_5) + flat
+    flat_div_30 = flat / 30_int32
+    i = flat_div_5 - 6_int32 * flat_div_30
+    j = 5_int32 * (flat_div_30 - flat_div_5) + flat
   end subroutine strided_blocked_product_inv
 
 end module strided_blocked_product_mod

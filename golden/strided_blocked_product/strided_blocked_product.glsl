@@ -26,8 +26,9 @@ int strided_blocked_product_apply(ivec2 index) {
 // Renamed: flat is flat_v here
 void strided_blocked_product_inv(int flat_v, out int i, out int j) {
   int flat_div_5 = flat_v / 5;
-  i = flat_div_5 % 6;
-  j = 5 * (flat_v / 30 - flat_div_5) + flat_v;
+  int flat_div_30 = flat_v / 30;
+  i = flat_div_5 - 6 * flat_div_30;
+  j = 5 * (flat_div_30 - flat_div_5) + flat_v;
 }
 
 // The same with (i, j) as a vector.

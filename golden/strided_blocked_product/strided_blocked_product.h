@@ -25,9 +25,10 @@ typedef struct strided_blocked_product_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 20
 static inline strided_blocked_product_inv_result strided_blocked_product_inv(int32_t flat) {
   const int32_t flat_div_5 = flat / 5;
+  const int32_t flat_div_30 = flat / 30;
   const strided_blocked_product_inv_result result = {
-      flat_div_5 % 6,
-      5 * (flat / 30 - flat_div_5) + flat,
+      flat_div_5 - 6 * flat_div_30,
+      5 * (flat_div_30 - flat_div_5) + flat,
   };
   return result;
 }

@@ -29,7 +29,8 @@ struct strided_blocked_product_inv_result {
 [[nodiscard]] constexpr strided_blocked_product_inv_result strided_blocked_product_inv(
     std::int32_t flat) noexcept {
   const std::int32_t flat_div_5 = flat / 5;
-  return {flat_div_5 % 6, 5 * (flat / 30 - flat_div_5) + flat};
+  const std::int32_t flat_div_30 = flat / 30;
+  return {flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat};
 }
 
 }  // namespace lego

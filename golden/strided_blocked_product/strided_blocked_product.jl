@@ -33,7 +33,8 @@ Logical index (i, j) of a physical position.
 """
 @inline function strided_blocked_product_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_div_5 = div(flat, Ti(5))
-    return (flat_div_5 % Ti(6), Ti(5) * (div(flat, Ti(30)) - flat_div_5) + flat)
+    flat_div_30 = div(flat, Ti(30))
+    return (flat_div_5 - Ti(6) * flat_div_30, Ti(5) * (flat_div_30 - flat_div_5) + flat)
 end
 
 strided_blocked_product_inv(flat::Integer) = strided_blocked_product_inv(Int64(flat))

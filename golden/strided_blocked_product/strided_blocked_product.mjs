@@ -23,5 +23,6 @@ export function strided_blocked_product_apply(i, j) {
  */
 export function strided_blocked_product_inv(flat) {
   const flat_div_5 = Math.trunc(flat / 5);
-  return [flat_div_5 % 6, 5 * (Math.trunc(flat / 30) - flat_div_5) + flat];
+  const flat_div_30 = Math.trunc(flat / 30);
+  return [flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat];
 }

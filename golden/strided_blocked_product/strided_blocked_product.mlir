@@ -22,13 +22,14 @@ func.func @strided_blocked_product_apply(%i: i32, %j: i32) -> i32 {
 // Result: 0 <= i < 6, 0 <= j < 20
 func.func @strided_blocked_product_inv(%flat: i32) -> (i32, i32) {
   %c5_i32 = arith.constant 5 : i32
-  %c6_i32 = arith.constant 6 : i32
   %c30_i32 = arith.constant 30 : i32
+  %c6_i32 = arith.constant 6 : i32
   %flat_div_5 = arith.divsi %flat, %c5_i32 : i32
-  %0 = arith.remsi %flat_div_5, %c6_i32 : i32
-  %1 = arith.divsi %flat, %c30_i32 : i32
-  %2 = arith.subi %1, %flat_div_5 : i32
+  %flat_div_30 = arith.divsi %flat, %c30_i32 : i32
+  %0 = arith.muli %flat_div_30, %c6_i32 : i32
+  %1 = arith.subi %flat_div_5, %0 : i32
+  %2 = arith.subi %flat_div_30, %flat_div_5 : i32
   %3 = arith.muli %2, %c5_i32 : i32
   %4 = arith.addi %3, %flat : i32
-  return %0, %4 : i32, i32
+  return %1, %4 : i32, i32
 }

@@ -25,5 +25,9 @@ pub const fn strided_blocked_product_apply(i: i32, j: i32) -> i32 {
 #[inline]
 pub const fn strided_blocked_product_inv(flat: i32) -> (i32, i32) {
     let flat_div_5 = flat / 5;
-    (flat_div_5 % 6, 5 * (flat / 30 - flat_div_5) + flat)
+    let flat_div_30 = flat / 30;
+    (
+        flat_div_5 - 6 * flat_div_30,
+        5 * (flat_div_30 - flat_div_5) + flat,
+    )
 }

@@ -23,5 +23,7 @@ struct strided_blocked_product_inv_result {
 /// Result: 0 <= i < 6, 0 <= j < 20
 fn strided_blocked_product_inv(flat: i32) -> strided_blocked_product_inv_result {
   let flat_div_5 = flat / 5;
-  return strided_blocked_product_inv_result(flat_div_5 % 6, 5 * (flat / 30 - flat_div_5) + flat);
+  let flat_div_30 = flat / 30;
+  return strided_blocked_product_inv_result(
+      flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat);
 }

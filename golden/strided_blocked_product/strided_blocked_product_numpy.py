@@ -30,4 +30,5 @@ def strided_blocked_product_inv(flat):
         0 <= i < 6, 0 <= j < 20
     """
     flat_div_5 = flat // 5
-    return flat_div_5 % 6, 5 * (flat // 30 - flat_div_5) + flat
+    flat_div_30 = flat // 30
+    return flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat

@@ -24,8 +24,10 @@ contains
   elemental subroutine strided_interleaved_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
-    i = 32_int32 * (flat / 960_int32) + iand(flat, 31_int32)
-    j = mod(flat, 960_int32) / 192_int32
+    integer(int32) :: flat_div_960
+    flat_div_960 = flat / 960_int32
+    i = 32_int32 * flat_div_960 + iand(flat, 31_int32)
+    j = flat / 192_int32 - 5_int32 * flat_div_960
     k = shifta(mod(flat, 192_int32), 5)
   end subroutine strided_interleaved_inv
 

@@ -26,8 +26,9 @@ int strided_interleaved_apply(ivec3 index) {
 // Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 // Renamed: flat is flat_v here
 void strided_interleaved_inv(int flat_v, out int i, out int j, out int k) {
-  i = 32 * (flat_v / 960) + (flat_v & 31);
-  j = flat_v % 960 / 192;
+  int flat_div_960 = flat_v / 960;
+  i = 32 * flat_div_960 + (flat_v & 31);
+  j = flat_v / 192 - 5 * flat_div_960;
   k = flat_v % 192 >> 5;
 }
 

@@ -26,9 +26,10 @@ typedef struct strided_interleaved_inv_result {
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 static inline strided_interleaved_inv_result strided_interleaved_inv(int32_t flat) {
+  const int32_t flat_div_960 = flat / 960;
   const strided_interleaved_inv_result result = {
-      32 * (flat / 960) + (flat & 31),
-      flat % 960 / 192,
+      32 * flat_div_960 + (flat & 31),
+      flat / 192 - 5 * flat_div_960,
       flat % 192 >> 5,
   };
   return result;

@@ -34,7 +34,8 @@ struct strided_interleaved_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_interleaved_inv_result strided_interleaved_inv(
     int flat) noexcept {
-  return {32 * (flat / 960) + (flat & 31), flat % 960 / 192, flat % 192 >> 5};
+  const int flat_div_960 = flat / 960;
+  return {32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, flat % 192 >> 5};
 }
 
 #endif  // LEGO_STRIDED_INTERLEAVED_HIP_H

@@ -30,7 +30,8 @@ struct strided_interleaved_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 [[nodiscard]] constexpr strided_interleaved_inv_result strided_interleaved_inv(
     std::int32_t flat) noexcept {
-  return {32 * (flat / 960) + (flat & 31), flat % 960 / 192, flat % 192 >> 5};
+  const std::int32_t flat_div_960 = flat / 960;
+  return {32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, flat % 192 >> 5};
 }
 
 }  // namespace lego

@@ -33,8 +33,9 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 64, 0 <= j < 5, 0 <= k < 6`
 """
 @inline function strided_interleaved_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    return (Ti(32) * div(flat, Ti(960)) + (flat & Ti(31)), div(flat % Ti(960), Ti(192)),
-        (flat % Ti(192)) >> 5)
+    flat_div_960 = div(flat, Ti(960))
+    return (Ti(32) * flat_div_960 + (flat & Ti(31)),
+        div(flat, Ti(192)) - Ti(5) * flat_div_960, (flat % Ti(192)) >> 5)
 end
 
 strided_interleaved_inv(flat::Integer) = strided_interleaved_inv(Int64(flat))

@@ -26,7 +26,8 @@ struct strided_interleaved_inv_result {
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 static inline strided_interleaved_inv_result strided_interleaved_inv(int flat) {
-  return {32 * (flat / 960) + (flat & 31), flat % 960 / 192, flat % 192 >> 5};
+  const int flat_div_960 = flat / 960;
+  return {32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, flat % 192 >> 5};
 }
 
 #endif  // LEGO_STRIDED_INTERLEAVED_METAL

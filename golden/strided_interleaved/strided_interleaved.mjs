@@ -23,5 +23,10 @@ export function strided_interleaved_apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
  */
 export function strided_interleaved_inv(flat) {
-  return [32 * Math.trunc(flat / 960) + (flat & 31), Math.trunc(flat % 960 / 192), flat % 192 >> 5];
+  const flat_div_960 = Math.trunc(flat / 960);
+  return [
+    32 * flat_div_960 + (flat & 31),
+    Math.trunc(flat / 192) - 5 * flat_div_960,
+    flat % 192 >> 5,
+  ];
 }

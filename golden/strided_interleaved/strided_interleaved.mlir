@@ -31,13 +31,14 @@ func.func @strided_interleaved_inv(%flat: i32) -> (i32, i32, i32) {
   %c31_i32 = arith.constant 31 : i32
   %c192_i32 = arith.constant 192 : i32
   %c5_i32 = arith.constant 5 : i32
-  %0 = arith.divsi %flat, %c960_i32 : i32
-  %1 = arith.muli %0, %c32_i32 : i32
-  %2 = arith.andi %flat, %c31_i32 : i32
-  %3 = arith.addi %1, %2 : i32
-  %4 = arith.remsi %flat, %c960_i32 : i32
-  %5 = arith.divsi %4, %c192_i32 : i32
+  %flat_div_960 = arith.divsi %flat, %c960_i32 : i32
+  %0 = arith.muli %flat_div_960, %c32_i32 : i32
+  %1 = arith.andi %flat, %c31_i32 : i32
+  %2 = arith.addi %0, %1 : i32
+  %3 = arith.divsi %flat, %c192_i32 : i32
+  %4 = arith.muli %flat_div_960, %c5_i32 : i32
+  %5 = arith.subi %3, %4 : i32
   %6 = arith.remsi %flat, %c192_i32 : i32
   %7 = arith.shrsi %6, %c5_i32 : i32
-  return %3, %5, %7 : i32, i32, i32
+  return %2, %5, %7 : i32, i32, i32
 }

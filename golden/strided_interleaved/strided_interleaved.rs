@@ -25,9 +25,10 @@ pub const fn strided_interleaved_apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn strided_interleaved_inv(flat: i32) -> (i32, i32, i32) {
+    let flat_div_960 = flat / 960;
     (
-        32 * (flat / 960) + (flat & 0x1f),
-        flat % 960 / 192,
+        32 * flat_div_960 + (flat & 0x1f),
+        flat / 192 - 5 * flat_div_960,
         (flat % 192) >> 5,
     )
 }

@@ -24,6 +24,7 @@ struct strided_interleaved_inv_result {
 /// 0 <= flat < 1920
 /// Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 fn strided_interleaved_inv(flat: i32) -> strided_interleaved_inv_result {
+  let flat_div_960 = flat / 960;
   return strided_interleaved_inv_result(
-      32 * (flat / 960) + (flat & 31), flat % 960 / 192, (flat % 192) >> 5u);
+      32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, (flat % 192) >> 5u);
 }

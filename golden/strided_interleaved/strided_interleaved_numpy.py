@@ -30,4 +30,5 @@ def strided_interleaved_inv(flat):
     Returns:
         0 <= i < 64, 0 <= j < 5, 0 <= k < 6
     """
-    return 32 * (flat // 960) + (flat & 31), flat % 960 // 192, (flat % 192) >> 5
+    flat_div_960 = flat // 960
+    return 32 * flat_div_960 + (flat & 31), flat // 192 - 5 * flat_div_960, (flat % 192) >> 5

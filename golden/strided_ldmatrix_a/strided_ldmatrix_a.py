@@ -15,7 +15,7 @@ def strided_ldmatrix_a_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 256
     """
-    return 112 * (j // 4) + 32 * (i % 4) - 24 * (j // 2) + 16 * j + i // 4
+    return 32 * (i % 4 + j) - 28 * (j % 4) + 12 * (j % 2) + i // 4
 
 
 def strided_ldmatrix_a_inv(flat: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@
  * @returns {number} 0 <= the result < 512
  */
 export function strided_tiled_mma_c_apply(i, j) {
-  return ((68 * (i & 0x43) | (i >> 1)) & 0x1d0) | (36 * j & 0x28) | ((i >> 2) & 7);
+  return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
 
 /**
@@ -21,7 +21,7 @@ export function strided_tiled_mma_c_apply(i, j) {
  */
 export function strided_tiled_mma_c_inv(flat) {
   return [
-    (((9 * (flat & 0x110) >> 2) | (flat >> 6)) & 0x63) | ((flat << 2) & 0x1c),
+    ((flat << 1) & 0x20) | ((flat << 2) & 0x1c) | (((flat >> 6) + 60) & 0x43),
     (9 * (flat & 0x28) >> 5) & 3,
   ];
 }

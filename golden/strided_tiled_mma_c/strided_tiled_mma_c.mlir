@@ -7,50 +7,51 @@
 // 0 <= j < 4
 // Result: 0 <= the result < 512
 func.func @strided_tiled_mma_c_apply(%i: i32, %j: i32) -> i32 {
-  %c67_i32 = arith.constant 67 : i32
-  %c68_i32 = arith.constant 68 : i32
+  %c129_i32 = arith.constant 129 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c464_i32 = arith.constant 464 : i32
+  %c208_i32 = arith.constant 208 : i32
   %c36_i32 = arith.constant 36 : i32
   %c40_i32 = arith.constant 40 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c7_i32 = arith.constant 7 : i32
-  %0 = arith.andi %i, %c67_i32 : i32
-  %1 = arith.muli %0, %c68_i32 : i32
-  %2 = arith.shrsi %i, %c1_i32 : i32
-  %3 = arith.ori %1, %2 : i32
-  %4 = arith.andi %3, %c464_i32 : i32
-  %5 = arith.muli %j, %c36_i32 : i32
-  %6 = arith.andi %5, %c40_i32 : i32
-  %7 = arith.ori %4, %6 : i32
-  %8 = arith.shrsi %i, %c2_i32 : i32
-  %9 = arith.andi %8, %c7_i32 : i32
-  %10 = arith.ori %7, %9 : i32
-  return %10 : i32
+  %c240_i32 = arith.constant 240 : i32
+  %c263_i32 = arith.constant 263 : i32
+  %0 = arith.muli %i, %c129_i32 : i32
+  %1 = arith.shrsi %0, %c1_i32 : i32
+  %2 = arith.andi %1, %c208_i32 : i32
+  %3 = arith.muli %j, %c36_i32 : i32
+  %4 = arith.andi %3, %c40_i32 : i32
+  %5 = arith.ori %2, %4 : i32
+  %6 = arith.shrsi %i, %c2_i32 : i32
+  %7 = arith.addi %6, %c240_i32 : i32
+  %8 = arith.andi %7, %c263_i32 : i32
+  %9 = arith.ori %5, %8 : i32
+  return %9 : i32
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat < 512
 // Result: 0 <= i < 128, 0 <= j < 4
 func.func @strided_tiled_mma_c_inv(%flat: i32) -> (i32, i32) {
-  %c272_i32 = arith.constant 272 : i32
-  %c9_i32 = arith.constant 9 : i32
+  %c1_i32 = arith.constant 1 : i32
+  %c32_i32 = arith.constant 32 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c6_i32 = arith.constant 6 : i32
-  %c99_i32 = arith.constant 99 : i32
   %c28_i32 = arith.constant 28 : i32
+  %c6_i32 = arith.constant 6 : i32
+  %c60_i32 = arith.constant 60 : i32
+  %c67_i32 = arith.constant 67 : i32
   %c40_i32 = arith.constant 40 : i32
+  %c9_i32 = arith.constant 9 : i32
   %c5_i32 = arith.constant 5 : i32
   %c3_i32 = arith.constant 3 : i32
-  %0 = arith.andi %flat, %c272_i32 : i32
-  %1 = arith.muli %0, %c9_i32 : i32
-  %2 = arith.shrsi %1, %c2_i32 : i32
-  %3 = arith.shrsi %flat, %c6_i32 : i32
-  %4 = arith.ori %2, %3 : i32
-  %5 = arith.andi %4, %c99_i32 : i32
-  %6 = arith.shli %flat, %c2_i32 : i32
-  %7 = arith.andi %6, %c28_i32 : i32
-  %8 = arith.ori %5, %7 : i32
+  %0 = arith.shli %flat, %c1_i32 : i32
+  %1 = arith.andi %0, %c32_i32 : i32
+  %2 = arith.shli %flat, %c2_i32 : i32
+  %3 = arith.andi %2, %c28_i32 : i32
+  %4 = arith.ori %1, %3 : i32
+  %5 = arith.shrsi %flat, %c6_i32 : i32
+  %6 = arith.addi %5, %c60_i32 : i32
+  %7 = arith.andi %6, %c67_i32 : i32
+  %8 = arith.ori %4, %7 : i32
   %9 = arith.andi %flat, %c40_i32 : i32
   %10 = arith.muli %9, %c9_i32 : i32
   %11 = arith.shrsi %10, %c5_i32 : i32

@@ -9,7 +9,7 @@
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 96
 static inline int strided_zipped_divide_apply(int i, int j) {
-  return 48 * j - 93 * (j >> 1) + 12 * (i & 3) + (i >> 2);
+  return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
 /// The result of strided_zipped_divide_inv.

@@ -14,8 +14,8 @@ contains
   !> @return 0 <= the result < 96
   elemental integer(int32) function strided_zipped_divide_apply(i, j)
     integer(int32), intent(in) :: i, j
-    strided_zipped_divide_apply = 48_int32 * j - 93_int32 * shifta(j, 1) &
-        + 12_int32 * iand(i, 3_int32) + shifta(i, 2)
+    strided_zipped_divide_apply = 12_int32 * (4_int32 * j + iand(i, 3_int32)) &
+        - 93_int32 * shifta(j, 1) + shifta(i, 2)
   end function strided_zipped_divide_apply
 
   !> Logical index (i, j) of a physical position.

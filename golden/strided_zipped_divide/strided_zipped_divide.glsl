@@ -12,7 +12,7 @@
 // 0 <= j < 8
 // Result: 0 <= the result < 96
 int strided_zipped_divide_apply(int i, int j) {
-  return 48 * j - 93 * (j >> 1) + 12 * (i & 3) + (i >> 2);
+  return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
 // The same with (i, j) as a vector.

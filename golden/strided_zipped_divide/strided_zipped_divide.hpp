@@ -14,7 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 96
 [[nodiscard]] constexpr std::int32_t strided_zipped_divide_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  return 48 * j - 93 * (j >> 1) + 12 * (i & 3) + (i >> 2);
+  return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
 /// The result of strided_zipped_divide_inv.

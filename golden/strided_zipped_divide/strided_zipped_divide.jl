@@ -16,7 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_zipped_divide_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(48) * j - Ti(93) * (j >> 1) + Ti(12) * (i & Ti(3)) + (i >> 2)
+    return Ti(12) * (Ti(4) * j + (i & Ti(3))) - Ti(93) * (j >> 1) + (i >> 2)
 end
 
 function strided_zipped_divide_apply(i::Integer, j::Integer)

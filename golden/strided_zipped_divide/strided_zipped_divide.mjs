@@ -12,7 +12,7 @@
  * @returns {number} 0 <= the result < 96
  */
 export function strided_zipped_divide_apply(i, j) {
-  return 48 * j - 93 * (j >> 1) + 12 * (i & 3) + (i >> 2);
+  return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
 /**

@@ -7,19 +7,19 @@
 // 0 <= j < 8
 // Result: 0 <= the result < 96
 func.func @strided_zipped_divide_apply(%i: i32, %j: i32) -> i32 {
-  %c48_i32 = arith.constant 48 : i32
-  %c1_i32 = arith.constant 1 : i32
-  %c93_i32 = arith.constant 93 : i32
+  %c4_i32 = arith.constant 4 : i32
   %c3_i32 = arith.constant 3 : i32
   %c12_i32 = arith.constant 12 : i32
+  %c1_i32 = arith.constant 1 : i32
+  %c93_i32 = arith.constant 93 : i32
   %c2_i32 = arith.constant 2 : i32
-  %0 = arith.muli %j, %c48_i32 : i32
-  %1 = arith.shrsi %j, %c1_i32 : i32
-  %2 = arith.muli %1, %c93_i32 : i32
-  %3 = arith.subi %0, %2 : i32
-  %4 = arith.andi %i, %c3_i32 : i32
-  %5 = arith.muli %4, %c12_i32 : i32
-  %6 = arith.addi %3, %5 : i32
+  %0 = arith.muli %j, %c4_i32 : i32
+  %1 = arith.andi %i, %c3_i32 : i32
+  %2 = arith.addi %0, %1 : i32
+  %3 = arith.muli %2, %c12_i32 : i32
+  %4 = arith.shrsi %j, %c1_i32 : i32
+  %5 = arith.muli %4, %c93_i32 : i32
+  %6 = arith.subi %3, %5 : i32
   %7 = arith.shrsi %i, %c2_i32 : i32
   %8 = arith.addi %6, %7 : i32
   return %8 : i32

@@ -15,7 +15,7 @@ def strided_zipped_divide_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 96
     """
-    return 48 * j - 93 * (j // 2) + 12 * (i % 4) + i // 4
+    return 12 * (4 * j + i % 4) - 93 * (j // 2) + i // 4
 
 
 def strided_zipped_divide_inv(flat: int) -> tuple[int, int]:

@@ -12,7 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn strided_zipped_divide_apply(i: i32, j: i32) -> i32 {
-    48 * j - 93 * (j >> 1) + 12 * (i & 3) + (i >> 2)
+    12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2)
 }
 
 /// Logical index `(i, j)` of a physical position.

@@ -9,7 +9,7 @@
 /// 0 <= j < 8
 /// Result: 0 <= the result < 96
 fn strided_zipped_divide_apply(i: i32, j: i32) -> i32 {
-  return 48 * j - 93 * (j >> 1u) + 12 * (i & 3) + (i >> 2u);
+  return 12 * (4 * j + (i & 3)) - 93 * (j >> 1u) + (i >> 2u);
 }
 
 /// The result of strided_zipped_divide_inv.

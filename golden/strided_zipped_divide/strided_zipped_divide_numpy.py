@@ -17,7 +17,7 @@ def strided_zipped_divide_apply(i, j):
     Returns:
         0 <= the result < 96
     """
-    return 48 * j - 93 * (j >> 1) + 12 * (i & 3) + (i >> 2)
+    return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2)
 
 
 def strided_zipped_divide_inv(flat):

@@ -11,7 +11,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 static inline int table1_row1_12x20_apply(int i, int j, int k, int l) {
-  return 60 * i + 20 * k + 5 * j + l;
+  return 60 * i + 5 * (4 * k + j) + l;
 }
 
 /// The result of table1_row1_12x20_inv.
@@ -26,7 +26,7 @@ typedef struct table1_row1_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int flat) {
-  const table1_row1_12x20_inv_result result = {flat / 60, flat / 5 & 3, flat / 20 % 3, flat % 5};
+  const table1_row1_12x20_inv_result result = {flat / 60, flat / 5 & 3, flat % 60 / 20, flat % 5};
   return result;
 }
 

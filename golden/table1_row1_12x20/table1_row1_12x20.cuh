@@ -20,7 +20,7 @@
 /// @return 0 <= the result < 240
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int table1_row1_12x20_apply(
     int i, int j, int k, int l) noexcept {
-  return 60 * i + 20 * k + 5 * j + l;
+  return 60 * i + 5 * (4 * k + j) + l;
 }
 
 /// The result of table1_row1_12x20_inv.
@@ -36,7 +36,7 @@ struct table1_row1_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(
     int flat) noexcept {
-  return {flat / 60, flat / 5 & 3, flat / 20 % 3, flat % 5};
+  return {flat / 60, flat / 5 & 3, flat % 60 / 20, flat % 5};
 }
 
 #endif  // LEGO_TABLE1_ROW1_12X20_CUH

@@ -16,7 +16,7 @@ contains
   !> @return 0 <= the result < 240
   elemental integer(int32) function table1_row1_12x20_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
-    table1_row1_12x20_apply = 60_int32 * i + 20_int32 * k + 5_int32 * j + l
+    table1_row1_12x20_apply = 60_int32 * i + 5_int32 * (4_int32 * k + j) + l
   end function table1_row1_12x20_apply
 
   !> Logical index (i, j, k, l) of a physical position.
@@ -27,7 +27,7 @@ contains
     integer(int32), intent(out) :: i, j, k, l
     i = flat / 60_int32
     j = iand(flat / 5_int32, 3_int32)
-    k = mod(flat / 20_int32, 3_int32)
+    k = mod(flat, 60_int32) / 20_int32
     l = mod(flat, 5_int32)
   end subroutine table1_row1_12x20_inv
 

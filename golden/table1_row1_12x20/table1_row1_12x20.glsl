@@ -14,7 +14,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 240
 int table1_row1_12x20_apply(int i, int j, int k, int l) {
-  return 60 * i + 20 * k + 5 * j + l;
+  return 60 * i + 5 * (4 * k + j) + l;
 }
 
 // The same with (i, j, k, l) as a vector.
@@ -29,7 +29,7 @@ int table1_row1_12x20_apply(ivec4 index) {
 void table1_row1_12x20_inv(int flat_v, out int i, out int j, out int k, out int l) {
   i = flat_v / 60;
   j = flat_v / 5 & 3;
-  k = flat_v / 20 % 3;
+  k = flat_v % 60 / 20;
   l = flat_v % 5;
 }
 

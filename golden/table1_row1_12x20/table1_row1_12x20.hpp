@@ -16,7 +16,7 @@ namespace lego {
 /// @return 0 <= the result < 240
 [[nodiscard]] constexpr std::int32_t table1_row1_12x20_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
-  return 60 * i + 20 * k + 5 * j + l;
+  return 60 * i + 5 * (4 * k + j) + l;
 }
 
 /// The result of table1_row1_12x20_inv.
@@ -32,7 +32,7 @@ struct table1_row1_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(
     std::int32_t flat) noexcept {
-  return {flat / 60, flat / 5 & 3, flat / 20 % 3, flat % 5};
+  return {flat / 60, flat / 5 & 3, flat % 60 / 20, flat % 5};
 }
 
 }  // namespace lego

@@ -18,7 +18,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function table1_row1_12x20_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(60) * i + Ti(20) * k + Ti(5) * j + l
+    return Ti(60) * i + Ti(5) * (Ti(4) * k + j) + l
 end
 
 function table1_row1_12x20_apply(i::Integer, j::Integer, k::Integer, l::Integer)
@@ -34,7 +34,7 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5`
 """
 @inline function table1_row1_12x20_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
-    return (div(flat, Ti(60)), div(flat, Ti(5)) & Ti(3), div(flat, Ti(20)) % Ti(3),
+    return (div(flat, Ti(60)), div(flat, Ti(5)) & Ti(3), div(flat % Ti(60), Ti(20)),
         flat % Ti(5))
 end
 

@@ -14,7 +14,7 @@
  * @returns {number} 0 <= the result < 240
  */
 export function table1_row1_12x20_apply(i, j, k, l) {
-  return 60 * i + 20 * k + 5 * j + l;
+  return 60 * i + 5 * (4 * k + j) + l;
 }
 
 /**
@@ -24,5 +24,5 @@ export function table1_row1_12x20_apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
 export function table1_row1_12x20_inv(flat) {
-  return [Math.trunc(flat / 60), Math.trunc(flat / 5) & 3, Math.trunc(flat / 20) % 3, flat % 5];
+  return [Math.trunc(flat / 60), Math.trunc(flat / 5) & 3, Math.trunc(flat % 60 / 20), flat % 5];
 }

@@ -10,13 +10,13 @@
 // Result: 0 <= the result < 240
 func.func @table1_row1_12x20_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
   %c60_i32 = arith.constant 60 : i32
-  %c20_i32 = arith.constant 20 : i32
+  %c4_i32 = arith.constant 4 : i32
   %c5_i32 = arith.constant 5 : i32
   %0 = arith.muli %i, %c60_i32 : i32
-  %1 = arith.muli %k, %c20_i32 : i32
-  %2 = arith.addi %0, %1 : i32
-  %3 = arith.muli %j, %c5_i32 : i32
-  %4 = arith.addi %2, %3 : i32
+  %1 = arith.muli %k, %c4_i32 : i32
+  %2 = arith.addi %1, %j : i32
+  %3 = arith.muli %2, %c5_i32 : i32
+  %4 = arith.addi %0, %3 : i32
   %5 = arith.addi %4, %l : i32
   return %5 : i32
 }
@@ -32,8 +32,8 @@ func.func @table1_row1_12x20_inv(%flat: i32) -> (i32, i32, i32, i32) {
   %0 = arith.divsi %flat, %c60_i32 : i32
   %1 = arith.divsi %flat, %c5_i32 : i32
   %2 = arith.andi %1, %c3_i32 : i32
-  %3 = arith.divsi %flat, %c20_i32 : i32
-  %4 = arith.remsi %3, %c3_i32 : i32
+  %3 = arith.remsi %flat, %c60_i32 : i32
+  %4 = arith.divsi %3, %c20_i32 : i32
   %5 = arith.remsi %flat, %c5_i32 : i32
   return %0, %2, %4, %5 : i32, i32, i32, i32
 }

@@ -14,7 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-    60 * i + 20 * k + 5 * j + l
+    60 * i + 5 * (4 * k + j) + l
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
@@ -26,5 +26,5 @@ pub const fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn table1_row1_12x20_inv(flat: i32) -> (i32, i32, i32, i32) {
-    (flat / 60, (flat / 5) & 3, flat / 20 % 3, flat % 5)
+    (flat / 60, (flat / 5) & 3, flat % 60 / 20, flat % 5)
 }

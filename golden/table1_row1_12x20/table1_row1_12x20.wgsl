@@ -11,7 +11,7 @@
 /// 0 <= l < 5
 /// Result: 0 <= the result < 240
 fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-  return 60 * i + 20 * k + 5 * j + l;
+  return 60 * i + 5 * (4 * k + j) + l;
 }
 
 /// The result of table1_row1_12x20_inv.
@@ -26,5 +26,5 @@ struct table1_row1_12x20_inv_result {
 /// 0 <= flat < 240
 /// Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 fn table1_row1_12x20_inv(flat: i32) -> table1_row1_12x20_inv_result {
-  return table1_row1_12x20_inv_result(flat / 60, (flat / 5) & 3, flat / 20 % 3, flat % 5);
+  return table1_row1_12x20_inv_result(flat / 60, (flat / 5) & 3, flat % 60 / 20, flat % 5);
 }

@@ -19,7 +19,7 @@ def table1_row1_12x20_apply(i, j, k, l):
     Returns:
         0 <= the result < 240
     """
-    return 60 * i + 20 * k + 5 * j + l
+    return 60 * i + 5 * (4 * k + j) + l
 
 
 def table1_row1_12x20_inv(flat):
@@ -31,4 +31,4 @@ def table1_row1_12x20_inv(flat):
     Returns:
         0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
     """
-    return flat // 60, (flat // 5) & 3, flat // 20 % 3, flat % 5
+    return flat // 60, (flat // 5) & 3, flat % 60 // 20, flat % 5

@@ -11,7 +11,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 static inline int table1_row1_col_12x20_apply(int i, int j, int k, int l) {
-  return 60 * j + 12 * l + 3 * i + k;
+  return 60 * j + 3 * (4 * l + i) + k;
 }
 
 /// The result of table1_row1_col_12x20_inv.
@@ -30,7 +30,7 @@ static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int fla
       flat / 3 & 3,
       flat / 60,
       flat % 3,
-      flat / 12 % 5,
+      flat % 60 / 12,
   };
   return result;
 }

@@ -20,7 +20,7 @@
 /// @return 0 <= the result < 240
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int table1_row1_col_12x20_apply(
     int i, int j, int k, int l) noexcept {
-  return 60 * j + 12 * l + 3 * i + k;
+  return 60 * j + 3 * (4 * l + i) + k;
 }
 
 /// The result of table1_row1_col_12x20_inv.
@@ -36,7 +36,7 @@ struct table1_row1_col_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
     int flat) noexcept {
-  return {flat / 3 & 3, flat / 60, flat % 3, flat / 12 % 5};
+  return {flat / 3 & 3, flat / 60, flat % 3, flat % 60 / 12};
 }
 
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_CUH

@@ -16,7 +16,7 @@ contains
   !> @return 0 <= the result < 240
   elemental integer(int32) function table1_row1_col_12x20_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
-    table1_row1_col_12x20_apply = 60_int32 * j + 12_int32 * l + 3_int32 * i + k
+    table1_row1_col_12x20_apply = 60_int32 * j + 3_int32 * (4_int32 * l + i) + k
   end function table1_row1_col_12x20_apply
 
   !> Logical index (i, j, k, l) of a physical position.
@@ -28,7 +28,7 @@ contains
     i = iand(flat / 3_int32, 3_int32)
     j = flat / 60_int32
     k = mod(flat, 3_int32)
-    l = mod(flat / 12_int32, 5_int32)
+    l = mod(flat, 60_int32) / 12_int32
   end subroutine table1_row1_col_12x20_inv
 
 end module table1_row1_col_12x20_mod

@@ -14,7 +14,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 240
 int table1_row1_col_12x20_apply(int i, int j, int k, int l) {
-  return 60 * j + 12 * l + 3 * i + k;
+  return 60 * j + 3 * (4 * l + i) + k;
 }
 
 // The same with (i, j, k, l) as a vector.
@@ -30,7 +30,7 @@ void table1_row1_col_12x20_inv(int flat_v, out int i, out int j, out int k, out 
   i = flat_v / 3 & 3;
   j = flat_v / 60;
   k = flat_v % 3;
-  l = flat_v / 12 % 5;
+  l = flat_v % 60 / 12;
 }
 
 // The same with (i, j, k, l) as a vector.

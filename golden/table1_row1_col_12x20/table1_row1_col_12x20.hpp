@@ -16,7 +16,7 @@ namespace lego {
 /// @return 0 <= the result < 240
 [[nodiscard]] constexpr std::int32_t table1_row1_col_12x20_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
-  return 60 * j + 12 * l + 3 * i + k;
+  return 60 * j + 3 * (4 * l + i) + k;
 }
 
 /// The result of table1_row1_col_12x20_inv.
@@ -32,7 +32,7 @@ struct table1_row1_col_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
     std::int32_t flat) noexcept {
-  return {flat / 3 & 3, flat / 60, flat % 3, flat / 12 % 5};
+  return {flat / 3 & 3, flat / 60, flat % 3, flat % 60 / 12};
 }
 
 }  // namespace lego

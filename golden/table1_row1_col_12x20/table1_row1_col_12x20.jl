@@ -18,7 +18,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function table1_row1_col_12x20_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(60) * j + Ti(12) * l + Ti(3) * i + k
+    return Ti(60) * j + Ti(3) * (Ti(4) * l + i) + k
 end
 
 function table1_row1_col_12x20_apply(i::Integer, j::Integer, k::Integer, l::Integer)
@@ -35,7 +35,7 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function table1_row1_col_12x20_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
     return (div(flat, Ti(3)) & Ti(3), div(flat, Ti(60)), flat % Ti(3),
-        div(flat, Ti(12)) % Ti(5))
+        div(flat % Ti(60), Ti(12)))
 end
 
 table1_row1_col_12x20_inv(flat::Integer) = table1_row1_col_12x20_inv(Int64(flat))

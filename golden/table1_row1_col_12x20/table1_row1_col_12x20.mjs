@@ -14,7 +14,7 @@
  * @returns {number} 0 <= the result < 240
  */
 export function table1_row1_col_12x20_apply(i, j, k, l) {
-  return 60 * j + 12 * l + 3 * i + k;
+  return 60 * j + 3 * (4 * l + i) + k;
 }
 
 /**
@@ -24,5 +24,5 @@ export function table1_row1_col_12x20_apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
 export function table1_row1_col_12x20_inv(flat) {
-  return [Math.trunc(flat / 3) & 3, Math.trunc(flat / 60), flat % 3, Math.trunc(flat / 12) % 5];
+  return [Math.trunc(flat / 3) & 3, Math.trunc(flat / 60), flat % 3, Math.trunc(flat % 60 / 12)];
 }

@@ -10,13 +10,13 @@
 // Result: 0 <= the result < 240
 func.func @table1_row1_col_12x20_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
   %c60_i32 = arith.constant 60 : i32
-  %c12_i32 = arith.constant 12 : i32
+  %c4_i32 = arith.constant 4 : i32
   %c3_i32 = arith.constant 3 : i32
   %0 = arith.muli %j, %c60_i32 : i32
-  %1 = arith.muli %l, %c12_i32 : i32
-  %2 = arith.addi %0, %1 : i32
-  %3 = arith.muli %i, %c3_i32 : i32
-  %4 = arith.addi %2, %3 : i32
+  %1 = arith.muli %l, %c4_i32 : i32
+  %2 = arith.addi %1, %i : i32
+  %3 = arith.muli %2, %c3_i32 : i32
+  %4 = arith.addi %0, %3 : i32
   %5 = arith.addi %4, %k : i32
   return %5 : i32
 }
@@ -28,12 +28,11 @@ func.func @table1_row1_col_12x20_inv(%flat: i32) -> (i32, i32, i32, i32) {
   %c3_i32 = arith.constant 3 : i32
   %c60_i32 = arith.constant 60 : i32
   %c12_i32 = arith.constant 12 : i32
-  %c5_i32 = arith.constant 5 : i32
   %0 = arith.divsi %flat, %c3_i32 : i32
   %1 = arith.andi %0, %c3_i32 : i32
   %2 = arith.divsi %flat, %c60_i32 : i32
   %3 = arith.remsi %flat, %c3_i32 : i32
-  %4 = arith.divsi %flat, %c12_i32 : i32
-  %5 = arith.remsi %4, %c5_i32 : i32
+  %4 = arith.remsi %flat, %c60_i32 : i32
+  %5 = arith.divsi %4, %c12_i32 : i32
   return %1, %2, %3, %5 : i32, i32, i32, i32
 }

@@ -14,7 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn table1_row1_col_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-    60 * j + 12 * l + 3 * i + k
+    60 * j + 3 * (4 * l + i) + k
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
@@ -26,5 +26,5 @@ pub const fn table1_row1_col_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 
 #[must_use]
 #[inline]
 pub const fn table1_row1_col_12x20_inv(flat: i32) -> (i32, i32, i32, i32) {
-    ((flat / 3) & 3, flat / 60, flat % 3, flat / 12 % 5)
+    ((flat / 3) & 3, flat / 60, flat % 3, flat % 60 / 12)
 }

@@ -11,7 +11,7 @@
 /// 0 <= l < 5
 /// Result: 0 <= the result < 240
 fn table1_row1_col_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-  return 60 * j + 12 * l + 3 * i + k;
+  return 60 * j + 3 * (4 * l + i) + k;
 }
 
 /// The result of table1_row1_col_12x20_inv.
@@ -26,5 +26,5 @@ struct table1_row1_col_12x20_inv_result {
 /// 0 <= flat < 240
 /// Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 fn table1_row1_col_12x20_inv(flat: i32) -> table1_row1_col_12x20_inv_result {
-  return table1_row1_col_12x20_inv_result((flat / 3) & 3, flat / 60, flat % 3, flat / 12 % 5);
+  return table1_row1_col_12x20_inv_result((flat / 3) & 3, flat / 60, flat % 3, flat % 60 / 12);
 }

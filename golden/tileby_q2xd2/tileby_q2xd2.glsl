@@ -14,7 +14,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 120
 int tileby_q2xd2_apply(int i, int j, int k, int l) {
-  return 60 * i + 15 * k + 5 * j + l;
+  return 15 * (4 * i + k) + 5 * j + l;
 }
 
 // The same with (i, j, k, l) as a vector.
@@ -27,9 +27,10 @@ int tileby_q2xd2_apply(ivec4 index) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 // Renamed: flat is flat_v here
 void tileby_q2xd2_inv(int flat_v, out int i, out int j, out int k, out int l) {
+  int flat_div_15 = flat_v / 15;
   i = flat_v / 60;
-  j = flat_v / 5 % 3;
-  k = flat_v / 15 & 3;
+  j = flat_v / 5 - 3 * flat_div_15;
+  k = flat_div_15 & 3;
   l = flat_v % 5;
 }
 

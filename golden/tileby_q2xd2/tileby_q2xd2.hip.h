@@ -20,7 +20,7 @@
 /// @return 0 <= the result < 120
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q2xd2_apply(
     int i, int j, int k, int l) noexcept {
-  return 60 * i + 15 * k + 5 * j + l;
+  return 15 * (4 * i + k) + 5 * j + l;
 }
 
 /// The result of tileby_q2xd2_inv.
@@ -36,7 +36,8 @@ struct tileby_q2xd2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd2_inv_result tileby_q2xd2_inv(
     int flat) noexcept {
-  return {flat / 60, flat / 5 % 3, flat / 15 & 3, flat % 5};
+  const int flat_div_15 = flat / 15;
+  return {flat / 60, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
 #endif  // LEGO_TILEBY_Q2XD2_HIP_H

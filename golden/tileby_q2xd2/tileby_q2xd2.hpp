@@ -16,7 +16,7 @@ namespace lego {
 /// @return 0 <= the result < 120
 [[nodiscard]] constexpr std::int32_t tileby_q2xd2_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
-  return 60 * i + 15 * k + 5 * j + l;
+  return 15 * (4 * i + k) + 5 * j + l;
 }
 
 /// The result of tileby_q2xd2_inv.
@@ -31,7 +31,8 @@ struct tileby_q2xd2_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 [[nodiscard]] constexpr tileby_q2xd2_inv_result tileby_q2xd2_inv(std::int32_t flat) noexcept {
-  return {flat / 60, flat / 5 % 3, flat / 15 & 3, flat % 5};
+  const std::int32_t flat_div_15 = flat / 15;
+  return {flat / 60, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
 }  // namespace lego

@@ -13,7 +13,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 120
 static inline int tileby_q2xd2_apply(int i, int j, int k, int l) {
-  return 60 * i + 15 * k + 5 * j + l;
+  return 15 * (4 * i + k) + 5 * j + l;
 }
 
 /// The result of tileby_q2xd2_inv.
@@ -28,7 +28,8 @@ struct tileby_q2xd2_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int flat) {
-  return {flat / 60, flat / 5 % 3, flat / 15 & 3, flat % 5};
+  const int flat_div_15 = flat / 15;
+  return {flat / 60, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
 #endif  // LEGO_TILEBY_Q2XD2_METAL

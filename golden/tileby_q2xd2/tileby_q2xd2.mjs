@@ -14,7 +14,7 @@
  * @returns {number} 0 <= the result < 120
  */
 export function tileby_q2xd2_apply(i, j, k, l) {
-  return 60 * i + 15 * k + 5 * j + l;
+  return 15 * (4 * i + k) + 5 * j + l;
 }
 
 /**
@@ -24,5 +24,6 @@ export function tileby_q2xd2_apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
  */
 export function tileby_q2xd2_inv(flat) {
-  return [Math.trunc(flat / 60), Math.trunc(flat / 5) % 3, Math.trunc(flat / 15) & 3, flat % 5];
+  const flat_div_15 = Math.trunc(flat / 15);
+  return [Math.trunc(flat / 60), Math.trunc(flat / 5) - 3 * flat_div_15, flat_div_15 & 3, flat % 5];
 }

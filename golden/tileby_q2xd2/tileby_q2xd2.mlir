@@ -9,12 +9,12 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 120
 func.func @tileby_q2xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
-  %c60_i32 = arith.constant 60 : i32
+  %c4_i32 = arith.constant 4 : i32
   %c15_i32 = arith.constant 15 : i32
   %c5_i32 = arith.constant 5 : i32
-  %0 = arith.muli %i, %c60_i32 : i32
-  %1 = arith.muli %k, %c15_i32 : i32
-  %2 = arith.addi %0, %1 : i32
+  %0 = arith.muli %i, %c4_i32 : i32
+  %1 = arith.addi %0, %k : i32
+  %2 = arith.muli %1, %c15_i32 : i32
   %3 = arith.muli %j, %c5_i32 : i32
   %4 = arith.addi %2, %3 : i32
   %5 = arith.addi %4, %l : i32
@@ -25,15 +25,16 @@ func.func @tileby_q2xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
 // 0 <= flat < 120
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 func.func @tileby_q2xd2_inv(%flat: i32) -> (i32, i32, i32, i32) {
+  %c15_i32 = arith.constant 15 : i32
   %c60_i32 = arith.constant 60 : i32
   %c5_i32 = arith.constant 5 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c15_i32 = arith.constant 15 : i32
+  %flat_div_15 = arith.divsi %flat, %c15_i32 : i32
   %0 = arith.divsi %flat, %c60_i32 : i32
   %1 = arith.divsi %flat, %c5_i32 : i32
-  %2 = arith.remsi %1, %c3_i32 : i32
-  %3 = arith.divsi %flat, %c15_i32 : i32
-  %4 = arith.andi %3, %c3_i32 : i32
+  %2 = arith.muli %flat_div_15, %c3_i32 : i32
+  %3 = arith.subi %1, %2 : i32
+  %4 = arith.andi %flat_div_15, %c3_i32 : i32
   %5 = arith.remsi %flat, %c5_i32 : i32
-  return %0, %2, %4, %5 : i32, i32, i32, i32
+  return %0, %3, %4, %5 : i32, i32, i32, i32
 }

@@ -14,7 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-    60 * i + 15 * k + 5 * j + l
+    15 * (4 * i + k) + 5 * j + l
 }
 
 /// Logical index `(i, j, k, l)` of a physical position.
@@ -26,5 +26,11 @@ pub const fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn tileby_q2xd2_inv(flat: i32) -> (i32, i32, i32, i32) {
-    (flat / 60, flat / 5 % 3, (flat / 15) & 3, flat % 5)
+    let flat_div_15 = flat / 15;
+    (
+        flat / 60,
+        flat / 5 - 3 * flat_div_15,
+        flat_div_15 & 3,
+        flat % 5,
+    )
 }

@@ -11,7 +11,7 @@
 /// 0 <= l < 5
 /// Result: 0 <= the result < 120
 fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
-  return 60 * i + 15 * k + 5 * j + l;
+  return 15 * (4 * i + k) + 5 * j + l;
 }
 
 /// The result of tileby_q2xd2_inv.
@@ -26,5 +26,6 @@ struct tileby_q2xd2_inv_result {
 /// 0 <= flat < 120
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 fn tileby_q2xd2_inv(flat: i32) -> tileby_q2xd2_inv_result {
-  return tileby_q2xd2_inv_result(flat / 60, flat / 5 % 3, (flat / 15) & 3, flat % 5);
+  let flat_div_15 = flat / 15;
+  return tileby_q2xd2_inv_result(flat / 60, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5);
 }

@@ -19,7 +19,7 @@ def tileby_q2xd2_apply(i, j, k, l):
     Returns:
         0 <= the result < 120
     """
-    return 60 * i + 15 * k + 5 * j + l
+    return 15 * (4 * i + k) + 5 * j + l
 
 
 def tileby_q2xd2_inv(flat):
@@ -31,4 +31,5 @@ def tileby_q2xd2_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
     """
-    return flat // 60, flat // 5 % 3, (flat // 15) & 3, flat % 5
+    flat_div_15 = flat // 15
+    return flat // 60, flat // 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5

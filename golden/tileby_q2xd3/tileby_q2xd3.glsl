@@ -25,10 +25,11 @@ int tileby_q2xd3_apply(int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void tileby_q2xd3_inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  i = flat_v / 72;
+  int flat_div_72 = flat_v / 72;
+  i = flat_div_72;
   j = flat_v % 24 >> 3;
   k = (flat_v & 3) >> 1;
-  l = flat_v % 72 / 24;
+  l = flat_v / 24 - 3 * flat_div_72;
   m = (flat_v & 7) >> 2;
   n = flat_v & 1;
 }

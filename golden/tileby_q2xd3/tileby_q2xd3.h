@@ -33,11 +33,12 @@ typedef struct tileby_q2xd3_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int32_t flat) {
+  const int32_t flat_div_72 = flat / 72;
   const tileby_q2xd3_inv_result result = {
-      flat / 72,
+      flat_div_72,
       flat % 24 >> 3,
       (flat & 3) >> 1,
-      flat % 72 / 24,
+      flat / 24 - 3 * flat_div_72,
       (flat & 7) >> 2,
       flat & 1,
   };

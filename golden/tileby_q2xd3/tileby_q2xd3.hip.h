@@ -40,7 +40,15 @@ struct tileby_q2xd3_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(
     int flat) noexcept {
-  return {flat / 72, flat % 24 >> 3, (flat & 3) >> 1, flat % 72 / 24, (flat & 7) >> 2, flat & 1};
+  const int flat_div_72 = flat / 72;
+  return {
+      flat_div_72,
+      flat % 24 >> 3,
+      (flat & 3) >> 1,
+      flat / 24 - 3 * flat_div_72,
+      (flat & 7) >> 2,
+      flat & 1,
+  };
 }
 
 #endif  // LEGO_TILEBY_Q2XD3_HIP_H

@@ -26,11 +26,12 @@ export function tileby_q2xd3_apply(i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
  */
 export function tileby_q2xd3_inv(flat) {
+  const flat_div_72 = Math.trunc(flat / 72);
   return [
-    Math.trunc(flat / 72),
+    flat_div_72,
     flat % 24 >> 3,
     (flat & 3) >> 1,
-    Math.trunc(flat % 72 / 24),
+    Math.trunc(flat / 24) - 3 * flat_div_72,
     (flat & 7) >> 2,
     flat & 1,
   ];

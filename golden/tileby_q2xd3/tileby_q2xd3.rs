@@ -30,11 +30,12 @@ pub const fn tileby_q2xd3_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) 
 #[must_use]
 #[inline]
 pub const fn tileby_q2xd3_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+    let flat_div_72 = flat / 72;
     (
-        flat / 72,
+        flat_div_72,
         (flat % 24) >> 3,
         (flat & 3) >> 1,
-        flat % 72 / 24,
+        flat / 24 - 3 * flat_div_72,
         (flat & 7) >> 2,
         flat & 1,
     )

@@ -30,6 +30,12 @@ struct tileby_q2xd3_inv_result {
 /// 0 <= flat < 144
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 fn tileby_q2xd3_inv(flat: i32) -> tileby_q2xd3_inv_result {
+  let flat_div_72 = flat / 72;
   return tileby_q2xd3_inv_result(
-      flat / 72, (flat % 24) >> 3u, (flat & 3) >> 1u, flat % 72 / 24, (flat & 7) >> 2u, flat & 1);
+      flat_div_72,
+      (flat % 24) >> 3u,
+      (flat & 3) >> 1u,
+      flat / 24 - 3 * flat_div_72,
+      (flat & 7) >> 2u,
+      flat & 1);
 }

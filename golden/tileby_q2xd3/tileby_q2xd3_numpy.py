@@ -33,4 +33,12 @@ def tileby_q2xd3_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
     """
-    return flat // 72, (flat % 24) >> 3, (flat & 3) >> 1, flat % 72 // 24, (flat & 7) >> 2, flat & 1
+    flat_div_72 = flat // 72
+    return (
+        flat_div_72,
+        (flat % 24) >> 3,
+        (flat & 3) >> 1,
+        flat // 24 - 3 * flat_div_72,
+        (flat & 7) >> 2,
+        flat & 1,
+    )

@@ -13,7 +13,7 @@
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 144
 static inline int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
-  return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n;
+  return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
 /// The result of tileby_q3xd2_inv.
@@ -32,8 +32,8 @@ typedef struct tileby_q3xd2_inv_result {
 static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
   const tileby_q3xd2_inv_result result = {
       flat / 72,
-      (flat >> 2) % 3,
-      flat / 24 % 3,
+      flat % 12 >> 2,
+      flat % 72 / 24,
       (flat >> 1) & 1,
       flat / 12 & 1,
       flat & 1,

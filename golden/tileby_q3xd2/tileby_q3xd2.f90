@@ -18,7 +18,7 @@ contains
   !> @return 0 <= the result < 144
   elemental integer(int32) function tileby_q3xd2_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
-    tileby_q3xd2_apply = 72_int32 * i + 24_int32 * k + 12_int32 * m + 4_int32 * j + 2_int32 * l + n
+    tileby_q3xd2_apply = 72_int32 * i + 12_int32 * (2_int32 * k + m) + 4_int32 * j + 2_int32 * l + n
   end function tileby_q3xd2_apply
 
   !> Logical index (i, j, k, l, m, n) of a physical position.
@@ -28,8 +28,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     i = flat / 72_int32
-    j = mod(shifta(flat, 2), 3_int32)
-    k = mod(flat / 24_int32, 3_int32)
+    j = shifta(mod(flat, 12_int32), 2)
+    k = mod(flat, 72_int32) / 24_int32
     l = iand(shifta(flat, 1), 1_int32)
     m = iand(flat / 12_int32, 1_int32)
     n = iand(flat, 1_int32)

@@ -16,7 +16,7 @@
 // 0 <= n < 2
 // Result: 0 <= the result < 144
 int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
-  return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n;
+  return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
 // Logical index (i, j, k, l, m, n) of a physical position.
@@ -26,8 +26,8 @@ int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
 void tileby_q3xd2_inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
   i = flat_v / 72;
-  j = (flat_v >> 2) % 3;
-  k = flat_v / 24 % 3;
+  j = flat_v % 12 >> 2;
+  k = flat_v % 72 / 24;
   l = (flat_v >> 1) & 1;
   m = flat_v / 12 & 1;
   n = flat_v & 1;

@@ -22,7 +22,7 @@
 /// @return 0 <= the result < 144
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q3xd2_apply(
     int i, int j, int k, int l, int m, int n) noexcept {
-  return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n;
+  return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
 /// The result of tileby_q3xd2_inv.
@@ -40,7 +40,7 @@ struct tileby_q3xd2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q3xd2_inv_result tileby_q3xd2_inv(
     int flat) noexcept {
-  return {flat / 72, (flat >> 2) % 3, flat / 24 % 3, (flat >> 1) & 1, flat / 12 & 1, flat & 1};
+  return {flat / 72, flat % 12 >> 2, flat % 72 / 24, (flat >> 1) & 1, flat / 12 & 1, flat & 1};
 }
 
 #endif  // LEGO_TILEBY_Q3XD2_HIP_H

@@ -19,7 +19,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int32_t tileby_q3xd2_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l, std::int32_t m,
     std::int32_t n) noexcept {
-  return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n;
+  return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
 /// The result of tileby_q3xd2_inv.
@@ -36,7 +36,7 @@ struct tileby_q3xd2_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] constexpr tileby_q3xd2_inv_result tileby_q3xd2_inv(std::int32_t flat) noexcept {
-  return {flat / 72, (flat >> 2) % 3, flat / 24 % 3, (flat >> 1) & 1, flat / 12 & 1, flat & 1};
+  return {flat / 72, flat % 12 >> 2, flat % 72 / 24, (flat >> 1) & 1, flat / 12 & 1, flat & 1};
 }
 
 }  // namespace lego

@@ -20,7 +20,7 @@ Physical position of the logical index (i, j, k, l, m, n).
 """
 @inline function tileby_q3xd2_apply(i::Ti, j::Ti, k::Ti, l::Ti, m::Ti,
     n::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(72) * i + Ti(24) * k + Ti(12) * m + Ti(4) * j + Ti(2) * l + n
+    return Ti(72) * i + Ti(12) * (Ti(2) * k + m) + Ti(4) * j + Ti(2) * l + n
 end
 
 function tileby_q3xd2_apply(i::Integer, j::Integer, k::Integer, l::Integer, m::Integer,
@@ -37,7 +37,7 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 """
 @inline function tileby_q3xd2_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
-    return (div(flat, Ti(72)), (flat >> 2) % Ti(3), div(flat, Ti(24)) % Ti(3),
+    return (div(flat, Ti(72)), (flat % Ti(12)) >> 2, div(flat % Ti(72), Ti(24)),
         (flat >> 1) & Ti(1), div(flat, Ti(12)) & Ti(1), flat & Ti(1))
 end
 

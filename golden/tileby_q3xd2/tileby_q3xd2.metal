@@ -15,7 +15,7 @@
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 144
 static inline int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
-  return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n;
+  return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
 /// The result of tileby_q3xd2_inv.
@@ -32,7 +32,7 @@ struct tileby_q3xd2_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
-  return {flat / 72, (flat >> 2) % 3, flat / 24 % 3, (flat >> 1) & 1, flat / 12 & 1, flat & 1};
+  return {flat / 72, flat % 12 >> 2, flat % 72 / 24, (flat >> 1) & 1, flat / 12 & 1, flat & 1};
 }
 
 #endif  // LEGO_TILEBY_Q3XD2_METAL

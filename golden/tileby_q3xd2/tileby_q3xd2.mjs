@@ -16,7 +16,7 @@
  * @returns {number} 0 <= the result < 144
  */
 export function tileby_q3xd2_apply(i, j, k, l, m, n) {
-  return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n;
+  return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
 /**
@@ -28,8 +28,8 @@ export function tileby_q3xd2_apply(i, j, k, l, m, n) {
 export function tileby_q3xd2_inv(flat) {
   return [
     Math.trunc(flat / 72),
-    (flat >> 2) % 3,
-    Math.trunc(flat / 24) % 3,
+    flat % 12 >> 2,
+    Math.trunc(flat % 72 / 24),
     (flat >> 1) & 1,
     Math.trunc(flat / 12) & 1,
     flat & 1,

@@ -12,15 +12,14 @@
 // Result: 0 <= the result < 144
 func.func @tileby_q3xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n: i32) -> i32 {
   %c72_i32 = arith.constant 72 : i32
-  %c24_i32 = arith.constant 24 : i32
+  %c2_i32 = arith.constant 2 : i32
   %c12_i32 = arith.constant 12 : i32
   %c4_i32 = arith.constant 4 : i32
-  %c2_i32 = arith.constant 2 : i32
   %0 = arith.muli %i, %c72_i32 : i32
-  %1 = arith.muli %k, %c24_i32 : i32
-  %2 = arith.addi %0, %1 : i32
-  %3 = arith.muli %m, %c12_i32 : i32
-  %4 = arith.addi %2, %3 : i32
+  %1 = arith.muli %k, %c2_i32 : i32
+  %2 = arith.addi %1, %m : i32
+  %3 = arith.muli %2, %c12_i32 : i32
+  %4 = arith.addi %0, %3 : i32
   %5 = arith.muli %j, %c4_i32 : i32
   %6 = arith.addi %4, %5 : i32
   %7 = arith.muli %l, %c2_i32 : i32
@@ -34,16 +33,15 @@ func.func @tileby_q3xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n: i
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 func.func @tileby_q3xd2_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
   %c72_i32 = arith.constant 72 : i32
+  %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c3_i32 = arith.constant 3 : i32
   %c24_i32 = arith.constant 24 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c12_i32 = arith.constant 12 : i32
   %0 = arith.divsi %flat, %c72_i32 : i32
-  %1 = arith.shrsi %flat, %c2_i32 : i32
-  %2 = arith.remsi %1, %c3_i32 : i32
-  %3 = arith.divsi %flat, %c24_i32 : i32
-  %4 = arith.remsi %3, %c3_i32 : i32
+  %1 = arith.remsi %flat, %c12_i32 : i32
+  %2 = arith.shrsi %1, %c2_i32 : i32
+  %3 = arith.remsi %flat, %c72_i32 : i32
+  %4 = arith.divsi %3, %c24_i32 : i32
   %5 = arith.shrsi %flat, %c1_i32 : i32
   %6 = arith.andi %5, %c1_i32 : i32
   %7 = arith.divsi %flat, %c12_i32 : i32

@@ -18,7 +18,7 @@
 #[must_use]
 #[inline]
 pub const fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
-    72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n
+    72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n
 }
 
 /// Logical index `(i, j, k, l, m, n)` of a physical position.
@@ -32,8 +32,8 @@ pub const fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) 
 pub const fn tileby_q3xd2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     (
         flat / 72,
-        (flat >> 2) % 3,
-        flat / 24 % 3,
+        (flat % 12) >> 2,
+        flat % 72 / 24,
         (flat >> 1) & 1,
         (flat / 12) & 1,
         flat & 1,

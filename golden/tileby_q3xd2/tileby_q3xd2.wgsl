@@ -13,7 +13,7 @@
 /// 0 <= n < 2
 /// Result: 0 <= the result < 144
 fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
-  return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n;
+  return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
 /// The result of tileby_q3xd2_inv.
@@ -31,5 +31,5 @@ struct tileby_q3xd2_inv_result {
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 fn tileby_q3xd2_inv(flat: i32) -> tileby_q3xd2_inv_result {
   return tileby_q3xd2_inv_result(
-      flat / 72, (flat >> 2u) % 3, flat / 24 % 3, (flat >> 1u) & 1, (flat / 12) & 1, flat & 1);
+      flat / 72, (flat % 12) >> 2u, flat % 72 / 24, (flat >> 1u) & 1, (flat / 12) & 1, flat & 1);
 }

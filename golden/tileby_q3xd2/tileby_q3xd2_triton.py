@@ -23,7 +23,7 @@ def tileby_q3xd2_apply(i, j, k, l, m, n):
     Returns:
         0 <= the result < 144
     """
-    return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n
+    return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n
 
 
 @triton.jit
@@ -36,4 +36,11 @@ def tileby_q3xd2_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
-    return flat // 72, (flat >> 2) % 3, flat // 24 % 3, (flat >> 1) & 1, (flat // 12) & 1, flat & 1
+    return (
+        flat // 72,
+        (flat % 12) >> 2,
+        flat % 72 // 24,
+        (flat >> 1) & 1,
+        (flat // 12) & 1,
+        flat & 1,
+    )

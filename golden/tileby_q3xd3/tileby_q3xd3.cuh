@@ -26,7 +26,7 @@
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q3xd3_apply(
     int i0, int i1, [[maybe_unused]] int i2, [[maybe_unused]] int i3, int i4, int i5, int i6,
     [[maybe_unused]] int i7, int i8) noexcept {
-  return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8;
+  return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
 /// The result of tileby_q3xd3_inv.
@@ -53,7 +53,7 @@ struct tileby_q3xd3_inv_result {
       flat / 12 & 1,
       0,
       0,
-      (flat >> 2) % 3,
+      flat % 12 >> 2,
       (flat >> 1) & 1,
       flat / 24 & 1,
       0,

@@ -24,7 +24,7 @@ contains
     associate (unused => i2); end associate
     associate (unused => i3); end associate
     associate (unused => i7); end associate
-    tileby_q3xd3_apply = 48_int32 * i0 + 24_int32 * i6 + 12_int32 * i1 + 4_int32 * i4 &
+    tileby_q3xd3_apply = 12_int32 * (4_int32 * i0 + 2_int32 * i6 + i1) + 4_int32 * i4 &
         + 2_int32 * i5 + i8
   end function tileby_q3xd3_apply
 
@@ -39,7 +39,7 @@ contains
     i1 = iand(flat / 12_int32, 1_int32)
     i2 = 0_int32
     i3 = 0_int32
-    i4 = mod(shifta(flat, 2), 3_int32)
+    i4 = shifta(mod(flat, 12_int32), 2)
     i5 = iand(shifta(flat, 1), 1_int32)
     i6 = iand(flat / 24_int32, 1_int32)
     i7 = 0_int32

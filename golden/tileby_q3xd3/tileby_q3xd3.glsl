@@ -19,7 +19,7 @@
 // 0 <= i8 < 2
 // Result: 0 <= the result < 96
 int tileby_q3xd3_apply(int i0, int i1, int i2, int i3, int i4, int i5, int i6, int i7, int i8) {
-  return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8;
+  return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
 // Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
@@ -42,7 +42,7 @@ void tileby_q3xd3_inv(
   i1 = flat_v / 12 & 1;
   i2 = 0;
   i3 = 0;
-  i4 = (flat_v >> 2) % 3;
+  i4 = flat_v % 12 >> 2;
   i5 = (flat_v >> 1) & 1;
   i6 = flat_v / 24 & 1;
   i7 = 0;

@@ -23,7 +23,7 @@ namespace lego {
     std::int32_t i0, std::int32_t i1, [[maybe_unused]] std::int32_t i2,
     [[maybe_unused]] std::int32_t i3, std::int32_t i4, std::int32_t i5, std::int32_t i6,
     [[maybe_unused]] std::int32_t i7, std::int32_t i8) noexcept {
-  return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8;
+  return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
 /// The result of tileby_q3xd3_inv.
@@ -49,7 +49,7 @@ struct tileby_q3xd3_inv_result {
       flat / 12 & 1,
       0,
       0,
-      (flat >> 2) % 3,
+      flat % 12 >> 2,
       (flat >> 1) & 1,
       flat / 24 & 1,
       0,

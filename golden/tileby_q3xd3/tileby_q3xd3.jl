@@ -23,7 +23,7 @@ Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 """
 @inline function tileby_q3xd3_apply(i0::Ti, i1::Ti, i2::Ti, i3::Ti, i4::Ti, i5::Ti, i6::Ti,
     i7::Ti, i8::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(48) * i0 + Ti(24) * i6 + Ti(12) * i1 + Ti(4) * i4 + Ti(2) * i5 + i8
+    return Ti(12) * (Ti(4) * i0 + Ti(2) * i6 + i1) + Ti(4) * i4 + Ti(2) * i5 + i8
 end
 
 function tileby_q3xd3_apply(i0::Integer, i1::Integer, i2::Integer, i3::Integer, i4::Integer,
@@ -42,8 +42,9 @@ Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
   <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2`
 """
 @inline function tileby_q3xd3_inv(flat::Ti)::NTuple{9, Ti} where {Ti<:Union{Int32, Int64}}
-    return (div(flat, Ti(48)), div(flat, Ti(12)) & Ti(1), Ti(0), Ti(0), (flat >> 2) % Ti(3),
-        (flat >> 1) & Ti(1), div(flat, Ti(24)) & Ti(1), Ti(0), flat & Ti(1))
+    return (div(flat, Ti(48)), div(flat, Ti(12)) & Ti(1), Ti(0), Ti(0),
+        (flat % Ti(12)) >> 2, (flat >> 1) & Ti(1), div(flat, Ti(24)) & Ti(1), Ti(0),
+        flat & Ti(1))
 end
 
 tileby_q3xd3_inv(flat::Integer) = tileby_q3xd3_inv(Int64(flat))

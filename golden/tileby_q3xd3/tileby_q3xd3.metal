@@ -22,7 +22,7 @@ static inline int tileby_q3xd3_apply(
   (void)i2;
   (void)i3;
   (void)i7;
-  return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8;
+  return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
 /// The result of tileby_q3xd3_inv.
@@ -48,7 +48,7 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
       flat / 12 & 1,
       0,
       0,
-      (flat >> 2) % 3,
+      flat % 12 >> 2,
       (flat >> 1) & 1,
       flat / 24 & 1,
       0,

@@ -15,16 +15,14 @@
 // Result: 0 <= the result < 96
 func.func @tileby_q3xd3_apply(%i0: i32, %i1: i32, %i2: i32, %i3: i32, %i4: i32, %i5: i32, %i6: i32,
     %i7: i32, %i8: i32) -> i32 {
-  %c48_i32 = arith.constant 48 : i32
-  %c24_i32 = arith.constant 24 : i32
-  %c12_i32 = arith.constant 12 : i32
   %c4_i32 = arith.constant 4 : i32
   %c2_i32 = arith.constant 2 : i32
-  %0 = arith.muli %i0, %c48_i32 : i32
-  %1 = arith.muli %i6, %c24_i32 : i32
+  %c12_i32 = arith.constant 12 : i32
+  %0 = arith.muli %i0, %c4_i32 : i32
+  %1 = arith.muli %i6, %c2_i32 : i32
   %2 = arith.addi %0, %1 : i32
-  %3 = arith.muli %i1, %c12_i32 : i32
-  %4 = arith.addi %2, %3 : i32
+  %3 = arith.addi %2, %i1 : i32
+  %4 = arith.muli %3, %c12_i32 : i32
   %5 = arith.muli %i4, %c4_i32 : i32
   %6 = arith.addi %4, %5 : i32
   %7 = arith.muli %i5, %c2_i32 : i32
@@ -43,13 +41,12 @@ func.func @tileby_q3xd3_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i
   %c1_i32 = arith.constant 1 : i32
   %c0_i32 = arith.constant 0 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c3_i32 = arith.constant 3 : i32
   %c24_i32 = arith.constant 24 : i32
   %0 = arith.divsi %flat, %c48_i32 : i32
   %1 = arith.divsi %flat, %c12_i32 : i32
   %2 = arith.andi %1, %c1_i32 : i32
-  %3 = arith.shrsi %flat, %c2_i32 : i32
-  %4 = arith.remsi %3, %c3_i32 : i32
+  %3 = arith.remsi %flat, %c12_i32 : i32
+  %4 = arith.shrsi %3, %c2_i32 : i32
   %5 = arith.shrsi %flat, %c1_i32 : i32
   %6 = arith.andi %5, %c1_i32 : i32
   %7 = arith.divsi %flat, %c24_i32 : i32

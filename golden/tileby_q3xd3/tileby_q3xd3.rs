@@ -32,7 +32,7 @@ pub const fn tileby_q3xd3_apply(
     i8: i32,
 ) -> i32 {
     let _ = (i2, i3, i7);
-    48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8
+    12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8
 }
 
 /// Logical index `(i0, i1, i2, i3, i4, i5, i6, i7, i8)` of a physical position.
@@ -49,7 +49,7 @@ pub const fn tileby_q3xd3_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, 
         (flat / 12) & 1,
         0,
         0,
-        (flat >> 2) % 3,
+        (flat % 12) >> 2,
         (flat >> 1) & 1,
         (flat / 24) & 1,
         0,

@@ -17,7 +17,7 @@
 /// Result: 0 <= the result < 96
 fn tileby_q3xd3_apply(
     i0: i32, i1: i32, i2: i32, i3: i32, i4: i32, i5: i32, i6: i32, i7: i32, i8: i32) -> i32 {
-  return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8;
+  return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
 /// The result of tileby_q3xd3_inv.
@@ -43,7 +43,7 @@ fn tileby_q3xd3_inv(flat: i32) -> tileby_q3xd3_inv_result {
       (flat / 12) & 1,
       0,
       0,
-      (flat >> 2u) % 3,
+      (flat % 12) >> 2u,
       (flat >> 1u) & 1,
       (flat / 24) & 1,
       0,

@@ -24,7 +24,7 @@ def tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8):
     Returns:
         0 <= the result < 96
     """
-    return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8
+    return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8
 
 
 def tileby_q3xd3_inv(flat):
@@ -42,7 +42,7 @@ def tileby_q3xd3_inv(flat):
         (flat // 12) & 1,
         0,
         0,
-        (flat >> 2) % 3,
+        (flat % 12) >> 2,
         (flat >> 1) & 1,
         (flat // 24) & 1,
         0,

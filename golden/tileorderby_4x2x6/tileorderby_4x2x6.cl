@@ -10,7 +10,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
 static inline int tileorderby_4x2x6_apply(int i, int j, int k) {
-  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
+  return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
 /// The result of tileorderby_4x2x6_inv.
@@ -24,10 +24,11 @@ typedef struct tileorderby_4x2x6_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int flat) {
+  const int flat_div_2 = flat >> 1;
   const tileorderby_4x2x6_inv_result result = {
-      ((flat >> 1) & 2) + (flat & 1),
+      (flat_div_2 & 2) + (flat & 1),
       flat / 24,
-      2 * (flat % 24 >> 3) + ((flat & 3) >> 1),
+      2 * (flat % 24 >> 3) + (flat_div_2 & 1),
   };
   return result;
 }

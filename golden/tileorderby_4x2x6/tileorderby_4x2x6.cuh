@@ -18,7 +18,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileorderby_4x2x6_apply(int i, int j, int k) noexcept {
-  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
+  return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
 /// The result of tileorderby_4x2x6_inv.
@@ -33,7 +33,8 @@ struct tileorderby_4x2x6_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
     int flat) noexcept {
-  return {((flat >> 1) & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + ((flat & 3) >> 1)};
+  const int flat_div_2 = flat >> 1;
+  return {(flat_div_2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flat_div_2 & 1)};
 }
 
 #endif  // LEGO_TILEORDERBY_4X2X6_CUH

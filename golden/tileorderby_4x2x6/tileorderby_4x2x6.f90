@@ -15,8 +15,7 @@ contains
   !> @return 0 <= the result < 48
   elemental integer(int32) function tileorderby_4x2x6_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    tileorderby_4x2x6_apply = 24_int32 * j + 4_int32 * shifta(k, 1) + 2_int32 * (shifta(i, 1) + k) &
-        + i
+    tileorderby_4x2x6_apply = 24_int32 * j + 2_int32 * (iand(k, 6_int32) + (shifta(i, 1) + k)) + i
   end function tileorderby_4x2x6_apply
 
   !> Logical index (i, j, k) of a physical position.
@@ -25,9 +24,11 @@ contains
   elemental subroutine tileorderby_4x2x6_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
-    i = iand(shifta(flat, 1), 2_int32) + iand(flat, 1_int32)
+    integer(int32) :: flat_div_2
+    flat_div_2 = shifta(flat, 1)
+    i = iand(flat_div_2, 2_int32) + iand(flat, 1_int32)
     j = flat / 24_int32
-    k = 2_int32 * shifta(mod(flat, 24_int32), 3) + shifta(iand(flat, 3_int32), 1)
+    k = 2_int32 * shifta(mod(flat, 24_int32), 3) + iand(flat_div_2, 1_int32)
   end subroutine tileorderby_4x2x6_inv
 
 end module tileorderby_4x2x6_mod

@@ -13,7 +13,7 @@
 // 0 <= k < 6
 // Result: 0 <= the result < 48
 int tileorderby_4x2x6_apply(int i, int j, int k) {
-  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
+  return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
 // The same with (i, j, k) as a vector.
@@ -26,9 +26,10 @@ int tileorderby_4x2x6_apply(ivec3 index) {
 // Result: 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 // Renamed: flat is flat_v here
 void tileorderby_4x2x6_inv(int flat_v, out int i, out int j, out int k) {
-  i = ((flat_v >> 1) & 2) + (flat_v & 1);
+  int flat_div_2 = flat_v >> 1;
+  i = (flat_div_2 & 2) + (flat_v & 1);
   j = flat_v / 24;
-  k = 2 * (flat_v % 24 >> 3) + ((flat_v & 3) >> 1);
+  k = 2 * (flat_v % 24 >> 3) + (flat_div_2 & 1);
 }
 
 // The same with (i, j, k) as a vector.

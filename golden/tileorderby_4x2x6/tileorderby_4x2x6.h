@@ -12,7 +12,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
 static inline int32_t tileorderby_4x2x6_apply(int32_t i, int32_t j, int32_t k) {
-  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
+  return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
 /// The result of tileorderby_4x2x6_inv.
@@ -26,10 +26,11 @@ typedef struct tileorderby_4x2x6_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int32_t flat) {
+  const int32_t flat_div_2 = flat >> 1;
   const tileorderby_4x2x6_inv_result result = {
-      ((flat >> 1) & 2) + (flat & 1),
+      (flat_div_2 & 2) + (flat & 1),
       flat / 24,
-      2 * (flat % 24 >> 3) + ((flat & 3) >> 1),
+      2 * (flat % 24 >> 3) + (flat_div_2 & 1),
   };
   return result;
 }

@@ -15,7 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 48
 [[nodiscard]] constexpr std::int32_t tileorderby_4x2x6_apply(
     std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
-  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
+  return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
 /// The result of tileorderby_4x2x6_inv.
@@ -30,7 +30,8 @@ struct tileorderby_4x2x6_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 [[nodiscard]] constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
     std::int32_t flat) noexcept {
-  return {((flat >> 1) & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + ((flat & 3) >> 1)};
+  const std::int32_t flat_div_2 = flat >> 1;
+  return {(flat_div_2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flat_div_2 & 1)};
 }
 
 }  // namespace lego

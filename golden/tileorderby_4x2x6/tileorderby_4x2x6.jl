@@ -17,7 +17,7 @@ Physical position of the logical index (i, j, k).
 """
 @inline function tileorderby_4x2x6_apply(i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(24) * j + Ti(4) * (k >> 1) + Ti(2) * ((i >> 1) + k) + i
+    return Ti(24) * j + Ti(2) * ((k & Ti(6)) + ((i >> 1) + k)) + i
 end
 
 function tileorderby_4x2x6_apply(i::Integer, j::Integer, k::Integer)
@@ -33,8 +33,9 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 4, 0 <= j < 2, 0 <= k < 6`
 """
 @inline function tileorderby_4x2x6_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    return (((flat >> 1) & Ti(2)) + (flat & Ti(1)), div(flat, Ti(24)),
-        Ti(2) * ((flat % Ti(24)) >> 3) + ((flat & Ti(3)) >> 1))
+    flat_div_2 = flat >> 1
+    return ((flat_div_2 & Ti(2)) + (flat & Ti(1)), div(flat, Ti(24)),
+        Ti(2) * ((flat % Ti(24)) >> 3) + (flat_div_2 & Ti(1)))
 end
 
 tileorderby_4x2x6_inv(flat::Integer) = tileorderby_4x2x6_inv(Int64(flat))

@@ -13,7 +13,7 @@
  * @returns {number} 0 <= the result < 48
  */
 export function tileorderby_4x2x6_apply(i, j, k) {
-  return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i;
+  return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
 /**
@@ -23,9 +23,10 @@ export function tileorderby_4x2x6_apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
  */
 export function tileorderby_4x2x6_inv(flat) {
+  const flat_div_2 = flat >> 1;
   return [
-    ((flat >> 1) & 2) + (flat & 1),
+    (flat_div_2 & 2) + (flat & 1),
     Math.trunc(flat / 24),
-    2 * (flat % 24 >> 3) + ((flat & 3) >> 1),
+    2 * (flat % 24 >> 3) + (flat_div_2 & 1),
   ];
 }

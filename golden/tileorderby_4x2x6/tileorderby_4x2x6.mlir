@@ -9,19 +9,18 @@
 // Result: 0 <= the result < 48
 func.func @tileorderby_4x2x6_apply(%i: i32, %j: i32, %k: i32) -> i32 {
   %c24_i32 = arith.constant 24 : i32
+  %c6_i32 = arith.constant 6 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c4_i32 = arith.constant 4 : i32
   %c2_i32 = arith.constant 2 : i32
   %0 = arith.muli %j, %c24_i32 : i32
-  %1 = arith.shrsi %k, %c1_i32 : i32
-  %2 = arith.muli %1, %c4_i32 : i32
-  %3 = arith.addi %0, %2 : i32
-  %4 = arith.shrsi %i, %c1_i32 : i32
-  %5 = arith.addi %4, %k : i32
-  %6 = arith.muli %5, %c2_i32 : i32
-  %7 = arith.addi %3, %6 : i32
-  %8 = arith.addi %7, %i : i32
-  return %8 : i32
+  %1 = arith.andi %k, %c6_i32 : i32
+  %2 = arith.shrsi %i, %c1_i32 : i32
+  %3 = arith.addi %2, %k : i32
+  %4 = arith.addi %1, %3 : i32
+  %5 = arith.muli %4, %c2_i32 : i32
+  %6 = arith.addi %0, %5 : i32
+  %7 = arith.addi %6, %i : i32
+  return %7 : i32
 }
 
 // Logical index (i, j, k) of a physical position.
@@ -32,16 +31,15 @@ func.func @tileorderby_4x2x6_inv(%flat: i32) -> (i32, i32, i32) {
   %c2_i32 = arith.constant 2 : i32
   %c24_i32 = arith.constant 24 : i32
   %c3_i32 = arith.constant 3 : i32
-  %0 = arith.shrsi %flat, %c1_i32 : i32
-  %1 = arith.andi %0, %c2_i32 : i32
-  %2 = arith.andi %flat, %c1_i32 : i32
-  %3 = arith.addi %1, %2 : i32
-  %4 = arith.divsi %flat, %c24_i32 : i32
-  %5 = arith.remsi %flat, %c24_i32 : i32
-  %6 = arith.shrsi %5, %c3_i32 : i32
-  %7 = arith.muli %6, %c2_i32 : i32
-  %8 = arith.andi %flat, %c3_i32 : i32
-  %9 = arith.shrsi %8, %c1_i32 : i32
-  %10 = arith.addi %7, %9 : i32
-  return %3, %4, %10 : i32, i32, i32
+  %flat_div_2 = arith.shrsi %flat, %c1_i32 : i32
+  %0 = arith.andi %flat_div_2, %c2_i32 : i32
+  %1 = arith.andi %flat, %c1_i32 : i32
+  %2 = arith.addi %0, %1 : i32
+  %3 = arith.divsi %flat, %c24_i32 : i32
+  %4 = arith.remsi %flat, %c24_i32 : i32
+  %5 = arith.shrsi %4, %c3_i32 : i32
+  %6 = arith.muli %5, %c2_i32 : i32
+  %7 = arith.andi %flat_div_2, %c1_i32 : i32
+  %8 = arith.addi %6, %7 : i32
+  return %2, %3, %8 : i32, i32, i32
 }

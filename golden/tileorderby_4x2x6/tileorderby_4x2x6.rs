@@ -13,7 +13,7 @@
 #[must_use]
 #[inline]
 pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
-    24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i
+    24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i
 }
 
 /// Logical index `(i, j, k)` of a physical position.
@@ -25,9 +25,10 @@ pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn tileorderby_4x2x6_inv(flat: i32) -> (i32, i32, i32) {
+    let flat_div_2 = flat >> 1;
     (
-        ((flat >> 1) & 2) + (flat & 1),
+        (flat_div_2 & 2) + (flat & 1),
         flat / 24,
-        2 * ((flat % 24) >> 3) + ((flat & 3) >> 1),
+        2 * ((flat % 24) >> 3) + (flat_div_2 & 1),
     )
 }

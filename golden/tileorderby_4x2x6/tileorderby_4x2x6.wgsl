@@ -10,7 +10,7 @@
 /// 0 <= k < 6
 /// Result: 0 <= the result < 48
 fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
-  return 24 * j + 4 * (k >> 1u) + 2 * ((i >> 1u) + k) + i;
+  return 24 * j + 2 * ((k & 6) + ((i >> 1u) + k)) + i;
 }
 
 /// The result of tileorderby_4x2x6_inv.
@@ -24,6 +24,7 @@ struct tileorderby_4x2x6_inv_result {
 /// 0 <= flat < 48
 /// Result: 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 fn tileorderby_4x2x6_inv(flat: i32) -> tileorderby_4x2x6_inv_result {
+  let flat_div_2 = flat >> 1u;
   return tileorderby_4x2x6_inv_result(
-      ((flat >> 1u) & 2) + (flat & 1), flat / 24, 2 * ((flat % 24) >> 3u) + ((flat & 3) >> 1u));
+      (flat_div_2 & 2) + (flat & 1), flat / 24, 2 * ((flat % 24) >> 3u) + (flat_div_2 & 1));
 }

@@ -18,7 +18,7 @@ def tileorderby_4x2x6_apply(i, j, k):
     Returns:
         0 <= the result < 48
     """
-    return 24 * j + 4 * (k >> 1) + 2 * ((i >> 1) + k) + i
+    return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i
 
 
 def tileorderby_4x2x6_inv(flat):
@@ -30,4 +30,5 @@ def tileorderby_4x2x6_inv(flat):
     Returns:
         0 <= i < 4, 0 <= j < 2, 0 <= k < 6
     """
-    return ((flat >> 1) & 2) + (flat & 1), flat // 24, 2 * ((flat % 24) >> 3) + ((flat & 3) >> 1)
+    flat_div_2 = flat >> 1
+    return (flat_div_2 & 2) + (flat & 1), flat // 24, 2 * ((flat % 24) >> 3) + (flat_div_2 & 1)

@@ -86,12 +86,13 @@ class Lowering:
         self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
     ) -> Found:
         """A candidate with its price. More operations than the plain form, the first one, has must
-        save more than the margin each. words and domains: what it is called in an explanation."""
+        save more than the margin each, with numbers a third of it: over sizes that are symbols they
+        also make larger values on the way. words and domains: what it is called in an explanation."""
         cost, operations = self.graph.price(nodes)
         if self.plain is None:
             self.plain = operations
-        margin = self.graph.cost.margin * max(0, operations - self.plain)
-        found = (cost + margin, operations), nodes
+        margin = self.graph.cost.margin if self.sizes else self.graph.cost.margin / 3
+        found = (cost + margin * max(0, operations - self.plain), operations), nodes
         self.tried.append(Tried((*self.words, *words), cost, found, self.log, tuple(domains)))
         return found
 

@@ -235,18 +235,19 @@ def _cheapest(
 
 def _rounded(lowering: Lowering, outputs: Sequence[Expr]) -> Iterator[tuple[bool, frozenset[Atom]]]:
     """The sets of digits that are tried as differences of remainders, or of masked values: those of
-    one base, where the coefficient of one that is a quotient has its divisor."""
+    one base, where the coefficient of one that is a quotient has its divisor, a number: over symbols
+    the values on the way grow larger."""
     found: dict[Identity, tuple[set[Atom], set[Atom]]] = {}
     for e in outputs:
         for mono, c in e.terms.items():
-            for at, atom in enumerate(mono):
+            for atom in mono:
                 if atom.kind != "digit":
                     continue
                 base, lo, _ = atom.args
                 highs, lows = found.setdefault(base.identity, (set(), set()))
                 if lo.constant == 1:
                     lows.add(atom)
-                elif lowering.ratio(Expr({mono[:at] + mono[at + 1 :]: c}), lo) is not None:
+                elif lo.constant and c % lo.constant == 0:
                     highs.add(atom)
     plain = Form(lowering, Style(), outputs)
     for highs, lows in found.values():
