@@ -130,9 +130,7 @@ def multiplied_out(asked: Asked) -> Iterator[Found]:
 def tables(asked: Asked) -> Iterator[Found]:
     """Sums of functions of one value of a small range each, found by their tables."""
     if asked.lowering.signed:
-        before = asked.best
-        for style in dict.fromkeys((Style(), asked.style)):
-            yield tabulated(asked.lowering, asked.own, before, style)
+        yield tabulated(asked.lowering, asked.own, asked.best, asked.style)
 
 
 PROPOSERS: tuple[Proposer, ...] = (words, matrices, styles, bits, chosen, multiplied_out, tables)
