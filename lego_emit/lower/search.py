@@ -16,6 +16,7 @@ from ..arith.terms import Atom, Monomial, Terms
 from ..ir.cost import Cost
 from ..ir.nodes import OPS
 from .forms import Form, Style
+from .graph import Graph
 from .lowering import Found, Lowering, price
 from .wiring import Bit, Wiring
 
@@ -127,7 +128,7 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: S
     forms that have their tables; what has no such form is spelled in the style. A constant goes
     where it costs least."""
     graph = lowering.graph
-    form = Form(lowering, style, outputs)
+    form, plain = Form(lowering, style, outputs), Form(lowering, Style(), ())
     for k, e in enumerate(outputs):
         (_, count), nodes = best
         if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
@@ -137,8 +138,8 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: S
         for base, part in parts:
             domain = _domain(lowering, base)
             values = None
-            if domain is not None and _limit(lowering, form, base, part) + 1 > LEAST:
-                values = _table(lowering, form.expr(part), form.expr(base), domain)
+            if domain is not None and _limit(lowering, plain, base, part) + 1 > LEAST:
+                values = _table(lowering, plain.expr(part), plain.expr(base), domain)
             if values is None:
                 rest = rest + part
             else:
@@ -152,7 +153,10 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: S
             found = []
             for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
                 own = [v + shift for v in values]
-                found.append(_searched(lowering, form, base, part + shift, own, domain))
+                node = _searched(lowering, plain, base, part + shift, own, domain)
+                if node is not None and _price(graph, node) >= _price(graph, form.expr(part + shift)):
+                    node = None  # the style has as good a form
+                found.append(node)
             if all(f is None for f in found):
                 continue
             terms = rest + left
@@ -167,6 +171,10 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: S
             if len(tables) == 1 and shifts[0] == -lows[0]:
                 break
     return best
+
+
+def _price(graph: Graph, node: int) -> float:
+    return graph.price([node])[0]
 
 
 def _searched(
