@@ -129,8 +129,7 @@ def multiplied_out(asked: Asked) -> Iterator[Found]:
 
 def tables(asked: Asked) -> Iterator[Found]:
     """Sums of functions of one value of a small range each, found by their tables."""
-    if asked.lowering.signed:
-        yield tabulated(asked.lowering, asked.own, asked.best, asked.style)
+    yield tabulated(asked.lowering, asked.own, asked.best, asked.style)
 
 
 PROPOSERS: tuple[Proposer, ...] = (words, matrices, styles, bits, chosen, multiplied_out, tables)
@@ -176,7 +175,7 @@ def _cheapest(
             fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
             starts.add(identities((base, lo)))
             carry = carry or (hi is None and () in base.terms)
-            if hi is not None and lowering.signed and lowering.ratio(hi, lo) is not None:
+            if hi is not None and lowering.ratio(hi, lo) is not None:
                 bases.setdefault(base.identity, []).append(atom)
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes
@@ -249,7 +248,7 @@ def _rounded(lowering: Lowering, outputs: Sequence[Expr]) -> Iterator[tuple[bool
                     highs.add(atom)
     plain = Form(lowering, Style(), outputs)
     for highs, lows in found.values():
-        if not highs or not lowering.signed:
+        if not highs:
             continue
         yield False, frozenset(highs)
         if len(highs) > 1:

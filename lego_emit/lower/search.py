@@ -154,7 +154,9 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: S
             for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
                 own = [v + shift for v in values]
                 node = _searched(lowering, plain, base, part + shift, own, domain)
-                if node is not None and _price(graph, node) >= _price(graph, form.expr(part + shift)):
+                if node is not None and _price(graph, node) >= _price(
+                    graph, form.expr(part + shift)
+                ):
                     node = None  # the style has as good a form
                 found.append(node)
             if all(f is None for f in found):
