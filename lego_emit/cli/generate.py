@@ -77,6 +77,12 @@ from .root import (
 @click.option("--prefix", metavar="TEXT", help="What all public names begin with.")
 @click.option("--names", metavar="STYLE", help=f"Style of names: {', '.join(STYLES)}.")
 @click.option(
+    "--hints",
+    is_flag=True,
+    help="Tell the compiler the ranges of the arguments (C's languages): an argument out of its range "
+    "is undefined behaviour then.",
+)
+@click.option(
     "--certificate",
     metavar="FILE.json",
     help="Write what the text promises, and how that is known; check-certificate proves it.",
@@ -101,6 +107,7 @@ def generate(
     namespace: str | None,
     prefix: str | None,
     names: str | None,
+    hints: bool,
     certificate: str | None,
     explain: bool,
 ) -> None:
@@ -132,6 +139,7 @@ def generate(
                 namespace=namespace,
                 prefix=prefix,
                 names=names,
+                hints=hints,
                 header=_provenance(source, target) + _certified(certificate),
             )
             for target in languages

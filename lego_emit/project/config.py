@@ -288,6 +288,7 @@ SHARED: dict[str, _Check] = {
     "namespace": partial(_text, example="acme::tiles"),
     "prefix": partial(_text, example="acme_"),
     "names": partial(_one_of, choices=STYLES),
+    "hints": _flag,
     "depends": partial(_texts, example="sizes.json"),
 }
 OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
@@ -304,6 +305,7 @@ KERNEL: dict[str, _Check] = {
 OPTIONS = {
     "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
     "view": False, "namespace": None, "prefix": None, "names": None,
+    "hints": False,
 }  # fmt: skip
 
 
