@@ -155,12 +155,12 @@ class Form:
         """base mod border, or base less its bits from there on; base itself without a border."""
         if border is not None and border.constant == 1:
             return {}
-        quotient = Atom("digit", base, border or Expr.of(1), None)
+        quotient = Atom("digit", base, Expr.of(1) if border is None else border, None)
         divided = not masked and quotient in self._quotients
         if border is not None and not divided and not masked:
             return {(Atom("digit", base, Expr.of(1), border),): 1}
         if len(base.terms) > 1:
-            whole = {(Atom("group", base, None, None, False),): 1}
+            whole: Terms = {(Atom("group", base, None, None, False),): 1}
         elif base.single is not None and base.single.kind == "group":
             whole = base.terms
         else:
@@ -168,7 +168,7 @@ class Form:
         if border is None:
             return whole
         if divided:  # it is computed anyway
-            rest = dict(whole)
+            rest: Terms = dict(whole)
             for mono, c in border.terms.items():
                 high = times(mono, (quotient,))
                 rest[high] = rest.get(high, 0) - c
