@@ -80,7 +80,8 @@ def generate(
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
         and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
-        fewest operations), or a Cost.
+        fewest operations), "measured" (the prices on this machine that `lego-emit calibrate` stored), or
+        a Cost.
     strict: refuse what may not be meant and is only warned of else (LegoWarning): a name that nobody
         defined, a variable of the module, not in capitals, that is taken as an index, and a range
         of a name that the expressions do not have.

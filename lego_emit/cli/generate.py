@@ -66,7 +66,7 @@ from .root import (
 @click.option("--name", help="Name of the unit and its functions. Default: NAME.")
 @click.option(
     "--cost",
-    type=click.Choice(["ops", "latency"]),
+    type=click.Choice(["ops", "latency", "measured"]),
     help="What the cheapest form is counted in. Default: the language's own.",
 )
 @strict_option
