@@ -23,7 +23,7 @@ class Cost:
     division or modulo whose divisor is no number. remainder: the price of a modulo whose quotient is
     computed too (a machine gets it from there), None where that makes no difference. margin: how
     much cheaper a form must be that was searched for its table, not derived, so that a plain one
-    stays where it is nearly as good; each operation more than the plain form has must save a third
+    stays where it is nearly as good; each operation more than the plain form has must save a tenth
     of it, over sizes that are symbols all of it. hoisted: the share of its price that an operation on sizes
     alone counts."""
 

@@ -87,7 +87,7 @@ class Lowering:
         self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
     ) -> Found:
         """A candidate with its price. More operations than the plain form, the first one, has must
-        save more than the margin each, with numbers a third of it: over sizes that are symbols they
+        save more than the margin each, with numbers a tenth of it: over sizes that are symbols they
         also make larger values on the way. One that may be negative is none for unsigned types.
         words and domains: what it is called in an explanation."""
         cost, operations = self.graph.price(nodes)
@@ -95,7 +95,7 @@ class Lowering:
             self.plain = operations
         elif not self.signed and not self._never_negative(nodes):
             cost = inf
-        margin = self.graph.cost.margin if self.sizes else self.graph.cost.margin / 3
+        margin = self.graph.cost.margin if self.sizes else self.graph.cost.margin / 10
         found = (cost + margin * max(0, operations - self.plain), operations), nodes
         self.tried.append(Tried((*self.words, *words), cost, found, self.log, tuple(domains)))
         return found
