@@ -11,7 +11,14 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.slow
 def test_a_row_is_counted_and_checked():
-    program = [sys.executable, "benchmarks/simplify", "--only", "naive,ours", "--row", "reshape chain"]
+    program = [
+        sys.executable,
+        "benchmarks/simplify",
+        "--only",
+        "naive,ours",
+        "--row",
+        "reshape chain",
+    ]
     run = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()

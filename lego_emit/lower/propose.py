@@ -11,10 +11,11 @@ from ..arith.facts import Facts
 from ..arith.rebuild import expand_groups, unsubstitute
 from ..arith.terms import Atom, Identity
 from .choices import chosen_by_digits
-from .forms import Form, Style, standing
+from .forms import Form
 from .linear import linear
 from .lowering import Found, Identities, Lowering, identities, price
 from .search import partly_wired, tabulated, wired
+from .style import Style, standing
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
@@ -92,7 +93,7 @@ def styles(asked: Asked) -> Iterator[Found]:
 
 def bits(asked: Asked) -> Iterator[Found]:
     """The parts of sums that only move bits as programs on whole words."""
-    if asked.kinds & {"and", "or", "xor"} or "digit" in asked.kinds:
+    if asked.kinds & {"digit", "and", "or", "xor"}:
         for style in dict.fromkeys((asked.style, Style())):
             found = partly_wired(asked.lowering, asked.own, style)
             if found is not None:

@@ -15,9 +15,10 @@ from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, Terms
 from ..ir.cost import Cost
 from ..ir.nodes import OPS
-from .forms import Form, Style
+from .forms import Form
 from .graph import Graph
 from .lowering import Found, Lowering, price
+from .style import Style
 from .wiring import Bit, Wiring
 
 SMALL = 1024  # values of a base that a table is made of
