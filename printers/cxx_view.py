@@ -22,7 +22,7 @@ OWN = frozenset(
 
 class CxxView:
     """What a template sees of a view. sizes, indices: the parameters of the layout's apply, those of the
-    text's own names with a number; element, data, view: names that the text wants for itself, none of
+    text's own names with a number; element, other, data, view: names that the text wants for itself, none of
     a parameter; members: size -> member."""
 
     def __init__(self, printer: Any, apply: FunctionView):
@@ -36,7 +36,9 @@ class CxxView:
         self.sizes = [self._names[p.name] for p in apply.params if not p.axis]
         self.indices = [self._names[p.name] for p in apply.params if p.axis]
         taken = {*OWN, *self._names.values()}
-        self.element, self.data, self.view = (free(n, taken) for n in ("Element", "data", "view"))
+        self.element, self.other, self.data, self.view = (
+            free(n, taken) for n in ("Element", "U", "data", "view")
+        )
         self.slices = [free(f"slice_{k}", taken) for k in range(1, len(self.indices))]
         self.members = {}
         for name in self.sizes:
@@ -66,7 +68,7 @@ class CxxView:
         place = self._plain(self._call([*self.sizes, *self.indices]))
         text = f"An array of {self._plain(self._text(self._view.size, False))} elements by the index of "
         text += f"a layout: {ways} are data[{place}]. The array is not owned; its elements are const in "
-        text += f"{self.name}<const T>. "
+        text += f"{self.name}<const T>, which a {self.name}<T> converts to. "
         text += f"The sizes are those of {self._apply.name}. " if self.sizes else ""
         text += "What is not in its range" + " or masked" * self.masks + " is undefined behaviour."
         return self._printer.comment(text, "///")
@@ -92,6 +94,10 @@ class CxxView:
     def position(self, *indices: str) -> str:
         """The call that gives the position of an index, counted from 0."""
         return self._call([*self.members.values(), *indices])
+
+    def copied(self) -> list[tuple[str, str]]:
+        """The members and those of another view that they are initialized with."""
+        return [(m, f"{self.view}.{m}") for m in ("data_", *self.members.values())]
 
     @property
     def contained(self) -> str:

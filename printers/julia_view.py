@@ -7,7 +7,7 @@ from typing import Any
 
 from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.relations import renamed
+from lego_emit.ir.relations import names_in, renamed
 from lego_emit.printers.c_array import free
 
 COMMA = f",{BREAK}"
@@ -78,9 +78,13 @@ class JuliaView:
         return self._call([f"UInt64({x})" for x in arguments] if unsigned else arguments)
 
     @property
-    def size(self) -> str:
-        """How many elements the vector has at least."""
-        return self._text(self._view.size, self._printer.ops["lt"].needs[1])
+    def needed(self) -> str:
+        """How many elements the vector has at least, exactly: a product of sizes may not fit an Int."""
+        size = self._view.size
+        if size.op in ("const", "var"):
+            return self._text(size, self._printer.ops["lt"].needs[1])
+        exact = ", ".join(f"{name} = big({name})" for name in self.sizes if name in names_in(size))
+        return f"let {exact}; {self._text(size)} end"
 
     @property
     def extents(self) -> str:

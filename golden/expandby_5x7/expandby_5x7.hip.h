@@ -26,8 +26,8 @@
 
 /// An array of 35 elements by the index of a layout: view(i, j, k, l), view[i][j][k][l] and, from
 /// C++23 on, view[i, j, k, l] are data[expandby_5x7_apply(i, j, k, l)]. The array is not owned; its
-/// elements are const in expandby_5x7_view<const T>. What is not in its range or masked is
-/// undefined behaviour.
+/// elements are const in expandby_5x7_view<const T>, which a expandby_5x7_view<T> converts to. What
+/// is not in its range or masked is undefined behaviour.
 template <class Element>
 class expandby_5x7_view {
  public:
@@ -62,6 +62,10 @@ class expandby_5x7_view {
   };
 
   LEGO_HOST_DEVICE constexpr explicit expandby_5x7_view(Element* data) noexcept : data_(data) {}
+  /// The same array, of elements that are const.
+  template <class U, class = decltype(static_cast<Element* const*>(static_cast<U**>(nullptr)))>
+  LEGO_HOST_DEVICE constexpr expandby_5x7_view(const expandby_5x7_view<U>& view) noexcept
+      : data_(view.data_) {}
 
   [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator()(
       int i, int j, int k, int l) const noexcept {
@@ -99,6 +103,9 @@ class expandby_5x7_view {
   }
 
  private:
+  template <class>
+  friend class expandby_5x7_view;
+
   Element* data_;
 };
 

@@ -22,8 +22,8 @@ namespace lego {
 
 /// An array of 35 elements by the index of a layout: view(i, j, k, l), view[i][j][k][l] and, from
 /// C++23 on, view[i, j, k, l] are data[expandby_5x7_apply(i, j, k, l)]. The array is not owned; its
-/// elements are const in expandby_5x7_view<const T>. What is not in its range or masked is
-/// undefined behaviour.
+/// elements are const in expandby_5x7_view<const T>, which a expandby_5x7_view<T> converts to. What
+/// is not in its range or masked is undefined behaviour.
 template <class Element>
 class expandby_5x7_view {
  public:
@@ -58,6 +58,9 @@ class expandby_5x7_view {
   };
 
   constexpr explicit expandby_5x7_view(Element* data) noexcept : data_(data) {}
+  /// The same array, of elements that are const.
+  template <class U, class = decltype(static_cast<Element* const*>(static_cast<U**>(nullptr)))>
+  constexpr expandby_5x7_view(const expandby_5x7_view<U>& view) noexcept : data_(view.data_) {}
 
   [[nodiscard]] constexpr Element& operator()(
       std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) const noexcept {
@@ -95,6 +98,9 @@ class expandby_5x7_view {
   }
 
  private:
+  template <class>
+  friend class expandby_5x7_view;
+
   Element* data_;
 };
 

@@ -43,8 +43,8 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 
 /// An array of (b + 1) * (b + 1) elements by the index of a layout: view(i, j), view[i][j] and,
 /// from C++23 on, view[i, j] are data[nw_apply(b, i, j)]. The array is not owned; its elements are
-/// const in nw_view<const T>. The sizes are those of nw_apply. What is not in its range is
-/// undefined behaviour.
+/// const in nw_view<const T>, which a nw_view<T> converts to. The sizes are those of nw_apply. What
+/// is not in its range is undefined behaviour.
 template <class Element>
 class nw_view {
  public:
@@ -60,6 +60,10 @@ class nw_view {
   };
 
   LEGO_HOST_DEVICE constexpr nw_view(Element* data, long long b) noexcept : data_(data), b_(b) {}
+  /// The same array, of elements that are const.
+  template <class U, class = decltype(static_cast<Element* const*>(static_cast<U**>(nullptr)))>
+  LEGO_HOST_DEVICE constexpr nw_view(const nw_view<U>& view) noexcept
+      : data_(view.data_), b_(view.b_) {}
 
   [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator()(
       long long i, long long j) const noexcept {
@@ -91,6 +95,9 @@ class nw_view {
   }
 
  private:
+  template <class>
+  friend class nw_view;
+
   Element* data_;
   long long b_;
 };

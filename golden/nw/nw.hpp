@@ -52,8 +52,8 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
 
 /// An array of (b + 1) * (b + 1) elements by the index of a layout: view(i, j), view[i][j] and,
 /// from C++23 on, view[i, j] are data[nw_apply(b, i, j)]. The array is not owned; its elements are
-/// const in nw_view<const T>. The sizes are those of nw_apply. What is not in its range is
-/// undefined behaviour.
+/// const in nw_view<const T>, which a nw_view<T> converts to. The sizes are those of nw_apply. What
+/// is not in its range is undefined behaviour.
 template <class Element>
 class nw_view {
  public:
@@ -69,6 +69,9 @@ class nw_view {
   };
 
   constexpr nw_view(Element* data, std::int64_t b) noexcept : data_(data), b_(b) {}
+  /// The same array, of elements that are const.
+  template <class U, class = decltype(static_cast<Element* const*>(static_cast<U**>(nullptr)))>
+  constexpr nw_view(const nw_view<U>& view) noexcept : data_(view.data_), b_(view.b_) {}
 
   [[nodiscard]] constexpr Element& operator()(std::int64_t i, std::int64_t j) const noexcept {
     return data_[nw_apply(b_, i, j)];
@@ -98,6 +101,9 @@ class nw_view {
   }
 
  private:
+  template <class>
+  friend class nw_view;
+
   Element* data_;
   std::int64_t b_;
 };

@@ -38,7 +38,7 @@ struct NwView{T, V<:AbstractVector{T}} <: AbstractArray{T, 2}
 
     function NwView(data::V, b::Integer) where {T, V<:AbstractVector{T}}
         Base.require_one_based_indexing(data)
-        if Base.length(data) < (b + 1) * (b + 1)
+        if Base.length(data) < let b = big(b); (b + 1) * (b + 1) end
             throw(DimensionMismatch("the vector is too short"))
         end
         return new{T, V}(data, b)
