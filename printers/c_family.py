@@ -22,6 +22,7 @@ from lego_emit.emit.printer import (
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
 from lego_emit.printers.c_lines import UNARY, broken, cast_need
 from lego_emit.printers.cxx_view import CxxView
@@ -195,6 +196,21 @@ class HeaderPrinter(Printer):
     def unit_mark(self, unit):
         """The include guard."""
         return f"the include guard {self.guard(unit)}"
+
+    def hints(self, function: FunctionView) -> list[str]:
+        """Each parameter's range as a condition, as far as numbers and other parameters bound it."""
+        found = []
+        for p in function.params:
+            least, end = (
+                bound if bound is not None and bound.op in ("const", "var") else None
+                for bound in (p.range.least, p.range.end)
+            )
+            if least == const(0) and INDEX_TYPES[function.index_type][0] == 0:
+                least = None
+            told = [self.expression(c, function) for c in Range(least, end).conditions(p.name)]
+            if told:
+                found.append(self.inline(" && ".join(told)))
+        return found
 
     def companions(self, name):
         """The struct of several results, and the array form."""
