@@ -45,9 +45,9 @@ class Proof:
             return "No shorter program exists: the result is no parameter and no constant."
         before = f" and {self.constants} before it" if self.operations > 2 else ""
         return (
-            f"No shorter program exists: none of at most {self.operations - 1} of + - * // % & | ^ << "
-            f">> ~, negations, comparisons, selects, min and max, shared parts counted once, with any "
-            f"constant in the last operation{before}, divisors above 0 and values of 32 bits."
+            "No shorter program exists: all of fewer operations were tried, of + - * // % & | ^ << >> ~, "
+            "negations, comparisons, selects, min and max, equal parts once, with any constant in the "
+            f"last one{before}; values have 32 bits, divisors are above 0."
         )
 
 
