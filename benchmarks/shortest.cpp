@@ -276,7 +276,8 @@ class Search {
           out.at[s] = static_cast<int32_t>(
               std::floor(static_cast<double>(a.at[s]) / static_cast<double>(b.at[s])));
         if (op == MOD)
-          for (int s = 0; s < S; ++s) out.at[s] = a.at[s] - out.at[s] * b.at[s];
+          for (int s = 0; s < S; ++s)
+            out.at[s] = static_cast<int32_t>(a.at[s] - int64_t{out.at[s]} * b.at[s]);
         return true;
       case AND: return fill32(out, a, b, [](int32_t x, int32_t y) { return x & y; });
       case OR: return fill32(out, a, b, [](int32_t x, int32_t y) { return x | y; });
@@ -538,6 +539,7 @@ class Search {
         modulus(place);
     }
     if (least_ >= 0 && most_ <= 1) compared(place);
+    if (most_ <= 0) take_constant(SHR, place, 31);  // its divisor would have 33 bits
   }
 
   // value // c

@@ -115,6 +115,10 @@ def test_a_store_that_was_changed_says_nothing_of_others(monkeypatch, tmp_path):
 
 BINARY = ["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"]
 COMPARED = ["<", "<=", "==", "!="]
+FUNCTIONS = {op: eval(f"lambda a, b: a {op} b") for op in (*BINARY, *COMPARED)} | {
+    "min": min,
+    "max": max,
+}
 CONSTANTS = [-1, 0, 1, 2, 3, 4, 5, 7, 8]
 
 
@@ -150,6 +154,44 @@ def before(lines):
     return "".join(f"{line}; " for line in lines)
 
 
+def made_of(values, conditions):
+    """Every column that one operation makes of columns, and whether it is a condition."""
+    for a, b in product(values, repeat=2):
+        if len(set(a)) == len(set(b)) == 1:
+            continue  # a constant
+        pairs = list(zip(a, b, strict=True))
+        for op, function in FUNCTIONS.items():
+            if all(defined(op, y) for y in b):
+                both = op in ("&", "|") and a in conditions and b in conditions
+                yield tuple(int(function(*pair)) for pair in pairs), op in COMPARED or both
+    for c, a, b in product(conditions, values, values):
+        yield tuple(y if x else z for x, y, z in zip(c, a, b, strict=True)), False
+
+
+@pytest.mark.slow
+@NO_GCC
+def test_all_programs_of_two_operations(script, tool):
+    """What is found is what trying all finds: here one after the other, in Python."""
+    domain = (2, 3)
+    start = {*zip(*indices(domain), strict=True), *((c,) * 6 for c in (-1, 0, 1, 2, 5))}
+    reached = set(start)
+    for first, is_condition in set(made_of(start, set())):
+        conditions = {first} if is_condition else set()
+        reached |= {first, *(column for column, _ in made_of({*start, first}, conditions))}
+    reached = sorted(column for column in reached - start if max(map(abs, column)) < 2**20)
+    assert len(reached) > 1000
+    draw = random.Random(0)
+    for column in draw.sample(reached, 50):
+        assert script.search(tool, 2, [-1, 0, 1, 2, 5], domain, column).startswith("found")
+        other = [*column]
+        other[draw.randrange(6)] += 1
+        said = script.search(tool, 2, [-1, 0, 1, 2, 5], domain, other)
+        if said.startswith("found"):
+            assert table(said.partition(": ")[2], domain) == other
+        else:
+            assert tuple(other) not in reached
+
+
 @pytest.mark.slow
 @NO_GCC
 @pytest.mark.parametrize("operations, count", [(1, 40), (2, 120), (3, 80)])
@@ -173,3 +215,20 @@ def test_random_programs_are_found(operations, count, script, tool):
         head, _, found = said.partition(": ")
         assert int(head.removeprefix("found ")) <= operations, (program, said)
         assert table(found, domain) == values, (program, said)
+
+
+def numbers(text):
+    """-1..2, 16: -1, 0, 1, 2, 16."""
+    runs = (part.split("..") for part in text.split(", "))
+    return [n for run in runs for n in range(int(run[0]), int(run[-1]) + 1)]
+
+
+@pytest.mark.slow
+@NO_GCC
+@pytest.mark.parametrize("row", ["reshape chain 12, apply", "skewed banks 32, apply"])
+def test_it_is_shown_again(row, script, tool):
+    (proof,) = (p for p in PROOFS.values() if p.row == row)
+    tried, values = numbers(proof.constants), table(proof.program, proof.domain)
+    assert script.ranges(tried) == proof.constants
+    said = script.search(tool, proof.operations - 1, tried, proof.domain, values)
+    assert said.startswith("none")

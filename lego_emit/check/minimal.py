@@ -29,7 +29,8 @@ class Proof:
 
     row: of the benchmark or the cookbook; domain: the sizes of the indices; operations, program: of
     the shortest, as Python assignments; constants: those that operations before the last were tried
-    with, as "-1..8, 16" (the last one was tried with every constant of 32 bits).
+    with, as "-1..8, 16" (the last one was tried with every constant of 32 bits); what is made of constants
+    alone is a constant.
     """
 
     row: str
@@ -47,7 +48,7 @@ class Proof:
         return (
             "No shorter program exists: all of fewer operations were tried, of + - * // % & | ^ << >> ~, "
             "negations, comparisons, selects, min and max, equal parts once, with any constant in the "
-            f"last one{before}; values have 32 bits, divisors are above 0."
+            f"last one{before}; values fit int32, divisors are above 0."
         )
 
 
