@@ -337,7 +337,7 @@ def _program(function: Function) -> list[str]:
         lines += _wrapped(f"{name} = {says(node)}", "    ")
     proof = proof_of(function)
     if proof is not None:
-        lines += _wrapped(proof.says, "  ", "  ")
+        lines += ["", *_wrapped(proof.says, "  ", "  ")]
     return [*lines, ""]
 
 
