@@ -83,16 +83,15 @@ def lost(cells: dict[str, Cell]) -> list[str]:
         if own is None or own.best is None:
             continue
         for title, cell in cells.items():
-            for o in cell.outcomes if not title.startswith("ours") else ():
-                if (
-                    o.operations is not None
-                    and not o.wrong
-                    and _rank(o, model) < _rank(own.best, model)
-                ):
-                    found.append(
-                        f"{title} {o.operations} ({o.latency:g}), ours by {model} "
-                        f"{own.best.operations} ({own.best.latency:g})"
-                    )
+            right = [o for o in cell.outcomes if o.operations is not None and not o.wrong]
+            if title.startswith("ours") or not right:
+                continue
+            o = min(right, key=lambda o: _rank(o, model))
+            if _rank(o, model) < _rank(own.best, model):
+                found.append(
+                    f"{title} {o.operations} ({o.latency:g}), ours by {model} "
+                    f"{own.best.operations} ({own.best.latency:g})"
+                )
     return found
 
 

@@ -51,6 +51,7 @@ def generate(
     namespace: str | None = None,
     prefix: str | None = None,
     names: str | None = None,
+    hints: bool = False,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -79,7 +80,8 @@ def generate(
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
         and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
-        fewest operations), or a Cost.
+        fewest operations), "measured" (the prices on this machine that `lego-emit calibrate` stored), or
+        a Cost.
     strict: refuse what may not be meant and is only warned of else (LegoWarning): a name that nobody
         defined, a variable of the module, not in capitals, that is taken as an index, and a range
         of a name that the expressions do not have.
@@ -100,6 +102,9 @@ def generate(
     names: the style of functions, types, parameters and results: "snake_case", "camelCase", or
         "PascalCase", where parameters and results are in camelCase. The prefix is a word of them
         then. Names without small letters stay; two that are one in the style are refused.
+    hints: tell the compiler the ranges of the arguments, in C, C++, CUDA C and HIP: divisions need no
+        corrections for signs then. An argument out of its range is undefined behaviour, also where
+        the result is not used: a kernel that computes an index before it masks it must not have this.
 
     A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what
     unit.sympy gives, {function: (replacements, expressions)}, several. Every symbol is an integer
@@ -136,7 +141,7 @@ def generate(
         )
 
     program, subjects = _in_each(fn_or_layout, name, index_types, build)
-    program = replace(program, header=_lines(header))
+    program = replace(program, header=_lines(header), hints=hints)
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:

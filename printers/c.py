@@ -64,6 +64,7 @@ class CPrinter(HeaderPrinter):
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)
     qualifiers = "static inline"
+    has_hints = True
 
     def fit(self, node, function):
         """What may be negative is shifted to the left as an unsigned number. The complement of a

@@ -133,7 +133,10 @@ class HeaderPrinter(Printer):
     head_end: what ends a function's head.
     constant: what stands before a constant table's type.
     unused: the form of a parameter that is not read.
+    device_macro: what the compiler defines while it compiles for a device; "" where there is none.
     """
+
+    device_macro = ""
 
     hexadecimal = True
     remark = "//"
@@ -178,7 +181,11 @@ class HeaderPrinter(Printer):
 
     def unit_scope(self, unit):
         """The macros that the file defines."""
-        return {"LEGO_HOST_DEVICE", self.guard(unit)}
+        return {"LEGO_HOST_DEVICE", self.guard(unit), self.assume(unit)}
+
+    def assume(self, unit: str) -> str:
+        """The macro by which the compiler is told a range."""
+        return f"{self.guard(unit)}_ASSUME"
 
     def guard(self, unit: str) -> str:
         """The macro that keeps a file from being included twice."""

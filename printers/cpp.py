@@ -66,6 +66,7 @@ class CppPrinter(CxxPrinter):
     reserved = CPP_KEYWORDS | MACROS | STDINT | {"typeof"}
     reserved_functions = frozenset({"assert", "offsetof"})
     qualifiers = "constexpr"
+    has_hints = True
 
     def prefix(self, unit):
         """The namespace has the unit's name."""

@@ -64,7 +64,6 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     """CUDA C's spellings: built-in types, no header, helpers named after the unit.
 
     macros: the text of the macro for host and device.
-    device_macro: what the compiler defines while it compiles for the device.
     """
 
     name = "cuda"
@@ -95,6 +94,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     reserved_functions = CUDA_FUNCTIONS
     qualifiers = "LEGO_HOST_DEVICE constexpr"
     macros = OPENING
+    has_hints = True
     device_macro = "__CUDA_ARCH__"
     sharing = (
         "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x), those of "

@@ -236,6 +236,16 @@ LISTING = """
 """
 
 
+def test_what_the_loop_hides_is_not_told_as_a_time():
+    little, none = Quartiles(-0.024e-3, -0.03e-3, 0.01e-3), Quartiles(0.005, 0.0049, 0.0051)
+    for cost in (little, none):
+        found = timing(cost, Quartiles(0.2, 0.19, 0.21))
+        assert found.rows()[1][2:4] == ("below what can be measured", "")
+        assert found.rows()[2][2] == "0.200 ns"
+        assert "below what can be measured" in repr(found) and "-0.0" not in str(found)
+        assert [c["measurable"] for c in found.as_dict()["costs"]] == [False, True]
+
+
 def test_instructions_are_counted():
     assert gpu_timing.count_instructions(LISTING) == {"lego_one_apply_ours": 3, "other": 1}
 

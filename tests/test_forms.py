@@ -16,8 +16,9 @@ from lego_emit.arith.knowledge import using
 from lego_emit.arith.rebuild import unsubstitute
 from lego_emit.ir.cost import cost_model
 from lego_emit.ir.nodes import OPS
-from lego_emit.lower.forms import Form, Style, standing
+from lego_emit.lower.forms import Form
 from lego_emit.lower.lowering import Lowering
+from lego_emit.lower.style import Style, standing
 from lego_emit.lower.wiring import Wiring
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry

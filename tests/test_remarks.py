@@ -148,3 +148,15 @@ def test_comments_stand_in_every_language_that_has_statements():
     for target, mark in [("cpp", "//"), ("rust", "//"), ("fortran", "!"), ("julia", "#")]:
         source = generate(layout, target, name="morton").source
         assert re.search(rf"(?m)^\s*{mark} (The bits|Spreads|Gathers) .*\.$", source), source
+
+
+def test_a_bit_that_an_addition_carries_up_is_followed():
+    unit = generate(
+        lambda lane, r: 2 * (lane % 4) + r % 2 + 8 * (r // 4),
+        "cpp",
+        name="column",
+        cost="ops",
+        ranges={"lane": (0, 32), "r": (0, 8)},
+    )
+    assert "((r + 4) & 9)" in unit.source
+    assert "// The bits r[2] lane[1:0] r[0], highest first." in unit.source

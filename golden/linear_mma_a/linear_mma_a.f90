@@ -16,6 +16,7 @@ contains
   elemental subroutine linear_mma_a_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim1: The bits register[2] lane[1:0] register[0], highest first.
     dim0 = ior(iand(shiftl(register, 2), 8_int32), shifta(lane, 2))
     dim1 = ior(iand(shiftl(lane, 1), 6_int32), iand(register + 4_int32, 9_int32))
   end subroutine linear_mma_a_apply

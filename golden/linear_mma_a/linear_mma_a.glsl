@@ -13,6 +13,7 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 void linear_mma_a_apply(int register, int lane, out int dim0, out int dim1) {
+  // dim1: The bits register[2] lane[1:0] register[0], highest first.
   dim0 = ((register << 2) & 8) | (lane >> 2);
   dim1 = ((lane << 1) & 6) | ((register + 4) & 9);
 }

@@ -22,6 +22,7 @@ struct linear_mma_a_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_a_apply_result linear_mma_a_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
   return {((register_v << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register_v + 4) & 9)};
 }
 

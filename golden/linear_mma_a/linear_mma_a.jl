@@ -16,6 +16,7 @@ export linear_mma_a_apply, linear_mma_a_inv
 """
 @inline function linear_mma_a_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim1: The bits register[2] lane[1:0] register[0], highest first.
     return (((register << 2) & Ti(8)) | (lane >> 2),
         ((lane << 1) & Ti(6)) | ((register + Ti(4)) & Ti(9)))
 end

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn linear_mma_a_apply(register: i32, lane: i32) -> (i32, i32) {
+    // dim1: The bits register[2] lane[1:0] register[0], highest first.
     (
         ((register << 2) & 8) | (lane >> 2),
         ((lane << 1) & 6) | ((register + 4) & 9),

@@ -17,6 +17,7 @@ struct linear_mma_a_apply_result {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 /// Renamed: register is register_v here
 fn linear_mma_a_apply(register_v: i32, lane: i32) -> linear_mma_a_apply_result {
+  // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
   return linear_mma_a_apply_result(
       ((register_v << 2u) & 8) | (lane >> 2u), ((lane << 1u) & 6) | ((register_v + 4) & 9));
 }

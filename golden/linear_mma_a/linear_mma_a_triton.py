@@ -20,6 +20,7 @@ def linear_mma_a_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 16
     """
+    # dim1: The bits register[2] lane[1:0] register[0], highest first.
     return ((register << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register + 4) & 9)
 
 

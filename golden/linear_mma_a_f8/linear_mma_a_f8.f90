@@ -16,6 +16,7 @@ contains
   elemental subroutine linear_mma_a_f8_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     dim0 = ior(iand(shiftl(register, 1), 8_int32), shifta(lane, 2))
     dim1 = ior(iand(shiftl(lane, 2), 12_int32), iand(register + 8_int32, 19_int32))
   end subroutine linear_mma_a_f8_apply

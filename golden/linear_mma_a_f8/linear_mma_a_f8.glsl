@@ -13,6 +13,7 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 void linear_mma_a_f8_apply(int register, int lane, out int dim0, out int dim1) {
+  // dim1: The bits register[3] lane[1:0] register[1:0], highest first.
   dim0 = ((register << 1) & 8) | (lane >> 2);
   dim1 = ((lane << 2) & 12) | ((register + 8) & 0x13);
 }

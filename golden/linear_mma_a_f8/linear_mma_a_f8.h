@@ -19,6 +19,7 @@ typedef struct linear_mma_a_f8_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_a_f8_apply_result linear_mma_a_f8_apply(int32_t register_v, int32_t lane) {
+  // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   const linear_mma_a_f8_apply_result result = {
       ((register_v << 1) & 8) | (lane >> 2),
       ((lane << 2) & 12) | ((register_v + 8) & 0x13),

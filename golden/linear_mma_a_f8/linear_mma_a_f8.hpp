@@ -22,6 +22,7 @@ struct linear_mma_a_f8_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_a_f8_apply_result linear_mma_a_f8_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   return {((register_v << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register_v + 8) & 0x13)};
 }
 

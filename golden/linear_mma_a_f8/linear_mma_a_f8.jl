@@ -16,6 +16,7 @@ export linear_mma_a_f8_apply, linear_mma_a_f8_inv
 """
 @inline function linear_mma_a_f8_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     return (((register << 1) & Ti(8)) | (lane >> 2),
         ((lane << 2) & Ti(12)) | ((register + Ti(8)) & Ti(19)))
 end

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn linear_mma_a_f8_apply(register: i32, lane: i32) -> (i32, i32) {
+    // dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     (
         ((register << 1) & 8) | (lane >> 2),
         ((lane << 2) & 0xc) | ((register + 8) & 0x13),

@@ -17,6 +17,7 @@ struct linear_mma_a_f8_apply_result {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 /// Renamed: register is register_v here
 fn linear_mma_a_f8_apply(register_v: i32, lane: i32) -> linear_mma_a_f8_apply_result {
+  // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   return linear_mma_a_f8_apply_result(
       ((register_v << 1u) & 8) | (lane >> 2u), ((lane << 2u) & 12) | ((register_v + 8) & 0x13));
 }

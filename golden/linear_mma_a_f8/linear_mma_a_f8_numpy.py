@@ -18,6 +18,7 @@ def linear_mma_a_f8_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 32
     """
+    # dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     return ((register << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register + 8) & 0x13)
 
 

@@ -17,6 +17,7 @@ typedef struct linear_mma_b_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline linear_mma_b_apply_result linear_mma_b_apply(int register_v, int lane) {
+  // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   const linear_mma_b_apply_result result = {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
   return result;
 }

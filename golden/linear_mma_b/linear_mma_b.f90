@@ -16,6 +16,7 @@ contains
   elemental subroutine linear_mma_b_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0: The bits register[1] lane[1:0] register[0], highest first.
     dim0 = ior(iand(shiftl(lane, 1), 6_int32), iand(register + 6_int32, 9_int32))
     dim1 = shifta(lane, 2)
   end subroutine linear_mma_b_apply

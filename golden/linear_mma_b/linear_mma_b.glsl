@@ -13,6 +13,7 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 void linear_mma_b_apply(int register, int lane, out int dim0, out int dim1) {
+  // dim0: The bits register[1] lane[1:0] register[0], highest first.
   dim0 = ((lane << 1) & 6) | ((register + 6) & 9);
   dim1 = lane >> 2;
 }

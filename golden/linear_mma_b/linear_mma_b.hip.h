@@ -26,6 +26,7 @@ struct linear_mma_b_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_b_apply_result linear_mma_b_apply(
     int register_v, int lane) noexcept {
+  // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   return {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
 }
 

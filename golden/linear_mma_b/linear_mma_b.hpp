@@ -22,6 +22,7 @@ struct linear_mma_b_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_b_apply_result linear_mma_b_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   return {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
 }
 

@@ -16,6 +16,7 @@ export linear_mma_b_apply, linear_mma_b_inv
 """
 @inline function linear_mma_b_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0: The bits register[1] lane[1:0] register[0], highest first.
     return (((lane << 1) & Ti(6)) | ((register + Ti(6)) & Ti(9)), lane >> 2)
 end
 

@@ -19,6 +19,7 @@ struct linear_mma_b_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline linear_mma_b_apply_result linear_mma_b_apply(int register_v, int lane) {
+  // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   return {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
 }
 

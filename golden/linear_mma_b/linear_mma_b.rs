@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn linear_mma_b_apply(register: i32, lane: i32) -> (i32, i32) {
+    // dim0: The bits register[1] lane[1:0] register[0], highest first.
     (((lane << 1) & 6) | ((register + 6) & 9), lane >> 2)
 }
 

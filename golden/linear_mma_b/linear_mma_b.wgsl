@@ -17,6 +17,7 @@ struct linear_mma_b_apply_result {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 /// Renamed: register is register_v here
 fn linear_mma_b_apply(register_v: i32, lane: i32) -> linear_mma_b_apply_result {
+  // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   return linear_mma_b_apply_result(((lane << 1u) & 6) | ((register_v + 6) & 9), lane >> 2u);
 }
 

@@ -18,6 +18,7 @@ def linear_mma_b_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 8
     """
+    # dim0: The bits register[1] lane[1:0] register[0], highest first.
     return ((lane << 1) & 6) | ((register + 6) & 9), lane >> 2
 
 

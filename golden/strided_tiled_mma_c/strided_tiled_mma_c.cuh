@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 512
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_tiled_mma_c_apply(int i, int j) noexcept {
+  // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
 
@@ -31,6 +32,7 @@ struct strided_tiled_mma_c_inv_result {
 /// @return 0 <= i < 128, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(
     int flat) noexcept {
+  // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   return {
       ((flat << 1) & 0x20) | ((flat << 2) & 0x1c) | (((flat >> 6) + 60) & 0x43),

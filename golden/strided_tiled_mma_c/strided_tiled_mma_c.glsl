@@ -12,6 +12,7 @@
 // 0 <= j < 4
 // Result: 0 <= the result < 512
 int strided_tiled_mma_c_apply(int i, int j) {
+  // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
 
@@ -25,6 +26,7 @@ int strided_tiled_mma_c_apply(ivec2 index) {
 // Result: 0 <= i < 128, 0 <= j < 4
 // Renamed: flat is flat_v here
 void strided_tiled_mma_c_inv(int flat_v, out int i, out int j) {
+  // i: The bits flat_v[8] flat_v[4] flat_v[2:0] flat_v[7:6], highest first.
   // j: The bits flat_v[3] flat_v[5], highest first.
   i = ((flat_v << 1) & 0x20) | ((flat_v << 2) & 0x1c) | (((flat_v >> 6) + 60) & 0x43);
   j = (9 * (flat_v & 0x28) >> 5) & 3;

@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 512
 static inline int32_t strided_tiled_mma_c_apply(int32_t i, int32_t j) {
+  // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
 
@@ -24,6 +25,7 @@ typedef struct strided_tiled_mma_c_inv_result {
 /// @param flat 0 <= flat < 512
 /// @return 0 <= i < 128, 0 <= j < 4
 static inline strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(int32_t flat) {
+  // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   const strided_tiled_mma_c_inv_result result = {
       ((flat << 1) & 0x20) | ((flat << 2) & 0x1c) | (((flat >> 6) + 60) & 0x43),

@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 512
 [[nodiscard]] constexpr std::int32_t strided_tiled_mma_c_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
 
@@ -28,6 +29,7 @@ struct strided_tiled_mma_c_inv_result {
 /// @return 0 <= i < 128, 0 <= j < 4
 [[nodiscard]] constexpr strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(
     std::int32_t flat) noexcept {
+  // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   return {
       ((flat << 1) & 0x20) | ((flat << 2) & 0x1c) | (((flat >> 6) + 60) & 0x43),

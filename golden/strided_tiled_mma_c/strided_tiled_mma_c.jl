@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 512`
 """
 @inline function strided_tiled_mma_c_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
     return (((Ti(129) * i) >> 1) & Ti(208)) | ((Ti(36) * j) & Ti(40)) |
         (((i >> 2) + Ti(240)) & Ti(263))
 end
@@ -32,6 +33,7 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 128, 0 <= j < 4`
 """
 @inline function strided_tiled_mma_c_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
     # j: The bits flat[3] flat[5], highest first.
     return (((flat << 1) & Ti(32)) | ((flat << 2) & Ti(28)) |
             (((flat >> 6) + Ti(60)) & Ti(67)),

@@ -9,6 +9,7 @@
 /// 0 <= j < 4
 /// Result: 0 <= the result < 512
 fn strided_tiled_mma_c_apply(i: i32, j: i32) -> i32 {
+  // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return (((129 * i) >> 1u) & 0xd0) | ((36 * j) & 0x28) | (((i >> 2u) + 240) & 0x107);
 }
 
@@ -22,6 +23,7 @@ struct strided_tiled_mma_c_inv_result {
 /// 0 <= flat < 512
 /// Result: 0 <= i < 128, 0 <= j < 4
 fn strided_tiled_mma_c_inv(flat: i32) -> strided_tiled_mma_c_inv_result {
+  // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   return strided_tiled_mma_c_inv_result(
       ((flat << 1u) & 0x20) | ((flat << 2u) & 0x1c) | (((flat >> 6u) + 60) & 0x43),

@@ -19,6 +19,7 @@ def strided_tiled_mma_c_apply(i, j):
     Returns:
         0 <= the result < 512
     """
+    # The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
     return (((129 * i) >> 1) & 0xD0) | ((36 * j) & 0x28) | (((i >> 2) + 240) & 0x107)
 
 
@@ -32,6 +33,7 @@ def strided_tiled_mma_c_inv(flat):
     Returns:
         0 <= i < 128, 0 <= j < 4
     """
+    # i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
     # j: The bits flat[3] flat[5], highest first.
     return (
         ((flat << 1) & 0x20) | ((flat << 2) & 0x1C) | (((flat >> 6) + 60) & 0x43),

@@ -3,7 +3,7 @@
 from .build import build
 from .cases import golden
 from .certificates import check_certificate
-from .device import bench, verify_unit
+from .device import bench, calibrate, verify_unit
 from .generate import generate
 from .init import init
 from .kernels import render
@@ -14,6 +14,6 @@ from .root import main
 from .targets import targets
 
 __all__ = [
-    "bench", "build", "check_certificate", "compare", "conflicts", "generate", "golden", "init", "main", "recognize",
+    "bench", "build", "calibrate", "check_certificate", "compare", "conflicts", "generate", "golden", "init", "main", "recognize",
     "render", "show", "targets", "verify_unit",
 ]  # fmt: skip

@@ -67,6 +67,40 @@ def _language(target: str | None, device: str) -> str:
     return target_names([target or ("cpp" if device == "cpu" else "cuda")])[0]
 
 
+@main.command()
+@click.option(
+    "--compiler",
+    default="cc",
+    show_default=True,
+    metavar="PROGRAM",
+    help="A C compiler that understands GCC's statements.",
+)
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE.json",
+    help='Where the prices are stored. Default: where cost="measured" looks.',
+)
+def calibrate(compiler: str, output: str | None) -> None:
+    """Measure what operations cost on this machine's CPU, for --cost measured."""
+    from ..files import write_all
+    from ..ir.cost import as_json, stored_path
+    from ..measure.calibrate import calibrate as measured
+    from ..measure.calibrate import described
+
+    path = Path(output) if output else stored_path()
+    cost, of = measured(compiler), described(compiler)
+    click.echo(f"Prices in additions ({of})")
+    for name, price in sorted(cost.prices.items(), key=lambda one: (one[1], one[0])):
+        click.echo(f"  {name:<10} {price:6g}")
+    click.echo(f"  a divisor that is a symbol: {cost.symbolic:g} more")
+    click.echo(f"  a remainder whose quotient is computed, too: {cost.remainder:g}")
+    if not output:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    for written in write_all({path: as_json(cost, of)}):
+        click.echo(f"wrote {written}", err=True)
+
+
 @main.command("verify")
 @_on_device
 @click.option(

@@ -66,7 +66,7 @@ from .root import (
 @click.option("--name", help="Name of the unit and its functions. Default: NAME.")
 @click.option(
     "--cost",
-    type=click.Choice(["ops", "latency"]),
+    type=click.Choice(["ops", "latency", "measured"]),
     help="What the cheapest form is counted in. Default: the language's own.",
 )
 @strict_option
@@ -76,6 +76,12 @@ from .root import (
 )
 @click.option("--prefix", metavar="TEXT", help="What all public names begin with.")
 @click.option("--names", metavar="STYLE", help=f"Style of names: {', '.join(STYLES)}.")
+@click.option(
+    "--hints",
+    is_flag=True,
+    help="Tell the compiler the ranges of the arguments (C's languages): an argument out of its range "
+    "is undefined behaviour then.",
+)
 @click.option(
     "--certificate",
     metavar="FILE.json",
@@ -101,6 +107,7 @@ def generate(
     namespace: str | None,
     prefix: str | None,
     names: str | None,
+    hints: bool,
     certificate: str | None,
     explain: bool,
 ) -> None:
@@ -132,6 +139,7 @@ def generate(
                 namespace=namespace,
                 prefix=prefix,
                 names=names,
+                hints=hints,
                 header=_provenance(source, target) + _certified(certificate),
             )
             for target in languages

@@ -31,6 +31,12 @@ def emit(
     """Print a lowered program for a target. sizes: the parameters that are numbers in it; naming: how
     names are spelled; index_types: those that were asked for, which may have other spellings."""
     printer = registry.printer(target).spelling(naming, index_types)
+    if program.hints and not printer.has_hints:
+        known = [n for n in registry.targets() if registry.printer(n).has_hints]
+        raise TargetError(
+            f"{printer.title} has no way to tell its compiler ranges; {', '.join(known)} have. An "
+            "unsigned index_type says as much of signs"
+        )
     for table, _ in program.tables:
         if len(table) > MOST_ENTRIES:
             raise TargetError(

@@ -21,10 +21,12 @@ from ..errors import TargetError, shown
 from ..ir.cost import LATENCY, Cost
 from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Header, Program
+from ..ir.relations import Range, const
 from ..notation import PYTHON, Notation
 from ..templates import ENDING, environment, named
 from .naming import AS_WRITTEN, Naming
 
+ZERO = const(0)
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
 SHIFTING = frozenset({"shl", "shr", *MASKING})
@@ -150,6 +152,8 @@ class Printer:
         cost: the cost model that chooses between equal forms where the caller names none.
         notation: how comments say conditions.
         remark: what begins a comment among a function's statements; "" for none there.
+        has_hints: whether the template tells the compiler the ranges of parameters where the program
+            wants it.
         has_views: whether the template prints the view of a function that has one (f.view).
         namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None
             where the language has no namespaces and no modules with a name in the file.
@@ -192,6 +196,7 @@ class Printer:
     notation: Notation = PYTHON
     remark = ""
     has_views = False
+    has_hints = False
     namespaces: str | None = None
     index_names: Mapping[str, tuple[str, str]] = {}
     default_namespace = ""
@@ -604,6 +609,22 @@ class FunctionView:
             self._printer.table_parameter(form, self.T).format(name=t.name) for t in self.tables
         )
         return list(made)
+
+    @property
+    def hints(self) -> list[str]:
+        """Each parameter's range as a condition, as far as numbers and other parameters bound it."""
+        found = []
+        for p in self._function.params:
+            bounds = [
+                bound if bound is not None and bound.op in ("const", "var") else None
+                for bound in (p.range.least, p.range.end)
+            ]
+            if bounds[0] == ZERO and INDEX_TYPES[self.index_type][0] == 0:
+                bounds[0] = None
+            told = [self._printer.expression(c, self) for c in Range(*bounds).conditions(p.name)]
+            if told:
+                found.append(self._printer.inline(" && ".join(told)))
+        return found
 
     @cached_property
     def used(self) -> frozenset[str]:

@@ -158,17 +158,27 @@ def _shifted(word: Word, by: int) -> Word:
 
 
 def _added(a: Word, b: Word) -> Word:
-    """Known up to where the two first meet: there may be a carry from there on."""
+    """Known up to where a carry hangs on more than one bit: it is `low` where that bit is 0 and `high`
+    where it is 1."""
     length = max(len(a), len(b))
-    padded = [w + (0,) * (length - len(w)) for w in (a, b)]
-    for k, pair in enumerate(zip(*padded, strict=True)):
-        if 0 not in pair:
-            above = (None,) * (min(length + 1, WIDTH) - k)
-            return (
-                tuple(max(p, q, key=lambda x: x != 0) for p, q in zip(*padded, strict=True))[:k]
-                + above
-            )
-    return tuple(x if y == 0 else y for x, y in zip(*padded, strict=True))
+    found: list[Bit] = []
+    source: Source | None = None
+    low = high = 0
+    for k in range(min(length + 1, WIDTH)):
+        pair = [word[k] if k < len(word) else 0 for word in (a, b)]
+        sources = {bit for bit in pair if isinstance(bit, tuple)} | ({source} - {None})
+        if None in pair or len(sources) > 1:
+            if low or high or 0 not in pair:
+                return (*found, *[None] * (min(length + 1, WIDTH) - k))
+            found.append(None)
+            continue
+        source = next(iter(sources), None)
+        low, high = low + pair.count(1), high + 2 - pair.count(0)
+        found.append(low & 1 if not (low ^ high) & 1 else source if high & 1 else None)
+        low, high = low >> 1, high >> 1
+        if low == high:
+            source = None
+    return tuple(found if found and found[-1] != 0 else found[:-1])
 
 
 def _times(word: Word, factor: int) -> Word:

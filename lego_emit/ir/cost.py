@@ -7,8 +7,11 @@ its price.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 
 from ..errors import TargetError, nearest, shown
 
@@ -20,7 +23,7 @@ class Cost:
     division or modulo whose divisor is no number. remainder: the price of a modulo whose quotient is
     computed too (a machine gets it from there), None where that makes no difference. margin: how
     much cheaper a form must be that was searched for its table, not derived, so that a plain one
-    stays where it is nearly as good; each operation more than the plain form has must save a third
+    stays where it is nearly as good; each operation more than the plain form has must save a tenth
     of it, over sizes that are symbols all of it. hoisted: the share of its price that an operation on sizes
     alone counts."""
 
@@ -44,6 +47,14 @@ class Cost:
             if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
                 raise TargetError(
                     f"Cost {self.name!r}: the price of {op} is {shown(price)}; a price is a number >= 0"
+                )
+        for name in ("symbolic", "remainder", "margin", "hoisted"):
+            number = getattr(self, name)
+            if number is None and name == "remainder":
+                continue
+            if isinstance(number, bool) or not isinstance(number, int | float) or not number >= 0:
+                raise TargetError(
+                    f"Cost {self.name!r}: {name} is {shown(number)}; give a number >= 0"
                 )
         object.__setattr__(self, "prices", prices)
 
@@ -69,18 +80,63 @@ OPS = Cost(
     hoisted=0.01,
 )
 
+MEASURED = "measured"  # what `lego-emit calibrate` has stored
+PLACE = "LEGO_EMIT_COST"  # an environment variable that names its file
+
 COSTS = {cost.name: cost for cost in (OPS, LATENCY)}
 
 
 def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
-    """The model that cost= names. Raises TargetError for an unknown one."""
+    """The model that cost= names; "measured": what was stored last. Raises TargetError for an unknown one."""
     if cost is None:
         return default
     if isinstance(cost, Cost):
         return cost
+    if isinstance(cost, str) and cost == MEASURED:
+        return stored()
     if not isinstance(cost, str) or cost not in COSTS:
+        names = (*COSTS, MEASURED)
         raise TargetError(
-            f"no cost model {shown(cost)}; there are {', '.join(COSTS)}, or give a lego_emit.Cost."
-            f"{nearest(shown(cost), COSTS)}"
+            f"no cost model {shown(cost)}; there are {', '.join(names)}, or give a lego_emit.Cost."
+            f"{nearest(shown(cost), names)}"
         )
     return COSTS[cost]
+
+
+def stored_path() -> Path:
+    """The file of what was measured: LEGO_EMIT_COST, or cost.json in the user's settings."""
+    import os
+
+    import click
+
+    named = os.environ.get(PLACE)
+    return Path(named) if named else Path(click.get_app_dir("lego-emit"), "cost.json")
+
+
+def stored() -> Cost:
+    """What `lego-emit calibrate` has stored. Raises TargetError where there is nothing, or no cost model."""
+    path = stored_path()
+    try:
+        return _read(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        raise TargetError(
+            f"cost='measured': nothing was measured on this machine ({path} is not there); run "
+            "lego-emit calibrate"
+        ) from None
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise TargetError(
+            f"cost='measured': {path} is no cost model ({error}); run lego-emit calibrate again"
+        ) from None
+
+
+@lru_cache(1)
+def _read(path: Path, changed: int) -> Cost:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    found.pop("of", None)
+    return Cost(MEASURED, **found)
+
+
+def as_json(cost: Cost, of: str) -> str:
+    """What is stored of a measured one; of: the machine."""
+    fields = ("prices", "symbolic", "remainder", "margin", "hoisted")
+    return json.dumps({"of": of, **{name: getattr(cost, name) for name in fields}}, indent=1) + "\n"

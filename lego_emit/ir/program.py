@@ -346,6 +346,7 @@ class Program:
     doubts: tuple[str, ...] = field(default=(), compare=False)  # what may not be meant in it
     parts: tuple[int, ...] = ()  # how many functions each of several subjects has; () of one
     header: tuple[str, ...] = ()  # more lines for the head of the file
+    hints: bool = False  # whether the compiler is told the ranges of the parameters
 
     def check(self) -> None:
         """Check every function."""

@@ -8,49 +8,15 @@ as common factors, or equal coefficients of the indices put together; for powers
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import combinations, groupby
 from typing import Any
 
 from ..arith.expr import Cond, Expr, group
-from ..arith.terms import Atom, Identity, Monomial, Terms, times
+from ..arith.terms import Atom, Monomial, Terms, times
 from ..errors import TraceError
-from .lowering import Identities, Lowering, identities
-
-Borders = dict[Identity, list[Expr]]  # of bases
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How one candidate spells. floors: the digits taken as differences of quotients; rounds: those
-    taken as differences of remainders, 12*(x//4) as 3*(x - x%4); masks: those of
-    powers of two taken as differences of masked values, 3*(x & ~3); collect: indices are taken out before sizes; fuse: a scaled digit is
-    masked in place; nested: 6*(x + 2*y) for 6*x + 12*y, a shift for a product; rests:
-    digits that come from the remainder of a quotient that is computed;
-    carry: (x - 1)//16 + 1 is (x + 15)//16."""
-
-    floors: frozenset[Atom] = frozenset()
-    rounds: frozenset[Atom] = frozenset()
-    masks: frozenset[Atom] = frozenset()
-    collect: bool = False
-    fuse: bool = False
-    nested: bool = False
-    rests: frozenset[Atom] = frozenset()
-    carry: bool = False
-
-    def words(self) -> tuple[str, ...]:
-        """The style in words, for who asks why a form was taken."""
-        return (
-            *(["digits as differences of quotients"] if self.floors else []),
-            *(["digits as differences of remainders"] if self.rounds else []),
-            *(["digits as masked values"] if self.masks else []),
-            *(["indices put together"] if self.collect else []),
-            *(["scaled digits masked in place"] if self.fuse else []),
-            *(["factors of factors taken out"] if self.nested else []),
-            *(["digits of remainders"] if self.rests else []),
-            *(["constants carried into quotients"] if self.carry else []),
-        )
+from .lowering import Lowering, identities
+from .style import Style, census, with_floors
 
 
 class Form:
@@ -64,12 +30,12 @@ class Form:
         outputs = [*outputs]
         key = identities(outputs)
         if key not in lowering.standing:
-            lowering.standing[key] = _census(outputs)
+            lowering.standing[key] = census(outputs)
         self._single, self._borders, self._starts, self._quotients = lowering.standing[key]
         if style.rounds or style.masks:
             self._quotients = self._quotients - style.rounds - style.masks
         if style.floors:
-            self._borders, self._starts = _with_floors(self._borders, self._starts, style.floors)
+            self._borders, self._starts = with_floors(self._borders, self._starts, style.floors)
 
     def expr(self, e: Expr) -> int:
         """The node of an expression."""
@@ -155,12 +121,12 @@ class Form:
         """base mod border, or base less its bits from there on; base itself without a border."""
         if border is not None and border.constant == 1:
             return {}
-        quotient = Atom("digit", base, border or Expr.of(1), None)
+        quotient = Atom("digit", base, Expr.of(1) if border is None else border, None)
         divided = not masked and quotient in self._quotients
         if border is not None and not divided and not masked:
             return {(Atom("digit", base, Expr.of(1), border),): 1}
         if len(base.terms) > 1:
-            whole = {(Atom("group", base, None, None, False),): 1}
+            whole: Terms = {(Atom("group", base, None, None, False),): 1}
         elif base.single is not None and base.single.kind == "group":
             whole = base.terms
         else:
@@ -168,7 +134,7 @@ class Form:
         if border is None:
             return whole
         if divided:  # it is computed anyway
-            rest = dict(whole)
+            rest: Terms = dict(whole)
             for mono, c in border.terms.items():
                 high = times(mono, (quotient,))
                 rest[high] = rest.get(high, 0) - c
@@ -584,66 +550,3 @@ def _carried(terms: Terms) -> Terms:
             carried = Atom("digit", base + constant // c * lo, lo, None)
             return {**rest, (carried,): c}
     return terms
-
-
-def _census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Identities], set[Atom]]:
-    """(groups that stand once, borders of each base, (base, what it is divided by), quotients): a
-    sum that is used once, as a summand, is no factor; a base's borders are the sizes that divide
-    it."""
-    groups: Counter[Atom] = Counter()
-    borders: Borders = {}
-    starts: set[Identities] = set()
-    quotients: set[Atom] = set()
-    for atom, _ in standing(outputs):
-        if atom.kind == "group":
-            groups[atom] += 1
-        elif atom.kind == "digit":
-            base, lo, hi = atom.args
-            starts.add(identities((base, lo)))
-            if hi is None:
-                quotients.add(atom)
-            if (whole := base.single) is not None:
-                groups[whole] += 2  # the quotients share it
-            if lo.constant is None:
-                _add_border(borders, base, lo)
-    single = {a for a, n in groups.items() if n == 1 and a.kind == "group" and not a.args[3]}
-    return single, borders, starts, quotients
-
-
-def _add_border(borders: Borders, base: Expr, border: Expr) -> None:
-    known = borders.get(base.identity, ())
-    if not any(border.same(b) for b in known):
-        borders[base.identity] = [*known, border]
-
-
-def _with_floors(
-    borders: Borders, starts: set[Identities], floors: Iterable[Atom]
-) -> tuple[Borders, set[Identities]]:
-    """The census with what digits as differences of quotients are divided by, too."""
-    borders, starts = dict(borders), set(starts)
-    for base, _, hi in sorted((atom.args for atom in floors), key=lambda args: args[2].key):
-        starts.add(identities((base, hi)))
-        if hi.constant is None:
-            _add_border(borders, base, hi)
-    return borders, starts
-
-
-def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
-    """Each place where an atom stands in a term, every equal expression looked at once."""
-    seen: set[Any] = set()
-    stack: list[Any] = list(outputs)
-    while stack:
-        value = stack.pop()
-        if not isinstance(value, (Expr, Cond)) or value.identity in seen:
-            continue
-        seen.add(value.identity)
-        if isinstance(value, Cond):
-            stack.extend(value.args)
-            continue
-        for mono in value.terms:
-            for atom in mono:
-                yield atom, value
-                if atom.kind == "sym" or atom in seen:
-                    continue
-                seen.add(atom)
-                stack.extend(atom.args[:1] if atom.kind == "group" else atom.args)

@@ -16,10 +16,11 @@ from ..arith.rebuild import opened, unsubstitute
 from ..arith.steps import Log
 from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES
-from .forms import Form, Style
+from .forms import Form
 from .lowering import Found, Lowering, price
 from .problem import Problem
 from .propose import cheapest
+from .style import Style
 
 WHOLES = 4  # ways to keep flat positions whole that are tried
 DIVIDES = {"div": "floordiv", "mod": "floormod", "floordiv": "floordiv", "floormod": "floormod"}

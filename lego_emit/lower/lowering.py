@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from ..arith.expr import Expr, divide_terms
@@ -86,15 +87,28 @@ class Lowering:
         self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
     ) -> Found:
         """A candidate with its price. More operations than the plain form, the first one, has must
-        save more than the margin each, with numbers a third of it: over sizes that are symbols they
-        also make larger values on the way. words and domains: what it is called in an explanation."""
+        save more than the margin each, with numbers a tenth of it: over sizes that are symbols they
+        also make larger values on the way. One that may be negative is none for unsigned types.
+        words and domains: what it is called in an explanation."""
         cost, operations = self.graph.price(nodes)
         if self.plain is None:
             self.plain = operations
-        margin = self.graph.cost.margin if self.sizes else self.graph.cost.margin / 3
+        elif not self.signed and not self._never_negative(nodes):
+            cost = inf
+        margin = self.graph.cost.margin if self.sizes else self.graph.cost.margin / 10
         found = (cost + margin * max(0, operations - self.plain), operations), nodes
         self.tried.append(Tried((*self.words, *words), cost, found, self.log, tuple(domains)))
         return found
+
+    def _never_negative(self, nodes: list[int]) -> bool:
+        """Whether no operation on the way has a negative result: what an unsigned type asks."""
+        ops = self.graph.ops
+        reached = self.graph.reached(nodes)
+        if all(ops[k] != "sub" and ops[k] != "neg" for k in reached):
+            return True
+        if any(ops[k] == "neg" for k in reached):
+            return False
+        return all(lo is not None and lo >= 0 for lo, _ in self.ranges.program(nodes).values())
 
     def forward(self, e: Expr) -> Expr:
         """e in the symbols that the facts speak of."""

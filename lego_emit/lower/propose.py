@@ -11,10 +11,11 @@ from ..arith.facts import Facts
 from ..arith.rebuild import expand_groups, unsubstitute
 from ..arith.terms import Atom, Identity
 from .choices import chosen_by_digits
-from .forms import Form, Style, standing
+from .forms import Form
 from .linear import linear
 from .lowering import Found, Identities, Lowering, identities, price
 from .search import partly_wired, tabulated, wired
+from .style import Style, standing
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
@@ -92,7 +93,7 @@ def styles(asked: Asked) -> Iterator[Found]:
 
 def bits(asked: Asked) -> Iterator[Found]:
     """The parts of sums that only move bits as programs on whole words."""
-    if asked.kinds & {"and", "or", "xor"} or "digit" in asked.kinds:
+    if asked.kinds & {"digit", "and", "or", "xor"}:
         for style in dict.fromkeys((asked.style, Style())):
             found = partly_wired(asked.lowering, asked.own, style)
             if found is not None:
@@ -129,8 +130,7 @@ def multiplied_out(asked: Asked) -> Iterator[Found]:
 
 def tables(asked: Asked) -> Iterator[Found]:
     """Sums of functions of one value of a small range each, found by their tables."""
-    if asked.lowering.signed:
-        yield tabulated(asked.lowering, asked.own, asked.best, asked.style)
+    yield tabulated(asked.lowering, asked.own, asked.best, asked.style)
 
 
 PROPOSERS: tuple[Proposer, ...] = (words, matrices, styles, bits, chosen, multiplied_out, tables)
@@ -176,7 +176,7 @@ def _cheapest(
             fusible = fusible or (start is not None and start > 1 and start & (start - 1) == 0)
             starts.add(identities((base, lo)))
             carry = carry or (hi is None and () in base.terms)
-            if hi is not None and lowering.signed and lowering.ratio(hi, lo) is not None:
+            if hi is not None and lowering.ratio(hi, lo) is not None:
                 bases.setdefault(base.identity, []).append(atom)
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes
@@ -249,7 +249,7 @@ def _rounded(lowering: Lowering, outputs: Sequence[Expr]) -> Iterator[tuple[bool
                     highs.add(atom)
     plain = Form(lowering, Style(), outputs)
     for highs, lows in found.values():
-        if not highs or not lowering.signed:
+        if not highs:
             continue
         yield False, frozenset(highs)
         if len(highs) > 1:

@@ -15,9 +15,10 @@ from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, Terms
 from ..ir.cost import Cost
 from ..ir.nodes import OPS
-from .forms import Form, Style
+from .forms import Form
 from .graph import Graph
 from .lowering import Found, Lowering, price
+from .style import Style
 from .wiring import Bit, Wiring
 
 SMALL = 1024  # values of a base that a table is made of
@@ -154,7 +155,9 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: S
             for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
                 own = [v + shift for v in values]
                 node = _searched(lowering, plain, base, part + shift, own, domain)
-                if node is not None and _price(graph, node) >= _price(graph, form.expr(part + shift)):
+                if node is not None and _price(graph, node) >= _price(
+                    graph, form.expr(part + shift)
+                ):
                     node = None  # the style has as good a form
                 found.append(node)
             if all(f is None for f in found):

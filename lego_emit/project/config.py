@@ -36,7 +36,7 @@ from typing import Any
 from ..emit import registry
 from ..emit.naming import STYLES, Naming
 from ..errors import BuildError, LegoError, nearest
-from ..ir.cost import COSTS
+from ..ir.cost import COSTS, MEASURED
 from ..ir.program import INDEX_TYPES
 
 CONFIG = "lego-emit.toml"
@@ -282,12 +282,13 @@ SHARED: dict[str, _Check] = {
     "assume": partial(_texts, example="M % BM == 0"),
     "index-type": lambda value: [_index_type(x) for x in _several(value)],
     "base": partial(_one_of, choices=(0, 1)),
-    "cost": partial(_one_of, choices=tuple(COSTS)),
+    "cost": partial(_one_of, choices=(*COSTS, MEASURED)),
     "strict": _flag,
     "view": _flag,
     "namespace": partial(_text, example="acme::tiles"),
     "prefix": partial(_text, example="acme_"),
     "names": partial(_one_of, choices=STYLES),
+    "hints": _flag,
     "depends": partial(_texts, example="sizes.json"),
 }
 OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
@@ -304,6 +305,7 @@ KERNEL: dict[str, _Check] = {
 OPTIONS = {
     "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
     "view": False, "namespace": None, "prefix": None, "names": None,
+    "hints": False,
 }  # fmt: skip
 
 

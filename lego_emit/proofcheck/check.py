@@ -15,12 +15,12 @@ from .languages import read
 from .provers import Proof, prove
 from .stated import RESULT, UNSEEN, condition_in_python, stated
 from .terms import Term, both, made, var
-from .text import DIVISOR, FITS, SHIFT, TABLE, Function, Text, Unread
+from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, Unread
 
 PROVED, ASSUMED, SAMPLED = "proved", "assumed", "sampled"
 REFUTED, OPEN = "refuted", "not proved"
 HELD = (PROVED, ASSUMED)
-KINDS = {"fits": (FITS,), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
+KINDS = {"fits": (FITS, HOLDS), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
 
 
 class CertificateError(LegoError):

@@ -61,14 +61,14 @@ class Value:
     type: Type
 
 
-FITS, DIVISOR, SHIFT, TABLE = "fits", "divisor", "shift", "table"
+FITS, DIVISOR, SHIFT, TABLE, HOLDS = "fits", "divisor", "shift", "table", "holds"
 
 
 @dataclass(frozen=True)
 class Demand:
     """What the machine asks for. kind: FITS (a value fits its type), DIVISOR (a divisor is positive,
     a truncated dividend not negative), SHIFT (a distance is within the width), TABLE (a place
-    is within the table). holds: the condition, in the function's variables, with the branches
+    is within the table), HOLDS (what a compiler is told is true). holds: the condition, in the function's variables, with the branches
     that lead to it. place: the line, 1-based, and the text."""
 
     kind: str

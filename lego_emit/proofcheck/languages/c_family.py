@@ -43,6 +43,11 @@ ATTRIBUTES = (
     r"(?:[ \t]+(?:__host__|__device__|__forceinline__|inline|static))+"  # without a meaning
 )
 MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+){ATTRIBUTES}[ \t]*$", re.MULTILINE)
+# What tells a compiler that its argument holds: that is demanded.
+ASSUME = re.compile(
+    r"#\s*define \w+_ASSUME\(holds\) (__builtin_assume\(holds\)|__assume\(holds\)|\(void\)0|"
+    r"\(\(holds\) \? \(void\)0 : __builtin_unreachable\(\)\))"
+)
 # Only helpers that are run use them: a number, and one whose square root is meant.
 FLOATS = {"float": Type("float", None), "double": Type("double", None)}
 ROOTS = {"float": Type("square root of a float", None), "double": Type("of a double", None)}
@@ -301,6 +306,9 @@ class _Call(Call):
         if node.type != "assignment_expression":
             if node.type == "cast_expression" and words(node).startswith("(void)"):
                 return []
+            if node.type == "call_expression" and _is_assume(node):
+                (condition,) = inside(node.child_by_field_name("arguments"))
+                return [Statement("demand", node, value=condition)]
             raise unread(node, "an expression whose value is not used")
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = words(node.child_by_field_name("operator"))
@@ -508,6 +516,12 @@ def _single(node: Any) -> Any:
     return found[0]
 
 
+def _is_assume(call: Any) -> bool:
+    """Whether a macro of ASSUME is called, with one argument."""
+    name = words(call.child_by_field_name("function"))
+    return name.endswith("_ASSUME") and len(inside(call.child_by_field_name("arguments"))) == 1
+
+
 def _harmless(node: Any) -> None:
     """Raises Unread for what the preprocessor may do to the text."""
     text = words(node).strip()
@@ -515,6 +529,10 @@ def _harmless(node: Any) -> None:
     if node.type == "preproc_def" and (value is None or MACRO.match(text)):
         if words(name) not in TYPES:
             return
+    if node.type == "preproc_function_def" and ASSUME.fullmatch(text):
+        return
+    if node.type == "preproc_call" and re.fullmatch(r"#\s*undef \w+_ASSUME", text):
+        return
     if node.type == "preproc_call" and re.match(r"#\s*(error|extension)\b", text):
         return
     raise unread(node, "a macro that the checker does not know")

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import MissingPackageError
 from ..terms import TRUE, Term, made, term_of, var
-from ..text import BOOL, FITS, Function, Machine, Text, Type, Unread, Value
+from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, Unread, Value
 
 MOST_STEPS = 4096  # of a loop
 
@@ -71,7 +71,8 @@ Scope = dict[str, Value]
 class Statement:
     """One statement, as all languages have it. kind: "set" (target, value; declares: a new name, which
     may not hide another one), "if" (value, then, otherwise), "loop" (value: as long as it holds;
-    then: the body with its step), "block" (then), "return" (values), "skip"."""
+    then: the body with its step), "block" (then), "return" (values), "demand" (value: what must
+    hold there)."""
 
     kind: str
     node: Any = None
@@ -107,7 +108,9 @@ class Runner:
                 self.machine.at(s.node)
             if s.kind == "return":
                 return self.finish(s, scope)
-            if s.kind == "set":
+            if s.kind == "demand":
+                self.machine.demand(HOLDS, self.expression(s.value, scope).term)
+            elif s.kind == "set":
                 if s.declares and s.target in scope:
                     raise unread(s.node, "a second variable of this name")
                 value = self.expression(s.value, scope)

@@ -1,0 +1,177 @@
+"""What operations cost on this machine: dependent chains of each, compiled by a C compiler and timed."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from ..errors import ToolchainError
+from ..ir.cost import LATENCY, Cost
+
+UNROLLED = 32  # steps of a chain in one turn of its loop
+TURNS = 4_000
+REPEAT = 60
+LEAST = 0.05  # additions: below that nothing is told apart
+
+Timer = Callable[[str, int], float]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A step that takes x to the next x, in C, on int b = 37. less: what is measured with it, by the names
+    of other chains."""
+
+    step: str
+    less: tuple[str, ...] = ()
+
+
+# What an operation is by a number is what stands there after most layouts are simplified.
+CHAINS: Mapping[str, Chain] = {
+    "add": Chain("x + b"),
+    "sub": Chain("x - b"),
+    "neg": Chain("-x"),
+    "mul": Chain("x * 37"),
+    "shl": Chain("(int)((unsigned)x << 3)"),
+    "shr": Chain("x >> 3"),
+    "and": Chain("x & 0x2b5a5a5a"),
+    "or": Chain("x | 0x15a5a5a5"),
+    "xor": Chain("x ^ 0x15a5a5a5"),
+    "not": Chain("~x"),
+    "lt": Chain("x < b"),
+    "min": Chain("x < b ? x : b"),
+    "max": Chain("x > b ? x : b"),
+    "select": Chain("x & 4 ? b : x", ("and",)),
+    "div": Chain("x / 37"),
+    "mod": Chain("x % 37"),
+    "floordiv": Chain("x / 37 - (x < x / 37 * 37)"),
+    "floormod": Chain("floor_mod(x, 37)"),
+    "isqrt": Chain("root(x | 0x15a5a5a5)", ("or",)),
+    "lookup": Chain("table[x & 255]", ("and",)),
+    "div by a symbol": Chain("(x | 0x15a5a5a5) / b", ("or",)),
+    "div and mod": Chain("x / 37 ^ x % 37", ("div", "xor")),
+}
+COMPARISONS = ("le", "gt", "ge", "eq", "ne")
+
+SOURCE = """\
+#include <math.h>
+
+static volatile int table[256];
+
+static inline int floor_mod(int a, int b) {
+  const int r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static inline int root(int n) { return (int)sqrt((double)n); }
+
+"""
+FUNCTION = """\
+int lego_chain_{number}(long turns, int x, int b);
+int lego_chain_{number}(long turns, int x, int b) {{
+  for (long turn = 0; turn < turns; ++turn) {{
+{steps}
+  }}
+  return x;
+}}
+"""
+
+
+def source() -> str:
+    """The C program: a function for each chain. An empty statement holds each x in a register, so that
+    no two steps are made one."""
+    functions = []
+    for number, chain in enumerate(CHAINS.values()):
+        step = f'    x = {chain.step}; __asm__ volatile("" : "+r"(x), "+r"(b), "+r"(turns));'
+        functions.append(FUNCTION.format(number=number, steps="\n".join([step] * UNROLLED)))
+    return SOURCE + "\n".join(functions)
+
+
+def calibrate(compiler: str = "cc", timer: Timer | None = None) -> Cost:
+    """The prices of operations in additions, of 32-bit integers on this machine's CPU, by the
+    compiler's -O2.
+
+    compiler: a C compiler that understands GCC's statements, on PATH or a path. timer: seconds
+    that a chain of a name takes over so many turns, where it is not to be compiled and run.
+
+    Raises ToolchainError where the compiler is missing or fails.
+    """
+    if timer is not None:
+        return _cost(timer)
+    with TemporaryDirectory(prefix="lego_emit_", ignore_cleanup_errors=True) as folder:
+        return _cost(_compiled(compiler, Path(folder)))
+
+
+def described(compiler: str = "cc") -> str:
+    """What was measured: the processor's name and the compiler's."""
+    path = shutil.which(compiler)
+    done = subprocess.run([path or compiler, "--version"], capture_output=True, text=True)
+    version = next(iter(done.stdout.splitlines()), compiler)
+    return f"{platform.machine()}, {platform.system()}, {version}"
+
+
+def _compiled(compiler: str, folder: Path) -> Timer:
+    from ..packages import cffi
+
+    path = shutil.which(compiler)
+    if path is None:
+        raise ToolchainError(
+            f"no C compiler {compiler!r} is on PATH; on Debian: apt-get install gcc, or name another one "
+            "with --compiler"
+        )
+    (folder / "chains.c").write_text(source(), encoding="utf-8")
+    command = [path, "-O2", "-fPIC", "-shared", "-o", "chains.so", "chains.c", "-lm"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise ToolchainError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}".rstrip())
+    ffi = cffi.FFI()
+    ffi.cdef("".join(f"int lego_chain_{k}(long turns, int x, int b);" for k in range(len(CHAINS))))
+    library = ffi.dlopen(str(folder / "chains.so"))
+    functions = {name: getattr(library, f"lego_chain_{k}") for k, name in enumerate(CHAINS)}
+
+    def seconds(name: str, turns: int) -> float:
+        start = perf_counter()
+        functions[name](turns, 123_456_789, 37)
+        return perf_counter() - start
+
+    return seconds
+
+
+def _cost(timer: Timer) -> Cost:
+    """The model of what a timer says. What a longer chain takes more than a shorter one is the steps'
+    alone; the least of several is the one that nothing disturbed."""
+    steps = UNROLLED * TURNS
+    taken = {
+        name: max(
+            min(timer(name, 2 * TURNS) for _ in range(REPEAT))
+            - min(timer(name, TURNS) for _ in range(REPEAT)),
+            0.0,
+        )
+        / steps
+        for name in CHAINS
+    }
+    unit = taken["add"]
+    if not unit > 0:
+        raise ToolchainError(
+            "an addition takes no time that can be measured; the machine's clock is too coarse"
+        )
+    price = {
+        name: round(max(LEAST, (taken[name] - sum(taken[n] for n in chain.less)) / unit), 2)
+        for name, chain in CHAINS.items()
+    }
+    symbolic = round(max(0.0, price.pop("div by a symbol") - price["div"]), 2)
+    remainder = price.pop("div and mod")
+    price |= dict.fromkeys(COMPARISONS, price["lt"])
+    return Cost(
+        "measured",
+        price,
+        symbolic=symbolic,
+        remainder=min(remainder, price["mod"]),
+        margin=LATENCY.margin,
+        hoisted=LATENCY.hoisted,
+    )
