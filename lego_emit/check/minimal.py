@@ -16,7 +16,6 @@ from pathlib import Path
 
 from ..ir.program import Function
 from ..ir.relations import evaluate
-from ..packages import numpy as np
 
 STORE = Path(__file__).with_suffix(".json")
 MOST_POINTS = 2**16
@@ -94,6 +93,8 @@ def searchable(function: Function) -> bool:
 
 def values_of(function: Function, domain: Sequence[int]) -> list[int] | None:
     """A function's values at all indices below domain, the last index fastest; None where one has none."""
+    from ..packages import numpy as np
+
     indices = np.indices(domain).reshape(len(domain), -1).astype(object)
     known = dict(zip((p.name for p in function.params), indices, strict=True))
     for name, node in (*function.body, *function.outputs):
