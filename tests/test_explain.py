@@ -222,6 +222,10 @@ layout_apply(i, j)
   Emitted: 2 operations, cost 2
     flat = 4*j + i
 
+  No shorter program exists: all of fewer operations were tried, of + - * // % & | ^ << >> ~,
+    negations, comparisons, selects, min and max, equal parts once, with any constant in the last
+    one; values fit int32, divisors are above 0.
+
 Rules
   multiples of the divisor come out, what is smaller stays (Table II, rules 1, 2 and 5)
     (d*q + r) // d = q  and  (d*q + r) % d = r,  where 0 <= r < d

@@ -26,6 +26,7 @@ from ..ir.relations import says
 from ..lower.lowering import Tried, identities
 from ..trace.layouts import Application
 from .formula import nest
+from .minimal import proof_of
 from .steps import Step, Told, Unit, between, told
 
 WIDTH = 100
@@ -334,6 +335,9 @@ def _program(function: Function) -> list[str]:
     lines = [f"  Emitted: {count}{without}, cost {function.cost:g}"]
     for name, node in (*function.body, *function.outputs):
         lines += _wrapped(f"{name} = {says(node)}", "    ")
+    proof = proof_of(function)
+    if proof is not None:
+        lines += ["", *_wrapped(proof.says, "  ", "  ")]
     return [*lines, ""]
 
 
