@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, call, infix
 from lego_emit.entries import Entries
+from lego_emit.ir.cost import LATENCY
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Program
 from lego_emit.printers.python import KEYWORDS, PYTHON_OPS, UNARY, PythonPrinter, operations
@@ -33,6 +34,7 @@ class NumpyPrinter(PythonPrinter):
     """NumPy's spellings. Unsigned types are left out: with a signed one they make floats."""
 
     name = "numpy"
+    cost = LATENCY
     aliases = ("np",)
     title = "NumPy"
     types = {"int32": "int32", "int64": "int64"}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from lego_emit.emit.arrays import number
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.entries import Entries
+from lego_emit.ir.cost import Cost
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Program
 from lego_emit.printers.python_lines import statement
@@ -59,6 +60,7 @@ class PythonPrinter(Printer):
     name = "python"
     aliases = ("py",)
     title = "Python"
+    cost = Cost("python", margin=1.5, hoisted=1)  # an interpreter takes about as long for each
     extension = ".py"
     types = {t: "int" for t in ("int", "int32", "int64", "uint32", "uint64")}
     default_index = ("int",)

@@ -293,7 +293,8 @@ def test_no_needless_casts_and_parentheses(cases):
     for case in cases:
         if case.name not in ("nw", "catalogue_packed_upper"):  # its comparisons count; its root
             lines = case.emit("cpp").source.splitlines()
-            casts = [x for x in lines if "static_cast" in x and "std::sqrt(" not in x]
+            meant = ("std::sqrt(", "static_cast<Element* const*>")  # of a root, of a view
+            casts = [x for x in lines if "static_cast" in x and not any(m in x for m in meant)]
             assert not casts, case.name
 
 

@@ -27,4 +27,4 @@ def antidiag_2_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 2, 0 <= j < 2
     """
-    return int(flat >= 2), flat % 2
+    return flat // 2, flat % 2

@@ -17,10 +17,8 @@ def antidiag_3_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 9
     """
-    total = i + j
-    choice = total if total <= 2 else 4 - total
-    quotient = choice * (choice + 1) // 2
-    return (quotient if total <= 2 else 6 - quotient) + i
+    total = 3 * i + j
+    return total + 3 * total // 5 - 2 * (total // 3)
 
 
 def antidiag_3_inv(flat: int) -> tuple[int, int]:
@@ -36,8 +34,4 @@ def antidiag_3_inv(flat: int) -> tuple[int, int]:
     root = math.isqrt(2 * choice)
     total = int(root * (root + 1) // 2 <= choice) + root
     quotient = total * (total - 1) // 2
-    total_2 = total + quotient
-    return (
-        choice - quotient if flat <= 5 else quotient - choice + 2,
-        total_2 - choice - 1 if flat <= 5 else choice - total_2 + 3,
-    )
+    return choice - quotient if flat <= 5 else quotient - choice + 2, 13 * flat // 7 % 3

@@ -31,16 +31,13 @@ def brick_neighbor(N: int, B: int, x: int, y: int, z: int, dx: int, dy: int, dz:
     """
     total = dy + y
     total_2 = dz + z
-    total_2_div_B = total_2 // B
     total_3 = dx + x
-    total_3_div_B = total_3 // B
     return (
         B
         * (
-            B * (B * (total_2_div_B - total_3_div_B) + total // B * (N - 1) + total_3)
-            + N * N * total_3_div_B
-            + total
-            - total_2_div_B
+            N * N * (total_3 // B)
+            + B * (N * (total // B) + B * (total_2 // B) + total_3 % B)
+            + total % B
         )
-        + total_2
+        + total_2 % B
     )

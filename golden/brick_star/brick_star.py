@@ -25,13 +25,4 @@ def brick_star(N: int, B: int, bx: int, by: int, bz: int, i: int, j: int, k: int
     Assumes bx + 1 < N // B.
     """
     difference = B + i - 1
-    difference_div_B = difference // B
-    return (
-        B
-        * (
-            B * (B * (bz - difference_div_B) + N * by + difference)
-            + N * (N * (difference_div_B + bx))
-            + j
-        )
-        + k
-    )
+    return B * (N * (N * (difference // B + bx) + B * by) + B * (B * bz + difference % B) + j) + k

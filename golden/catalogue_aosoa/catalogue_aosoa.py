@@ -17,7 +17,7 @@ def catalogue_aosoa_apply(N: int, F: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 8*F*((N - 1) // 8 + 1)
     """
-    return 8 * (i // 8 * (F - 1) + j) + i
+    return 8 * (F * (i // 8) + j) + i % 8
 
 
 def catalogue_aosoa_inv(N: int, F: int, flat: int) -> tuple[int, int]:
@@ -31,6 +31,5 @@ def catalogue_aosoa_inv(N: int, F: int, flat: int) -> tuple[int, int]:
     Returns:
         -1 <= i < N, -1 <= j < F
     """
-    quotient = flat // (8 * F)
-    total = 8 * quotient + flat % 8
-    return total if total < N else -1, flat // 8 - F * quotient if total < N else -1
+    total = 8 * (flat // (8 * F)) + flat % 8
+    return total if total < N else -1, flat // 8 % F if total < N else -1

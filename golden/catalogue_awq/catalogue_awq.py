@@ -31,6 +31,4 @@ def catalogue_awq_inv(K: int, N: int, flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < K, 0 <= j < 8*N
     """
-    scaled = 8 * N
-    flat_div_scaled = flat // scaled
-    return flat_div_scaled, 6 * (flat // 8) - scaled * flat_div_scaled + 2 * (flat % 4) + flat // 4
+    return flat // (8 * N), 8 * (flat // 8 % N) + 2 * (flat % 4) + flat // 4 % 2

@@ -17,7 +17,7 @@ def catalogue_blis_panel_a_apply(M: int, K: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 6*K*((M - 1) // 6 + 1)
     """
-    return 6 * (i // 6 * (K - 1) + j) + i
+    return 6 * (K * (i // 6) + j) + i % 6
 
 
 def catalogue_blis_panel_a_inv(M: int, K: int, flat: int) -> tuple[int, int]:
@@ -31,6 +31,5 @@ def catalogue_blis_panel_a_inv(M: int, K: int, flat: int) -> tuple[int, int]:
     Returns:
         -1 <= i < M, -1 <= j < K
     """
-    quotient = flat // (6 * K)
-    total = 6 * quotient + flat % 6
-    return total if total < M else -1, flat // 6 - K * quotient if total < M else -1
+    total = 6 * (flat // (6 * K)) + flat % 6
+    return total if total < M else -1, flat // 6 % K if total < M else -1

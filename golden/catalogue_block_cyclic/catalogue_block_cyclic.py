@@ -17,8 +17,9 @@ def catalogue_block_cyclic_apply(N: int, NB: int, P: int, i: int) -> int:
     Returns:
         0 <= the result < NB*P*((N - 1) // (NB*P)) + NB*P
     """
+    scaled = NB * P
     i_div_NB = i // NB
-    return NB * (i_div_NB // P * (1 - P) + (N - 1) // (NB * P) * (i_div_NB % P)) + i
+    return NB * ((N - 1) // scaled * (i_div_NB % P) + i_div_NB // P) + i % scaled
 
 
 def catalogue_block_cyclic_inv(N: int, NB: int, P: int, flat: int) -> int:

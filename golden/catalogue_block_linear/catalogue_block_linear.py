@@ -39,9 +39,14 @@ def catalogue_block_linear_inv(M: int, N: int, flat: int) -> tuple[int, int]:
     Returns:
         -1 <= i < M, -1 <= j < N
     """
-    scaled = 1024 * ((N + 63) // 64)
-    total = 16 * (flat // scaled) + 8 * (flat // 512 % 2) + 2 * (flat // 64 % 4) + flat // 16 % 2
+    quotient = (N + 63) // 64
+    total = (
+        16 * (flat // (1024 * quotient))
+        + 8 * (flat // 512 % 2)
+        + 2 * (flat // 64 % 4)
+        + flat // 16 % 2
+    )
     total_2 = (
-        64 * (flat % scaled // 1024) + 32 * (flat // 256 % 2) + 16 * (flat // 32 % 2) + flat % 16
+        64 * (flat // 1024 % quotient) + 32 * (flat // 256 % 2) + 16 * (flat // 32 % 2) + flat % 16
     )
     return total if total < M and total_2 < N else -1, total_2 if total < M and total_2 < N else -1

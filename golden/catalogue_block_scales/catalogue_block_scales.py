@@ -31,7 +31,7 @@ def catalogue_block_scales_inv(M: int, K: int, flat: int) -> tuple[int, int]:
     Returns:
         -1 <= i < M, -1 <= j < K
     """
-    scaled = 512 * ((K + 3) // 4)
-    total = 128 * (flat // scaled) + 32 * (flat // 4 % 4) + flat // 16 % 32
-    total_2 = 4 * (flat % scaled // 512) + flat % 4
+    quotient = (K + 3) // 4
+    total = 128 * (flat // (512 * quotient)) + 32 * (flat // 4 % 4) + flat // 16 % 32
+    total_2 = 4 * (flat // 512 % quotient) + flat % 4
     return total if total < M and total_2 < K else -1, total_2 if total < M and total_2 < K else -1

@@ -38,9 +38,12 @@ def catalogue_col32_2r_4r4_inv(M: int, N: int, flat: int) -> tuple[int, int]:
     Returns:
         -1 <= i < M, -1 <= j < N
     """
-    scaled = 1024 * ((M + 31) // 32)
-    total = 32 * (flat // scaled) + flat % 32
-    total_2 = (
-        32 * (flat % scaled // 1024) + 8 * (flat // 64 % 4) + 2 * (flat // 256 % 4) + flat // 32 % 2
+    quotient = (M + 31) // 32
+    total = (
+        32 * (flat // 1024 % quotient)
+        + 8 * (flat // 64 % 4)
+        + 2 * (flat // 256 % 4)
+        + flat // 32 % 2
     )
-    return total_2 if total_2 < M and total < N else -1, total if total_2 < M and total < N else -1
+    total_2 = 32 * (flat // (1024 * quotient)) + flat % 32
+    return total if total < M and total_2 < N else -1, total_2 if total < M and total_2 < N else -1

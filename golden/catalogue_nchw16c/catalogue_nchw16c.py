@@ -45,5 +45,5 @@ def catalogue_nchw16c_inv(N: int, C: int, H: int, W: int, flat: int) -> tuple[in
         quotient_div_H // quotient_2 if total < C else -1,
         total if total < C else -1,
         quotient % H if total < C else -1,
-        flat // 16 - W * quotient if total < C else -1,
+        flat // 16 % W if total < C else -1,
     )

@@ -18,9 +18,8 @@ def catalogue_tenstorrent_apply(M: int, N: int, i: int, j: int) -> int:
         0 <= the result < 1024*((M - 1) // 32 + 1)*((N - 1) // 32 + 1)
     """
     return (
-        1024 * ((N - 1) // 32) * (i // 32)
-        + 512 * (j // 32)
-        + 256 * (i // 16 + j // 16)
+        1024 * ((N - 1) // 32 * (i // 32) + j // 32)
+        + 256 * (i // 16 + j // 16 % 2)
         + 16 * i
         + j % 16
     )
@@ -37,7 +36,7 @@ def catalogue_tenstorrent_inv(M: int, N: int, flat: int) -> tuple[int, int]:
     Returns:
         -1 <= i < M, -1 <= j < N
     """
-    scaled = 1024 * ((N + 31) // 32)
-    total = 32 * (flat // scaled) + 16 * (flat // 512 % 2) + flat // 16 % 16
-    total_2 = 32 * (flat % scaled // 1024) + 16 * (flat // 256 % 2) + flat % 16
+    quotient = (N + 31) // 32
+    total = 32 * (flat // (1024 * quotient)) + 16 * (flat // 512 % 2) + flat // 16 % 16
+    total_2 = 32 * (flat // 1024 % quotient) + 16 * (flat // 256 % 2) + flat % 16
     return total if total < M and total_2 < N else -1, total_2 if total < M and total_2 < N else -1

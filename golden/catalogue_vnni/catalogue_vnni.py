@@ -17,7 +17,7 @@ def catalogue_vnni_apply(K: int, N: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 2*N*((K - 1) // 2 + 1)
     """
-    return 2 * (i // 2 * (N - 1) + j) + i
+    return 2 * (N * (i // 2) + j) + i % 2
 
 
 def catalogue_vnni_inv(K: int, N: int, flat: int) -> tuple[int, int]:
@@ -31,6 +31,5 @@ def catalogue_vnni_inv(K: int, N: int, flat: int) -> tuple[int, int]:
     Returns:
         -1 <= i < K, -1 <= j < N
     """
-    quotient = flat // (2 * N)
-    total = 2 * quotient + flat % 2
-    return total if total < K else -1, flat // 2 - N * quotient if total < K else -1
+    total = 2 * (flat // (2 * N)) + flat % 2
+    return total if total < K else -1, flat // 2 % N if total < K else -1

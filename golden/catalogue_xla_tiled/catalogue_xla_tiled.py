@@ -31,7 +31,7 @@ def catalogue_xla_tiled_inv(M: int, N: int, flat: int) -> tuple[int, int]:
     Returns:
         -1 <= i < M, -1 <= j < N
     """
-    scaled = 1024 * ((N + 127) // 128)
-    total = 8 * (flat // scaled) + 2 * (flat // 256 % 4) + flat % 2
-    total_2 = 128 * (flat % scaled // 1024) + flat // 2 % 128
+    quotient = (N + 127) // 128
+    total = 8 * (flat // (1024 * quotient)) + 2 * (flat // 256 % 4) + flat % 2
+    total_2 = 128 * (flat // 1024 % quotient) + flat // 2 % 128
     return total if total < M and total_2 < N else -1, total_2 if total < M and total_2 < N else -1

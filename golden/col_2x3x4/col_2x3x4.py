@@ -28,4 +28,4 @@ def col_2x3x4_inv(flat: int) -> tuple[int, int, int]:
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4
     """
-    return flat % 2, flat % 6 // 2, flat // 6
+    return flat % 2, flat // 2 % 3, flat // 6

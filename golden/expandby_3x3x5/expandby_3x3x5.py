@@ -36,14 +36,6 @@ def expandby_3x3x5_inv(flat: int) -> tuple[int, int, int, int, int, int]:
     Returns:
         0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
+    rest = flat // 5 % 3
     flat_mod_5 = flat % 5
-    flat_div_15 = flat // 15
-    difference = flat // 5 - 3 * flat_div_15
-    return (
-        flat // 30,
-        difference // 2,
-        flat_mod_5 // 2,
-        flat_div_15 % 2,
-        difference % 2,
-        flat_mod_5 % 2,
-    )
+    return flat // 30, rest // 2, flat_mod_5 // 2, flat // 15 % 2, rest % 2, flat_mod_5 % 2

@@ -15,8 +15,8 @@ def fig2_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 24
     """
-    total = 4 * i + j
-    return 18 * ((total + 6) // 12) - total + 5
+    difference = 5 - (4 * i + j)
+    return difference - 18 * (difference // 12)
 
 
 def fig2_inv(flat: int) -> tuple[int, int]:

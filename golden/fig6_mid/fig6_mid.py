@@ -15,8 +15,7 @@ def fig6_mid_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 36
     """
-    scaled = 3 * i
-    return (scaled if i < 3 else scaled + 9) + (j if j < 3 else j + 6)
+    return 9 * (i // 3 + j // 3) + 3 * i + j % 3
 
 
 def fig6_mid_inv(flat: int) -> tuple[int, int]:
@@ -28,6 +27,4 @@ def fig6_mid_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 6, 0 <= j < 6
     """
-    flat_div_3 = flat // 3
-    flat_div_9 = flat // 9
-    return 3 * (flat // 18 - flat_div_9) + flat_div_3, 3 * (flat_div_9 % 2 - flat_div_3) + flat
+    return 3 * (flat // 18) + flat // 3 % 3, 3 * (flat // 9 % 2) + flat % 3

@@ -5,8 +5,6 @@ GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), Gen
 partial(antidiag, 3), partial(antidiag_inv, 3)))
 """
 
-import math
-
 
 def fig6_right_apply(i: int, j: int) -> int:
     """Physical position of the logical index (i, j).
@@ -18,12 +16,11 @@ def fig6_right_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 36
     """
-    total = i % 3 + j % 3
+    i_mod_3 = i % 3
+    total = i_mod_3 + j % 3
     choice = total if total <= 2 else 4 - total
     quotient = choice * (choice + 1) // 2
-    return (
-        (0 if j < 3 else 18) + (i if i < 3 else i + 6) + (quotient if total <= 2 else 6 - quotient)
-    )
+    return 18 * (j // 3) + 9 * (i // 3) + i_mod_3 + (quotient if total <= 2 else 6 - quotient)
 
 
 def fig6_right_inv(flat: int) -> tuple[int, int]:
@@ -35,13 +32,9 @@ def fig6_right_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 6, 0 <= j < 6
     """
-    flat_mod_9 = flat % 9
-    choice = flat_mod_9 if flat_mod_9 <= 5 else 8 - flat_mod_9
-    root = math.isqrt(2 * choice)
-    total = int(root * (root + 1) // 2 <= choice) + root
-    quotient = total * (total - 1) // 2
-    total_2 = total + quotient
+    flat_mod_18 = flat % 18
+    flat_mod_18_mod_9 = flat_mod_18 % 9
     return (
-        3 * (flat // 9 % 2) + (choice - quotient if flat_mod_9 <= 5 else quotient - choice + 2),
-        3 * (flat // 18) + (total_2 - choice - 1 if flat_mod_9 <= 5 else choice - total_2 + 3),
+        3 * (flat_mod_18 // 9) + (3 * flat_mod_18_mod_9 // 5 - flat_mod_18_mod_9 // 3),
+        3 * (flat // 18) + 13 * flat_mod_18_mod_9 // 7 % 3,
     )

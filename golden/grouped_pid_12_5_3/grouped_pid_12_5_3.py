@@ -27,6 +27,4 @@ def grouped_pid_12_5_3_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 12, 0 <= j < 5
     """
-    flat_div_15 = flat // 15
-    flat_div_3 = flat // 3
-    return 3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15
+    return 3 * (flat // 15) + flat % 3, flat // 3 % 5

@@ -27,4 +27,4 @@ def grouped_pid_8_6_4_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 8, 0 <= j < 6
     """
-    return 4 * (flat // 24) + flat % 4, flat % 24 // 4
+    return 4 * (flat // 24) + flat % 4, flat // 4 % 6

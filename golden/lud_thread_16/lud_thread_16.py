@@ -18,5 +18,4 @@ def lud_thread_16(ii: int, jj: int, tid: int) -> tuple[int, int, int, int]:
 
     Assumes 0 <= 512*ii + 256*jj + tid < 1024.
     """
-    jj_div_2 = jj // 2
-    return jj_div_2 + ii, jj - 2 * jj_div_2, tid // 16, tid % 16
+    return jj // 2 + ii, jj % 2, tid // 16, tid % 16

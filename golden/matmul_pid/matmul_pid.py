@@ -20,7 +20,7 @@ def matmul_pid_apply(nm: int, nn: int, GM: int, i: int, j: int) -> int:
 
     Assumes nm % GM == 0.
     """
-    return GM * (i // GM * (nn - 1) + j) + i
+    return GM * (nn * (i // GM) + j) + i % GM
 
 
 def matmul_pid_inv(nm: int, nn: int, GM: int, flat: int) -> tuple[int, int]:
@@ -38,4 +38,4 @@ def matmul_pid_inv(nm: int, nn: int, GM: int, flat: int) -> tuple[int, int]:
     Assumes nm % GM == 0.
     """
     flat_div_GM = flat // GM
-    return GM * (flat_div_GM // nn - flat_div_GM) + flat, flat_div_GM % nn
+    return GM * (flat_div_GM // nn) + flat % GM, flat_div_GM % nn

@@ -26,4 +26,4 @@ def reshape_chain_12_inv(flat: int) -> int:
     Returns:
         0 <= the result < 12
     """
-    return 2 * flat + (0 if flat < 6 else -11)
+    return 2 * (flat % 6) + flat // 6

@@ -28,4 +28,4 @@ def row_2x3x4_inv(flat: int) -> tuple[int, int, int]:
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4
     """
-    return flat // 12, flat % 12 // 4, flat % 4
+    return flat // 12, flat // 4 % 3, flat % 4

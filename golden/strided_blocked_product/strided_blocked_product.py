@@ -27,6 +27,4 @@ def strided_blocked_product_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 6, 0 <= j < 20
     """
-    flat_div_5 = flat // 5
-    flat_div_30 = flat // 30
-    return flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat
+    return flat // 5 % 6, 5 * (flat // 30) + flat % 5

@@ -28,5 +28,4 @@ def strided_interleaved_inv(flat: int) -> tuple[int, int, int]:
     Returns:
         0 <= i < 64, 0 <= j < 5, 0 <= k < 6
     """
-    flat_div_960 = flat // 960
-    return 32 * flat_div_960 + flat % 32, flat // 192 - 5 * flat_div_960, flat % 192 // 32
+    return 32 * (flat // 960) + flat % 32, flat // 192 % 5, flat // 32 % 6

@@ -15,8 +15,8 @@ def strided_raked_product_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 120
     """
-    scaled = 10 * i
-    return 30 * (j % 4) + j // 4 + (scaled if i < 3 else scaled - 25)
+    # 30*j modulo 119 is 30 times the remainder of j by 4, plus the quotient.
+    return 31 * i // 3 % 26 + 30 * j % 119
 
 
 def strided_raked_product_inv(flat: int) -> tuple[int, int]:
@@ -28,5 +28,4 @@ def strided_raked_product_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 6, 0 <= j < 20
     """
-    flat_div_30 = flat // 30
-    return 3 * (flat // 5 % 2 - flat_div_30) + flat // 10, 4 * (flat % 5) + flat_div_30
+    return 3 * (flat // 5 % 2) + flat // 10 % 3, 4 * (flat % 5) + flat // 30

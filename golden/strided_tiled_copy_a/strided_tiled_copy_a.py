@@ -16,4 +16,4 @@ def strided_tiled_copy_a_apply(i: int, j: int, k: int) -> int:
     Returns:
         0 <= the result < 1272
     """
-    return 320 * (i // 32 + j // 2) - 632 * (j // 4) + 32 * (i // 4) + 16 * k + 2 * i + j % 2
+    return 320 * (i // 32) + 32 * (i // 4) + 2 * i + 16 * k + (j + 318 * (j // 2) % 632)

@@ -15,7 +15,7 @@ def strided_tiled_mma_c_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 512
     """
-    return 224 * (i // 64) + 64 * (i % 4) + 32 * (j % 2) + 8 * (i // 32 + j // 2) + i // 4
+    return 224 * (i // 64) + 64 * (i % 4) + 8 * (i // 32) + i // 4 + 32 * j % 56
 
 
 def strided_tiled_mma_c_inv(flat: int) -> tuple[int, int]:

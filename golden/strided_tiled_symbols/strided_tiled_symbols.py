@@ -32,4 +32,4 @@ def strided_tiled_symbols_inv(P: int, Q: int, flat: int) -> tuple[int, int]:
         0 <= i < 128, 0 <= j < P*Q
     """
     quotient = flat // (16 * Q)
-    return 8 * (flat % 16) + quotient % 8, P * (flat // 16 - Q * quotient) + quotient // 8
+    return 8 * (flat % 16) + quotient % 8, P * (flat // 16 % Q) + quotient // 8

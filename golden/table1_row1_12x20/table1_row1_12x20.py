@@ -17,7 +17,7 @@ def table1_row1_12x20_apply(i: int, j: int, k: int, l: int) -> int:
     Returns:
         0 <= the result < 240
     """
-    return 60 * i + 5 * (4 * k + j) + l
+    return 60 * i + 20 * k + 5 * j + l
 
 
 def table1_row1_12x20_inv(flat: int) -> tuple[int, int, int, int]:
@@ -29,4 +29,4 @@ def table1_row1_12x20_inv(flat: int) -> tuple[int, int, int, int]:
     Returns:
         0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
     """
-    return flat // 60, flat // 5 % 4, flat % 60 // 20, flat % 5
+    return flat // 60, flat // 5 % 4, flat // 20 % 3, flat % 5

@@ -17,7 +17,7 @@ def table1_row1_col_12x20_apply(i: int, j: int, k: int, l: int) -> int:
     Returns:
         0 <= the result < 240
     """
-    return 60 * j + 3 * (4 * l + i) + k
+    return 60 * j + 12 * l + 3 * i + k
 
 
 def table1_row1_col_12x20_inv(flat: int) -> tuple[int, int, int, int]:
@@ -29,4 +29,4 @@ def table1_row1_col_12x20_inv(flat: int) -> tuple[int, int, int, int]:
     Returns:
         0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
     """
-    return flat // 3 % 4, flat // 60, flat % 3, flat % 60 // 12
+    return flat // 3 % 4, flat // 60, flat % 3, flat // 12 % 5

@@ -17,7 +17,7 @@ def tileby_q2xd2_apply(i: int, j: int, k: int, l: int) -> int:
     Returns:
         0 <= the result < 120
     """
-    return 15 * (4 * i + k) + 5 * j + l
+    return 60 * i + 15 * k + 5 * j + l
 
 
 def tileby_q2xd2_inv(flat: int) -> tuple[int, int, int, int]:
@@ -29,5 +29,4 @@ def tileby_q2xd2_inv(flat: int) -> tuple[int, int, int, int]:
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
     """
-    flat_div_15 = flat // 15
-    return flat // 60, flat // 5 - 3 * flat_div_15, flat_div_15 % 4, flat % 5
+    return flat // 60, flat // 5 % 3, flat // 15 % 4, flat % 5

@@ -31,12 +31,4 @@ def tileby_q2xd3_inv(flat: int) -> tuple[int, int, int, int, int, int]:
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
     """
-    flat_div_72 = flat // 72
-    return (
-        flat_div_72,
-        flat % 24 // 8,
-        flat % 4 // 2,
-        flat // 24 - 3 * flat_div_72,
-        flat % 8 // 4,
-        flat % 2,
-    )
+    return flat // 72, flat // 8 % 3, flat // 2 % 2, flat // 24 % 3, flat // 4 % 2, flat % 2

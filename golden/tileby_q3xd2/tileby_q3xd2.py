@@ -19,7 +19,7 @@ def tileby_q3xd2_apply(i: int, j: int, k: int, l: int, m: int, n: int) -> int:
     Returns:
         0 <= the result < 144
     """
-    return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n
+    return 72 * i + 24 * k + 12 * m + 4 * j + 2 * l + n
 
 
 def tileby_q3xd2_inv(flat: int) -> tuple[int, int, int, int, int, int]:
@@ -31,4 +31,4 @@ def tileby_q3xd2_inv(flat: int) -> tuple[int, int, int, int, int, int]:
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
-    return flat // 72, flat % 12 // 4, flat % 72 // 24, flat // 2 % 2, flat // 12 % 2, flat % 2
+    return flat // 72, flat // 4 % 3, flat // 24 % 3, flat // 2 % 2, flat // 12 % 2, flat % 2

@@ -24,7 +24,7 @@ def tileby_q3xd3_apply(
     Returns:
         0 <= the result < 96
     """
-    return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8
+    return 48 * i0 + 24 * i6 + 12 * i1 + 4 * i4 + 2 * i5 + i8
 
 
 def tileby_q3xd3_inv(flat: int) -> tuple[int, int, int, int, int, int, int, int, int]:
@@ -42,7 +42,7 @@ def tileby_q3xd3_inv(flat: int) -> tuple[int, int, int, int, int, int, int, int,
         flat // 12 % 2,
         0,
         0,
-        flat % 12 // 4,
+        flat // 4 % 3,
         flat // 2 % 2,
         flat // 24 % 2,
         0,

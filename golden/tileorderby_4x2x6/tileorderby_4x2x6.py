@@ -28,4 +28,4 @@ def tileorderby_4x2x6_inv(flat: int) -> tuple[int, int, int]:
     Returns:
         0 <= i < 4, 0 <= j < 2, 0 <= k < 6
     """
-    return 2 * (flat % 8 // 4) + flat % 2, flat // 24, 2 * (flat % 24 // 8) + flat % 4 // 2
+    return 2 * (flat // 4 % 2) + flat % 2, flat // 24, 2 * (flat // 8 % 3) + flat // 2 % 2

@@ -27,4 +27,4 @@ def tileorderby_6x6_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 6, 0 <= j < 6
     """
-    return flat % 12 // 2, 2 * (flat // 12) + flat % 2
+    return flat // 2 % 6, 2 * (flat // 12) + flat % 2

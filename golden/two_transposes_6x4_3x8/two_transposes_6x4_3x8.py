@@ -15,8 +15,7 @@ def two_transposes_6x4_3x8_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 24
     """
-    total = 6 * j + i
-    return 3 * (total % 8) + total // 8
+    return 169 * (4 * i + j) // 9 % 24
 
 
 def two_transposes_6x4_3x8_inv(flat: int) -> tuple[int, int]:
@@ -28,5 +27,5 @@ def two_transposes_6x4_3x8_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 6, 0 <= j < 4
     """
-    difference = 8 * flat - 23 * (flat // 3)
-    return difference % 6, difference // 6
+    total = 8 * (flat % 3) + flat // 3
+    return total % 6, total // 6

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import product
 from math import prod
 from pathlib import Path
 
+from ..ir.nodes import OPS, Node
 from ..ir.program import Function
-from ..ir.relations import evaluate
 
 STORE = Path(__file__).with_suffix(".json")
 MOST_POINTS = 2**16
@@ -93,12 +94,20 @@ def searchable(function: Function) -> bool:
 
 def values_of(function: Function, domain: Sequence[int]) -> list[int] | None:
     """A function's values at all indices below domain, the last index fastest; None where one has none."""
-    from ..packages import numpy as np
-
-    indices = np.indices(domain).reshape(len(domain), -1).astype(object)
+    count = prod(domain)
+    indices = zip(*product(*map(range, domain)), strict=True)
     known = dict(zip((p.name for p in function.params), indices, strict=True))
-    for name, node in (*function.body, *function.outputs):
-        known[name] = evaluate(node, known)
-        if known[name] is None:
-            return None
-    return [*map(int, np.broadcast_to(known[function.outputs[-1][0]], prod(domain)))]
+
+    def column(node: Node) -> Sequence[int]:
+        if node.op == "const":
+            return (node.value,) * count
+        if node.op == "var":
+            return known[node.value]
+        return [*map(OPS[node.op][2], *map(column, node.args))]
+
+    try:
+        for name, node in (*function.body, *function.outputs):
+            known[name] = tuple(column(node))
+    except ArithmeticError:
+        return None
+    return [*map(int, known[function.outputs[-1][0]])]

@@ -108,7 +108,9 @@ class Lowering:
             return True
         if any(ops[k] == "neg" for k in reached):
             return False
-        return all(lo is not None and lo >= 0 for lo, _ in self.ranges.program(nodes).values())
+        found = self.ranges.program(nodes).values()
+        self.ranges.forget()  # other forms may prove more of these nodes
+        return all(lo is not None and lo >= 0 for lo, _ in found)
 
     def forward(self, e: Expr) -> Expr:
         """e in the symbols that the facts speak of."""

@@ -29,7 +29,8 @@ WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
 class Asked:
     """Outputs that a form is asked for. own: in the user's symbols; atoms: all places where one stands
     in them; begun: how many were built before; plain: the form in the plain style; best: the
-    cheapest form so far; style: the cheapest one; settled: no other form can be cheaper."""
+    cheapest form so far; style: the cheapest one; settled: no other form can be cheaper;
+    wired: they only move bits."""
 
     lowering: Lowering
     outputs: Sequence[Expr]
@@ -40,6 +41,7 @@ class Asked:
     best: Found
     style: Style = field(default_factory=Style)
     settled: bool = False
+    wired: bool = False
     kinds: frozenset[str] = field(default=frozenset())
 
 
@@ -71,6 +73,7 @@ def words(asked: Asked) -> Iterator[Found]:
     found = wired(asked.lowering, asked.own) if asked.kinds & WIRED else None
     if found is not None:
         program, plain = found
+        asked.wired = True
         yield program
         if not plain and (other := linear(asked.lowering, program)) is not None:
             yield other
@@ -78,6 +81,8 @@ def words(asked: Asked) -> Iterator[Found]:
 
 def matrices(asked: Asked) -> Iterator[Found]:
     """Programs on whole words, for what is linear over F2 in whatever spelling."""
+    if asked.wired:
+        return
     (_, count), _ = asked.best
     found = linear(asked.lowering, asked.best)
     if found is not None:

@@ -17,7 +17,7 @@ from ..ir.cost import LATENCY, Cost
 UNROLLED = 32  # steps of a chain in one turn of its loop
 TURNS = 4_000
 REPEAT = 60
-LEAST = 0.05  # additions: below that nothing is told apart
+LEAST = 0.1  # additions: below that nothing is told apart
 
 Timer = Callable[[str, int], float]
 
@@ -161,10 +161,10 @@ def _cost(timer: Timer) -> Cost:
             "an addition takes no time that can be measured; the machine's clock is too coarse"
         )
     price = {
-        name: round(max(LEAST, (taken[name] - sum(taken[n] for n in chain.less)) / unit), 2)
+        name: round(max(LEAST, (taken[name] - sum(taken[n] for n in chain.less)) / unit), 1)
         for name, chain in CHAINS.items()
     }
-    symbolic = round(max(0.0, price.pop("div by a symbol") - price["div"]), 2)
+    symbolic = round(max(0.0, price.pop("div by a symbol") - price["div"]), 1)
     remainder = price.pop("div and mod")
     price |= dict.fromkeys(COMPARISONS, price["lt"])
     return Cost(
