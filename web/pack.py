@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
-KEPT = (".pyc", ".jinja", ".so")
+KEPT = (".pyc", ".jinja", ".json", ".so")
 SEPARATOR = f"\n\n{'-' * 80}\n\n"
 METADATA = ("METADATA", "entry_points.txt")  # by which plug-ins are found
 
