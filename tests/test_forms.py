@@ -289,3 +289,42 @@ def test_sums_of_functions_of_small_ranges(seed):
         for x, y in product(range(starts[0], starts[0] + 23), range(starts[1], starts[1] + 9)):
             assert found.evaluate({"x": x, "y": y}) == {"result": space["f"](x, y)}, (text, x, y)
             assert_sound(found, {"x": x, "y": y})
+
+
+# -- products, flips -------------------------------------------------------------------------------
+
+
+def rows_of_flips(draw):
+    """A row index with factors, beside a column that is flipped, or exclusive-ored with low bits of
+    the row's products."""
+    bits, size = draw.choice([1, 2, 3, 4]), draw.choice([2, 3, 6, 9])
+    whole = 1 << bits
+    stride = draw.choice([whole, 3 * whole, -whole, draw.randint(-9, 40)])
+    low = stride + draw.choice([-1, 0, 1, 2]) * whole
+    odd, constant = draw.choice(["i % 2", "(i + 1) % 2", "i // 2 % 2"]), draw.randint(-5, 9)
+    sign, flipped = draw.choice([1, 1, -1, 2]), draw.choice([whole - 1, whole - 1, whole])
+    text = draw.choice(
+        [
+            f"{stride}*i + {sign}*((1 - {odd})*j + {odd}*({flipped} - j)) + {constant}",
+            f"{stride}*i + {sign}*({odd}*j + (1 - {odd})*({flipped} - j)) + {whole}*{constant}",
+            f"{stride}*i + (j ^ {low}*i % {whole}) + {constant}",
+            f"{stride}*i + {sign}*(j ^ {low}*(i & {draw.randint(1, 9)}))",
+            f"({stride}*i if i < {size // 2} else i) + ({low}*i & {draw.randint(1, whole)})",
+        ]
+    )
+    return text, {"i": range(size), "j": range(whole)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_low_bits_of_products_and_flips_by_digits(seed):
+    draw = random.Random(f"flips {seed}")
+    for _ in range(40):
+        text, windows = rows_of_flips(draw)
+        space = {}
+        exec(f"def f(i, j):\n    return {text}", space)
+        assume = [f"0 <= {n} < {len(w)}" for n, w in windows.items()]
+        (found,) = build_program(space["f"], CPP, assume=assume, cost="ops").functions
+        for at in product(*windows.values()):
+            values = dict(zip(windows, at, strict=True))
+            assert found.evaluate(values) == {"result": space["f"](*at)}, (text, at)
+            assert_sound(found, values)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, Terms
 from .lowering import Lowering
+from .search import flipped_by
 
 
 def chosen_by_digits(e: Expr, lowering: Lowering) -> list[Expr]:
     """Expressions of the same value as e: with exclusive ors where b * (2**k - 1 - 2*x) + x flips x,
-    and as the choice between the sums for a digit b that is 1 and 0. In the user's symbols."""
+    all else inside of them where it can be, and as the choice between the sums for a digit b that is
+    1 and 0. In the user's symbols."""
     found = []
     for b in _flags(e, lowering):
         ones: Terms = {}
@@ -21,8 +23,8 @@ def chosen_by_digits(e: Expr, lowering: Lowering) -> list[Expr]:
                 ones[rest] = ones.get(rest, 0) + c
             else:
                 others[mono] = c
-        if lowering.bit_operations and (flipped := _flipped(Expr.atom(b), ones, others, lowering)):
-            found.append(flipped)
+        if lowering.bit_operations:
+            found += _flipped(Expr.atom(b), ones, others, lowering)
         if any(ones):  # more than a constant
             shared = {m: c for m, c in others.items() if m not in ones}
             rest = {m: c for m, c in others.items() if m in ones}
@@ -38,8 +40,9 @@ def _flags(e: Expr, lowering: Lowering) -> list[Atom]:
     return [a for a in found if lowering.facts.interval(lowering.forward(Expr.atom(a))) == (0, 1)]
 
 
-def _flipped(b: Expr, ones: Terms, others: Terms, lowering: Lowering) -> Expr | None:
-    """b * ones + others with the first c*x + b*(.. - 2*c*x), x in 0..2**k - 1, as c * (x ^ (b * (2**k - 1)))."""
+def _flipped(b: Expr, ones: Terms, others: Terms, lowering: Lowering) -> list[Expr]:
+    """b * ones + others with the first c*x + b*(.. - 2*c*x), x in 0..2**k - 1, as c * (x ^ (b * (2**k - 1)));
+    where all else has 2**k for a factor and c is 1 or -1, also as x ^ (b * (2**k - 1) + all else)."""
     for mono, c in others.items():
         if not mono or ones.get(mono) != -2 * c:
             continue
@@ -48,9 +51,15 @@ def _flipped(b: Expr, ones: Terms, others: Terms, lowering: Lowering) -> Expr | 
         if lo is None or lo < 0 or not hi or hi & (hi + 1):
             continue
         rest = _joined({m: k for m, k in ones.items() if m != mono}, {(): -c * hi})
-        flipped = Expr.atom(Atom("xor", x, b * hi))
-        return Expr({m: k for m, k in others.items() if m != mono}) + c * flipped + b * Expr(rest)
-    return None
+        rest = Expr({m: k for m, k in others.items() if m != mono}) + b * Expr(rest)
+        found = [rest + c * Expr.atom(Atom("xor", x, b * hi))]
+        flips = b * hi
+        if c == -1:  # -(x ^ y) is x ^ (hi - y), less hi
+            rest, flips = rest - hi, hi - flips
+        if abs(c) == 1 and not any(k % (hi + 1) for k in rest.terms.values()):
+            found.append(Expr.atom(Atom("node", flipped_by(lowering, x, rest + flips))))
+        return found
+    return []
 
 
 def _joined(a: Terms, b: Terms) -> Terms:

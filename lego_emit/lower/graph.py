@@ -195,7 +195,7 @@ class Graph:
 
     def trees(self, trees: Iterable[Any], leaves: dict[Any, int]) -> list[int]:
         """The nodes of nested tuples (op, a, b) over numbers and leaves, which each joins. What is
-        shifted to the left is a product, wherever it stands, if it stands in a sum."""
+        shifted to the left is a product, wherever it stands, if it stands in a sum or is compared."""
         trees = [*trees]
         scaled, seen, stack = set(), set(), [*trees]
         while stack:
@@ -203,7 +203,7 @@ class Graph:
             if isinstance(tree, tuple) and tree not in leaves and tree not in seen:
                 seen.add(tree)
                 stack += tree[1:]
-                if tree[0] in ("add", "sub"):
+                if tree[0] in ("add", "sub", "min", "max"):
                     scaled |= {a for a in tree[1:] if isinstance(a, tuple) and a[0] == "shl"}
 
         def node(tree: Any) -> int:

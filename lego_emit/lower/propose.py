@@ -15,6 +15,7 @@ from .forms import Form
 from .linear import linear
 from .lowering import Found, Identities, Lowering, identities, price
 from .search import partly_wired, tabulated, wired
+from .shared import shared
 from .style import Style, standing
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
@@ -56,7 +57,8 @@ def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
     begun, plain = lowering.built, _tried(lowering, Style(), own)
     asked = Asked(lowering, outputs, own, atoms, begun, plain, plain)
     asked.kinds = frozenset(atom.kind for atom in atoms)
-    if asked.kinds <= {"sym"} and not lowering.sizes:
+    linear_sums = all(len(mono) < 2 for e in own for mono in e.terms)
+    if asked.kinds <= {"sym"} and linear_sums and not lowering.sizes:
         asked.settled = True
         if any(map(_nests, own)):
             asked.best = min(plain, _tried(lowering, Style(nested=True), own), key=price)
@@ -138,7 +140,16 @@ def tables(asked: Asked) -> Iterator[Found]:
     yield tabulated(asked.lowering, asked.own, asked.best, asked.style)
 
 
-PROPOSERS: tuple[Proposer, ...] = (words, matrices, styles, bits, chosen, multiplied_out, tables)
+def sharing(asked: Asked) -> Iterator[Found]:
+    """The best with the low bits of a product taken from one that is there."""
+    found = shared(asked.lowering, asked.best)
+    if found is not None:
+        yield found
+
+
+PROPOSERS: tuple[Proposer, ...] = (
+    words, matrices, styles, bits, chosen, multiplied_out, tables, sharing,
+)  # fmt: skip
 
 
 def is_aligned(outputs: Iterable[Expr], facts: Facts) -> bool:

@@ -176,6 +176,20 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: S
     return best
 
 
+def flipped_by(lowering: Lowering, x: Expr, e: Expr) -> int:
+    """The node of x ^ e, where a search may find a cheaper form of e by its table."""
+    form, base, found = Form(lowering, Style(), ()), _one_base(e), None
+    domain = None if base is None else _domain(lowering, Expr.atom(base))
+    if base is not None and domain is not None:
+        of = Expr.atom(base)
+        values = _table(lowering, form.expr(e), form.expr(of), domain)
+        if values is not None:
+            found = _searched(lowering, form, of, e, values, domain)
+    node = lowering.graph.op("xor", form.expr(x), form.expr(e) if found is None else found)
+    lowering.sources.setdefault(node, Expr.atom(Atom("xor", x, e)))
+    return node
+
+
 def _price(graph: Graph, node: int) -> float:
     return graph.price([node])[0]
 

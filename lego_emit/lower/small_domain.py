@@ -101,6 +101,7 @@ class _Search:
             self.several_quotients: 2 * quotient + one,
             self.scaled: one + one,
             self.swizzled: self.costs("xor") + one,
+            self.clamped: self.costs("min"),
             self.piecewise: self.costs("lt") + self.costs("select"),
             self.transposed: 4 * one,
         }
@@ -449,6 +450,16 @@ class _Search:
             tree = self.sub(self.xs, table, self.costs("xor"), wrapped=True)
             if tree is not None:
                 self.offer(("xor", "x", tree))
+
+    def clamped(self) -> None:
+        """A line from either end on, then what it never exceeds."""
+        if not self.dense or self.wrapped or len(self.rates) > 3:
+            return
+        least, most = min(self.vs), max(self.vs)
+        for end, slope in ((0, self.steps[0]), (-1, self.steps[-1])):
+            line = self.sum([(slope, "x")], self.vs[end] - slope * self.xs[end])
+            rises = (slope > 0) == (end == 0)
+            self.offer(("min", line, most) if rises else ("max", line, least))
 
     def piecewise(self) -> None:
         """A line below a bound or from a bound on, and anything on the other side."""

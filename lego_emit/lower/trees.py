@@ -27,6 +27,8 @@ _OPS: dict[str, Callable[[int, int], int]] = {
     "shl": operator.lshift,
     "shr": operator.rshift,
     "lt": operator.lt,
+    "min": min,
+    "max": max,
 }
 
 

@@ -1,0 +1,68 @@
+"""Low bits of a product taken from another product of the same value that is there: 8*x & 56 is
+72*x & 56."""
+
+from __future__ import annotations
+
+from .graph import Graph
+from .lowering import Found, Lowering
+
+BOUND = ("lookup", "within")  # of which the graph knows more than their operands
+SHARED = ("low bits of a product that is there anyway",)
+
+
+def shared(lowering: Lowering, best: Found) -> Found | None:
+    """The form with low bits taken from other products; None where that changes nothing."""
+    graph, (_, roots) = lowering.graph, best
+    reached = graph.reached(roots)
+    products: dict[int, list[tuple[int, int]]] = {}  # of a value: (factor, node)
+    for node in reached:
+        value, factor = _product(graph, node)
+        if factor != 1 and graph.ops[value] != "const":
+            products.setdefault(value, []).append((factor, node))
+    made: dict[int, int] = {}
+    for node in reached:
+        args = [made.get(a, a) for a in graph.args[node]]
+        value, factor, mask = _low_bits(graph, node)
+        modulus = 1 << mask.bit_length()
+        others = (k for c, k in products.get(value, ()) if not (c - factor) % modulus)
+        product = next((k for k in others if k not in (node, *args)), None)
+        if mask and product is not None:
+            made[node] = graph.op("and", product, graph.const(mask))
+        elif args != [*graph.args[node]]:
+            if graph.ops[node] in BOUND or node in graph.partial:
+                return None
+            made[node] = graph.op(graph.ops[node], *args)
+        else:
+            continue
+        if node in lowering.sources:
+            lowering.sources.setdefault(made[node], lowering.sources[node])
+    if not made:
+        return None
+    return lowering.priced([made.get(k, k) for k in roots], SHARED)
+
+
+def _product(graph: Graph, node: int) -> tuple[int, int]:
+    """(x, c) where a node is c*x."""
+    op, args = graph.ops[node], graph.args[node]
+    if op == "mul":
+        for x, c in (args, args[::-1]):
+            if graph.ops[c] == "const":
+                return x, graph.values[c]
+    if op == "shl" and graph.ops[args[1]] == "const":
+        return args[0], 1 << graph.values[args[1]]
+    return node, 1
+
+
+def _low_bits(graph: Graph, node: int) -> tuple[int, int, int]:
+    """(x, c, m) where a node is c*x & m: as such, or c * (x & m/c) for a power of two c; m is 0 where
+    it is neither."""
+    inner, scale = _product(graph, node)
+    if scale < 1 or scale & (scale - 1):
+        return node, 1, 0
+    op, args = graph.ops[inner], graph.args[inner]
+    if op in ("and", "mod") and graph.ops[args[1]] == "const":
+        mask = graph.values[args[1]] if op == "and" else graph.values[args[1]] - 1
+        if mask > 0 and (op == "and" or not mask & (mask + 1)):
+            value, factor = _product(graph, args[0])
+            return value, factor * scale, mask * scale
+    return node, 1, 0
