@@ -22,7 +22,7 @@ from .lines import hull, line_through
 from .trees import Tree, Wrong, chained, cost, evaluate, replaced, settle, summands
 
 DEPTH = 3
-EFFORT = 12  # tables that one search looks at
+EFFORT = 16  # tables that one search looks at
 MOST_TERMS = 3
 
 
@@ -334,8 +334,8 @@ class _Search:
             starts = sorted({0, *range(places[0] % size, len(self.xs), size)})
             where = [(self.xs[k] + shift) // size for k in starts]
             for outer, table in (
-                ("x", [self.vs[k] - slope * self.xs[k] for k in starts]),
                 (remainder, [self.vs[k] - slope * ((self.xs[k] + shift) % size) for k in starts]),
+                ("x", [self.vs[k] - slope * self.xs[k] for k in starts]),
             ):
                 spent = cost(self.sum([(slope, outer), (1, quotient)]), self.price)
                 if (tree := self.sub(where, table, spent)) is not None:
