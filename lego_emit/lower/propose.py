@@ -273,6 +273,8 @@ def _rounded(lowering: Lowering, outputs: Sequence[Expr]) -> Iterator[tuple[bool
                 yield False, frozenset([one])
         if all(map(plain.maskable, highs | lows)):
             yield True, frozenset(highs | lows)
+            if lows:
+                yield True, frozenset(highs)
 
 
 def _nests(e: Expr) -> bool:

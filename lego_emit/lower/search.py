@@ -148,8 +148,9 @@ def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: S
         if not tables:
             continue
         # all the constant to one part, or what makes each table start at 0
-        lows = [min(t[3]) for t in tables]
-        for shifts in ([constant, *[0] * (len(tables) - 1)], [-low for low in lows]):
+        lows, places = [min(t[3]) for t in tables], range(len(tables) if constant else 1)
+        ways = [[constant * (part == k) for part in range(len(tables))] for k in places]
+        for shifts in (*ways, [-low for low in lows]):
             left = constant - sum(shifts)
             found = []
             for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
