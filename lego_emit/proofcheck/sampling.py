@@ -13,6 +13,8 @@ from .exhaustive import Failure
 from .terms import FALSE, TRUE, Term, both
 
 SMALL = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 24, 32, 48, 64)
+NEAR = (*SMALL, 0, *(-n for n in SMALL))
+FAR = tuple(sign * (2**k + d) for k in range(7, 62) for d in (-1, 0, 1) for sign in (1, -1))
 SIZES = 48  # choices of small sizes
 LARGE_ONES = 12  # choices of large ones
 POINTS = 2048  # indices for each of them
@@ -56,23 +58,41 @@ def allowed(
 
 
 def _sizes(names: Sequence[str], given: Sequence[Term]) -> list[dict[str, int]]:
-    """Numbers for sizes at which all holds that is given of them alone: small ones, and some of them
-    made as large as is allowed."""
+    """Numbers for sizes at which all holds that is given of them alone: those near to 0, and some of
+    them made as large as is allowed."""
     from ..packages import numpy as np
 
     own = [g for g in given if g.names() <= set(names)]
     draw = np.random.default_rng(0)
-    columns = {name: draw.choice(np.array(SMALL), TRIES) for name in names}
-    columns[names[0]][: len(SMALL)] = SMALL
+    numbers = {name: _numbers(name, own) for name in names}
+    columns = {name: draw.choice(np.array(numbers[name]), TRIES) for name in names}
+    columns[names[0]][: len(numbers[names[0]])] = numbers[names[0]]
     holds, defined = exhaustive.Values(columns, TRIES).at(both(own))
     kept = np.flatnonzero(np.broadcast_to(holds.astype(bool) & defined, (TRIES,)))
     rows = [{name: int(columns[name][k]) for name in names} for k in kept]
     rows = list({tuple(row.values()): row for row in rows}.values())
     choose = Random(0)
-    few = sorted(rows, key=lambda row: sum(row.values()))[: SIZES // 2]
+    few = sorted(rows, key=lambda row: sum(map(abs, row.values())))[: SIZES // 2]
     few += choose.sample(rows, min(len(rows), SIZES // 2))
     grown = [_grown(choose, row, own) for row in choose.sample(rows, min(len(rows), LARGE_ONES))]
     return list({tuple(row.values()): row for row in (*few, *grown)}.values())
+
+
+def _numbers(name: str, own: Sequence[Term]) -> list[int]:
+    """Those that a variable is tried with: near to 0 where such ones are allowed."""
+    alone = [g for g in own if g.names() == {name}]
+    for numbers in (NEAR, FAR):
+        found = [n for n in numbers if _holds(alone, {name: n})]
+        if found:
+            return found
+    return [*SMALL]
+
+
+def _holds(given: Sequence[Term], values: Mapping[str, int]) -> bool:
+    try:
+        return all(g.at(values) for g in given)
+    except (ArithmeticError, ValueError):
+        return False
 
 
 def _grown(draw: Random, row: dict[str, int], own: Sequence[Term]) -> dict[str, int]:
@@ -80,23 +100,17 @@ def _grown(draw: Random, row: dict[str, int], own: Sequence[Term]) -> dict[str, 
     found = dict(row)
 
     def fits(name: str, value: int) -> bool:
-        if value >= LARGE:
-            return False
-        more = {**found, name: value}
-        try:
-            return all(g.at(more) for g in own)
-        except (ArithmeticError, ValueError):
-            return False
+        return abs(value) < LARGE and _holds(own, {**found, name: value})
 
     for name in draw.sample(sorted(found), len(found)):
         for bits in (32, 16, 8, 4, 2, 1):
             while draw.random() < 0.9 and fits(name, found[name] << bits):
                 found[name] <<= bits
     for name in draw.sample(sorted(found), len(found)):
-        step = found[name] >> 1
+        sign, step = (-1 if found[name] < 0 else 1), abs(found[name]) >> 1
         while step:
-            if fits(name, found[name] + step):
-                found[name] += step
+            if fits(name, found[name] + sign * step):
+                found[name] += sign * step
             step >>= 1
     return found
 
