@@ -370,6 +370,11 @@ def test_a_big_layout(layout):
 # -- text ----------------------------------------------------------------------------------------
 
 
+def test_the_text_of_a_power():
+    x = symbols("x")
+    assert [repr(x**k) for k in (3, 4)] == ["x*x*x", "x**4"]
+
+
 def test_the_text_of_a_value_that_shares_its_parts_is_cut_off():
     x = symbols("x")
     for k in range(1, 14):
