@@ -89,9 +89,9 @@ def learn_ranges(facts: Facts, ranges: Iterable[GivenRange], sizes: Mapping[str,
 
 
 def _name(key: Any) -> str:
-    single = key.single if isinstance(key, Expr) else None
-    if single is not None and single.kind == "sym":
-        name = single.args[0]
+    if isinstance(key, Expr):
+        single = key.single
+        name = single.args[0] if single is not None and single.kind == "sym" else None
     else:
         name = key.name if is_symbol(key) else key
     if isinstance(name, str) and name.isidentifier():
