@@ -536,6 +536,8 @@ def test_simplify():
     assert simplify(floor(x / Rational(1, 3))) == 3 * x
     own = sympy.Symbol("x", nonnegative=True)
     assert simplify(Max(own, -1)) == own
+    assert simplify(Max(i, 0), ranges={i: (0, sympy.oo)}) == i
+    assert simplify(Min(i, 0), ranges={i: (-sympy.oo, 1)}) == i
     assert simplify(FloorMod(M, N), assume=["M % N == 0"]) == 0
     with pytest.raises(LegoError, match="one SymPy expression"):
         simplify("x")
