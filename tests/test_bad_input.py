@@ -743,7 +743,7 @@ def test_an_interrupt_is_no_error_of_ours():
         lambda i: 1 if (i < 3) == 1 else 0,
         lambda i: 1 if (i < 3) < (i < 9) else 0,
         lambda i: ((i < 3) ^ (i < 9)) + ((i < 3) << 2) + (i < 3) // 1 + 7 % (1 + (i < 3)),
-        lambda i: int(i < 3) + [5, 7][i < 9] + abs(i < 3) + (i < 3) ** 2,
+        lambda i: int(i < 3) + [5, 7][i < 9] + abs(i < 3) + (i < 3) ** 2 - -(i < 3),
         lambda i: i >> 64,
     ],
 )

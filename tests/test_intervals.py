@@ -208,6 +208,8 @@ def test_a_digit():
                 loose.append((excess(tight, found), base, lo, hi, tight, found))
     farthest = max(loose, key=lambda case: case[0])
     assert (seen, len(loose), farthest[0]) == (10875, 120, 1), (farthest, loose[:8])
+    for hi in ((0, 0), (-3, 0)):
+        assert intervals.digit((0, 9), (1, 1), hi) == ANY
 
 
 # -- large numbers -------------------------------------------------------------------------------
@@ -306,6 +308,12 @@ def test_atoms():
         else:
             assert found == (lo, hi), atom
     assert seen > 3000
+
+
+def test_a_distance_without_a_value():
+    for kind, distance in product(("shl", "shr"), (-1, 201)):
+        with pytest.raises(Undefined):
+            evaluate(Expr.atom(Atom(kind, sym("x"), sym("y"))), {"x": 1, "y": distance})
 
 
 def test_products_and_powers():

@@ -12,6 +12,7 @@ from lego_emit import Col, GenP, GroupBy, RegP, TileBy, generate, symbols
 from lego_emit.arith import digits
 from lego_emit.arith.expr import Expr
 from lego_emit.arith.facts import Facts
+from lego_emit.arith.rebuild import expand_groups
 from lego_emit.arith.text import CUT
 from lego_emit.errors import AssumptionError, TraceError
 
@@ -287,6 +288,24 @@ def test_a_product_or_sum_of_too_much_is_refused(fn, words):
     refused_by_generate(TraceError, *words, fn=fn, assume=["0 <= x"])
 
 
+def test_a_product_of_sums_is_multiplied_out_up_to_a_number_of_terms():
+    for m, n in ((8, 8), (13, 5)):
+        a, b = (symbols(" ".join(f"{s}{k}" for k in range(c))) for s, c in (("a", m), ("b", n)))
+        made = sum(a) * sum(b)
+        expanded = expand_groups(made)
+        assert len(made.terms) == 1 and (expanded is None) is (m * n > 64)
+        assert expanded is None or len(expanded.terms) == m * n
+
+
+def test_all_values_are_looked_at_where_they_are_few():
+    x, y = symbols("x y")
+    for most, prover in ((63, "all values"), (64, "Z3")):
+        facts = Facts()
+        facts.learn_range("x", Expr.of(0), Expr.of(63))
+        facts.learn_range("y", Expr.of(0), Expr.of(most))
+        assert facts.shown(x * x - 2 * x * y + y * y) == (prover, None)
+
+
 def test_a_product_that_is_reduced_on_the_way_is_not_too_much():
     def power(x):
         for _ in range(10):
@@ -368,6 +387,11 @@ def test_a_big_layout(layout):
 
 
 # -- text ----------------------------------------------------------------------------------------
+
+
+def test_the_text_of_a_power():
+    x = symbols("x")
+    assert [repr(x**k) for k in (3, 4)] == ["x*x*x", "x**4"]
 
 
 def test_the_text_of_a_value_that_shares_its_parts_is_cut_off():

@@ -19,6 +19,7 @@ from sympy.functions.elementary.miscellaneous import Rem
 
 from lego_emit import Col, GroupBy, LegoError, LegoWarning, TileBy, generate, golden, simplify
 from lego_emit.arith import sympy_nodes
+from lego_emit.arith.formulas import as_pair, stands
 from lego_emit.errors import AssumptionError, TraceError
 
 nodes: Any = sympy_nodes
@@ -145,6 +146,14 @@ def test_the_nodes_keep_their_form():
     assert pickle.loads(pickle.dumps(e)) == e
     assert e.xreplace({x: M}).args[1].args[0] == y
     assert e.subs({x: 3, y: 10}) == 16
+    places = [nodes.TableLookup(TABLE, place) for place in (-1, 3, 4)]
+    assert [p.is_Integer for p in places] == [False, True, False] and places[1] == 7
+
+
+def test_a_number_beside_a_form_leaves_it_a_form():
+    assert stands(as_pair([], {"a": IntAdd(x, y), "b": 3}))
+    assert not stands(as_pair([], {"a": x + y, "b": 3}))
+    assert not stands(as_pair([], {"a": IntAdd(x, y), "b": floor(x / 3)}))
 
 
 # -- in ------------------------------------------------------------------------------------------
@@ -259,6 +268,12 @@ def test_refusals_name_the_way_out(case):
         ({"i": (3, 2)}, "the range of i is empty: 3 <= i < 2"),
         ({"i": (3, 3)}, "the range of i is empty"),
         ({"a b": (0, 1)}, "not a symbol's name"),
+        ({sympy.Symbol("a b"): (0, 1)}, "not a symbol's name"),
+        ({sympy.ZZ: (0, 1)}, "not a symbol's name"),
+        ({"i": (0, sympy.ZZ)}, "the range of i: ZZ"),
+        ({"i": (0, sympy.sin)}, "the range of i: sin"),
+        ({"i": (sympy.oo, None)}, "the range of i: oo"),
+        ({"i": (None, -sympy.oo)}, "the range of i: -oo"),
         (5, "write a dict"),
     ],
     ids=str,
@@ -521,9 +536,13 @@ def test_simplify():
     assert simplify(floor(x / Rational(1, 3))) == 3 * x
     own = sympy.Symbol("x", nonnegative=True)
     assert simplify(Max(own, -1)) == own
+    assert simplify(Max(i, 0), ranges={i: (0, sympy.oo)}) == i
+    assert simplify(Min(i, 0), ranges={i: (-sympy.oo, 1)}) == i
     assert simplify(FloorMod(M, N), assume=["M % N == 0"]) == 0
     with pytest.raises(LegoError, match="one SymPy expression"):
         simplify("x")
+    with pytest.raises(TraceError, match=r"sin .* is not an integer operation"):
+        simplify(sympy.sin)
 
 
 def test_a_symbol_may_be_called_as_a_keyword_of_python_is():

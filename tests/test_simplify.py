@@ -18,11 +18,13 @@ from net.words import build, indices
 
 from lego_emit import isqrt, symbols
 from lego_emit.algebra import reference
+from lego_emit.arith import z3_prover
 from lego_emit.arith.evaluate import evaluate
 from lego_emit.arith.expr import Expr, maximum, minimum, select
 from lego_emit.arith.facts import Facts
 from lego_emit.arith.knowledge import using
-from lego_emit.arith.rebuild import unsubstitute
+from lego_emit.arith.rebuild import rebuild, unsubstitute
+from lego_emit.arith.terms import Atom
 from lego_emit.errors import LegoError
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
@@ -210,8 +212,6 @@ COMMON = dict(n=POSITIVE, a=POSITIVE, b=POSITIVE, i=(0, n - 1), j=(0, n - 1))
 
 
 def counting_z3(monkeypatch):
-    from lego_emit.arith import z3_prover
-
     asked = []
     real = z3_prover.prove_nonneg
     monkeypatch.setattr(
@@ -256,6 +256,27 @@ def test_what_is_not_so_is_not_proved(condition):
         assert facts.decide(condition()) is None
 
 
+def test_bounds_that_depend_on_each_other_are_put_in():
+    """i is at most 7, too, but not where n is 1."""
+    with known(n=(1, 8), i=(0, n - 1)) as facts:
+        facts.use_z3 = False
+        assert facts.nonneg(n - 1 - i) and facts.nonneg(n * n - 1 - i * n)
+
+
+def test_z3_is_told_that_divisors_are_positive():
+    digit = Expr.atom(Atom("digit", x, b, n))
+    assert z3_prover.prove_nonneg(Facts(), digit + b - 1)
+    assert z3_prover.prove_nonneg(Facts(), digit + b - 2) is not True
+
+
+def test_a_bound_in_the_users_own_symbols():
+    with known(M=(None, 100)) as facts:
+        facts.learn_divides(b, M, positive=False)
+        assert (facts.most(M), facts.most(-M)) == (100, None)
+        facts.assume(M >= 5)
+        assert (facts.most(M), facts.most(-M)) == (100, -5)
+
+
 def test_z3_is_not_imported_where_nobody_asks_it():
     code = """
 import sys
@@ -267,6 +288,13 @@ generate(GroupBy([6, 4]).OrderBy(RegP([2, 2, 3, 2], [3, 0, 2, 1])), "rust")
 assert "z3" not in sys.modules and "sympy" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_what_was_rebuilt_before_is_not_rebuilt_again():
+    """Where replace() rebuilds parts itself, each level would double what is done."""
+    made = {}
+    assert rebuild(x * x + 1, lambda atom: Expr.of(3), made).constant == 10
+    assert rebuild(x + 5, lambda atom: pytest.fail("again"), made).constant == 8
 
 
 def test_min_max_and_select_are_decided_by_what_is_known():

@@ -128,7 +128,7 @@ def check_replacements(pair: Pair, params: Collection[str], name: str) -> None:
 
 def is_symbol(value: Any) -> bool:
     """Whether it is a symbol of SymPy's."""
-    return is_sympy(value) and getattr(value, "is_Symbol", False)
+    return is_sympy(value) and says(value, "is_Symbol")
 
 
 def stands(pair: Pair, shaped: bool = False) -> bool:
@@ -141,7 +141,7 @@ def stands(pair: Pair, shaped: bool = False) -> bool:
     for part in parts(expressions_of(pair)):
         if isinstance(part, IntegerNode):
             shaped = shaped or isinstance(part, SHAPES)
-        elif not (is_integer(part) or _says(part, "is_Integer") or _says(part, "is_Symbol")):
+        elif not (is_integer(part) or says(part, "is_Integer") or says(part, "is_Symbol")):
             if not isinstance(part, Tuple):  # a table
                 return False
     return shaped
@@ -156,7 +156,7 @@ def symbols_of(values: Sequence[Any]) -> list[Any]:
     """The symbols in expressions, by name; to SymPy several of one name may be different."""
     found: dict[str, list[Any]] = {}
     for part in parts(values):
-        if not _says(part, "is_Symbol"):
+        if not says(part, "is_Symbol"):
             continue
         if not part.name.isidentifier():
             raise TraceError(f"the symbol {part.name!r} is not an identifier; give it a plain name")
@@ -192,7 +192,7 @@ def parts(values: Sequence[Any]) -> Iterator[Any]:
             stack.extend(getattr(part, "args", ()))
 
 
-def _says(part: Any, what: str) -> bool:
+def says(part: Any, what: str) -> bool:
     """Whether SymPy says so of an expression, and not of a class."""
     return getattr(part, what, False) is True
 

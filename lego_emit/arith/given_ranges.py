@@ -11,6 +11,7 @@ from ..kinds import is_integer, is_sympy
 from .assume import parse_value
 from .expr import Expr
 from .facts import Facts
+from .formulas import is_symbol, says
 from .rebuild import rebuild
 from .terms import Atom
 
@@ -47,7 +48,7 @@ def parse_ranges(ranges: Any) -> list[GivenRange]:
                 f"the range of {name} is {shown(given)}; write two bounds such as (0, 'M'), which "
                 f"is 0 <= {name} < M; None leaves one open"
             )
-        least, end = (_bound(name, b) for b in given)
+        least, end = (_bound(name, b, upper) for upper, b in enumerate(given))
         if least is not None and end is not None and least.constant is not None:
             if end.constant is not None and end.constant <= least.constant:
                 raise AssumptionError(
@@ -88,24 +89,25 @@ def learn_ranges(facts: Facts, ranges: Iterable[GivenRange], sizes: Mapping[str,
 
 
 def _name(key: Any) -> str:
-    if isinstance(key, str) and key.isidentifier():
-        return key
-    if is_sympy(key) and getattr(key, "is_Symbol", False):
-        return str(key.name)  # pyright: ignore
-    single = key.single if isinstance(key, Expr) else None
-    if single is not None and single.kind == "sym":
-        return single.args[0]
+    if isinstance(key, Expr):
+        single = key.single
+        name = single.args[0] if single is not None and single.kind == "sym" else None
+    else:
+        name = key.name if is_symbol(key) else key
+    if isinstance(name, str) and name.isidentifier():
+        return name
     raise AssumptionError(f"ranges has {shown(key)}, which is not a symbol's name")
 
 
-def _bound(name: str, bound: Any) -> Expr | None:
+def _bound(name: str, bound: Any, upper: int) -> Expr | None:
     if bound is None:
         return None
     try:
         if isinstance(bound, str):
             return parse_value(bound)
         if is_sympy(bound):
-            if getattr(bound, "is_infinite", False):
+            open_end = "is_extended_positive" if upper else "is_extended_negative"
+            if says(bound, "is_infinite") and says(bound, open_end):
                 return None
             from .from_sympy import from_sympy
 
