@@ -7,7 +7,7 @@ import re
 import pytest
 
 from lego_emit import Linear, OrderBy, RegP, generate
-from lego_emit.emit.remarks import remarks
+from lego_emit.emit.remarks import WIDTH, _own, remarks
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param
 from lego_emit.ir.relations import const
@@ -160,3 +160,8 @@ def test_a_bit_that_an_addition_carries_up_is_followed():
     )
     assert "((r + 4) & 9)" in unit.source
     assert "// The bits r[2] lane[1:0] r[0], highest first." in unit.source
+
+
+def test_the_bits_of_what_may_be_negative_are_not_named():
+    assert _own("x", -4, 7) == _own("x", None, 7) == (None,) * WIDTH
+    assert _own("x", 0, 5) == (("x", 0), ("x", 1), ("x", 2))

@@ -8,8 +8,9 @@ import programs
 import pytest
 from programs import const, node, var
 
-from lego_emit import GroupBy, generate
+from lego_emit import GroupBy, Lookup, RegP, TileBy, generate
 from lego_emit.emit import registry
+from lego_emit.emit.arrays import _product, _quotient
 from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.ir.program import INDEX_TYPES, Program
 from lego_emit.printers import rust, rust_layout
@@ -267,3 +268,62 @@ def test_rust_s_iterator_names_the_casts_lints():
 )
 def test_names_that_clippy_finds_similar(a, b, similar):
     assert rust._similar(a, b) is rust._similar(b, a) is similar
+
+
+def test_places_of_a_view_are_products_and_quotients_without_ones():
+    n = replace(var("n"), lo=0, hi=100)
+    assert _product(const(1), n) is n and _product(n, const(1)) is n
+    assert _quotient(node("shr", n, const(3)), const(4)) == node("shr", n, const(5))
+    assert _quotient(node("div", n, const(3)), const(5)) == node("div", n, const(15))
+    assert _quotient(n, const(1)) is n
+
+
+def test_each_index_type_has_its_own_tables():
+    layout = GroupBy([6]).OrderBy(Lookup([6], [3, 1, 4, 0, 5, 2]))
+    text = generate(layout, "cpp", name="f", index_type=["int32", "int64"]).source
+    for type_, table, function in (("32", "table", "f_apply"), ("64", "table_2", "f_i64_apply")):
+        assert f"std::int{type_}_t {table}[6]" in text
+        assert (
+            f"return f_detail::{table}[i];" in text.partition(f" {function}(")[2].partition("}")[0]
+        )
+
+
+def test_what_is_said_of_a_bit_trick_names_the_result_where_there_are_several():
+    order = [0, 3, 1, 4, 2, 5]
+    one = generate(GroupBy([64]).OrderBy(RegP([2] * 6, order)), "cpp", name="f").source
+    assert "// The bits " in one and "result: The bits" not in one
+    inverse = GroupBy([8, 8]).OrderBy(RegP([2] * 6, [5, 0, 1, 2, 3, 4]))
+    text = generate(inverse, "cpp", name="f").source.partition("f_inv(")[2]
+    assert "  // i: The bits" in text or "  // j: The bits" in text
+
+
+def test_a_unit_says_how_many_operations_its_functions_have():
+    assert repr(generate(TileBy([2], [3]), "cpp", name="f")) == (
+        "<f in C++: f_apply 2 operations, f_inv 2 operations>"
+    )
+    assert "f 1 operation>" in repr(generate(lambda i: i + 1, "cpp", name="f"))
+
+
+def test_a_table_in_cuda_is_the_device_s_there():
+    layout = GroupBy([6]).OrderBy(Lookup([6], [3, 1, 4, 0, 5, 2]))
+    text = generate(layout, "cuda", name="f").source
+    assert text.count("#ifdef __CUDA_ARCH__\n__device__\n#endif\nstatic constexpr int f_") == 2
+
+
+def test_a_julia_view_of_one_dimension_has_a_tuple_of_one():
+    def sizes(layout):
+        return generate(layout, "julia", name="f", view=True).source
+
+    assert "Base.size(view::FView) = (6,)\n" in sizes(GroupBy([6]))
+    assert "Base.size(view::FView) = (6, 4)\n" in sizes(GroupBy([6, 4]))
+
+
+def test_rust_says_nothing_of_a_parameter_of_which_nothing_is_known():
+    text = generate(lambda n, m: 4 * n + m, "rust", name="f", assume=["0 <= n < 8"]).source
+    assert "/// - `0 <= n < 8`\n///\n" in text and "/// - \n" not in text
+
+
+def test_positions_that_count_from_1_are_said_to():
+    text = generate(GroupBy([2, 3]), "cpp", name="f", base=1).source
+    assert text.count("Indices and positions count from 1.") == 2
+    assert "count from 1" not in generate(GroupBy([2, 3]), "cpp", name="f").source

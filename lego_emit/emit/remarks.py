@@ -239,10 +239,10 @@ def _runs(word: Word) -> Iterator[str]:
         else:
             rows.append([bit])
     for row in rows:
-        first, last = row[0], row[-1]
-        if not isinstance(first, tuple) or not isinstance(last, tuple):
-            yield " ".join(map(str, row)) if len(row) < 4 else f"{len(row)}x{first}"
-        elif len(row) == 1:
+        first, count = row[0], len(row)
+        if not isinstance(first, tuple):
+            yield " ".join(map(str, row)) if count < 4 else f"{count}x{first}"
+        elif count == 1:
             yield f"{first[0]}[{first[1]}]"
         else:
-            yield f"{first[0]}[{first[1]}:{last[1]}]"
+            yield f"{first[0]}[{first[1]}:{first[1] - count + 1}]"
