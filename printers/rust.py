@@ -159,7 +159,7 @@ class RustPrinter(Printer):
         "isqrt": helper_call("isqrt", 1),
         "lookup": Op(f"{{0}}[{PAIR}{{1}}{BREAK}as{BREAK}usize{END}]", ATOM, (0, CAST)),
     }
-    typed_ops = {"usize": {"lookup": Op(f"{{0}}[{PAIR}{{1}}{END}]", ATOM, (0, 0))}}
+    typed_ops = {"usize": {"lookup": Op("{0}[{1}]", ATOM, (0, 0))}}
     helpers = {
         "min": MIN,
         "max": MAX,
