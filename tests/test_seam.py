@@ -494,6 +494,23 @@ def test_a_rewrite_that_only_small_ranges_prove():
     ]
 
 
+def test_a_rewrite_is_proven_at_all_values_of_a_larger_range():
+    """Too large for a proof; samples miss the one place that differs."""
+    a = sympy.Symbol("a", integer=True)
+    half = FloorDiv(a, 2)
+    form = IntSub(IntAdd(a, half), IntMul(nodes.BitAnd(a, half), 2))
+
+    def made(result):
+        return generate(
+            lambda a: a ^ a >> 1, "cpp", name="f", ranges={"a": (0, 2**14)},
+            rewrite=lambda n, o: {"result": result},
+        )  # fmt: skip
+
+    assert made(form).functions[0].op_count == 5
+    with pytest.raises(TraceError, match="is 13769 at a = 9871, where"):
+        made(IntAdd(form, Select(nodes.Equal(a, 9871), 1, 0)))
+
+
 WRONG = {
     "another value": (lambda n, o: {"result": o["result"] + Mod(i, 2)}, "at i = 1"),
     "a constant off": (lambda n, o: {"result": o["result"] + 1}, "which is 2 at i = 1, j = 0, N = 1"),

@@ -298,7 +298,7 @@ class _Search:
         least = min(self.vs)
         for constant in dict.fromkeys((0, least)):
             modulus = max(self.vs) - constant + 1
-            if least < constant or modulus < 2:
+            if least < constant:
                 continue
             steps = sorted({step % modulus for step in self.rates})
             if len(steps) > len(self.rates):
