@@ -152,6 +152,7 @@ def test_price_decides():
 WORTH = {
     "quotient of a line": ([12, 20, 30, 50, 70], [0, 5, 7, 11, 15], OPS, 6, 5),
     "slope 1": ([-8, -16, -19, -24, -31], [3, 7, 10, 11, 16], OPS, 10, 5),
+    "slope 1, all points": ([-12, -13, -13, -14, -15, -15, -16, -16], range(7, 15), LATENCY, 30, 7),
     "effort left": ([1, 7, 1, 7, 4, 10, 4, 10], range(8), OPS, 6, 5),
     "three deep": ([36, -2, 58, 26, 90, 42, 106, 58], range(1, 9), OPS, 16, 12),
     "transposed twice": (

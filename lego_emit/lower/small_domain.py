@@ -217,11 +217,6 @@ class _Search:
     def slopes(self) -> Iterator[tuple[int, int]]:
         """(slope, size) such that the table without slope*x has jumps of multiples of size."""
         for slope in dict.fromkeys([0, 1, -1, *self.common]):
-            if self.dense:
-                size = gcd(*(rate - slope for rate in self.rates))
-                if slope in (0, *self.common) or size > 1:
-                    yield slope, size
-                continue
             size = 0
             for dv, (a, b) in zip(self.steps, pairwise(self.xs), strict=True):
                 size = gcd(size, dv - slope * (b - a))
