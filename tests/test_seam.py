@@ -512,11 +512,13 @@ def test_a_rewrite_is_proven_at_all_values_of_a_larger_range():
 
 
 def test_a_branch_says_what_is_known_of_its_operands():
-    (made,) = generate(Select(x >= y, FloorMod(IntSub(x, y), 5), 7), "cpp").functions
+    (made,) = generate(
+        Select(nodes.GreaterEqual(x, y), FloorMod(IntSub(x, y), 5), 7), "cpp"
+    ).functions
     assert made.outputs[0][1].args[1].op == "mod"
     with pytest.raises(TraceError, match="divides by y, which may be 0"):
         whole(FloorDiv(IntMul(x, y), y))
-    for branch in (nodes.Unequal(y, 0), y >= 1):
+    for branch in (nodes.Unequal(y, 0), nodes.GreaterEqual(y, 1)):
         whole(Select(branch, FloorDiv(IntMul(x, y), y), x))
 
 
