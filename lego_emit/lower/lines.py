@@ -31,6 +31,7 @@ def line_through(
 
     The slope a/c is the simplest fraction in the interval of the possible ones, which starts
     at what the two ends allow; two points that rule out a slope give a bound on all slopes.
+    us rises, or falls, or is all the same, where there is none.
     through_origin: b = 0.
     """
     du, dv = us[-1] - us[0], vs[-1] - vs[0]
@@ -67,10 +68,8 @@ def line_through(
             return a, low, high, c
         elif us[i] > us[j]:
             least = vs[i] - vs[j] - 1, us[i] - us[j]
-        elif us[i] < us[j]:
-            most = vs[j] - vs[i] + 1, us[j] - us[i]
         else:
-            return None
+            most = vs[j] - vs[i] + 1, us[j] - us[i]
     return None
 
 
@@ -79,7 +78,7 @@ def hull(us: Sequence[int], vs: Sequence[int]) -> tuple[list[int], list[int]]:
     last = len(us) - 1
     slopes = [((v - w), (u - t)) for (t, u), (w, v) in zip(pairwise(us), pairwise(vs), strict=True)]
     bends = [k for k, (a, b) in enumerate(pairwise(slopes), 1) if a != b]
-    bends = [0, *bends, last] if last else [0]
+    bends = [0, *bends, last]
     hull: set[int] = set()
     for sign in (1, -1):
         chain: list[int] = []

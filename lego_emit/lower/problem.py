@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..arith.expr import Cond, Expr
@@ -35,20 +35,20 @@ class Problem:
     facts: Facts
     outputs: Sequence[tuple[str, Expr]]
     params: Sequence[str]
-    axes: Sequence[str] = ()
-    extents: Mapping[str, Expr] = field(default_factory=dict)
-    indices: Collection[str] = ()
-    base: int = 0
-    size: Expr | None = None
-    spans: Sequence[tuple[int, Expr]] | None = None
-    view: View[Expr] | None = None
-    by_name: bool = False
-    stated: Sequence[Node] = ()
-    preconditions: list[Cond] = field(default_factory=list)
-    stand_ins: Mapping[Atom, Expr] = field(default_factory=dict)
-    log: Log = field(default_factory=Log)
-    kept: Kept | None = None
-    form: tuple[Sequence[tuple[Any, Any]], Mapping[str, Any]] | None = None
+    axes: Sequence[str]
+    extents: Mapping[str, Expr]
+    indices: Collection[str]
+    base: int
+    size: Expr | None
+    spans: Sequence[tuple[int, Expr]] | None
+    view: View[Expr] | None
+    by_name: bool
+    stated: Sequence[Node]
+    preconditions: list[Cond]
+    stand_ins: Mapping[Atom, Expr]
+    log: Log
+    kept: Kept | None
+    form: tuple[Sequence[tuple[Any, Any]], Mapping[str, Any]] | None
     equal_form: bool = False
     rewritten: Sequence[tuple[str, str]] = ()
 

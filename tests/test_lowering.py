@@ -1,0 +1,121 @@
+"""Parts of the lowering by themselves: what looks at all values, names, bounds, conditions as text."""
+
+from functools import reduce
+from operator import mul
+
+import numpy as np
+import pytest
+import sympy
+
+from lego_emit import generate
+from lego_emit.arith import sympy_nodes
+from lego_emit.arith.expr import Cond, Expr
+from lego_emit.arith.facts import Facts
+from lego_emit.arith.known import Range
+from lego_emit.arith.terms import Atom
+from lego_emit.errors import WidthError
+from lego_emit.ir.cost import cost_model
+from lego_emit.ir.nodes import Node
+from lego_emit.lower.assembler import Assembler
+from lego_emit.lower.at_every_point import _fits
+from lego_emit.lower.columns import Columns
+from lego_emit.lower.lower import _harmless, _hint
+from lego_emit.lower.lowering import Lowering
+from lego_emit.lower.relations import condition
+from lego_emit.lower.widths import _at_most
+from lego_emit.run import registry
+
+
+def symbol(name):
+    return Expr.atom(Atom("sym", name))
+
+
+def var(lo=None, hi=None):
+    return Node("var", (), "x", lo, hi)
+
+
+@pytest.mark.parametrize(
+    ("op", "args", "fits"),
+    [
+        ("isqrt", [[-1, 4]], False),
+        ("isqrt", [[0, 4]], True),
+        ("lookup", [[5, 6], [0, 1, 1]], True),
+        ("lookup", [[5, 6], [0, 2, 1]], False),
+        ("lookup", [[5, 6], [0, -1, 1]], False),
+        ("shl", [[1, 1], [-1, 0]], False),
+        ("shr", [[1, 1], [-1, 0]], False),
+        ("shl", [[1, 1], [3, 61]], True),
+        ("shl", [[1, 1], [3, 62]], False),
+    ],
+)
+def test_an_operation_has_a_value_at_all_points(op, args, fits):
+    assert _fits(op, [np.array(a) for a in args]) is fits
+
+
+def test_no_bounds_over_an_empty_range():
+    facts = Facts()
+    facts.ranges["x"] = Range(Expr.of(1), Expr.of(0))
+    lowering = Lowering(facts, cost_model(None, registry.printer("cpp").cost), True)
+    columns = Columns(lowering)
+    columns.bound_all([lowering.graph.op("add", lowering.graph.var("x"), lowering.graph.const(1))])
+    assert not lowering.bounds
+
+
+def test_a_factor_that_multiplying_makes_dear_is_shifts_and_sums():
+    dear, cheap = Assembler({"mul": 3}, 32), Assembler({}, 32)
+    assert dear._times(("in", 0), 5) == ("add", ("shl", ("in", 0), 2), ("in", 0))
+    assert cheap._times(("in", 0), 5) == ("mul", ("in", 0), 5)
+
+
+def test_a_root_is_of_what_is_not_negative():
+    assert _harmless("isqrt", (var(0, 9),), False).args == (var(0, 9),)
+    for known in (var(), var(-1, 9)):
+        assert _harmless("isqrt", (known,), False).args[0].op == "max"
+
+
+def test_a_name_has_no_sign():
+    assert _hint(Node("mul", (var(), Node("const", (), -3)))) == "scaled"
+    assert _hint(Node("floordiv", (var(), Node("const", (), 3)))) == "x_div_3"
+
+
+def test_what_a_chain_compares_stays_in_its_order():
+    least, most = Cond("le", Expr.of(0), symbol("x")), Cond("lt", symbol("x"), Expr.of(5))
+    assert condition(least, Facts()).op == "ge"
+    assert [n.op for n in condition(Cond("and", least, most), Facts()).args] == ["le", "lt"]
+    assert [n.op for n in condition(Cond("or", least, most), Facts()).args] == ["ge", "lt"]
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_a_part_of_a_product_is_at_most_the_product(least):
+    """However many factors it has, where none is 0."""
+    facts = Facts({name: Range(Expr.of(least if name == "h" else 1)) for name in "abcdefgh"})
+    a, b, *others = map(symbol, "abcdefgh")
+    whole = reduce(mul, others, a * b)
+    assert _at_most(a * b, whole, facts) == (least == 1)
+    assert _at_most(3 * a - 3, 3 * whole, facts) == (least == 1)
+    assert not _at_most(3 * a, 2 * whole, facts)
+
+
+def test_a_branch_bounds_what_stands_in_it():
+    for fn in (lambda x: x - 5 if x >= 5 else 0, lambda x: x - 5 if x > 4 else 0):
+        made = generate(fn, "cpp", name="f", ranges={"x": (0, 10)}, index_type="uint32")
+        assert made.functions[0].evaluate({"x": 7}) == {"result": 2}
+
+
+def test_a_condition_of_what_is_computed_before_its_branch():
+    nodes, x, y = sympy_nodes, *sympy.symbols("x y", integer=True)
+    large = nodes.Greater(nodes.FloorDiv(x, y), 3)
+    choice = nodes.Select(large, x, nodes.IntAdd(y, 1))
+    square = nodes.IntAdd(nodes.IntMul(choice, choice), nodes.Select(large, 5, y))
+    (made,) = generate(nodes.Select(nodes.Unequal(y, 0), square, 0), "cpp", name="f").functions
+    assert [name for name, _ in made.body] == ["choice"]
+    for values, wanted in (((9, 2), 86), ((9, 3), 19), ((9, 0), 0), ((-9, -2), 86)):
+        assert made.evaluate(dict(zip("xy", values, strict=True))) == {"result": wanted}
+
+
+def test_a_message_says_what_is_not_bounded():
+    with pytest.raises(WidthError, match=r"x \+ y lies in \?\.\.4294967294, which"):
+        generate(
+            lambda x, y: x + y, "cpp", name="f", index_type="int32",
+            assume=["x <= 2**31 - 1", "y <= 2**31 - 1"],
+        )  # fmt: skip
