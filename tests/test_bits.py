@@ -195,6 +195,11 @@ def test_known_counts(wiring, most, width):
     assert check(*wiring, width=width) <= most
 
 
+def test_detours_leave_effort_for_others():
+    """Steps of five fields would cost the effort that finds this."""
+    assert check(*permuted([3, 6, 1, 7, 4, 0, 5, 2]), width=53) <= 6
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("price", [{}, PRICES[1], {"mod": inf, "div": inf}])
 def test_five_twos(price):

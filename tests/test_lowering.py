@@ -1,16 +1,14 @@
 """Parts of the lowering by themselves: what looks at all values, names, bounds, conditions as text."""
 
-from functools import reduce
-from operator import mul
-
 import numpy as np
 import pytest
 import sympy
 
 from lego_emit import generate
 from lego_emit.arith import sympy_nodes
-from lego_emit.arith.expr import Cond, Expr
+from lego_emit.arith.expr import Cond, Expr, maximum, minimum
 from lego_emit.arith.facts import Facts
+from lego_emit.arith.knowledge import using
 from lego_emit.arith.known import Range
 from lego_emit.arith.terms import Atom
 from lego_emit.errors import WidthError
@@ -87,13 +85,20 @@ def test_what_a_chain_compares_stays_in_its_order():
 
 @pytest.mark.parametrize("least", [0, 1])
 def test_a_part_of_a_product_is_at_most_the_product(least):
-    """However many factors it has, where none is 0."""
-    facts = Facts({name: Range(Expr.of(least if name == "h" else 1)) for name in "abcdefgh"})
-    a, b, *others = map(symbol, "abcdefgh")
-    whole = reduce(mul, others, a * b)
-    assert _at_most(a * b, whole, facts) == (least == 1)
-    assert _at_most(3 * a - 3, 3 * whole, facts) == (least == 1)
-    assert not _at_most(3 * a, 2 * whole, facts)
+    """Whatever its factors are, where none is 0."""
+    facts = Facts({name: Range(Expr.of(1)) for name in "abc"} | {"e": Range(Expr.of(least))})
+    a, b, c, e, x = map(symbol, "abcex")
+    with using(facts), facts.quick():
+        part = maximum(x, 1) * minimum(x * x + 1, c) * minimum(a, b)
+        whole = part * b * e * maximum(x // a, 2)
+        assert _at_most(part - maximum(x, 1), whole, facts) == (least == 1)
+        assert not _at_most(5 * part, 2 * whole, facts)
+
+
+def test_a_difference_is_not_negative_where_that_is_known():
+    (made,) = generate(lambda j, N: N - 1 - j, "cpp", assume=["0 <= j < N"]).functions
+    ((_, node),) = made.outputs
+    assert (node.lo, node.args[0].lo) == (0, 0)
 
 
 def test_a_branch_bounds_what_stands_in_it():
