@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
-from lego_emit import generate
+from lego_emit import Col, GroupBy, RegP, generate
 from lego_emit.arith import sympy_nodes
 from lego_emit.arith.expr import Cond, Expr, maximum, minimum
 from lego_emit.arith.facts import Facts
@@ -116,6 +116,18 @@ def test_a_condition_of_what_is_computed_before_its_branch():
     assert [name for name, _ in made.body] == ["choice"]
     for values, wanted in (((9, 2), 86), ((9, 3), 19), ((9, 0), 0), ((-9, -2), 86)):
         assert made.evaluate(dict(zip("xy", values, strict=True))) == {"result": wanted}
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        GroupBy([270336]).OrderBy(Col(8192, 33)),
+        GroupBy([8000000]).OrderBy(RegP([8, 1000, 1000], [1, 0, 2])),
+    ],
+)
+def test_a_form_that_needs_wider_values_than_its_results_is_not_taken(layout):
+    found = generate(layout, "cpp", name="f").functions
+    assert [f.index_type for f in found] == ["int32", "int32"]
 
 
 def test_a_message_says_what_is_not_bounded():
