@@ -494,6 +494,40 @@ def test_a_rewrite_that_only_small_ranges_prove():
     ]
 
 
+def test_a_rewrite_is_proven_at_all_values_of_a_larger_range():
+    """Too large for a proof; samples miss the one place that differs."""
+    a = sympy.Symbol("a", integer=True)
+    half = FloorDiv(a, 2)
+    form = IntSub(IntAdd(a, half), IntMul(nodes.BitAnd(a, half), 2))
+
+    def made(result):
+        return generate(
+            lambda a: a ^ a >> 1, "cpp", name="f", ranges={"a": (0, 2**14)},
+            rewrite=lambda n, o: {"result": result},
+        )  # fmt: skip
+
+    assert made(form).functions[0].op_count == 5
+    with pytest.raises(TraceError, match="is 13769 at a = 9871, where"):
+        made(IntAdd(form, Select(nodes.Equal(a, 9871), 1, 0)))
+
+
+def test_a_branch_says_what_is_known_of_its_operands():
+    (made,) = generate(Select(x >= y, FloorMod(IntSub(x, y), 5), 7), "cpp").functions
+    assert made.outputs[0][1].args[1].op == "mod"
+    with pytest.raises(TraceError, match="divides by y, which may be 0"):
+        whole(FloorDiv(IntMul(x, y), y))
+    for branch in (nodes.Unequal(y, 0), y >= 1):
+        whole(Select(branch, FloorDiv(IntMul(x, y), y), x))
+
+
+def whole(form):
+    """The unit of x, rewritten."""
+    return generate(
+        lambda x, y: x, "cpp", ranges={"x": (0, 8), "y": (-8, 8)},
+        rewrite=lambda n, o: {"result": form},
+    )  # fmt: skip
+
+
 WRONG = {
     "another value": (lambda n, o: {"result": o["result"] + Mod(i, 2)}, "at i = 1"),
     "a constant off": (lambda n, o: {"result": o["result"] + 1}, "which is 2 at i = 1, j = 0, N = 1"),

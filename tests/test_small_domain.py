@@ -148,6 +148,26 @@ def test_price_decides():
     assert check(thirds, LATENCY, 9) == ("div", "x", 3)
 
 
+# (values, domain, price, limit, cost): each is found by one step of one family only.
+WORTH = {
+    "quotient of a line": ([12, 20, 30, 50, 70], [0, 5, 7, 11, 15], OPS, 6, 5),
+    "slope 1": ([-8, -16, -19, -24, -31], [3, 7, 10, 11, 16], OPS, 10, 5),
+    "slope 1, all points": ([-12, -13, -13, -14, -15, -15, -16, -16], range(7, 15), LATENCY, 30, 7),
+    "effort left": ([1, 7, 1, 7, 4, 10, 4, 10], range(8), OPS, 6, 5),
+    "three deep": ([36, -2, 58, 26, 90, 42, 106, 58], range(1, 9), OPS, 16, 12),
+    "transposed twice": (
+        [0, 12, 7, 4, 16, 11, 8, 3, 15, 2, 14, 9, 6, 1, 13, 10, 5, 17], range(18), LATENCY, 30, 21.5,
+    ),
+    "constant inside": ([7, 14, 15, 22, 21, 28, 29, 36, 35], range(3, 12), OPS, 10, 7),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORTH)
+def test_worth(name):
+    values, domain, price, limit, most = WORTH[name]
+    assert cost(check(values, price, limit, [*domain]) or 0, price) == most
+
+
 @pytest.mark.parametrize("n", [16, 256, 4096])
 @pytest.mark.parametrize("price", [OPS, LATENCY])
 def test_nothing_for_a_random_permutation(n, price):

@@ -217,11 +217,6 @@ class _Search:
     def slopes(self) -> Iterator[tuple[int, int]]:
         """(slope, size) such that the table without slope*x has jumps of multiples of size."""
         for slope in dict.fromkeys([0, 1, -1, *self.common]):
-            if self.dense:
-                size = gcd(*(rate - slope for rate in self.rates))
-                if slope in (0, *self.common) or size > 1:
-                    yield slope, size
-                continue
             size = 0
             for dv, (a, b) in zip(self.steps, pairwise(self.xs), strict=True):
                 size = gcd(size, dv - slope * (b - a))
@@ -298,7 +293,7 @@ class _Search:
         least = min(self.vs)
         for constant in dict.fromkeys((0, least)):
             modulus = max(self.vs) - constant + 1
-            if least < constant or modulus < 2:
+            if least < constant:
                 continue
             steps = sorted({step % modulus for step in self.rates})
             if len(steps) > len(self.rates):
