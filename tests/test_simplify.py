@@ -15,6 +15,7 @@ from net.layouts import texts
 from net.operations import ASSUMED, EVERY_OPERATION, RANGES, corners, function
 from net.points import holds
 from net.words import build, indices
+from small_worlds import World
 
 from lego_emit import isqrt, symbols
 from lego_emit.algebra import reference
@@ -24,8 +25,8 @@ from lego_emit.arith.expr import Expr, maximum, minimum, select
 from lego_emit.arith.facts import Facts
 from lego_emit.arith.knowledge import using
 from lego_emit.arith.rebuild import rebuild, unsubstitute
-from lego_emit.arith.terms import Atom
-from lego_emit.errors import LegoError
+from lego_emit.arith.terms import Atom, degree
+from lego_emit.errors import LegoError, TraceError
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 
@@ -510,3 +511,36 @@ def test_a_branch_not_taken_is_evaluated_too():
     assert [found.evaluate({"v": v})["result"] for v in range(-9, 10)] == [
         guarded(v) for v in range(-9, 10)
     ]
+
+
+def test_powers_of_two_by_an_index_are_shifts():
+    for base in (2, 4, 8):
+        (found,) = build_program(lambda v, b=base: b**v, CPP, assume=["0 <= v < 9"]).functions
+        assert [found.evaluate({"v": v})["result"] for v in range(9)] == [base**v for v in range(9)]
+        assert found.op_count <= 2
+    assert 3 ** Expr.of(4) == 81 and 0 ** Expr.of(0) == 1
+    for base in (1, 3, 0, -2):
+        with pytest.raises(TraceError, match="known of 2 alone"):
+            build_program(lambda v, b=base: b**v, CPP, assume=["0 <= v < 9"])
+
+
+def test_what_is_known_of_a_replaced_symbol_is_known_of_its_value():
+    world = World(
+        ["1 <= x <= 7", "x == 2*y", "y == N + 1"], "x", "y", "N", x=range(9), y=range(9), N=range(9)
+    )
+    with using(world.facts):
+        for text in ("7 - 2*y", "2*y - 1", "5 - 2*N", "2*N + 1"):
+            assert world.facts.nonneg(world.symbolic(text)), text
+        assert world.symbolic("x - 2*N") == 2
+        assert not world.facts.nonneg(world.symbolic("5 - 2*y"))
+
+
+def test_the_degree_that_a_value_grows_with():
+    windows = {"x": range(9), "y": range(9), "N": range(1, 9)}
+    for text, grows in {
+        "x": 1, "x*y*N": 3, "x & 7": 0, "x & -4": 1, "x*y // N": 2, "x*y % N": 1, "x*y & 5": 0,
+        "x*y & x": 2, "x*y*N & -8": 3, "7": 0,
+    }.items():  # fmt: skip
+        world = World([], text, **windows)
+        with using(world.facts):
+            assert degree(world.symbolic(text)) == grows, text

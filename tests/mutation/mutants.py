@@ -2,10 +2,10 @@
 
 import ast
 import copy
-import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -223,14 +223,17 @@ def every(path):
 
 def sample(seed, count):
     """About so many mutants, as many of a module as it is large, the same ones for the same seed;
-    none that compiles to what the module does."""
-    all_of = {path: every(path) for path in paths()}
+    none that compiles to what the module does. Which ones their texts decide: most stay when a
+    module changes elsewhere."""
+
+    def rank(mutant):
+        return sha256(f"{seed}:{mutant.key}".encode()).digest()
+
+    all_of = {path: sorted(every(path), key=rank) for path in paths()}
     total, found = sum(map(len, all_of.values())), []
     for path, mutants in all_of.items():
-        random.Random(f"{seed}:{path}").shuffle(mutants)
         wanted = max(LEAST, round(count * len(mutants) / total))
         plain = compile(_tree(path), str(ROOT / path), "exec", dont_inherit=True)
         taken = (m for m in mutants if m.code() != plain)
         found += [m for m, _ in zip(taken, range(wanted), strict=False)]
-    random.Random(seed).shuffle(found)
-    return found
+    return sorted(found, key=rank)
