@@ -47,6 +47,8 @@ def value(tree, x):
         "and": lambda: a & b,
         "or": lambda: a | b,
         "xor": lambda: a ^ b,
+        "min": lambda: a if a < b else b,
+        "max": lambda: b if a < b else a,
         "shl": lambda: a * 2**b,
         "shr": lambda: a // 2**b,
     }[op]()
