@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
@@ -106,6 +106,14 @@ class CudaTarget(HostTarget):
         from lego_emit.targets.gpu_timing import GpuTimer
 
         return GpuTimer(unit, device, rivals)
+
+    def stopwatch(
+        self, text: str, names: Sequence[str], device: str
+    ) -> Callable[[str, int], float]:
+        """Kernels over the whole GPU, between two events."""
+        from lego_emit.targets.gpu_timing import stopwatch
+
+        return stopwatch(text, names, device)
 
     def devices(self) -> list[tuple[str, str]]:
         """The GPUs, or what is missing."""

@@ -433,6 +433,22 @@ class GpuTimer:
         return int(value[0])
 
 
+def stopwatch(text: str, names: Sequence[str], device: str) -> Callable[[str, int], float]:
+    """Target.stopwatch of CUDA C: the kernel lego_chain_K for the name number K."""
+    found = ready(device)
+    module = Module(found, text, "the chains of calibrate")
+    kernels = {name: f"lego_chain_{k}" for k, name in enumerate(names)}
+    with found.active():
+        out = found.driver.mem_alloc(4)
+
+    def seconds(name: str, turns: int) -> float:
+        numbers = [np.int32(n) for n in (123_456_789, 37, 0x2B5A5A5A)]
+        with found.active():
+            return module.launch(kernels[name], np.uint32(turns), *numbers, out) / 1e3
+
+    return seconds
+
+
 # -- instructions --------------------------------------------------------------------------------
 
 _SECTION = re.compile(r"Function : (\S+)|\.section\s+\.text\.([\w.$]+)")

@@ -2,6 +2,7 @@
 
 import json
 
+import fake_cuda
 import pytest
 from click.testing import CliRunner
 
@@ -10,7 +11,8 @@ from lego_emit.cli import main
 from lego_emit.errors import TargetError, ToolchainError
 from lego_emit.ir.cost import PLACE, as_json, stored, stored_path
 from lego_emit.ir.nodes import OPS
-from lego_emit.measure.calibrate import CHAINS, UNROLLED, calibrate, source
+from lego_emit.measure.calibrate import CHAINS, REPEAT, TURNS, UNROLLED, calibrate, source
+from lego_emit.targets import gpu
 
 LAYOUT = GroupBy([12, 7]).OrderBy(RegP([3, 4, 7], [1, 0, 2]))
 
@@ -113,7 +115,36 @@ def test_the_command(need, place, tmp_path):
     assert done.exit_code == 0 and "return 6 * i + j;" in done.output
 
 
+def test_on_a_gpu_a_step_has_a_link_that_is_taken_away():
+    cost = calibrate(timer=clock(add=4.0, mul=6.0, div=22.0, select=8.0, **{"and": 4.0}), on="gpu")
+    assert cost.prices["add"] == 1 and cost.prices["mul"] == 2 and cost.prices["div"] == 10
+    assert cost.prices["select"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["stand-in", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_the_command_on_a_gpu(need, place, device, monkeypatch):
+    if device == "stand-in":
+        need("g++", "apt-get install g++")
+        fake_cuda.install(monkeypatch)
+        monkeypatch.setattr(gpu, "BLOCKS", 1)
+        monkeypatch.setitem(TURNS, "gpu", 4)
+        monkeypatch.setitem(REPEAT, "gpu", 2)
+    done = CliRunner().invoke(main, ["calibrate", "--on", "gpu"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(place.read_text())
+    assert "compute capability" in found["of"] and all(p > 0 for p in found["prices"].values())
+
+
+def test_a_device_that_is_not_there():
+    done = CliRunner().invoke(main, ["calibrate", "--on", "tpu"])
+    assert done.exit_code == 2 and "no device 'tpu'" in done.output
+
+
 def test_the_program_has_a_function_for_each_chain():
     text = source()
     assert text.count("int lego_chain_") == 2 * len(CHAINS)
     assert text.count("__asm__") == UNROLLED * len(CHAINS)
+    text = source("gpu")
+    assert text.count("void lego_chain_") == len(CHAINS)
+    assert text.count("asm") == UNROLLED * len(CHAINS)

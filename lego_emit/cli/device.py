@@ -69,11 +69,19 @@ def _language(target: str | None, device: str) -> str:
 
 @main.command()
 @click.option(
+    "--on",
+    "device",
+    default="cpu",
+    show_default=True,
+    metavar="DEVICE",
+    help="cpu, gpu, or gpu:1 for the second one.",
+)
+@click.option(
     "--compiler",
     default="cc",
     show_default=True,
     metavar="PROGRAM",
-    help="A C compiler that understands GCC's statements.",
+    help="For the CPU: a C compiler that understands GCC's statements.",
 )
 @click.option(
     "--output",
@@ -81,15 +89,15 @@ def _language(target: str | None, device: str) -> str:
     metavar="FILE.json",
     help='Where the prices are stored. Default: where cost="measured" looks.',
 )
-def calibrate(compiler: str, output: str | None) -> None:
-    """Measure what operations cost on this machine's CPU, for --cost measured."""
+def calibrate(device: str, compiler: str, output: str | None) -> None:
+    """Measure what operations cost on this machine's CPU or GPU, for --cost measured."""
     from ..files import write_all
     from ..ir.cost import as_json, stored_path
     from ..measure.calibrate import calibrate as measured
     from ..measure.calibrate import described
 
     path = Path(output) if output else stored_path()
-    cost, of = measured(compiler), described(compiler)
+    cost, of = measured(compiler, on=device), described(compiler, device)
     click.echo(f"Prices in additions ({of})")
     for name, price in sorted(cost.prices.items(), key=lambda one: (one[1], one[0])):
         click.echo(f"  {name:<10} {price:6g}")

@@ -126,7 +126,11 @@ def _preconditions(
             unseen = True
             continue
         if node.lo is None and least == 0:
-            signs.append(Node("ge", (said(value, facts), const(0))))
+            low = _without_tables(value, facts)
+            if low is None:
+                unseen = True
+            elif not facts.nonneg(low):
+                signs.append(Node("ge", (said(low, facts), const(0))))
         found: list[Expr | None] = []
         if node.hi is None:
             found.append(facts.upper(value))
@@ -135,7 +139,7 @@ def _preconditions(
             found.append(None if bottom is None else -bottom)
         if any(bound is None for bound in found):
             found = [facts.magnitude(value)]
-        known = [bound for bound in found if bound is not None]
+        known = [bound for bound in found if bound is not None and not _looks_up(bound)]
         if len(known) < len(found):
             unseen = True
         else:
@@ -155,6 +159,27 @@ def _preconditions(
     own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
     needed = [*(Node("le", (said(e, facts), limit)) for e in own), *signs]
     return needed, unseen
+
+
+def _looks_up(e: Expr) -> bool:
+    return any(atom.kind == "lookup" for atom in e.deep_atoms())
+
+
+def _without_tables(e: Expr, facts: Facts) -> Expr | None:
+    """What e is at least, without its tables, of which a reader of the header knows nothing; None where that
+    cannot be said."""
+    found = e
+    for mono, c in e.terms.items():
+        tables = [atom for atom in mono if atom.kind == "lookup"]
+        if not tables:
+            continue
+        rest = Expr({without(mono, (tables[0],)) or (): c})
+        rises = facts.nonneg(rest)
+        if not rises and not facts.nonneg(-rest):
+            return None
+        entries = tables[0].args[0].values
+        found = found - Expr({mono: c}) + rest * (min(entries) if rises else max(entries))
+    return None if _looks_up(found) else found
 
 
 def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:

@@ -1,4 +1,6 @@
-"""What operations cost on this machine: dependent chains of each, compiled by a C compiler and timed."""
+"""What operations cost on this machine: chains of each, compiled and timed. On the CPU the steps of one
+chain wait for each other; a GPU runs as many chains as it has room for, and its arithmetic units are
+what they wait for."""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ from time import perf_counter
 
 from ..errors import ToolchainError
 from ..ir.cost import LATENCY, Cost
+from ..run.registry import toolchain
 
 UNROLLED = 32  # steps of a chain in one turn of its loop
-TURNS = 4_000
-REPEAT = 60
+TURNS = {"cpu": 4_000, "gpu": 200}
+REPEAT = {"cpu": 60, "gpu": 12}
 LEAST = 0.1  # additions: below that nothing is told apart
 
 Timer = Callable[[str, int], float]
@@ -25,10 +28,12 @@ Timer = Callable[[str, int], float]
 @dataclass(frozen=True)
 class Chain:
     """A step that takes x to the next x, in C, on int b = 37. less: what is measured with it, by the names
-    of other chains."""
+    of other chains. link: what follows each step on a GPU, whose compiler would make one step of
+    several, and one instruction of x * 37 + y."""
 
     step: str
     less: tuple[str, ...] = ()
+    link: str = "^"
 
 
 # What an operation is by a number is what stands there after most layouts are simplified.
@@ -39,14 +44,14 @@ CHAINS: Mapping[str, Chain] = {
     "mul": Chain("x * 37"),
     "shl": Chain("(int)((unsigned)x << 3)"),
     "shr": Chain("x >> 3"),
-    "and": Chain("x & 0x2b5a5a5a"),
-    "or": Chain("x | 0x15a5a5a5"),
-    "xor": Chain("x ^ 0x15a5a5a5"),
-    "not": Chain("~x"),
+    "and": Chain("x & 0x2b5a5a5a", link="+"),
+    "or": Chain("x | 0x15a5a5a5", link="+"),
+    "xor": Chain("x ^ 0x15a5a5a5", link="+"),
+    "not": Chain("~x", link="+"),
     "lt": Chain("x < b"),
     "min": Chain("x < b ? x : b"),
     "max": Chain("x > b ? x : b"),
-    "select": Chain("x & 4 ? b : x", ("and",)),
+    "select": Chain("x & 4 ? b : x", ("and",), link="+"),
     "div": Chain("x / 37"),
     "mod": Chain("x % 37"),
     "floordiv": Chain("x / 37 - (x < x / 37 * 37)"),
@@ -54,24 +59,34 @@ CHAINS: Mapping[str, Chain] = {
     "isqrt": Chain("root(x | 0x15a5a5a5)", ("or",)),
     "lookup": Chain("table[x & 255]", ("and",)),
     "div by a symbol": Chain("(x | 0x15a5a5a5) / b", ("or",)),
-    "div and mod": Chain("x / 37 ^ x % 37", ("div", "xor")),
+    "div and mod": Chain("x / 37 ^ x % 37", ("div", "xor"), link="+"),
 }
 COMPARISONS = ("le", "gt", "ge", "eq", "ne")
 
-SOURCE = """\
-#include <math.h>
+HELPERS = """\
+{table} int table[256];
 
-static volatile int table[256];
-
-static inline int floor_mod(int a, int b) {
+{mark}static inline int floor_mod(int a, int b) {{
   const int r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
-static inline int root(int n) { return (int)sqrt((double)n); }
+}}
 
 """
-FUNCTION = """\
+ROOT = {
+    "cpu": """\
+static inline int root(int n) { return (int)sqrt((double)n); }
+
+""",
+    "gpu": """\
+__device__ static inline int root(int n) {
+  const unsigned m = n, r = (unsigned)sqrtf((float)n);
+  return r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r;
+}
+
+""",
+}
+FUNCTION = {
+    "cpu": """\
 int lego_chain_{number}(long turns, int x, int b);
 int lego_chain_{number}(long turns, int x, int b) {{
   for (long turn = 0; turn < turns; ++turn) {{
@@ -79,36 +94,60 @@ int lego_chain_{number}(long turns, int x, int b) {{
   }}
   return x;
 }}
-"""
+""",
+    "gpu": """\
+extern "C" __global__ void lego_chain_{number}(unsigned turns, int x, int b, int y, int *out) {{
+  x += blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+  for (unsigned turn = 0; turn < turns; ++turn) {{
+{steps}
+  }}
+  if (x == y) *out = x;
+}}
+""",
+}
 
 
-def source() -> str:
-    """The C program: a function for each chain. An empty statement holds each x in a register, so that
-    no two steps are made one."""
+def source(on: str = "cpu") -> str:
+    """The program in C, or the kernels: a function for each chain. An empty statement holds each x in a
+    register, so that no two steps are made one."""
     functions = []
     for number, chain in enumerate(CHAINS.values()):
-        step = f'    x = {chain.step}; __asm__ volatile("" : "+r"(x), "+r"(b), "+r"(turns));'
-        functions.append(FUNCTION.format(number=number, steps="\n".join([step] * UNROLLED)))
-    return SOURCE + "\n".join(functions)
+        if on == "cpu":
+            step = f'    x = {chain.step}; __asm__ volatile("" : "+r"(x), "+r"(b), "+r"(turns));'
+        else:
+            step = f'    x = ({chain.step}) {chain.link} y; asm volatile("" : "+r"(x));'
+        functions.append(FUNCTION[on].format(number=number, steps="\n".join([step] * UNROLLED)))
+    # On a GPU what is volatile is read past the nearest cache.
+    mark, table = ("", "static volatile") if on == "cpu" else ("__device__ ", "__device__")
+    helpers = HELPERS.format(mark=mark, table=table)
+    opening = "#include <math.h>\n\n" if on == "cpu" else ""
+    return opening + helpers + ROOT[on] + "\n".join(functions)
 
 
-def calibrate(compiler: str = "cc", timer: Timer | None = None) -> Cost:
-    """The prices of operations in additions, of 32-bit integers on this machine's CPU, by the
-    compiler's -O2.
+def calibrate(compiler: str = "cc", timer: Timer | None = None, on: str = "cpu") -> Cost:
+    """The prices of operations in additions, of 32-bit integers: on this machine's CPU by the
+    compiler's -O2, or on a GPU that all its threads keep busy.
 
-    compiler: a C compiler that understands GCC's statements, on PATH or a path. timer: seconds
-    that a chain of a name takes over so many turns, where it is not to be compiled and run.
+    compiler: a C compiler that understands GCC's statements, on PATH or a path; for the CPU. timer:
+    seconds that a chain of a name takes over so many turns, where it is not to be compiled and run.
+    on: "cpu", "gpu", or "gpu:1" for the second one.
 
-    Raises ToolchainError where the compiler is missing or fails.
+    Raises ToolchainError where the compiler is missing or fails, DeviceError where the GPU or what it
+    needs is missing, TargetError for another device.
     """
     if timer is not None:
-        return _cost(timer)
+        return _cost(timer, on)
+    if on != "cpu":
+        return _cost(toolchain("cuda").stopwatch(source("gpu"), [*CHAINS], on), "gpu")
     with TemporaryDirectory(prefix="lego_emit_", ignore_cleanup_errors=True) as folder:
-        return _cost(_compiled(compiler, Path(folder)))
+        return _cost(_compiled(compiler, Path(folder)), on)
 
 
-def described(compiler: str = "cc") -> str:
+def described(compiler: str = "cc", on: str = "cpu") -> str:
     """What was measured: the processor's name and the compiler's."""
+    if on != "cpu":
+        return dict(toolchain("cuda").devices()).get(on, on)
     path = shutil.which(compiler)
     done = subprocess.run([path or compiler, "--version"], capture_output=True, text=True)
     version = next(iter(done.stdout.splitlines()), compiler)
@@ -142,20 +181,25 @@ def _compiled(compiler: str, folder: Path) -> Timer:
     return seconds
 
 
-def _cost(timer: Timer) -> Cost:
+def _cost(timer: Timer, on: str) -> Cost:
     """The model of what a timer says. What a longer chain takes more than a shorter one is the steps'
     alone; the least of several is the one that nothing disturbed."""
-    steps = UNROLLED * TURNS
+    turns, repeat = TURNS[on], REPEAT[on]
     taken = {
         name: max(
-            min(timer(name, 2 * TURNS) for _ in range(REPEAT))
-            - min(timer(name, TURNS) for _ in range(REPEAT)),
+            min(timer(name, 2 * turns) for _ in range(repeat))
+            - min(timer(name, turns) for _ in range(repeat)),
             0.0,
         )
-        / steps
+        / (UNROLLED * turns)
         for name in CHAINS
     }
     unit = taken["add"]
+    if (
+        on == "gpu"
+    ):  # a step and its link, of which one is an addition: both take the same unit's time
+        unit /= 2
+        taken = {name: seconds - unit for name, seconds in taken.items()}
     if not unit > 0:
         raise ToolchainError(
             "an addition takes no time that can be measured; the machine's clock is too coarse"

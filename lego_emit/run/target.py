@@ -97,6 +97,13 @@ class Target:
             raise VerifyError(f"{self.name} is not timed on the CPU")
         raise self._no_device(device)
 
+    def stopwatch(
+        self, text: str, names: Sequence[str], device: str
+    ) -> Callable[[str, int], float]:
+        """What runs the chains of measure.calibrate on a device other than the CPU: the seconds of the
+        chain of a name over so many turns."""
+        raise self._no_device(device)
+
     def devices(self) -> list[tuple[str, str]]:
         """(device, what it is or why it cannot be used) for each device but the CPU."""
         return []
