@@ -20,7 +20,7 @@ from .terms import Atom, Identity
 
 SAMPLES = 24
 CACHES = (
-    "_intervals", "_proofs", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
+    "_intervals", "_proofs", "_unaided", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
     "_tops", "_symbols", "_points",
 )  # fmt: skip
 
@@ -92,6 +92,7 @@ class Known:
     def _start(self) -> None:
         self._intervals: dict[Identity, Interval] = {}
         self._proofs: dict[Identity, bool] = {}
+        self._unaided: dict[Identity, bool] = {}  # without Z3
         self._attempts: dict[Identity, tuple[bool, int]] = {}
         self._divmods: dict[tuple[Identity, Identity], Divided] = {}
         self._quotient_bounds: dict[tuple[Identity, Identity], Expr | None] = {}

@@ -37,12 +37,13 @@ class Proofs(Ranges):
         if hi is not None and hi < 0:
             return False
         key = e.identity
-        known = self._proofs.get(key)
+        proofs = self._proofs if self.use_z3 else self._unaided
+        known = proofs.get(key)
         if known is None:
-            self._proofs[key] = False  # a proof does not lean on itself
+            proofs[key] = False  # a proof does not lean on itself
             log, self.log = self.log, None  # what is computed in a proof is no step
             numeric = self._is_numeric(e)
-            known = self._proofs[key] = (
+            known = proofs[key] = (
                 (not numeric and (self._telescopes(e) or self._prove(e, 12)))
                 or self._by_constraint(e)
                 or (not numeric and self.use_z3 and (self._by_points(e) or self._by_z3(e)))
