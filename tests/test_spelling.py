@@ -1,7 +1,10 @@
 """How texts are spelled and broken into lines, on nodes and texts made by hand: brackets, operators, what
 one more character does, lints. clang-format and rustfmt leave the broken lines as they stand here."""
 
+import os
+import re
 from dataclasses import replace
+from pathlib import Path
 from textwrap import dedent
 
 import programs
@@ -12,6 +15,7 @@ from lego_emit import GroupBy, Lookup, RegP, TileBy, generate
 from lego_emit.emit import registry
 from lego_emit.emit.arrays import _product, _quotient
 from lego_emit.emit.printer import BREAK, FunctionView
+from lego_emit.ir.nodes import OPS
 from lego_emit.ir.program import INDEX_TYPES, Program
 from lego_emit.printers import rust, rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR, Expr
@@ -327,3 +331,62 @@ def test_positions_that_count_from_1_are_said_to():
     text = generate(GroupBy([2, 3]), "cpp", name="f", base=1).source
     assert text.count("Indices and positions count from 1.") == 2
     assert "count from 1" not in generate(GroupBy([2, 3]), "cpp", name="f").source
+
+
+# -- every operation inside every other one ------------------------------------------------------
+
+BRACKETS = Path(__file__).with_name("brackets.txt")
+DIALECTS = [
+    *((target, "int32") for target in registry.own_targets() if target != "mlir"),
+    ("javascript", "int53"), ("javascript", "int64"), ("rust", "usize"),
+]  # fmt: skip
+NESTED = {op: (kinds, gives) for op, (kinds, gives, _) in OPS.items() if "t" not in kinds}
+
+
+def nested(op, names, place=None, inner=None):
+    """An operation on variables, on conditions where it takes them, with another one in a place."""
+    few = [var(name, 1, 7) for name in names]
+    args = [
+        node("lt", v, const(3)) if kind == "b" else v
+        for v, kind in zip(few, NESTED[op][0], strict=False)
+    ]
+    if inner is not None:
+        args[place] = inner
+    return node(op, *args, lo=1, hi=7)
+
+
+def shown(target, index_type, made):
+    return spelled(target, node("int", made) if made.is_bool else made, index_type)
+
+
+def brackets(target, index_type):
+    """A line for each place of each operation: its text there, the operations that stand in brackets, and
+    behind a bar those that are spelled otherwise than alone."""
+    inside = {op: nested(op, "abc") for op in NESTED} | {"-5": const(-5)}
+    alone = {op: spelled(target, made, index_type) for op, made in inside.items()}
+    for op, (kinds, _) in NESTED.items():
+        for place, kind in enumerate(kinds):
+            found = {True: [], False: []}
+            for name, made in inside.items():
+                if made.is_bool != (kind == "b") or (op in ("shl", "shr") and name == "-5"):
+                    continue
+                text = shown(target, index_type, nested(op, "aba", place, made))
+                if f"({alone[name]})" in text:
+                    found[True].append(name)
+                elif alone[name] not in text:
+                    found[False].append(name)
+            own = shown(target, index_type, nested(op, "aba", place))
+            bar = f" | {' '.join(found[False])}" if found[False] else ""
+            own = re.sub(r"[\x00-\x1f]", "", own)  # where Rust's lists and pairs begin and end
+            yield f"{own:40} {place}: {' '.join(found[True])}{bar}".rstrip()
+
+
+def test_brackets():
+    """LEGO_UPDATE_BRACKETS=1 writes them anew."""
+    lines = []
+    for target, index_type in DIALECTS:
+        lines += ["", f"{target} {index_type}", "", *brackets(target, index_type)]
+    text = "\n".join(lines[1:]) + "\n"
+    if os.environ.get("LEGO_UPDATE_BRACKETS"):
+        BRACKETS.write_text(text)
+    assert text == BRACKETS.read_text()
