@@ -418,12 +418,12 @@ def test_rust_s_comments_round_down_for_negative_divisors():
 
 
 @pytest.mark.parametrize(
-    ("made", "ranges", "said"),
+    ("made", "assume", "said"),
     [
-        (lambda x: (5 - x) // 4 * 5 + x, {"x": (0, 11)}, "-10 <= the result < 17"),
-        (lambda i, j: 7 * i + (1 - i // 2 % 2) * j + i // 2 % 2 * (6 - j), {"i": (0, 4), "j": (0, 6)},
-         "-12 <= the result < 41"),
+        (lambda x: (5 - x) // 4 * 5 + x, ["0 <= x", "x < 12"], "-10 <= the result < 17"),
+        (lambda i, j: 7 * i + (1 - i // 2 % 2) * j + i // 2 % 2 * (6 - j),
+         ["0 <= i", "i < 5", "0 <= j", "j < 7"], "-12 <= the result < 41"),
     ],
 )  # fmt: skip
-def test_a_result_that_may_be_negative_has_both_bounds(made, ranges, said):
-    assert f"@return {said}\n" in generate(made, "c", name="f", ranges=ranges).source
+def test_a_result_that_may_be_negative_has_both_bounds(made, assume, said):
+    assert f"@return {said}\n" in generate(made, "c", name="f", assume=assume).source
