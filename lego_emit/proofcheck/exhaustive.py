@@ -8,7 +8,7 @@ from itertools import product
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
-from .terms import Term, both
+from .terms import OPS, Term, both
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,7 +107,7 @@ def _ends(term: Term, known: Mapping[str, Sequence[int | None]]) -> tuple[int | 
             case "mul":
                 ends.append(x * y)
             case _:
-                ends.append(x // y)
+                ends.append(OPS[term.op](x, y))
     return min(ends), max(ends)
 
 
@@ -210,7 +210,9 @@ class Values:
                 return self.columns[term.args[0]], yes
         if term.op == "lookup":
             place, ok = self._known[term.args[0].key]
-            entries = np.array([t.args[0] for t in term.args[1:]])
+            table = [t.args[0] for t in term.args[1:]]
+            fits = all(-INT64 <= n <= INT64 for n in table)  # else NumPy may take floats
+            entries = np.array(table, np.int64 if fits else object)
             ok = ok & (place >= 0) & (place < len(entries))
             return entries[np.where(ok, place, 0).astype(np.int64)], ok
         args = [self._known[a.key] for a in term.args]
