@@ -8,7 +8,7 @@ from itertools import product
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
-from .terms import OPS, Term, both
+from .terms import FARTHEST, OPS, Term, both
 
 if TYPE_CHECKING:
     import numpy as np
@@ -236,7 +236,7 @@ class Values:
                 q = np.where((a < 0) == (b < 0), q, -q)
                 return (q, ok) if term.op == "tdiv" else (a - q * b, ok)
             case "shl" | "shr":
-                ok = ok & (b >= 0)
+                ok = ok & (b >= 0) & ((b <= FARTHEST) | (term.op == "shr"))
                 b = np.where(ok, b, 0)
                 if term.op == "shr":
                     return a >> np.minimum(b, 63) if a.dtype != object else a >> b, ok
