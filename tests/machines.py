@@ -77,7 +77,7 @@ class Writer:
         return str(number)
 
     def unary(self, kind, depth):
-        return f"{self.draw.choice(self.UNARY)}{self.operand(kind, depth)}"
+        return f"{self.draw.choice(self.UNARY)}{self.operand(kind, depth).lstrip('-~!')}"
 
     def brackets(self, kind, depth):
         return f"({self.value(kind, depth)})"
@@ -233,7 +233,7 @@ class Rust(Writer):
 
     @staticmethod
     def program(cases):
-        lines = ["#![allow(warnings, arithmetic_overflow, unconditional_panic)]",
+        lines = ["#![allow(warnings)]",
                  *(c.text for c in cases),
                  "fn p(f: impl FnOnce() -> i128 + std::panic::UnwindSafe) {",
                  '    match std::panic::catch_unwind(f) { Ok(v) => println!("{}", v), Err(_) => println!("trap") }',
@@ -262,8 +262,16 @@ class JavaScript(Writer):
     MIXED = 0.01
 
     def literal(self, kind, number):
-        text = self.draw.choice((str(number), str(number), hex(number), f"0b{number:b}"))
+        text = hex(number) if self.likely(0.2) else str(number)
+        text = f"0b{number:b}" if self.likely(0.01) else text
         return text + ("n" if kind == "bigint" else "")
+
+    def truth(self, depth):
+        if depth > 0 and self.likely(0.7):  # & | ^ bind less than comparisons
+            kind = self.kind()
+            a, b = (self.brackets(kind, depth - 1) for _ in range(2))
+            return f"{a} {self.draw.choice(self.COMPARED)} {b}"
+        return super().truth(depth)
 
     def cast(self, kind, depth):
         if kind == "bigint":
@@ -295,8 +303,9 @@ class JavaScript(Writer):
     def statement(self, name):
         kind = self.kind()
         if self.likely(0.5):
+            lines = [f"const {name} = {self.value(kind, 2)};"]
             self.scope[name] = kind
-            return [f"const {name} = {self.value(kind, 2)};"]
+            return lines
         lines = [f"let {name} = {self.value(kind, 2)};"]
         self.scope[name] = kind
         sign = self.draw.choice(("", "+", "-", "*", "%", "<<", ">>", "&", "|", "^", ">>>"))
@@ -332,7 +341,6 @@ class JavaScript(Writer):
 class Julia(Writer):
     TYPES = {"Int32": (32, True), "Int64": (64, True), "UInt32": (32, False), "UInt64": (64, False)}
     OPERATORS = ["+", "-", "*", "÷", "%", "&", "|", "⊻", "<<", ">>"]
-    COMPARED = ["<", "<=", ">", ">=", "==", "!=", "===", "!=="]
     MIXED = 0.1
 
     def literal(self, kind, number):
@@ -567,8 +575,9 @@ WRITERS = {
 
 
 def output(compiled, command, folder):
-    """The lines that a program prints; None where it is none of the language."""
-    if compiled is not None:
-        if subprocess.run(compiled, cwd=folder, capture_output=True).returncode:
-            return None
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout.splitlines()
+    """The lines that a program prints; None where it is none of the language (compiled: how that is
+    found out before it runs)."""
+    if compiled and subprocess.run(compiled, cwd=folder, capture_output=True).returncode:
+        return None
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return done.stdout.splitlines() if compiled or not done.returncode else None

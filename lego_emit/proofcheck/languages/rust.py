@@ -275,12 +275,12 @@ class _Call(Call):
     def _binary(self, node: Any, sign: str, a: Value, b: Value) -> Value:
         self.machine.at(node)
         if a.type == LITERAL and (b.type == LITERAL or sign in SHIFTS):
-            # The type is found from what is around it: it must do in the narrowest one.
-            a, b = (
-                self.machine.fits(v.term, I32) if v.type == LITERAL else v for v in (a, b)
-            )
+            # The type is found from what is around it. Of numbers the compiler says whether they
+            # overflow; of what is not known before it runs, the narrowest type must do.
+            kind = Type("literal of a type", None if None not in (a.term.constant, b.term.constant) else 32)
+            a, b = (self.machine.fits(v.term, kind) if v.type == LITERAL else v for v in (a, b))
             found = self._binary(node, sign, a, b)
-            return found if found.type == BOOL else Value(found.term, LITERAL)
+            return Value(found.term, LITERAL) if found.type == kind else found
         if sign in SHIFTS:
             return self.machine.shifted(SHIFTS[sign], a, b, a.type)
         if a.type == b.type == BOOL:
