@@ -69,6 +69,8 @@ class _File(File):
                 self.functions[name] = [node]
             elif node.type == "variable_declarator":
                 self._table(node)
+            elif node.type == "identifier" and words(node) in MEANT and _binds(node):
+                raise unread(node.parent, "another meaning of a name")
 
     def _table(self, node: Any) -> None:
         value = node.child_by_field_name("value")
@@ -99,6 +101,15 @@ class _File(File):
 
     def call(self, node: Any, machine: Machine) -> Call:
         return _Call(self, node, machine)
+
+
+MEANT = ("Math", "Number", "BigInt", *(f"{kind}Array" for kind in ARRAYS))
+
+
+def _binds(node: Any) -> bool:
+    """Whether an identifier gets a meaning here."""
+    used = ("call_expression", "member_expression", "new_expression")
+    return node.parent.type not in used
 
 
 class _Call(Call):

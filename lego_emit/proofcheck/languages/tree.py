@@ -70,7 +70,7 @@ Scope = dict[str, Value]
 @dataclass
 class Statement:
     """One statement, as all languages have it. kind: "set" (target, value; declares: a new name, which
-    may not hide another one), "if" (value, then, otherwise), "loop" (value: as long as it holds;
+    may not hide another one), "end" (of names), "if" (value, then, otherwise), "loop" (value: as long as it holds;
     then: the body with its step), "block" (then), "return" (values), "demand" (value: what must
     hold there)."""
 
@@ -108,7 +108,10 @@ class Runner:
                 self.machine.at(s.node)
             if s.kind == "return":
                 return self.finish(s, scope)
-            if s.kind == "demand":
+            if s.kind == "end":
+                for name in s.names:
+                    scope.pop(name, None)
+            elif s.kind == "demand":
                 self.machine.demand(HOLDS, self.expression(s.value, scope).term)
             elif s.kind == "set":
                 if s.declares and s.target in scope:
@@ -148,8 +151,9 @@ class Runner:
     ) -> tuple[Value, ...] | None:
         found = []
         for holds, part in ((condition, s.then), (made("lnot", condition), s.otherwise)):
+            end = Statement("end", names=tuple(p.target for p in part if p.declares))
             with self.machine.under(holds):
-                found.append(self.run([*part, *rest], dict(scope)))
+                found.append(self.run([*part, end, *rest], dict(scope)))
         yes, no = found
         if yes is None or no is None:
             raise unread(s.node, "one way returns and another one does not")
