@@ -1,5 +1,6 @@
 """The checker's readers: where a random function's demands hold, its terms are what the machine computes."""
 
+import re
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
@@ -45,11 +46,41 @@ def row(draw, types):
     return found
 
 
-def case_of(language, seed, number, seen):
-    """A random case; None where the checker does not read it, or nowhere takes it to be defined."""
+TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+STRANGE = (
+    "0 1.5 08 1_0 0b12 0o7 () [] {} ; , = == ! & | - + * ? : . .. -> => # // ++ -- += >>> ** && <= "
+    "return if else end for while break x y int i32 i64 u8 unsigned Int16 number int64 real abs not "
+    "max let const static var auto"
+).split()
+
+
+def changed(draw, text):
+    """A text with tokens that are dropped, doubled, exchanged or new."""
+    parts = TOKEN.findall(text)
+    for _ in range(draw.choice((1, 1, 1, 2)) if parts else 0):
+        at = draw.randrange(len(parts))
+        new = ["", parts[at] * 2, draw.choice(parts), draw.choice(STRANGE), f" {draw.choice(STRANGE)} "]
+        parts[at] = draw.choice(new)
+    return "".join(parts)
+
+
+def case_of(language, seed, number, seen, strange=False):
+    """A random case, changed where it is strange; None where the checker does not read it, or nowhere
+    takes it to be defined."""
     draw = Random(f"{language} {seed} {number}")
     writer = WRITERS[language](draw, number)
     text, params, _ = writer.function()
+    if strange:
+        head = next(line for line in text.splitlines() if re.search(rf"\b{writer.name}\(", line))
+        start = text.index(head)
+        start = text.rindex("/**", 0, start) if language == "javascript" else start
+        end = text.index(head) + len(head)
+        helpers, body = text[:start], text[end:]
+        if helpers and draw.random() < 0.3:
+            helpers = changed(draw, helpers)
+        else:
+            body = changed(draw, body)
+        text = helpers + text[start:end] + body
     case = Case(writer.name, text, params)
     seen["texts"] += 1
     try:
@@ -103,11 +134,11 @@ def compared(language, cases, seen):
     return wrong
 
 
-def differences(language, seed, count):
+def differences(language, seed, count, strange=False):
     """(what differs, how much was tried)."""
     seen = Counter()
-    cases = [c for n in range(count) if (c := case_of(language, seed, n, seen)) is not None]
-    return compared(language, cases, seen), seen
+    made = (case_of(language, seed, n, seen, strange) for n in range(count))
+    return compared(language, [case for case in made if case is not None], seen), seen
 
 
 @pytest.mark.slow

@@ -242,6 +242,8 @@ class _Call(Call):
         if sign in ("&&", "||"):
             with self.machine.under(a.term if sign == "&&" else made("lnot", a.term)):
                 b = self.value(right, scope)
+            if (a.type, b.type) != (BOOL, BOOL):
+                raise unread(node, "not of truth values")
             return Value(made("land" if sign == "&&" else "lor", a.term, b.term), BOOL)
         return self._binary(node, sign, a, self.value(right, scope))
 
@@ -300,6 +302,8 @@ class _Call(Call):
     def _call(self, node: Any, scope: Scope) -> Value:
         function, arguments = inside(node)
         name = words(function)
+        if name in scope:
+            raise unread(node, "a variable is called")
         values = [self.value(a, scope) for a in inside(arguments)]
         self.machine.at(node)
         if len(values) == 1:

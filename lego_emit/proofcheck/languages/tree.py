@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isqrt
-from typing import Any
+from typing import Any, TypeVar
 
-from ...errors import MissingPackageError
+from ...errors import LegoError, MissingPackageError
 from ..terms import TRUE, Term, made, term_of, var
 from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, Unread, Value
 
 MOST_STEPS = 4096  # of a loop
+Found = TypeVar("Found")
 
 
 def parsed(source: str, grammar: str) -> Any:
@@ -55,6 +56,21 @@ def unread(node: Any, why: str) -> Unread:
     text = " ".join(words(node).split())
     text = text if len(text) <= 60 else text[:57] + "..."
     return Unread(f"line {node.start_point[0] + 1}: {text}: {why}")
+
+
+OTHER_FORMS = (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError)
+
+
+def understood(node: Any, reads: Callable[[], Found]) -> Found:
+    """What reads() finds. Raises Unread where a part of the tree has none of the forms that it knows."""
+    try:
+        return reads()
+    except LegoError:
+        raise
+    except RecursionError:
+        raise unread(node, "nested too deep") from None
+    except OTHER_FORMS as error:
+        raise unread(node, "a form that the checker does not know") from error
 
 
 def inside(node: Any) -> list[Any]:
@@ -223,7 +239,7 @@ class File:
     branched: bool = False  # whether it decided anything
 
     def __post_init__(self) -> None:
-        self.collect()
+        understood(self.root, self.collect)
 
     def collect(self) -> None:
         """Fill functions and tables."""
@@ -272,6 +288,9 @@ class File:
 
     def read(self, name: str) -> Function | None:
         """A function as terms."""
+        return understood(self.root, lambda: self._read(name))
+
+    def _read(self, name: str) -> Function | None:
         node = self.definition(name)
         if node is None:
             for other in self.functions.get(name, ()):
@@ -280,10 +299,10 @@ class File:
         params = [(n, kind) for n, kind, out in self.parameters(node) if not out]
         machine = Machine()
         call = self.call(node, machine)
-        try:
-            found = call.run([Value(var(n), kind) for n, kind in params])
-        except RecursionError:
-            raise unread(node, "nested too deep") from None
+        found = call.run([Value(var(n), kind) for n, kind in params])
+        terms = [*(value.term for value in found), *(d.holds for d in machine.demands)]
+        if not frozenset().union(*(t.names() for t in terms)) <= {n for n, _ in params}:
+            raise unread(node, "a result is used before it is set")
         return Function(
             name,
             tuple(params),
