@@ -86,6 +86,8 @@ def case_of(language, seed, number, seen, strange=False):
     try:
         function = read(writer.whole([case]), language).read(writer.name)
     except Unread:
+        function = None
+    if function is None or len(function.results) != 1:
         seen["not read"] += 1
         return None
     rows = [row(draw, [writer.TYPES[t] for t in params]) for _ in range(ROWS)]

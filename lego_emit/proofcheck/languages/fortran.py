@@ -61,8 +61,11 @@ class _File(File):
                 self.functions.setdefault(name, []).append(node)
             elif node.type == "variable_declaration":
                 self._table(node)
-                if any(words(n).lower() in KINDS for n in _names(node)):
+                declared = map(_named, node.children_by_field_name("declarator"))
+                if any(words(n).lower() in KINDS for n in declared):
                     raise unread(node, "another meaning of a kind's name")
+            elif node.type.startswith("preproc"):
+                raise unread(node, "what the preprocessor does")
             elif node.type == "use_statement" and not USED.fullmatch(words(node).strip()):
                 raise unread(node, "names from elsewhere")
         for name in map(str.lower, self.functions):
@@ -91,7 +94,8 @@ class _File(File):
             plain = "dimension" not in text and "parameter" not in text
             for declarator in part.children_by_field_name("declarator"):
                 single = declarator.type == "identifier" and plain
-                found[words(declarator).lower()] = kind if single else None, "intent(out)" in text
+                known = kind if single else None, "intent(out)" in text
+                found[words(_named(declarator)).lower()] = known
         return found
 
     def kind(self, node: Any) -> Type | None:
@@ -126,10 +130,9 @@ class _File(File):
         return _Call(self, node, machine)
 
 
-def _names(node: Any) -> list[Any]:
-    """What a declaration declares."""
-    found = node.children_by_field_name("declarator")
-    return [next((n for n in walk(d) if n.type == "identifier"), d) for d in found]
+def _named(declarator: Any) -> Any:
+    """The name that is declared."""
+    return next((n for n in walk(declarator) if n.type == "identifier"), declarator)
 
 
 class _Call(Call):

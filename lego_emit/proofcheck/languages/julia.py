@@ -22,6 +22,7 @@ FLOORED = {"fld": "fdiv", "mod": "fmod"}
 TRUNCATED = {"div": "tdiv", "rem": "tmod", "÷": "tdiv", "%": "tmod"}
 KNOWN = {*TYPES, *ARITHMETIC, *SHIFTS, *BITS, *FLOORED, *TRUNCATED, *COMPARISONS, "!",
          "~", "min", "max", "xor", "isqrt"}  # fmt: skip
+MACROS = ("@inline", "@noinline", "@propagate_inbounds", "@boundscheck", "@inbounds")
 WIDER = ("", "Any", "Number", "Real", "Integer")  # a method of machine integers goes before these
 
 
@@ -38,6 +39,11 @@ class _File(File):
                     self._function(node)
                 case "const_statement":
                     self._table(node)
+                case "macrocall_expression" if any(
+                    n.type in ("function_definition", "assignment") for n in walk(node)
+                ):
+                    if words(inside(node)[0]).removeprefix("Base.") not in MACROS:
+                        raise unread(node, "a macro that the checker does not know")
                 case "using_statement" | "import_statement":
                     raise unread(node, "names from elsewhere")
 
@@ -196,7 +202,7 @@ class _Call(Call):
             case "identifier":
                 if words(node) in scope:
                     return scope[words(node)]
-            case "parenthesized_expression":
+            case "parenthesized_expression" if len(inside(node)) == 1:
                 return self.value(inside(node)[0], scope)
             case "unary_expression":
                 return self._unary(node, scope)

@@ -64,6 +64,8 @@ class _File(File):
         for node in walk(self.root):
             if node.type == "function_item":
                 name = words(node.child_by_field_name("name"))
+                if node.children[0].type == "function_modifiers" and "async" in words(node.children[0]):
+                    raise unread(node, "what it gives is a future")
                 self.functions.setdefault(name, []).append(node)
             elif node.type == "const_item":
                 self._table(node)
