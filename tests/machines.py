@@ -152,7 +152,9 @@ class Rust(Writer):
     def typed(self, kind, depth):
         """An operand that has a type of its own, as a method needs it."""
         names = [n for n, t in self.scope.items() if t == kind]
-        return self.draw.choice([*names, f"({self.value(kind, depth)} + {self.literal(kind, 0)[:1]}{kind})"])
+        return self.draw.choice(
+            [*names, f"({self.value(kind, depth)} + {self.literal(kind, 0)[:1]}{kind})"]
+        )
 
     def choice(self, kind, depth):
         a, b = self.value(kind, depth), self.value(kind, depth)
@@ -189,7 +191,8 @@ class Rust(Writer):
                 return f"{kind}::{self.draw.choice(('MAX', 'MIN'))}"
             case 5:
                 self.before.append(
-                    f"const T{self.number}_{len(self.before)}: [{kind}; 3] = [1, 0x10, 7];")
+                    f"const T{self.number}_{len(self.before)}: [{kind}; 3] = [1, 0x10, 7];"
+                )
                 return f"T{self.number}_{len(self.before) - 1}[{self.value('usize', depth)}]"
             case 6:
                 helper = f"g{self.number}_{len(self.before)}"
@@ -215,7 +218,7 @@ class Rust(Writer):
                 lines = [f"if {self.truth(1)} {{ let {name}{said} = {first}; let x = {name}; }}"]
                 return lines
             case 2:
-                return [f"let x = x;", f"let {name}{said} = {first};"][1:]
+                return ["let x = x;", f"let {name}{said} = {first};"][1:]
         self.scope[name] = kind
         return [f"let {name}{said} = {first};"]
 
@@ -241,7 +244,8 @@ class Rust(Writer):
                  "fn main() {", "    std::panic::set_hook(Box::new(|_| {}));"]  # fmt: skip
         for c in cases:
             rows = ", ".join(
-                "(" + "".join(f"{v}{t}, " for v, t in zip(row, c.params, strict=True)) + ")" for row in c.rows
+                "(" + "".join(f"{v}{t}, " for v, t in zip(row, c.params, strict=True)) + ")"
+                for row in c.rows
             )
             given = ", ".join(f"a.{k}" for k in range(len(c.params)))
             lines.append(f"    for a in [{rows}] {{ p(move || {c.name}({given}) as i128); }}")
@@ -251,7 +255,9 @@ class Rust(Writer):
     def run(program, folder):
         (folder / "p.rs").write_text(program)
         return output(
-            ["rustc", "-C", "overflow-checks=on", "-C", "opt-level=0", "-o", "p", "p.rs"], ["./p"], folder
+            ["rustc", "-C", "overflow-checks=on", "-C", "opt-level=0", "-o", "p", "p.rs"],
+            ["./p"],
+            folder,
         )
 
 
@@ -328,7 +334,9 @@ class JavaScript(Writer):
                      "catch { console.log('trap'); } };")  # fmt: skip
         for c in cases:
             for row in c.rows:
-                given = [f"{v}n" if t == "bigint" else str(v) for v, t in zip(row, c.params, strict=True)]
+                given = [
+                    f"{v}n" if t == "bigint" else str(v) for v, t in zip(row, c.params, strict=True)
+                ]
                 lines.append(f"p({', '.join([c.name, *given])});")
         return "\n".join(lines) + "\n"
 
@@ -369,7 +377,8 @@ class Julia(Writer):
             text = self.value(kind, depth)
             self.scope = keep
             self.before.append(
-                f"function {helper}(a::{kind}, b::{kind})::{other}\n    return {text}\nend")
+                f"function {helper}(a::{kind}, b::{kind})::{other}\n    return {text}\nend"
+            )
             if self.likely(0.3):
                 self.before[-1] += f"\n{helper}(a::Integer, b::Integer) = 5"
             return f"{helper}({self.operand(kind, depth)}, {self.operand(kind, depth)})"
@@ -393,7 +402,7 @@ class Julia(Writer):
     @staticmethod
     def program(cases):
         lines = [c.text for c in cases]
-        lines.append("p(f, a...) = try println(f(a...)) catch; println(\"trap\") end")
+        lines.append('p(f, a...) = try println(f(a...)) catch; println("trap") end')
         for c in cases:
             for row in c.rows:
                 given = [f"{t}({v})" if v != -(2**63) else "typemin(Int64)"
@@ -420,7 +429,9 @@ class Fortran(Writer):
         return f"{number}_{kind}" if kind == "int64" or self.likely(0.7) else str(number)
 
     def joined(self, parts):  # no sign right after an operator
-        return " ".join(f"({p})" if k and p[0] == "-" and len(p) > 1 else p for k, p in enumerate(parts))
+        return " ".join(
+            f"({p})" if k and p[0] == "-" and len(p) > 1 else p for k, p in enumerate(parts)
+        )
 
     def unary(self, kind, depth):
         if self.likely(0.3):
@@ -493,7 +504,7 @@ class Fortran(Writer):
     @staticmethod
     def run(program, folder):
         (folder / "p.f90").write_text(program)
-        flags = ["-w", "-O0", "-fno-range-check", "-ffree-line-length-none", "-ftrapv"]
+        flags = ["-w", "-O0", "-fno-range-check", "-ffree-line-length-none"]
         return output(["gfortran", *flags, "-o", "p", "p.f90"], ["./p"], folder)
 
 
@@ -555,7 +566,12 @@ class Cpp(Writer):
 
     @staticmethod
     def program(cases):
-        lines = ["#include <algorithm>", "#include <iostream>", *(c.text for c in cases), "int main() {"]
+        lines = [
+            "#include <algorithm>",
+            "#include <iostream>",
+            *(c.text for c in cases),
+            "int main() {",
+        ]
         for c in cases:
             for row in c.rows:
                 given = [f"({t})({v % 2**64}ULL)" for v, t in zip(row, c.params, strict=True)]

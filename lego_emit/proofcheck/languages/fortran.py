@@ -42,7 +42,9 @@ TABLE = re.compile(
     r"integer(?:\((\w+)\))?, *parameter *:: *(\w+)\((?:(-?\d+) *: *)?(\d+)\) *= *\[(?:[^:\]]*::)?"
     r"(\s*-?\d+(?:_\w+)?(?:\s*,\s*-?\d+(?:_\w+)?)*\s*)\]"
 )
-USED = re.compile(r"use, *intrinsic *:: *iso_(?:fortran_env|c_binding), *only *: *[\w, ]+", re.IGNORECASE)
+USED = re.compile(
+    r"use, *intrinsic *:: *iso_(?:fortran_env|c_binding), *only *: *[\w, ]+", re.IGNORECASE
+)
 INTRINSIC = {"int", "merge", "mod", "modulo", "min", "max", "not", "shiftl", "shifta", "shiftr",
              "bit_size", "abs", *BITS}  # fmt: skip
 

@@ -42,7 +42,8 @@ class _File(File):
                 case "macrocall_expression" if any(
                     n.type in ("function_definition", "assignment") for n in walk(node)
                 ):
-                    if words(inside(node)[0]).removeprefix("Base.") not in MACROS:
+                    found = re.match(r"(?:Base\.)?(@\w+)", words(node))
+                    if found is None or found[1] not in MACROS:
                         raise unread(node, "a macro that the checker does not know")
                 case "using_statement" | "import_statement":
                     raise unread(node, "names from elsewhere")
@@ -56,7 +57,9 @@ class _File(File):
             self.functions.setdefault(name, []).append(node)
 
     def _table(self, node: Any) -> None:
-        found = re.fullmatch(r"const (\w+) = (\w+)\[\s*(-?\d+(?:\s*,\s*-?\d+)*),?\s*\]", words(node))
+        found = re.fullmatch(
+            r"const (\w+) = (\w+)\[\s*(-?\d+(?:\s*,\s*-?\d+)*),?\s*\]", words(node)
+        )
         if found and found[2] in TYPES:
             self.add_table(found[1], TYPES[found[2]], [int(n) for n in found[3].split(",")])
         else:
@@ -72,7 +75,9 @@ class _File(File):
                      zip(params, self.parameters(node), strict=True)]  # fmt: skip
             unknown = any(kind is None and said not in WIDER for kind, said in types)
             if not plain or (len(params) == count and unknown):
-                raise unread(node, f"a second method of {name}, which may be the one that is called")
+                raise unread(
+                    node, f"a second method of {name}, which may be the one that is called"
+                )
         return found
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
@@ -163,9 +168,10 @@ class _Call(Call):
 
     def helper(self, node: Any, name: str, values: Sequence[Value]) -> Value:
         definition = self.file.definition(name, len(values))
-        for value, param in zip(values, self.file.parameters(definition) if definition else ()):
-            if value.type != param[1]:
-                raise unread(node, f"no method for a {value.type.name}")
+        if definition is not None:
+            types = [kind for _, kind, _ in self.file.parameters(definition)]
+            if types != [value.type for value in values]:
+                raise unread(node, "no method for values of these types")
         return super().helper(node, name, values)
 
     def _statement(self, node: Any) -> list[Statement]:

@@ -64,7 +64,9 @@ class _File(File):
         for node in walk(self.root):
             if node.type == "function_item":
                 name = words(node.child_by_field_name("name"))
-                if node.children[0].type == "function_modifiers" and "async" in words(node.children[0]):
+                if node.children[0].type == "function_modifiers" and "async" in words(
+                    node.children[0]
+                ):
                     raise unread(node, "what it gives is a future")
                 self.functions.setdefault(name, []).append(node)
             elif node.type == "const_item":
@@ -78,7 +80,9 @@ class _File(File):
         kind, value = (node.child_by_field_name(f) for f in ("type", "value"))
         found = re.match(r"&?(?:'static\s*)?\[\s*(\w+)\s*[;\]]", words(kind))
         whole = value is not None and re.fullmatch(r"&?\[[^;\[\]]*\]", words(value))
-        array = next((n for n in walk(value) if n.type == "array_expression"), None) if whole else None
+        array = (
+            next((n for n in walk(value) if n.type == "array_expression"), None) if whole else None
+        )
         numbers = [_number(words(n)) for n in inside(array)] if array is not None else [None]
         if found is None or found[1] not in TYPES or None in numbers:
             self.unclear.add(name)
@@ -279,7 +283,9 @@ class _Call(Call):
         if a.type == LITERAL and (b.type == LITERAL or sign in SHIFTS):
             # The type is found from what is around it. Of numbers the compiler says whether they
             # overflow; of what is not known before it runs, the narrowest type must do.
-            kind = Type("literal of a type", None if None not in (a.term.constant, b.term.constant) else 32)
+            kind = Type(
+                "literal of a type", None if None not in (a.term.constant, b.term.constant) else 32
+            )
             a, b = (self.machine.fits(v.term, kind) if v.type == LITERAL else v for v in (a, b))
             found = self._binary(node, sign, a, b)
             return Value(found.term, LITERAL) if found.type == kind else found
