@@ -325,7 +325,7 @@ class _Call(Call):
             if name == "isqrt":
                 return self.root(values[0], values[0].type, "Julia's own isqrt")
         if len(values) == 2 and name in ("min", "max", "xor", *FLOORED, *TRUNCATED):
-            a, b, kind = self._common(node, *values, name in (*FLOORED, *TRUNCATED))
+            a, b, kind = self._common(node, values[0], values[1], name in (*FLOORED, *TRUNCATED))
             if name in ("min", "max"):
                 return self.extreme(name == "min", a, b, kind)
             if name == "xor":

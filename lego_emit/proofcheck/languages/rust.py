@@ -79,15 +79,14 @@ class _File(File):
         name = words(node.child_by_field_name("name"))
         kind, value = (node.child_by_field_name(f) for f in ("type", "value"))
         found = re.match(r"&?(?:'static\s*)?\[\s*(\w+)\s*[;\]]", words(kind))
-        whole = value is not None and re.fullmatch(r"&?\[[^;\[\]]*\]", words(value))
-        array = (
-            next((n for n in walk(value) if n.type == "array_expression"), None) if whole else None
-        )
-        numbers = [_number(words(n)) for n in inside(array)] if array is not None else [None]
-        if found is None or found[1] not in TYPES or None in numbers:
+        numbers = None
+        if value is not None and re.fullmatch(r"&?\[[^;\[\]]*\]", words(value)):
+            array = next(n for n in walk(value) if n.type == "array_expression")
+            numbers = [_number(words(n)) for n in inside(array)]
+        if found is None or found[1] not in TYPES or numbers is None or None in numbers:
             self.unclear.add(name)
         else:
-            self.add_table(name, TYPES[found[1]], [n for n, _ in numbers])
+            self.add_table(name, TYPES[found[1]], [n[0] for n in numbers if n])
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         found = []
