@@ -190,10 +190,9 @@ class Values:
         for part in term.walk():
             if part.key not in self._known:
                 value, ok = self._value(part)
-                self._known[part.key] = (
-                    np.asarray(value),
-                    ok,
-                )  # of objects without axes it is an int
+                if type(value) is int:  # what comes of objects without axes
+                    value = _exact([value]).reshape(())
+                self._known[part.key] = np.asarray(value), ok
         return self._known[term.key]
 
     def _value(self, term: Term) -> tuple[Any, Any]:
