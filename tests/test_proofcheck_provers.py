@@ -318,7 +318,8 @@ def tried_columns(seed: int, count: int) -> None:
 def test_columns_have_the_values_of_terms():
     large = made("shl", 2**63, p % 2)  # a number and a column
     columns = {"p": np.array([0, 1])}
-    for term in (large ^ 1, Term("shl", term_of(2**63), term_of(0)) ^ p):
+    for term in (large ^ 1, Term("shl", term_of(2**63), term_of(0)) ^ p,
+                 Term("tdiv", term_of(2**64), term_of(-1)) + p):  # fmt: skip
         got, _ = exhaustive.Values(columns, 2).at(term)
         assert [int(v) for v in got] == [term.at({"p": k}) for k in (0, 1)]
     tried_columns(6, 150)

@@ -190,8 +190,6 @@ class Values:
         for part in term.walk():
             if part.key not in self._known:
                 value, ok = self._value(part)
-                if type(value) is int:  # what comes of objects without axes
-                    value = _exact([value]).reshape(())
                 self._known[part.key] = np.asarray(value), ok
         return self._known[term.key]
 
@@ -201,7 +199,7 @@ class Values:
         yes = np.True_
         match term.op:
             case "const":
-                return _exact([term.args[0]]).reshape(()), yes
+                return _exact([term.args[0]]), yes  # with an axis: without it objects are ints
             case "true" | "false":
                 return np.array(term.op == "true"), yes
             case "var":
