@@ -162,6 +162,12 @@ def test_a_form_that_needs_wider_values_than_its_results_is_not_taken(layout):
     assert [f.index_type for f in found] == ["int32", "int32"]
 
 
+def test_an_unsigned_form_has_no_negative_values_on_the_way():
+    layout = GroupBy([256, 28]).OrderBy(RegP([16, 16, 4, 7], [2, 0, 3, 1]))
+    found = generate(layout, "cpp", name="f", index_type="uint32").functions
+    assert [f.op_count for f in found] == [8, 10]
+
+
 def test_a_message_says_what_is_not_bounded():
     with pytest.raises(WidthError, match=r"x \+ y lies in \?\.\.4294967294, which"):
         generate(
