@@ -187,6 +187,37 @@ def test_rust_breaks_a_long_only_argument_that_is_a_call():
             ));""")
 
 
+def test_a_call_stands_beside_a_short_first_operand():
+    a, b, c = "d" * 27, "f" * 38, "c" * 26
+    operand = call("eee", a, b, c)
+    lines = f"{a},\n        {b},\n        {c},"
+    assert bound(pair("c", "|", operand)) == f"let x = c | eee(\n        {lines}\n    );"
+    assert bound(pair("ccc", "|", operand)).startswith("let x = ccc\n        | eee(")
+
+
+def test_three_operands_of_one_kind_are_one_chain():
+    a, b, c = LONG
+    chain = pair(pair("x", "&", a), "&", pair(b, "&", c))
+    assert all(name in bound(chain) for name in LONG)
+
+
+def test_rust_s_condition_may_fill_its_line():
+    """The brace stands on a line of its own, then."""
+    a, b = "d" * 29, "e" * 30
+    filled = pair(pair(a, "&", b), "<", call("eeeeee", "dddd", "cc", "f"))
+    head, brace, *_ = bound(choice(filled)).splitlines()
+    assert (len(f"    {head} {{"), brace) == (101, "    {")
+
+
+def test_rust_s_unused_parameters_are_one_tuple():
+    printer = registry.printer("rust")
+    for more, text in ((0, "let _ = ({}, {});"), (1, "let _ = (\n        {},\n        {},\n    );")):
+        names = ["a" * 29, "b" * (29 + more)]  # 60 characters between brackets stand on one line
+        function = programs.function("f", {"result": const(0)}, params=names)
+        (view,) = printer.fitted_views(Program("unit", (function,), "a result"))
+        assert printer.unused(view) == [text.format(*names)]
+
+
 def test_rust_s_if_as_an_only_argument():
     """It keeps the line of the bracket where its head has no more than 60 characters."""
     a, b, c = LONG
