@@ -160,6 +160,8 @@ WORTH = {
     "transposed twice": (
         [0, 12, 7, 4, 16, 11, 8, 3, 15, 2, 14, 9, 6, 1, 13, 10, 5, 17], range(18), LATENCY, 30, 21.5,
     ),
+    "values below the modulus": ([11, 16, 14], [1, 6, 7], {"mul": 3}, 10, 4),
+    "not from 0 on": ([0, 8, 8, 4, 12, 4, 12, 0], range(7, 15), LATENCY, 16, 12),
     "constant inside": ([7, 14, 15, 22, 21, 28, 29, 36, 35], range(3, 12), OPS, 10, 7),
 }  # fmt: skip
 
@@ -184,6 +186,7 @@ def test_domain_with_gaps():
     assert cost(tree, OPS) == 4
     assert check([x // 3 * 2 for x in range(0, 100, 4)], OPS, 9, list(range(0, 100, 4)))[0] == "mul"
     assert find([3, 1, 2, 9], OPS, 9, [30, 10, 20, 90]) == ("div", "x", 10)
+    assert find([5 * x + 3 for x in (0, 2, 5)], OPS, 2, [0, 2, 5]) is None
 
 
 def test_a_gap_is_free():
