@@ -783,6 +783,10 @@ def test_a_width_that_was_asked_for_is_taken_or_refused(kind, fits, too_much):
         generate(counted, "cpp", index_type=kind, assume=[f"0 <= i <= {too_much}"])
 
 
+def test_a_shift_by_more_than_a_type_has_takes_a_wider_one():
+    assert function(lambda i: i >> 40, assume=["0 <= i < 2**50"]).index_type == "int64"
+
+
 def test_unsigned_types_take_no_negative_value():
     def gap(i, j):
         return i - j
