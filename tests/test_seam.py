@@ -508,7 +508,7 @@ def test_a_rewrite_is_proven_at_all_values_of_a_larger_range():
 
     assert made(form).functions[0].op_count == 5
     there = Select(nodes.Equal(a, 9871), 1, 0)
-    with pytest.raises(TraceError, match="given f, gives .* is 13769 at a = 9871, where"):
+    with pytest.raises(TraceError, match=r"given f, gives .* is 13769 at a = 9871, where"):
         made(IntAdd(form, there))
     with pytest.raises(TraceError, match="is 9870 at a = 9871, where"):
         made(IntSub(a, there), lambda a: a)
