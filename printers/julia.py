@@ -317,7 +317,7 @@ class JuliaPrinter(Printer):
 
     def _range(self, extent, f):
         """The values of an axis, in the index type."""
-        base = getattr(f, "base", 0)
+        base = f.base
         first, one = (self.literal(n, f.index_type) for n in (base, 1))
         if extent.op == "const":
             return f"{first}:{self.literal(extent.value - 1 + base, f.index_type)}"

@@ -74,7 +74,11 @@ def shaders(language: type[Shader], units: Sequence[Unit], folder: Path) -> Plac
     made: list[Shader] = []
     places = {}
     for u, unit in enumerate(units):
-        calls = [*unit.functions, *(array_form(unit, f) for f in unit.functions if f.axes)]
+        printer = cast(ShaderPrinter, unit.printer)
+        calls = [
+            *unit.functions,
+            *(array_form(unit, f) for f in unit.functions if printer.counts(f)),
+        ]
         names = {unit.program.name, *(f.name for f in calls)}
         names.update(*(unit.printer.companions(f.name) for f in unit.functions))
         extended = any(wide(f) for f in calls)

@@ -415,3 +415,15 @@ def test_rust_s_comments_round_down_for_negative_divisors():
 
     ranges = {"i": (-50, 50), "K": (-9, -1)}
     assert "floor(i / K) < 3" in generate(f, "rust", assume=["i//K < 3"], ranges=ranges).source
+
+
+@pytest.mark.parametrize(
+    ("made", "assume", "said"),
+    [
+        (lambda x: (5 - x) // 4 * 5 + x, ["0 <= x", "x < 12"], "-10 <= the result < 17"),
+        (lambda i, j: 7 * i + (1 - i // 2 % 2) * j + i // 2 % 2 * (6 - j),
+         ["0 <= i", "i < 5", "0 <= j", "j < 7"], "-12 <= the result < 41"),
+    ],
+)  # fmt: skip
+def test_a_result_that_may_be_negative_has_both_bounds(made, assume, said):
+    assert f"@return {said}\n" in generate(made, "c", name="f", assume=assume).source

@@ -11,13 +11,15 @@ from lego_emit.arith.facts import Facts
 from lego_emit.arith.knowledge import using
 from lego_emit.arith.known import Range
 from lego_emit.arith.terms import Atom
+from lego_emit.entries import Entries
 from lego_emit.errors import WidthError
 from lego_emit.ir.cost import cost_model
 from lego_emit.ir.nodes import Node
 from lego_emit.lower.assembler import Assembler
-from lego_emit.lower.at_every_point import _fits
+from lego_emit.lower.at_every_point import _fits, columns_of
 from lego_emit.lower.columns import Columns
-from lego_emit.lower.lower import _harmless, _hint
+from lego_emit.lower.graph import Graph
+from lego_emit.lower.lower import _harmless, _hint, _inside
 from lego_emit.lower.lowering import Lowering
 from lego_emit.lower.relations import condition
 from lego_emit.lower.widths import _at_most
@@ -69,6 +71,36 @@ def test_a_root_is_of_what_is_not_negative():
     assert _harmless("isqrt", (var(0, 9),), False).args == (var(0, 9),)
     for known in (var(), var(-1, 9)):
         assert _harmless("isqrt", (known,), False).args[0].op == "max"
+
+
+@pytest.mark.parametrize("op", ["div", "mod"])
+def test_a_divisor_that_may_be_0_is_1_there(op):
+    for least, positive, kind in ((1, False, op), (0, True, op), (0, False, f"floor{op}")):
+        found = _harmless(op, (var(0, 9), var(least, 5)), positive)
+        assert found.op == kind
+    assert found.args[1].op == "select" and found.args[1].args[2].value == 1
+
+
+def test_a_place_without_an_upper_bound_is_held_inside_of_the_table():
+    last = Node("const", (), 5, 5, 5)
+    assert _inside(var(0, 5), last) == var(0, 5)
+    assert _inside(var(0), last).op == "min" == _inside(var(0, 6), last).op
+
+
+def columns(made, bits):
+    """columns_of the one node that is made of the graph and a variable of so many bits."""
+    graph = Graph(cost_model("ops"), ())
+    x = graph.var("x", True)
+    root = made(graph, x)
+    return columns_of(graph, graph.reached([root]), [root], ((x, bits),))
+
+
+def test_a_node_that_no_numpy_array_gives_has_no_columns():
+    assert columns(lambda g, x: g.op("xor", x, g.const(5)), 3) == [(5, [1, 2, 4])]
+    for entries in (Entries("t", size=4), Entries("t", (0, 2**62))):
+        assert columns(lambda g, x, t=entries: g.op("lookup", g.table(t), x), 1) is None
+    short = Entries("t", [0] * 5000)  # the first points and the powers of two have an entry
+    assert columns(lambda g, x: g.op("lookup", g.table(short), x), 13) is None
 
 
 def test_a_name_has_no_sign():
@@ -130,9 +162,28 @@ def test_a_form_that_needs_wider_values_than_its_results_is_not_taken(layout):
     assert [f.index_type for f in found] == ["int32", "int32"]
 
 
+def test_an_unsigned_form_has_no_negative_values_on_the_way():
+    layout = GroupBy([256, 28]).OrderBy(RegP([16, 16, 4, 7], [2, 0, 3, 1]))
+    found = generate(layout, "cpp", name="f", index_type="uint32").functions
+    assert [f.op_count for f in found] == [8, 10]
+
+
 def test_a_message_says_what_is_not_bounded():
     with pytest.raises(WidthError, match=r"x \+ y lies in \?\.\.4294967294, which"):
         generate(
             lambda x, y: x + y, "cpp", name="f", index_type="int32",
             assume=["x <= 2**31 - 1", "y <= 2**31 - 1"],
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (lambda x: x**3 + 1, "return x * x * x + 1;"),
+        (lambda x, y: 1 if x == y + 1 else 0, "return std::int32_t{y + 1 == x};"),
+        (lambda x, y: 7 * x + 7 * y + 7, "return 7 * (x + y) + 7;"),
+    ],
+)
+def test_a_form(made, text):
+    ranges = {name: (0, 9) for name in "xy"[: made.__code__.co_argcount]}
+    assert text in generate(made, "cpp", name="f", ranges=ranges).source

@@ -22,7 +22,7 @@ def rows():
 
 
 def priced(text, assume):
-    subject = eval(text, vars(lego_emit).copy())
+    subject = eval(text, {name: getattr(lego_emit, name) for name in lego_emit.__all__})
     given = [a.strip() for a in assume.split(",") if a.strip()]
     made = {
         c: lego_emit.generate(subject, "cpp", name="row", assume=given, cost=c)

@@ -1,4 +1,4 @@
-"""The checker's readers of C++, CUDA C, C, GLSL and JavaScript: their terms are what the texts compute."""
+"""The checker's readers: their terms are what the texts compute."""
 
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from lego_emit.proofcheck.languages import read
 from lego_emit.proofcheck.text import DIVISOR, FITS, SHIFT, TABLE, Unread
 
 ROOT = Path(__file__).parent.parent / "golden"
-LANGUAGES = ("cpp", "cuda", "c", "glsl", "javascript")
+LANGUAGES = ("cpp", "cuda", "c", "glsl", "javascript", "rust", "fortran", "julia")
 SLICE = (
     "brick_N6_B2", "catalogue_hilbert_16", "expandby_5x7", "linear_swizzled", "lookup_permutation",
     "lud_thread", "nw_16", "transpose_shared",

@@ -89,6 +89,28 @@ def test_a_shift_by_nothing_is_followed():
     assert remarks(function({"x": 15}, [], [("r", op("mul", spread, 1))]))[1] == said
 
 
+def test_a_mask_may_stand_first():
+    x = var("x", 15)
+    spread = op("or", x, op("shl", x, 2))
+    said = {"r": "The bits x[3:2] 0 0 x[1:0], highest first."}
+    for masked in (op("and", spread, 0x33), op("and", 0x33, spread)):
+        assert remarks(function({"x": 15}, [], [("r", masked)]))[1] == said
+
+
+def test_a_spread_says_from_which_place():
+    x = var("x", 3)
+    spread = op("shl", op("and", op("or", x, op("shl", x, 1)), 5), 3)
+    said = {"r": "Spreads 2 bits of x to every other place, from place 3."}
+    assert remarks(function({"x": 3}, [], [("r", spread)]))[1] == said
+
+
+def test_bits_that_a_statement_has_copied_are_told_there_and_no_more():
+    x = var("x", 15)
+    copies, moved = op("or", x, op("shl", x, 4)), op("shr", var("copies", 255), 1)
+    found = function({"x": 15}, [("copies", copies)], [("r", moved)])
+    assert not remarks(found)[1]
+
+
 def test_plain_fields_and_arithmetic_are_not_said():
     def plain(i, j):
         return OrderBy(RegP([8, 16], [1, 0]))[i, j]
@@ -106,6 +128,8 @@ def test_digits_turned_round_by_one_remainder():
     said = "15*x modulo 59 is 15 times the remainder of x by 4, plus the quotient."
     assert remarks(function({"x": 58}, [], [("r", found)]))[1] == {"r": said}
     assert all(15 * x % 59 == 15 * (x % 4) + x // 4 for x in range(59))
+    twice = function({"x": 6}, [], [("r", op("mod", op("mul", 2, var("x", 6)), 7))])
+    assert remarks(twice)[1]["r"].startswith("2*x modulo 7 is 2 times the remainder of x by 4,")
     inside = function({"x": 58}, [], [("r", op("add", found, 5))])
     assert remarks(inside)[1] == {"r": said}
     too_far = op("mod", op("mul", 15, var("x", 59)), 59)

@@ -3,6 +3,7 @@ one more character does, lints. clang-format and rustfmt leave the broken lines 
 
 import os
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -15,6 +16,8 @@ from lego_emit import GroupBy, Lookup, RegP, TileBy, generate
 from lego_emit.emit import registry
 from lego_emit.emit.arrays import _product, _quotient
 from lego_emit.emit.printer import BREAK, FunctionView
+from lego_emit.entries import Entries
+from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import OPS
 from lego_emit.ir.program import INDEX_TYPES, Program
 from lego_emit.printers import rust, rust_layout
@@ -53,11 +56,35 @@ def ranged(hi, lo=0):
         ("javascript", "int53", node("isqrt", ranged(2**52 - 1)), "Math.floor(Math.sqrt(a))"),
         ("javascript", "int53", node("isqrt", ranged(2**52)), "isqrt(a)"),
         ("fortran", "int32", node("shl", A, node("add", B, C)), "shiftl(a, b + c)"),
+        ("javascript", "int53", node("mul", var("a", 0, 7), var("b", 0, 7)), "a * b"),
+        ("javascript", "int53", node("mul", var("a", -1, 7), var("b", 0, 7)), "a * b + 0"),
         ("fortran", "int64", node("shr", A, const(3)), "shifta(a, 3)"),
+        ("fortran", "integer", node("int", node("lt", A, B)), "merge(1, 0, a < b)"),
+        ("rust", "int32", node("and", A, const(9)), "a & 9"),
+        ("rust", "int32", node("and", A, const(10)), "a & 0xa"),
+        ("c", "int32", node("and", A, const(1000)), "a & 0x3e8"),
     ],
 )  # fmt: skip
 def test_an_operation(target, index_type, result, text):
-    assert spelled(target, result, index_type) == text
+    assert plainly(spelled(target, result, index_type)) == text
+
+
+def plainly(text):
+    """Without what says where Rust's lists and pairs begin and end."""
+    return re.sub(r"[\x00-\x1f]", "", text)
+
+
+def test_bits_beyond_32_are_no_numbers_in_javascript():
+    for most, refused in ((2**32 - 1, False), (2**32, True)):
+        bits = node("or", var("a", 0, most), var("b", 0, 1))
+        with pytest.raises(TargetError, match="'or' takes 32 bits") if refused else nullcontext():
+            spelled("javascript", bits, "int53")
+
+
+def test_javascript_s_tables_are_as_narrow_as_their_entries():
+    table = registry.printer("javascript").table
+    for most, array in ((2**31 - 1, "Int32Array"), (2**31, "Float64Array")):
+        assert array in table(Entries("t", (0, most)), "int53")
 
 
 def test_names_that_a_language_has_for_itself():
@@ -65,6 +92,8 @@ def test_names_that_a_language_has_for_itself():
         legal = registry.printer(target).legal_name
         for name in ("int32_t", "uint64_t", "uint_fast16_t", "INT_LEAST8_MAX", "UINT32_C"):
             assert legal(name) == f"{name}_v"
+    fortran = registry.printer("fortran").legal_name
+    assert [fortran(name) for name in ("IF", "b")] == ["IF_v", "b"]
     julia = registry.printer("julia").legal_name
     assert [julia(name) for name in ("begin", "div", "b")] == ["begin_v", "div_v", "b"]
 
@@ -120,6 +149,11 @@ def test_fortran_fills_lines_up_to_their_end():
     made = registry.printer("fortran").line(" ".join(words), 4)
     assert made == f"{one} {two} &\n        {three} {four} &\n        {five}"
     assert {len(line) for line in f"    {made}".splitlines()[:2]} == {100}
+    for more in range(40, 60):  # the second line and the third
+        made = registry.printer("fortran").line(
+            " ".join(["w" * 90, "v" * 40, "u" * more, "t" * 80]), 4
+        )
+        assert max(map(len, f"    {made}".splitlines())) <= 100
 
 
 def test_a_count_in_a_comment_is_not_broken():
@@ -318,7 +352,8 @@ def test_a_julia_view_of_one_dimension_has_a_tuple_of_one():
     def sizes(layout):
         return generate(layout, "julia", name="f", view=True).source
 
-    assert "Base.size(view::FView) = (6,)\n" in sizes(GroupBy([6]))
+    one = sizes(GroupBy([6]))
+    assert "Base.size(view::FView) = (6,)\n" in one and "an array of 1 dimension by" in one
     assert "Base.size(view::FView) = (6, 4)\n" in sizes(GroupBy([6, 4]))
 
 
@@ -377,8 +412,7 @@ def brackets(target, index_type):
                     found[False].append(name)
             own = shown(target, index_type, nested(op, "aba", place))
             bar = f" | {' '.join(found[False])}" if found[False] else ""
-            own = re.sub(r"[\x00-\x1f]", "", own)  # where Rust's lists and pairs begin and end
-            yield f"{own:40} {place}: {' '.join(found[True])}{bar}".rstrip()
+            yield f"{plainly(own):40} {place}: {' '.join(found[True])}{bar}".rstrip()
 
 
 def test_brackets():
@@ -390,3 +424,28 @@ def test_brackets():
     if os.environ.get("LEGO_UPDATE_BRACKETS"):
         BRACKETS.write_text(text)
     assert text == BRACKETS.read_text()
+
+
+# -- array forms ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "made", "options", "text"),
+    [
+        ("c", lambda N, k: GroupBy([N, 6])[k, :], {"index_type": "uint32"}, "room for 6 results"),
+        ("cuda", lambda N: GroupBy([N, 1])[:, :], {"base": 1}, "out[n] = f(N, n + 1, 1);"),
+        ("cuda", lambda: GroupBy([2**16, 2**16])[:, :] // 4096, {}, "long long n = rank; n < 4294967296;"),
+        ("cuda", lambda: GroupBy([2**15, 2**14])[:, :] // 4096, {}, "int n = rank; n < 536870912;"),
+        ("fortran", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "dimension(0:5), intent(out) :: n, m"),
+        ("glsl", lambda: GroupBy([2**16, 2**15 - 1])[:, :] // 4096, {}, "int f_at(int n)"),
+        ("glsl", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "f_at(int k, int n_2, out int n,"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_an_array_form(target, made, options, text):
+    assert text in generate(made, target, name="f", **options).source
+
+
+def test_a_shader_has_no_array_form_of_more_elements_than_its_integers_count():
+    for target in ("glsl", "wgsl"):
+        assert "f_at" not in generate(lambda: GroupBy([2**16, 2**16])[:, :] // 4096, target).source

@@ -8,7 +8,7 @@ from itertools import product
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
-from .terms import Term, both
+from .terms import FARTHEST, OPS, Term, both
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,7 +107,7 @@ def _ends(term: Term, known: Mapping[str, Sequence[int | None]]) -> tuple[int | 
             case "mul":
                 ends.append(x * y)
             case _:
-                ends.append(x // y)
+                ends.append(OPS[term.op](x, y))
     return min(ends), max(ends)
 
 
@@ -190,10 +190,7 @@ class Values:
         for part in term.walk():
             if part.key not in self._known:
                 value, ok = self._value(part)
-                self._known[part.key] = (
-                    np.asarray(value),
-                    ok,
-                )  # of objects without axes it is an int
+                self._known[part.key] = np.asarray(value), ok
         return self._known[term.key]
 
     def _value(self, term: Term) -> tuple[Any, Any]:
@@ -202,15 +199,14 @@ class Values:
         yes = np.True_
         match term.op:
             case "const":
-                n = term.args[0]
-                return np.array(n, np.int64 if -INT64 <= n <= INT64 else object), yes
+                return _exact([term.args[0]]), yes  # with an axis: without it objects are ints
             case "true" | "false":
                 return np.array(term.op == "true"), yes
             case "var":
                 return self.columns[term.args[0]], yes
         if term.op == "lookup":
             place, ok = self._known[term.args[0].key]
-            entries = np.array([t.args[0] for t in term.args[1:]])
+            entries = _exact([t.args[0] for t in term.args[1:]])
             ok = ok & (place >= 0) & (place < len(entries))
             return entries[np.where(ok, place, 0).astype(np.int64)], ok
         args = [self._known[a.key] for a in term.args]
@@ -237,18 +233,17 @@ class Values:
                 q = np.where((a < 0) == (b < 0), q, -q)
                 return (q, ok) if term.op == "tdiv" else (a - q * b, ok)
             case "shl" | "shr":
-                ok = ok & (b >= 0)
+                ok = ok & (b >= 0) & ((b <= FARTHEST) | (term.op == "shr"))
                 b = np.where(ok, b, 0)
                 if term.op == "shr":
                     return a >> np.minimum(b, 63) if a.dtype != object else a >> b, ok
                 top = int(np.max(b)) if np.size(b) else 0
-                a, _ = _wide(a, a, max(abs(int(np.max(abs(a)))) if np.size(a) else 0, 1) << top)
+                a, _ = _wide(a, a, max(_largest(a), 1) << top)
                 return a << b.astype(a.dtype), ok
             case "isqrt":
                 ok = ok & (a >= 0)
                 a = np.where(ok, a, 0)
-                roots = [isqrt(int(n)) for n in np.ravel(a)]
-                return np.array(roots, np.int64).reshape(np.shape(a)), ok
+                return _exact([isqrt(int(n)) for n in np.ravel(a)]).reshape(np.shape(a)), ok
             case "not":
                 return ~a, ok
             case "lnot":
@@ -264,14 +259,18 @@ class Values:
         return found, ok
 
 
+def _exact(numbers: Sequence[int]) -> np.ndarray:
+    """An array of them; left to itself NumPy takes floats for some that are too large for int64."""
+    from ..packages import numpy as np
+
+    fits = all(-INT64 <= n <= INT64 for n in numbers)
+    return np.array(numbers, np.int64 if fits else object)
+
+
 def _largest(a: Any) -> int:
     return max(abs(int(a.min())), abs(int(a.max()))) if a.size else 0
 
 
 def _wide(a: Any, b: Any, largest: int) -> tuple[Any, Any]:
     """Arrays in which a result of this size is exact."""
-    if largest > INT64 and a.dtype != object:
-        a = a.astype(object)
-    if largest > INT64 and b.dtype != object:
-        b = b.astype(object)
-    return a, b
+    return (a, b) if largest <= INT64 else (a.astype(object), b.astype(object))

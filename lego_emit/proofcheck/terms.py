@@ -13,6 +13,15 @@ from contextvars import ContextVar
 from math import isqrt, prod
 from typing import Any
 
+FARTHEST = 2**12  # what shifts to the left by more has no value: no machine's integer is so wide
+
+
+def _shl(a: int, b: int) -> int:
+    if b > FARTHEST:
+        raise ValueError(f"a shift by {b}")
+    return a << b
+
+
 # op -> its value on Python ints; fdiv and fmod round down, tdiv and tmod towards zero.
 OPS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -26,7 +35,7 @@ OPS: dict[str, Callable[..., Any]] = {
     "or": operator.or_,
     "xor": operator.xor,
     "not": operator.invert,
-    "shl": operator.lshift,
+    "shl": _shl,
     "shr": operator.rshift,  # arithmetic: rounds down
     "isqrt": isqrt,
     "lt": operator.lt,

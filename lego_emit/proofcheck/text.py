@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import LegoError
-from .terms import TRUE, Term, made, term_of
+from .terms import FARTHEST, TRUE, Term, made, term_of
 
 
 class Unread(LegoError):
@@ -155,7 +155,7 @@ class Machine:
     def shifted(self, op: str, a: Value, b: Value, kind: Type) -> Value:
         """shl or shr (arithmetic), in a type of so many bits. A negative value is not to be shifted
         left, and what is shifted must fit."""
-        bits = kind.bits or 2**30
+        bits = kind.bits or FARTHEST
         self.demand(SHIFT, made("land", b.term >= 0, b.term < bits))
         return self.fits(made(op, a.term, b.term), kind)
 

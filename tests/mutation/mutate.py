@@ -37,7 +37,7 @@ LEFT_OUT = (
 )  # fmt: skip
 FILE = 240.0  # seconds on the wall for one file of tests, when it is measured
 CHUNK = 60  # random cases measured in one process
-TESTS = 40.0  # seconds of tests that a mutant meets
+TESTS = 90.0  # seconds of tests that a mutant meets
 CASES = 45.0  # seconds of random cases
 ALONE = 25.0  # seconds that a test may take beyond ten times what it took
 SLOW = 20.0  # a test that takes longer is not used

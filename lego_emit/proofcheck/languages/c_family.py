@@ -127,6 +127,9 @@ class _File(File):
         if declarator.type != "array_declarator" or value.type != "initializer_list":
             return
         name = words(declarator.child_by_field_name("declarator"))
+        qualifiers = [words(n) for n in node.parent.children if n.type == "type_qualifier"]
+        if not {"const", "constexpr"} & set(qualifiers):
+            self.unclear.add(name)  # it may be changed elsewhere
         entries = inside(value)
         if all(n.type == "number_literal" for n in entries):
             kind = _known(node.parent.child_by_field_name("type"))
@@ -474,7 +477,10 @@ class _Call(Call):
             return self.extreme(plain == "min", a, b, kind)
         if plain == "abs" and len(values) == 1 and plain not in self.file.functions:
             value = self._promoted(values[0])
-            if not value.type.signed or (self.file.language == "c" and value.type != I32):
+            of_int = self.file.language == "c" or (  # what C++ declares outside of std, too
+                self.file.language == "cpp" and not name.startswith("std::")
+            )
+            if not value.type.signed or (of_int and value.type != I32):
                 raise unread(node, "the absolute value of another type")
             return self.machine.fits(abs(value.term), value.type)
         return self.helper(node, name.rsplit("::", 1)[-1], values)

@@ -39,8 +39,14 @@ RELATIONS = {
 }
 LOGICAL = {".and.": "land", ".or.": "lor"}
 TABLE = re.compile(
-    r"integer(?:\((\w+)\))?, *parameter *:: *(\w+)\((?:(-?\d+) *: *)?(\d+)\) *= *\[(?:[^:\]]*::)?([^\]]*)\]"
+    r"integer(?:\((\w+)\))?, *parameter *:: *(\w+)\((?:(-?\d+) *: *)?(\d+)\) *= *\[(?:[^:\]]*::)?"
+    r"(\s*-?\d+(?:_\w+)?(?:\s*,\s*-?\d+(?:_\w+)?)*\s*)\]"
 )
+USED = re.compile(
+    r"use, *intrinsic *:: *iso_(?:fortran_env|c_binding), *only *: *[\w, ]+", re.IGNORECASE
+)
+INTRINSIC = {"int", "merge", "mod", "modulo", "min", "max", "not", "shiftl", "shifta", "shiftr",
+             "bit_size", "abs", *BITS}  # fmt: skip
 
 
 def read(source: str, language: str) -> Text:
@@ -57,14 +63,27 @@ class _File(File):
                 self.functions.setdefault(name, []).append(node)
             elif node.type == "variable_declaration":
                 self._table(node)
+                declared = map(_named, node.children_by_field_name("declarator"))
+                if any(words(n).lower() in KINDS for n in declared):
+                    raise unread(node, "another meaning of a kind's name")
+            elif node.type.startswith("preproc"):
+                raise unread(node, "what the preprocessor does")
+            elif node.type == "use_statement" and not USED.fullmatch(words(node).strip()):
+                raise unread(node, "names from elsewhere")
+        for name in map(str.lower, self.functions):
+            if name in INTRINSIC:
+                raise unread(self.root, f"another meaning of {name}")
 
     def _table(self, node: Any) -> None:
         text = re.sub(r"&\s*\n\s*&?", " ", words(node))
         found = TABLE.fullmatch(text.strip())
-        if found:
-            numbers = [int(n.strip().partition("_")[0]) for n in found[5].split(",")]
-            self.tables[found[2].lower()] = KINDS[found[1] or ""], numbers
-            self.starts[found[2].lower()] = int(found[3] or 1)
+        if found is None or (found[1] or "") not in KINDS:
+            return
+        name, start = found[2].lower(), int(found[3] or 1)
+        numbers = [int(n.partition("_")[0]) for n in re.split(r"\s*,\s*", found[5].strip())]
+        self.add_table(name, KINDS[found[1] or ""], numbers)
+        if self.starts.setdefault(name, start) != start:
+            self.unclear.add(name)
 
     def declared(self, node: Any) -> dict[str, tuple[Type | None, bool]]:
         """(type, whether it is for a result) of each variable of a procedure, by small letters."""
@@ -77,7 +96,8 @@ class _File(File):
             plain = "dimension" not in text and "parameter" not in text
             for declarator in part.children_by_field_name("declarator"):
                 single = declarator.type == "identifier" and plain
-                found[words(declarator).lower()] = kind if single else None, "intent(out)" in text
+                known = kind if single else None, "intent(out)" in text
+                found[words(_named(declarator)).lower()] = known
         return found
 
     def kind(self, node: Any) -> Type | None:
@@ -112,6 +132,11 @@ class _File(File):
         return _Call(self, node, machine)
 
 
+def _named(declarator: Any) -> Any:
+    """The name that is declared."""
+    return next((n for n in walk(declarator) if n.type == "identifier"), declarator)
+
+
 class _Call(Call):
     file: _File  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -120,6 +145,8 @@ class _Call(Call):
 
     def body(self) -> list[Statement]:
         self.declared = self.file.declared(self.node)
+        self.kinds = {n.lower(): kind for n, kind, _ in self.file.parameters(self.node)}
+        self.kinds.update((n, kind) for n, (kind, _) in self.declared.items() if kind)
         return [s for n in inside(self.node)[1:] for s in self._statement(n)]
 
     def implicit(self, value: Value, kind: Type) -> Value:
@@ -143,7 +170,9 @@ class _Call(Call):
                 left, right = (node.child_by_field_name(f) for f in ("left", "right"))
                 if left.type == "identifier":
                     name = words(left).lower()
-                    kind = self.declared.get(name, (None, False))[0]
+                    kind = self.kinds.get(name)
+                    if kind is None:
+                        raise unread(left, "no integer of the procedure")
                     return [Statement("set", node, name, kind, right)]
             case "if_statement":
                 return [self._if(node)]
@@ -241,8 +270,10 @@ class _Call(Call):
     def _call(self, node: Any, scope: Scope) -> Value:
         function, arguments = inside(node)
         name, parts = words(function).lower(), inside(arguments)
+        if name in self.declared or not parts:
+            raise unread(node, "a function that the checker does not know")
         if name in self.file.tables:
-            kind, numbers = self.file.tables[name]
+            kind, numbers = self.file.table(node, name)
             place = self.value(parts[0], scope)
             self.machine.at(node)
             at = Value(place.term - self.file.starts[name], place.type)

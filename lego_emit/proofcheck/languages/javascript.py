@@ -66,9 +66,16 @@ class _File(File):
                 name = words(node.child_by_field_name("name"))
                 if name in self.functions:
                     raise unread(node, f"a second function {name}")
+                if node.children[0].type == "async":
+                    raise unread(node, "what it gives is a promise")
                 self.functions[name] = [node]
             elif node.type == "variable_declarator":
                 self._table(node)
+            elif node.type == "identifier" and words(node) in MEANT and _binds(node):
+                raise unread(node.parent, "another meaning of a name")
+        for node in walk(self.root):
+            if node.type == "identifier" and words(node) in self.tables and not _is_read(node):
+                self.unclear.add(words(node))
 
     def _table(self, node: Any) -> None:
         value = node.child_by_field_name("value")
@@ -101,8 +108,30 @@ class _File(File):
         return _Call(self, node, machine)
 
 
+SETS = ("assignment_expression", "augmented_assignment_expression", "update_expression")
+MEANT = ("Math", "Number", "BigInt", *(f"{kind}Array" for kind in ARRAYS))
+
+
+def _binds(node: Any) -> bool:
+    """Whether an identifier, or a part of what it is, gets a meaning here."""
+    used = ("call_expression", "member_expression", "new_expression")
+    return node.parent.type not in used or _is_set(node.parent)
+
+
+def _is_set(node: Any) -> bool:
+    return node.parent.type in SETS and node.parent.children[0] == node
+
+
+def _is_read(node: Any) -> bool:
+    """Whether a table stands here for one of its entries, or is made or exported."""
+    if node.parent.type == "subscript_expression":
+        return node.parent.child_by_field_name("object") == node and not _is_set(node.parent)
+    return node.parent.type in ("variable_declarator", "export_specifier")
+
+
 class _Call(Call):
     def body(self) -> list[Statement]:
+        self.variables = {name for name, _, _ in self.file.parameters(self.node)}
         return self._block(self.node.child_by_field_name("body"))
 
     def implicit(self, value: Value, kind: Type) -> Value:
@@ -126,6 +155,11 @@ class _Call(Call):
     def _statements(self, node: Any) -> list[Statement]:
         match node.type:
             case "lexical_declaration":
+                names = {words(n.child_by_field_name("name")) for n in inside(node)}
+                if words(node).startswith("const"):
+                    self.variables -= names
+                else:
+                    self.variables |= names
                 return [
                     Statement(
                         "set",
@@ -138,7 +172,7 @@ class _Call(Call):
                     for n in inside(node)
                 ]
             case "return_statement":
-                if not inside(node):
+                if not inside(node) or inside(node)[0].start_point[0] != node.start_point[0]:
                     raise unread(node, "it returns nothing")
                 return [self._return(node, inside(node)[0])]
             case "if_statement":
@@ -169,6 +203,8 @@ class _Call(Call):
         left, right = (node.child_by_field_name(f) for f in ("left", "right"))
         if left.type != "identifier":
             raise unread(left, "what is set is not a variable")
+        if words(left) not in self.variables:
+            raise unread(node, "what is set is not a variable")
         value: Any = right
         if node.type.startswith("augmented"):
             value = words(node.child_by_field_name("operator"))[:-1], left, right, node

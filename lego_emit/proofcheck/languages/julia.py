@@ -7,6 +7,7 @@ Reference: https://docs.julialang.org/en/v1/manual/mathematical-operations
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ..terms import FALSE, TRUE, made, term_of
@@ -19,6 +20,10 @@ SHIFTS = {"<<": "shl", ">>": "shr"}
 BITS = {"&": "and", "|": "or", "⊻": "xor"}
 FLOORED = {"fld": "fdiv", "mod": "fmod"}
 TRUNCATED = {"div": "tdiv", "rem": "tmod", "÷": "tdiv", "%": "tmod"}
+KNOWN = {*TYPES, *ARITHMETIC, *SHIFTS, *BITS, *FLOORED, *TRUNCATED, *COMPARISONS, "!",
+         "~", "min", "max", "xor", "isqrt"}  # fmt: skip
+MACROS = ("@inline", "@noinline", "@propagate_inbounds", "@boundscheck", "@inbounds")
+WIDER = ("", "Any", "Number", "Real", "Integer")  # a method of machine integers goes before these
 
 
 def read(source: str, language: str) -> Text:
@@ -29,19 +34,51 @@ def read(source: str, language: str) -> Text:
 class _File(File):
     def collect(self) -> None:
         for node in walk(self.root):
-            short = node.type == "assignment" and inside(node)[0].type == "call_expression"
-            if short or node.type == "function_definition":
-                call = inside(node)[0] if short else _head(node)
-                if call is not None:
-                    self.functions.setdefault(words(inside(call)[0]), []).append(node)
-            elif node.type == "const_statement":
-                self._table(node)
+            match node.type:
+                case "assignment" | "function_definition":
+                    self._function(node)
+                case "const_statement":
+                    self._table(node)
+                case "macrocall_expression" if any(
+                    n.type in ("function_definition", "assignment") for n in walk(node)
+                ):
+                    found = re.match(r"(?:Base\.)?(@\w+)", words(node))
+                    if found is None or found[1] not in MACROS:
+                        raise unread(node, "a macro that the checker does not know")
+                case "using_statement" | "import_statement":
+                    raise unread(node, "names from elsewhere")
+
+    def _function(self, node: Any) -> None:
+        call = _head(node)
+        name = words(inside(node if call is None else call)[0])
+        if name.rpartition(".")[2].strip("(:)") in KNOWN:
+            raise unread(node, "another meaning of a name")
+        if call is not None:
+            self.functions.setdefault(name, []).append(node)
 
     def _table(self, node: Any) -> None:
-        found = re.fullmatch(r"const (\w+) = (\w+)\[([-\s\d,]*)\]", words(node))
+        found = re.fullmatch(
+            r"const (\w+) = (\w+)\[\s*(-?\d+(?:\s*,\s*-?\d+)*),?\s*\]", words(node)
+        )
         if found and found[2] in TYPES:
-            numbers = [int(n) for n in found[3].split(",") if n.strip()]
-            self.tables[found[1]] = TYPES[found[2]], numbers
+            self.add_table(found[1], TYPES[found[2]], [int(n) for n in found[3].split(",")])
+        else:
+            self.unclear.update(words(n) for n in walk(node) if n.type == "identifier")
+
+    def definition(self, name: str, count: int | None = None) -> Any:
+        """The method for machine integers. Raises Unread where another one may be called instead."""
+        found = super().definition(name, count)
+        for node in self.functions.get(name, ()) if count is not None else ():
+            params = inside(inside(_head(node))[1])
+            plain = all(p.type in ("identifier", "typed_expression") for p in params)
+            types = [(kind, words(p).partition("::")[2]) for p, (_, kind, _) in
+                     zip(params, self.parameters(node), strict=True)]  # fmt: skip
+            unknown = any(kind is None and said not in WIDER for kind, said in types)
+            if not plain or (len(params) == count and unknown):
+                raise unread(
+                    node, f"a second method of {name}, which may be the one that is called"
+                )
+        return found
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         call = _head(node)
@@ -59,8 +96,11 @@ class _File(File):
         if name in TYPES:
             return TYPES[name]
         head = words(next((n for n in inside(node) if n.type == "signature"), node))
-        union = re.search(rf"where \{{?{re.escape(name)}<:Union\{{(\w+)", head)
-        return TYPES.get(union[1]) if union and name else None
+        union = re.search(rf"where \{{?{re.escape(name)}<:Union\{{([\w, ]+)\}}", head)
+        types = [TYPES.get(t.strip()) for t in union[1].split(",")] if union and name else [None]
+        if None in types or len({t.signed for t in types if t}) > 1:
+            return None
+        return _narrowest([t for t in types if t])
 
     def comment(self, node: Any) -> str:
         while node.parent.type not in ("module_definition", "source_file"):
@@ -73,13 +113,28 @@ class _File(File):
 
 
 def _head(node: Any) -> Any:
-    """name(parameters) of a definition."""
+    """name(parameters) of a definition; None of another assignment."""
     if node.type == "assignment":
-        return inside(node)[0]
-    signature = next((n for n in inside(node) if n.type == "signature"), None)
-    if signature is None:
-        return None
-    return next((n for n in walk(signature) if n.type == "call_expression"), None)
+        head = inside(node)[0]
+    else:
+        head = next((inside(n)[0] for n in inside(node) if n.type == "signature"), None)
+    while head is not None and head.type in ("where_expression", "typed_expression"):
+        head = inside(head)[0]
+    return head if head is not None and head.type == "call_expression" else None
+
+
+def _narrowest(types: Sequence[Type]) -> Type:
+    """What holds of a value of any of these types."""
+    kind = min(types, key=lambda t: t.bits or 0)
+    if all(t == kind for t in types) or kind.name.endswith(" or wider"):
+        return kind
+    return Type(f"{kind.name} or wider", kind.bits, kind.signed)
+
+
+def _compares(node: Any) -> bool:
+    """Whether it is a comparison without brackets."""
+    sign = inside(node)[1] if node.type == "binary_expression" else None
+    return sign is not None and words(sign) in COMPARISONS
 
 
 class _Call(Call):
@@ -95,14 +150,29 @@ class _Call(Call):
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         head = words(next(n for n in inside(self.node) if n.type == "signature"))
         result = head.rpartition(")::")[2] if ")::" in head else ""
+        if not result:
+            return values
         named = re.match(
-            r"(?:NTuple\{\d+, (\w+)\}|NamedTuple\{.*NTuple\{\d+, (\w+)\}\}|(\w+))",
+            r"(?:NTuple\{\d+, (\w+)\}|NamedTuple\{.*NTuple\{\d+, (\w+)\}\}|(\w+))(?= where|$)",
             result,
             re.DOTALL,
         )
         name = next((g for g in named.groups() if g), "") if named else ""
         kind = self.file.type_of(self.node, name)
-        return values if kind is None else tuple(self.implicit(v, kind) for v in values)
+        if kind is None:
+            raise unread(self.node, "a result of a type that the checker does not know")
+        return tuple(self.implicit(v, kind) for v in values)
+
+    def _assigned(self, value: Value, kind: Type | None) -> Value:
+        return value  # a variable has the type of what it is
+
+    def helper(self, node: Any, name: str, values: Sequence[Value]) -> Value:
+        definition = self.file.definition(name, len(values))
+        if definition is not None:
+            types = [kind for _, kind, _ in self.file.parameters(definition)]
+            if types != [value.type for value in values]:
+                raise unread(node, "no method for values of these types")
+        return super().helper(node, name, values)
 
     def _statement(self, node: Any) -> list[Statement]:
         match node.type:
@@ -130,15 +200,15 @@ class _Call(Call):
     def value(self, node: Any, scope: Scope) -> Value:
         match node.type:
             case "integer_literal":
-                number = int(words(node).replace("_", ""), 0)
-                if not words(node).startswith("0x"):  # hexadecimal ones are unsigned
-                    return self.machine.fits(term_of(number), I64)
+                number = words(node).replace("_", "")
+                if number.isdecimal():  # those of other bases are unsigned
+                    return self.machine.fits(term_of(int(number)), I64)
             case "boolean_literal":
                 return Value(TRUE if words(node) == "true" else FALSE, BOOL)
             case "identifier":
                 if words(node) in scope:
                     return scope[words(node)]
-            case "parenthesized_expression":
+            case "parenthesized_expression" if len(inside(node)) == 1:
                 return self.value(inside(node)[0], scope)
             case "unary_expression":
                 return self._unary(node, scope)
@@ -152,10 +222,14 @@ class _Call(Call):
                 return self._call(node, scope)
         raise unread(node, "an expression that the checker does not know")
 
-    def _common(self, node: Any, a: Value, b: Value) -> tuple[Value, Value, Type]:
+    def _common(
+        self, node: Any, a: Value, b: Value, divided: bool = False
+    ) -> tuple[Value, Value, Type]:
         """Promotion: to the wider type, of equal widths to the unsigned one."""
         if BOOL in (a.type, b.type):
             raise unread(node, "arithmetic with a truth value")
+        if divided and a.type.signed != b.type.signed:  # the result has the sign of one of them
+            raise unread(node, "a division of signed and unsigned numbers")
         kind = max(a.type, b.type, key=lambda t: (t.bits or 0, not t.signed))
         return self.implicit(a, kind), self.implicit(b, kind), kind
 
@@ -180,6 +254,8 @@ class _Call(Call):
         if sign in ("&&", "||"):
             with self.machine.under(a.term if sign == "&&" else made("lnot", a.term)):
                 b = self.value(right, scope)
+            if (a.type, b.type) != (BOOL, BOOL):
+                raise unread(node, "not of truth values")
             return Value(made("land" if sign == "&&" else "lor", a.term, b.term), BOOL)
         return self._binary(node, sign, a, self.value(right, scope))
 
@@ -187,17 +263,18 @@ class _Call(Call):
         self.machine.at(node)
         if sign in SHIFTS:
             return self.machine.shifted(SHIFTS[sign], a, b, a.type)
-        plain = {"===": "==", "!==": "!="}.get(sign, sign)
-        if plain in COMPARISONS and a.type != BOOL != b.type:
-            return self.compared(plain, a, b)  # of any types: the numbers are compared
-        if a.type == b.type == BOOL and plain in ("==", "!="):
+        if sign in COMPARISONS and any(_compares(n) for n in inside(node)):
+            raise unread(node, "comparisons in a chain")
+        if sign in COMPARISONS and a.type != BOOL != b.type:
+            return self.compared(sign, a, b)  # of any types: the numbers are compared
+        if a.type == b.type == BOOL and sign in ("==", "!="):
             same = made(
                 "lor",
                 made("land", a.term, b.term),
                 made("land", made("lnot", a.term), made("lnot", b.term)),
             )
-            return Value(same if plain == "==" else made("lnot", same), BOOL)
-        a, b, kind = self._common(node, a, b)
+            return Value(same if sign == "==" else made("lnot", same), BOOL)
+        a, b, kind = self._common(node, a, b, sign in TRUNCATED)
         if sign in ARITHMETIC:
             return self.machine.arithmetic(ARITHMETIC[sign], a, b, kind)
         if sign in TRUNCATED:
@@ -215,15 +292,21 @@ class _Call(Call):
             b = self.value(no, scope)
         if a.type == b.type == BOOL:
             return Value(made("select", condition.term, a.term, b.term), BOOL)
-        if a.type != b.type:  # each keeps its type; what they meet next is as wide as either
-            a, b, _ = self._common(node, a, b)
-        return self.machine.chosen(condition, a, b, a.type)
+        if condition.type != BOOL or BOOL in (a.type, b.type) or a.type.signed != b.type.signed:
+            raise unread(node, f"a choice between {a.type.name} and {b.type.name}")
+        # Each keeps its type, so that what comes of it must do in the narrower one.
+        kind = _narrowest([a.type, b.type])
+        with self.machine.under(condition.term):
+            a = self.implicit(a, kind)
+        with self.machine.under(made("lnot", condition.term)):
+            b = self.implicit(b, kind)
+        return self.machine.chosen(condition, a, b, kind)
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table, index = inside(node)
-        if words(table) not in self.file.tables:
-            raise unread(node, "a table that is not in the text")
-        kind, numbers = self.file.tables[words(table)]
+        kind, numbers = self.file.table(node, words(table))
+        if words(table) in scope or len(inside(index)) != 1:
+            raise unread(node, "not a place in a table")
         place = self.value(inside(index)[0], scope)
         self.machine.at(node)
         return self.machine.looked_up(numbers, Value(place.term - 1, I64), kind)
@@ -231,6 +314,8 @@ class _Call(Call):
     def _call(self, node: Any, scope: Scope) -> Value:
         function, arguments = inside(node)
         name = words(function)
+        if name in scope:
+            raise unread(node, "a variable is called")
         values = [self.value(a, scope) for a in inside(arguments)]
         self.machine.at(node)
         if len(values) == 1:
@@ -240,7 +325,7 @@ class _Call(Call):
             if name == "isqrt":
                 return self.root(values[0], values[0].type, "Julia's own isqrt")
         if len(values) == 2 and name in ("min", "max", "xor", *FLOORED, *TRUNCATED):
-            a, b, kind = self._common(node, *values)
+            a, b, kind = self._common(node, values[0], values[1], name in (*FLOORED, *TRUNCATED))
             if name in ("min", "max"):
                 return self.extreme(name == "min", a, b, kind)
             if name == "xor":

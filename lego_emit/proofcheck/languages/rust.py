@@ -5,6 +5,7 @@ Reference: https://doc.rust-lang.org/reference/expressions/operator-expr.html
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..terms import FALSE, TRUE, made, term_of
@@ -48,6 +49,9 @@ ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 DIVISIONS = {"/": "tdiv", "%": "tmod"}
 SHIFTS = {"<<": "shl", ">>": "shr"}
 BITS = {"&": "and", "|": "or", "^": "xor"}
+NUMBER = re.compile(
+    r"(- *)?(0x[\da-fA-F_]+|0o[0-7_]+|0b[01_]+|\d[\d_]*?)_*(i32|i64|u32|u64|usize)?"
+)
 
 
 def read(source: str, language: str) -> Text:
@@ -60,17 +64,29 @@ class _File(File):
         for node in walk(self.root):
             if node.type == "function_item":
                 name = words(node.child_by_field_name("name"))
+                if node.children[0].type == "function_modifiers" and "async" in words(
+                    node.children[0]
+                ):
+                    raise unread(node, "what it gives is a future")
                 self.functions.setdefault(name, []).append(node)
             elif node.type == "const_item":
-                value = node.child_by_field_name("value")
-                array = next((n for n in walk(value) if n.type == "array_expression"), None)
-                if array is not None:
-                    kind = next(n for n in walk(node) if n.type == "primitive_type")
-                    entries = [_number(words(n)) for n in inside(array)]
-                    self.tables[words(node.child_by_field_name("name"))] = (
-                        TYPES[words(kind)],
-                        entries,
-                    )
+                self._table(node)
+            elif node.type == "type_item" and words(node.child_by_field_name("name")) in TYPES:
+                raise unread(node, "another meaning of a type's name")
+
+    def _table(self, node: Any) -> None:
+        """const NAME: [T; n] = [..]; any other constant is one that is not known."""
+        name = words(node.child_by_field_name("name"))
+        kind, value = (node.child_by_field_name(f) for f in ("type", "value"))
+        found = re.match(r"&?(?:'static\s*)?\[\s*(\w+)\s*[;\]]", words(kind))
+        numbers = None
+        if value is not None and re.fullmatch(r"&?\[[^;\[\]]*\]", words(value)):
+            array = next(n for n in walk(value) if n.type == "array_expression")
+            numbers = [_number(words(n)) for n in inside(array)]
+        if found is None or found[1] not in TYPES or numbers is None or None in numbers:
+            self.unclear.add(name)
+        else:
+            self.add_table(name, TYPES[found[1]], [n[0] for n in numbers if n])
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         found = []
@@ -90,10 +106,13 @@ class _File(File):
         return _Call(self, node, machine)
 
 
-def _number(text: str) -> int:
-    for suffix in TYPES:
-        text = text.removesuffix(suffix)
-    return int(text.replace("_", "").replace(" ", ""), 0)
+def _number(text: str) -> tuple[int, Type] | None:
+    """A literal's value and type; None where it is none that is known."""
+    found = NUMBER.fullmatch(text)
+    if found is None:
+        return None
+    number = int(found[2].replace("_", ""), 0 if found[2][:2] in ("0x", "0o", "0b") else 10)
+    return (-number if found[1] else number), TYPES[found[3]] if found[3] else LITERAL
 
 
 class _Call(Call):
@@ -132,7 +151,7 @@ class _Call(Call):
                     raise unread(node, "a pattern that the checker does not know")
                 kind = node.child_by_field_name("type")
                 known = None if kind is None else self._type(kind)
-                return [Statement("set", node, words(pattern), known, value)]
+                return [Statement("set", node, words(pattern), known, value, declares=True)]
             case "assignment_expression" | "compound_assignment_expr":
                 left, right = (node.child_by_field_name(f) for f in ("left", "right"))
                 sign = node.child_by_field_name("operator")
@@ -191,9 +210,9 @@ class _Call(Call):
             return self._binary(whole, sign, self.value(left, scope), self.value(right, scope))
         match node.type:
             case "integer_literal":
-                text = words(node)
-                kind = next((t for s, t in TYPES.items() if text.endswith(s)), LITERAL)
-                return Value(term_of(_number(text)), kind)
+                found = _number(words(node))
+                if found is not None:
+                    return Value(term_of(found[0]), found[1])
             case "boolean_literal":
                 return Value(TRUE if words(node) == "true" else FALSE, BOOL)
             case "identifier" | "shorthand_field_initializer":
@@ -260,6 +279,15 @@ class _Call(Call):
 
     def _binary(self, node: Any, sign: str, a: Value, b: Value) -> Value:
         self.machine.at(node)
+        if a.type == LITERAL and (b.type == LITERAL or sign in SHIFTS):
+            # The type is found from what is around it. Of numbers the compiler says whether they
+            # overflow; of what is not known before it runs, the narrowest type must do.
+            kind = Type(
+                "literal of a type", None if None not in (a.term.constant, b.term.constant) else 32
+            )
+            a, b = (self.machine.fits(v.term, kind) if v.type == LITERAL else v for v in (a, b))
+            found = self._binary(node, sign, a, b)
+            return Value(found.term, LITERAL) if found.type == kind else found
         if sign in SHIFTS:
             return self.machine.shifted(SHIFTS[sign], a, b, a.type)
         if a.type == b.type == BOOL:
@@ -302,9 +330,7 @@ class _Call(Call):
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table, place = inside(node)
-        if words(table) not in self.file.tables:
-            raise unread(node, "a table that is not in the text")
-        kind, entries = self.file.tables[words(table)]
+        kind, entries = self.file.table(node, words(table))
         at = self.value(place, scope)
         self.machine.at(node)
         return self.machine.looked_up(entries, at, kind)

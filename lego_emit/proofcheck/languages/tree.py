@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isqrt
-from typing import Any
+from typing import Any, TypeVar
 
-from ...errors import MissingPackageError
+from ...errors import LegoError, MissingPackageError
 from ..terms import TRUE, Term, made, term_of, var
 from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, Unread, Value
 
 MOST_STEPS = 4096  # of a loop
+Found = TypeVar("Found")
 
 
 def parsed(source: str, grammar: str) -> Any:
@@ -57,6 +58,21 @@ def unread(node: Any, why: str) -> Unread:
     return Unread(f"line {node.start_point[0] + 1}: {text}: {why}")
 
 
+OTHER_FORMS = (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError)
+
+
+def understood(node: Any, reads: Callable[[], Found]) -> Found:
+    """What reads() finds. Raises Unread where a part of the tree has none of the forms that it knows."""
+    try:
+        return reads()
+    except LegoError:
+        raise
+    except RecursionError:
+        raise unread(node, "nested too deep") from None
+    except OTHER_FORMS as error:
+        raise unread(node, "a form that the checker does not know") from error
+
+
 def inside(node: Any) -> list[Any]:
     """The named children that are no comments."""
     return [c for c in node.named_children if "comment" not in c.type]
@@ -70,7 +86,7 @@ Scope = dict[str, Value]
 @dataclass
 class Statement:
     """One statement, as all languages have it. kind: "set" (target, value; declares: a new name, which
-    may not hide another one), "if" (value, then, otherwise), "loop" (value: as long as it holds;
+    may not hide another one), "end" (of names), "if" (value, then, otherwise), "loop" (value: as long as it holds;
     then: the body with its step), "block" (then), "return" (values), "demand" (value: what must
     hold there)."""
 
@@ -108,7 +124,10 @@ class Runner:
                 self.machine.at(s.node)
             if s.kind == "return":
                 return self.finish(s, scope)
-            if s.kind == "demand":
+            if s.kind == "end":
+                for name in s.names:
+                    scope.pop(name, None)
+            elif s.kind == "demand":
                 self.machine.demand(HOLDS, self.expression(s.value, scope).term)
             elif s.kind == "set":
                 if s.declares and s.target in scope:
@@ -148,8 +167,9 @@ class Runner:
     ) -> tuple[Value, ...] | None:
         found = []
         for holds, part in ((condition, s.then), (made("lnot", condition), s.otherwise)):
+            end = Statement("end", names=tuple(p.target for p in part if p.declares))
             with self.machine.under(holds):
-                found.append(self.run([*part, *rest], dict(scope)))
+                found.append(self.run([*part, end, *rest], dict(scope)))
         yes, no = found
         if yes is None or no is None:
             raise unread(s.node, "one way returns and another one does not")
@@ -219,7 +239,7 @@ class File:
     branched: bool = False  # whether it decided anything
 
     def __post_init__(self) -> None:
-        self.collect()
+        understood(self.root, self.collect)
 
     def collect(self) -> None:
         """Fill functions and tables."""
@@ -268,6 +288,9 @@ class File:
 
     def read(self, name: str) -> Function | None:
         """A function as terms."""
+        return understood(self.root, lambda: self._read(name))
+
+    def _read(self, name: str) -> Function | None:
         node = self.definition(name)
         if node is None:
             for other in self.functions.get(name, ()):
@@ -276,10 +299,10 @@ class File:
         params = [(n, kind) for n, kind, out in self.parameters(node) if not out]
         machine = Machine()
         call = self.call(node, machine)
-        try:
-            found = call.run([Value(var(n), kind) for n, kind in params])
-        except RecursionError:
-            raise unread(node, "nested too deep") from None
+        found = call.run([Value(var(n), kind) for n, kind in params])
+        terms = [*(value.term for value in found), *(d.holds for d in machine.demands)]
+        if not frozenset().union(*(t.names() for t in terms)) <= {n for n, _ in params}:
+            raise unread(node, "a result is used before it is set")
         return Function(
             name,
             tuple(params),

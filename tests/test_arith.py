@@ -1,0 +1,127 @@
+"""Arithmetic on symbols by itself: what it makes of operations and conditions, and what it knows."""
+
+import operator
+import re
+from itertools import product
+
+import pytest
+import sympy
+
+from lego_emit import generate
+from lego_emit.arith import steps
+from lego_emit.arith.evaluate import evaluate
+from lego_emit.arith.expr import Cond, Expr, group, select
+from lego_emit.arith.facts import Facts
+from lego_emit.arith.knowledge import using
+from lego_emit.arith.known import Range
+from lego_emit.arith.rebuild import rebuild
+from lego_emit.arith.terms import Atom
+from lego_emit.arith.z3_prover import query
+from lego_emit.errors import AssumptionError, TraceError
+
+
+def symbol(name):
+    return Expr.atom(Atom("sym", name))
+
+
+def below(**ends):
+    """Facts of 0 <= name < end."""
+    return Facts({name: Range(Expr.of(0), Expr.of(end - 1)) for name, end in ends.items()})
+
+
+X, Y = symbol("x"), symbol("y")
+
+
+def test_a_number_s_root_is_a_number():
+    assert [Expr.of(n).isqrt().constant for n in (0, 3, 4, 15)] == [0, 1, 2, 3]
+
+
+def test_a_choice_of_1_and_0_is_its_condition():
+    with using(Facts()):
+        assert select(X < 3, 1, 0).same((X < 3).as_expr())
+        assert not select(X < 3, 2, 0).same((X < 3).as_expr())
+
+
+def test_a_condition_counts_as_1_or_0():
+    for op in (operator.add, operator.sub, operator.mul):
+        for made in (lambda x, op=op: op(x < 3, 5), lambda x, op=op: op(5, x < 3)):
+            unit = generate(made, "python", name="f", ranges={"x": (0, 9)})
+            run = {}
+            exec(unit.source, run)
+            assert [run["f"](x) for x in range(9)] == [made(x) for x in range(9)]
+
+
+def test_a_group_knows_its_bounds():
+    assert group(X).same(X)
+    facts = Facts()
+    assert facts.interval(group(X, None, Expr.of(5)))[1] == 5
+    assert facts.interval(group(X, Expr.of(0), None))[0] == 0
+
+
+def test_atoms_in_conditions_are_found():
+    with using(below(x=9, y=9)):
+        chosen = select(Cond("lt", X // 4, Y), X * X, Y)
+        kinds = {atom.kind for atom in chosen.deep_atoms()}
+    assert kinds >= {"select", "digit", "sym"}
+
+
+def test_operations_on_what_becomes_a_number():
+    with using(below(x=9, y=9)):
+        made = (X & Y) + 10 * (X | Y) + 100 * (X ^ Y)
+        found = rebuild(
+            made, lambda a: Expr.of({"x": 6, "y": 3}[a.args[0]]) if a.kind == "sym" else None
+        )
+    assert found.constant == 2 + 70 + 500
+
+
+@pytest.mark.parametrize(("low", "high"), [(12, 24), (24, 12), (12, 12), (24, 24)])
+def test_digits_of_other_remainders_are_not_split_off(low, high):
+    with using(below(x=72)):
+        made = X % low // 2 - 2 * (X % high // 4)
+        for x in range(72):
+            assert evaluate(made, {"x": x}) == x % low // 2 - 2 * (x % high // 4)
+
+
+def test_rounding_a_symbol_to_a_whole_number_changes_nothing():
+    assert round(X) is X and round(X, 0) is X and round(X, 2) is X
+    with pytest.raises(TraceError, match="round"):
+        round(X, -1)
+
+
+def test_rules_have_short_names():
+    laws = [law for law in vars(steps).values() if isinstance(law, steps.Law)]
+    assert len(laws) >= 5 and all(re.fullmatch("[a-z]+( [a-z]+)?", law.name) for law in laws)
+
+
+def test_what_z3_is_asked_can_be_read():
+    with using(below(x=9)) as _:
+        text = query(below(x=9), X * X - X)
+    assert "(declare-fun x () Int)" in text and text.rstrip().endswith("(check-sat)")
+
+
+def test_a_range_is_given_once():
+    with pytest.raises(AssumptionError, match="ranges has x twice"):
+        generate(lambda x: x, "c", ranges={"x": (0, 4), sympy.Symbol("x"): (0, 5)})
+
+
+def test_a_size_that_is_a_number_ends_a_range():
+    text = generate(lambda N, i: i, "c", name="f", sizes={"N": 8}, ranges={"i": (0, "N")}).source
+    assert "0 <= i < 8" in text
+    for least, end in ((4, None), (None, 2)):
+        with pytest.raises(AssumptionError, match="sizes fixes N to 2, outside of its range"):
+            generate(lambda N, i: i, "c", sizes={"N": 2}, ranges={"N": (least, end)})
+
+
+def test_results_have_names():
+    with pytest.raises(TraceError, match="'1st' is not a name for a result"):
+        generate({"1st": sympy.Symbol("x")}, "c")
+
+
+def test_all_values_of_small_sums():
+    """Whatever proves a bound, it holds."""
+    facts = below(x=5, y=7)
+    with using(facts):
+        for a, b, c in product((-3, 1, 2), (-2, 1, 5), (-9, 0, 4)):
+            made = a * (X // 2) + b * (Y % 3) + c
+            least = min(evaluate(made, {"x": x, "y": y}) for x in range(5) for y in range(7))
+            assert facts.nonneg(made) == (least >= 0)
