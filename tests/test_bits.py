@@ -186,6 +186,7 @@ SWIZZLED_BRICKS = (
         (([8], [[bit(*((0, c) for c in range(b, 8))) for b in range(8)]]), 6),
         (([5], [[bit(*((0, c) for c in range(b, 5))) for b in range(5)]]), 6),
         (SWIZZLED_BRICKS, 9),
+        (([2, 2], [[bit((0, 0), (1, 0))] * 2]), 4),
         (([4], [[bit((0, 0), None), bit((0, 1)), bit((0, 2)), bit((0, 3), None)]]), 1),
         (([2], [[bit((0, 0)), bit((0, 1)), bit(None)]]), 1),
         (([2], [[bit(), bit(None)]]), 0),

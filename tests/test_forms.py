@@ -11,14 +11,15 @@ from test_provers import WINDOWS, worlds
 
 from lego_emit import isqrt
 from lego_emit.arith.evaluate import evaluate, holds
-from lego_emit.arith.expr import Cond
+from lego_emit.arith.expr import Cond, Expr, group
 from lego_emit.arith.knowledge import using
 from lego_emit.arith.rebuild import unsubstitute
+from lego_emit.arith.terms import Atom
 from lego_emit.ir.cost import cost_model
 from lego_emit.ir.nodes import OPS
 from lego_emit.lower.forms import Form
 from lego_emit.lower.lowering import Lowering
-from lego_emit.lower.style import Style, standing
+from lego_emit.lower.style import Style, census, standing
 from lego_emit.lower.wiring import Wiring
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
@@ -93,6 +94,13 @@ def every_style(e):
         if all(a in digits for a, kind in pairs if kind == "floors"):
             sets = {k: frozenset(a for a, kind in pairs if kind == k) for k in kinds if k}
             yield Style(**sets, nested=len(pairs) == 2)
+
+
+def test_a_sum_that_two_equal_outputs_share_stands_once():
+    x, y = (Expr.atom(Atom("sym", name)) for name in "xy")
+    kept = group(x + y)
+    assert census([kept + 3, kept + 3])[0] == {kept.single}
+    assert census([kept + 3, kept + 4])[0] == set()
 
 
 @pytest.mark.slow

@@ -783,6 +783,23 @@ def test_a_width_that_was_asked_for_is_taken_or_refused(kind, fits, too_much):
         generate(counted, "cpp", index_type=kind, assume=[f"0 <= i <= {too_much}"])
 
 
+def test_a_shift_by_more_than_a_type_has_takes_a_wider_one():
+    assert function(lambda i: i >> 40, assume=["0 <= i < 2**50"]).index_type == "int64"
+
+
+@pytest.mark.parametrize("target", ["cpp", "wgsl", "javascript"])
+def test_a_word_of_32_bits_is_moved_in_32_bits(target):
+    """Several bytes moved by one product take more."""
+
+    def swapped(x):
+        return x % 256 * 2**24 + x // 256 % 256 * 2**16 + x // 2**16 % 256 * 256 + x // 2**24
+
+    kind = "int53" if target == "javascript" else "uint32"
+    made = function(swapped, target, index_type=kind, assume=["0 <= x < 2**32"])
+    assert made.index_type == kind
+    assert made.evaluate({"x": 0x12345678}) == {"result": 0x78563412}
+
+
 def test_unsigned_types_take_no_negative_value():
     def gap(i, j):
         return i - j

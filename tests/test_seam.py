@@ -500,15 +500,35 @@ def test_a_rewrite_is_proven_at_all_values_of_a_larger_range():
     half = FloorDiv(a, 2)
     form = IntSub(IntAdd(a, half), IntMul(nodes.BitAnd(a, half), 2))
 
-    def made(result):
+    def made(result, fn=lambda a: a ^ a >> 1, assume=()):
         return generate(
-            lambda a: a ^ a >> 1, "cpp", name="f", ranges={"a": (0, 2**14)},
+            fn, "cpp", name="f", ranges={"a": (0, 2**14)}, assume=assume,
             rewrite=lambda n, o: {"result": result},
         )  # fmt: skip
 
     assert made(form).functions[0].op_count == 5
-    with pytest.raises(TraceError, match="is 13769 at a = 9871, where"):
-        made(IntAdd(form, Select(nodes.Equal(a, 9871), 1, 0)))
+    there = Select(nodes.Equal(a, 9871), 1, 0)
+    with pytest.raises(TraceError, match=r"given f, gives .* is 13769 at a = 9871, where"):
+        made(IntAdd(form, there))
+    with pytest.raises(TraceError, match="is 9870 at a = 9871, where"):
+        made(IntSub(a, there), lambda a: a)
+    with pytest.raises(TraceError, match="though no difference was found"):  # a is not 9871
+        made(IntAdd(form, there), assume=["a % 100 <= 70"])
+
+
+def test_a_rewrite_is_proven_by_its_ends_at_all_values_of_no_range():
+    form = floor(Min(x, 31) / 4)
+    (made,) = generate(
+        lambda x: min(x // 4, 7), "cpp", assume=["x >= 0"], rewrite=lambda n, o: {"result": form}
+    ).functions
+    assert [made.evaluate({"x": x})["result"] for x in (0, 31, 32, 99)] == [0, 7, 7, 7]
+
+
+def test_a_rewrite_that_is_refused_is_one_result_s_of_several():
+    with pytest.raises(TraceError, match="rewrite, given b of f, gives j, which is 0 at"):
+        generate(
+            lambda i, j: {"a": j, "b": i}, "cpp", name="f", rewrite=lambda n, o: {"a": j, "b": j}
+        )
 
 
 def test_a_branch_says_what_is_known_of_its_operands():

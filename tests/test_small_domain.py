@@ -156,10 +156,15 @@ WORTH = {
     "slope 1": ([-8, -16, -19, -24, -31], [3, 7, 10, 11, 16], OPS, 10, 5),
     "slope 1, all points": ([-12, -13, -13, -14, -15, -15, -16, -16], range(7, 15), LATENCY, 30, 7),
     "effort left": ([1, 7, 1, 7, 4, 10, 4, 10], range(8), OPS, 6, 5),
+    "effort for an exclusive or": (
+        [22, 22, 26, 26, 30, 30, 26, 26, 22, 22], range(10), {"mul": 3}, 8, 2,
+    ),
     "three deep": ([36, -2, 58, 26, 90, 42, 106, 58], range(1, 9), OPS, 16, 12),
     "transposed twice": (
         [0, 12, 7, 4, 16, 11, 8, 3, 15, 2, 14, 9, 6, 1, 13, 10, 5, 17], range(18), LATENCY, 30, 21.5,
     ),
+    "values below the modulus": ([11, 16, 14], [1, 6, 7], {"mul": 3}, 10, 4),
+    "not from 0 on": ([0, 8, 8, 4, 12, 4, 12, 0], range(7, 15), LATENCY, 16, 12),
     "constant inside": ([7, 14, 15, 22, 21, 28, 29, 36, 35], range(3, 12), OPS, 10, 7),
 }  # fmt: skip
 
@@ -184,6 +189,7 @@ def test_domain_with_gaps():
     assert cost(tree, OPS) == 4
     assert check([x // 3 * 2 for x in range(0, 100, 4)], OPS, 9, list(range(0, 100, 4)))[0] == "mul"
     assert find([3, 1, 2, 9], OPS, 9, [30, 10, 20, 90]) == ("div", "x", 10)
+    assert find([5 * x + 3 for x in (0, 2, 5)], OPS, 2, [0, 2, 5]) is None
 
 
 def test_a_gap_is_free():

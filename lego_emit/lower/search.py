@@ -352,7 +352,7 @@ def _bases(e: Expr) -> set[Atom]:
                     seen.add(atom)
                     if atom.kind == "sym":
                         found.add(atom)
-                    elif atom.kind == "group" and atom.args[2] is not None:
+                    elif atom.kind == "group":
                         inner = _bases(atom.args[0])
                         found |= inner if len(inner) < 2 else {atom}
                     else:

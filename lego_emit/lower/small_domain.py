@@ -372,9 +372,6 @@ class _Search:
     def peel(self, jumps: dict[int, int], most: int) -> Iterator[list[tuple[int, tuple]]]:
         """The (factor, ratio) of at most so many quotients that have these jumps."""
         sizes = Counter(jumps.values())
-        if not sizes:
-            yield []
-            return
         if most == 0 or len(sizes) >= 2**most:
             return
         if len(sizes) == 1:

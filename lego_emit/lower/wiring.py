@@ -77,8 +77,6 @@ class Wiring:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             return self._input(Expr.atom(atom))
-        if kind == "group":
-            return self._sum(args[0])
         if kind == "digit":
             lo, hi = args[1].constant, None if args[2] is None else args[2].constant
             if not lo or lo & (lo - 1) or (args[2] is not None and (not hi or hi & (hi - 1))):
