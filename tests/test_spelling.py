@@ -203,15 +203,18 @@ def test_three_operands_of_one_kind_are_one_chain():
 
 def test_rust_s_condition_may_fill_its_line():
     """The brace stands on a line of its own, then."""
-    a, b = "d" * 29, "e" * 30
+    a, b = "d" * 30, "e" * 30
     filled = pair(pair(a, "&", b), "<", call("eeeeee", "dddd", "cc", "f"))
     head, brace, *_ = bound(choice(filled)).splitlines()
-    assert (len(f"    {head} {{"), brace) == (101, "    {")
+    assert (len(f"    {head}"), brace) == (100, "    {")
 
 
 def test_rust_s_unused_parameters_are_one_tuple():
     printer = registry.printer("rust")
-    for more, text in ((0, "let _ = ({}, {});"), (1, "let _ = (\n        {},\n        {},\n    );")):
+    for more, text in (
+        (0, "let _ = ({}, {});"),
+        (1, "let _ = (\n        {},\n        {},\n    );"),
+    ):
         names = ["a" * 29, "b" * (29 + more)]  # 60 characters between brackets stand on one line
         function = programs.function("f", {"result": const(0)}, params=names)
         (view,) = printer.fitted_views(Program("unit", (function,), "a result"))
