@@ -112,6 +112,15 @@ def test_a_size_that_is_a_number_ends_a_range():
             generate(lambda N, i: i, "c", sizes={"N": 2}, ranges={"N": (least, end)})
 
 
+@pytest.mark.parametrize(
+    "known", [["N % 4 == 0", "1 <= N", "N < 103"], ["1 <= N", "N < 103", "N % 4 == 0"]]
+)
+def test_a_multiple_keeps_its_upper_bound(known):
+    text = generate(lambda N, x: N * x, "c", name="f", assume=[*known, "0 <= x < 10"]).source
+    assert "int32_t f(" in text and "@param N 4 <= N < 101\n" in text
+    assert "the result < 901" in text
+
+
 def test_results_have_names():
     with pytest.raises(TraceError, match="'1st' is not a name for a result"):
         generate({"1st": sympy.Symbol("x")}, "c")

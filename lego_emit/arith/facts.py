@@ -86,6 +86,13 @@ class Facts(Division):
             known.lo = Expr.of(least)
             self.forget()
 
+    def _at_most(self, name: str, most: int) -> None:
+        """A quotient is at most that."""
+        known = self.ranges[name]
+        if known.hi is None or not self.nonneg(most - known.hi):
+            known.hi = Expr.of(most)
+            self.forget()
+
     def learn_nonneg(self, e: Expr) -> None:
         """e >= 0."""
         if e.constant is not None:
@@ -141,6 +148,10 @@ class Facts(Division):
             name = mono[0].args[0]
             if mono[0].kind == "sym" and name in self.quotients:
                 self._at_least(name, least)
+        elif len(more) == 1 and c < 0 <= constant and len(mono) == 1:
+            name = mono[0].args[0]
+            if mono[0].kind == "sym" and name in self.quotients:
+                self._at_most(name, constant // -c)
 
     def _bound_factors(self, name: str) -> None:
         """Neither the divisor nor a quotient of that name, both positive, is larger than what is

@@ -65,7 +65,8 @@ def _learn_layout(block: Block) -> None:
         value = facts.rebuilt(e)
         top = facts.interval(value)[1]
         if top is not None and top < 1:
-            raise LayoutError(f"{block!r}: the size {n!r} is never positive")
+            own = unsubstitute(value, facts)
+            raise LayoutError(f"{block!r}: the size {own!r} is never positive")
         if value.constant is None and not facts.nonneg(value - 1):
             note(Cond("le", Expr.of(1), unsubstitute(value, facts)))
             if value.single is not None and value.single.kind == "sym":
