@@ -259,7 +259,7 @@ class Proofs(Ranges):
             inner, lo, hi, _ = args
             if hi is None:
                 return [(1, [inner], False), (-1, [inner], False)]
-            return [(1, [lo if lo is not None else inner], False), (-1, [hi], False)]
+            return [(1, [lo], False), (-1, [hi], False)]
         if kind == "min":
             return [(-1, [args[0], args[1]], False), (1, [args[0], args[1]], True)]
         if kind == "max":
