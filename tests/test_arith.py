@@ -54,7 +54,7 @@ def test_a_condition_counts_as_1_or_0():
 def test_a_group_knows_its_bounds():
     assert group(X).same(X)
     facts = Facts()
-    assert facts.interval(group(X, None, Expr.of(5)))[1] == 5
+    assert facts.interval(group(X, Expr.of(0), Expr.of(5))) == (0, 5)
     assert facts.interval(group(X, Expr.of(0), None))[0] == 0
 
 

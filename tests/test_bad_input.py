@@ -744,6 +744,8 @@ def test_an_interrupt_is_no_error_of_ours():
         lambda i: 1 if (i < 3) < (i < 9) else 0,
         lambda i: ((i < 3) ^ (i < 9)) + ((i < 3) << 2) + (i < 3) // 1 + 7 % (1 + (i < 3)),
         lambda i: int(i < 3) + [5, 7][i < 9] + abs(i < 3) + (i < 3) ** 2 - -(i < 3),
+        lambda i: ((i < 3) - i * (i < 9)) * (5 - (i < 6)),
+        lambda i: round(i, 0) + sum(k * i for k in range(isqrt(i - i + 17))),
         lambda i: i >> 64,
     ],
 )

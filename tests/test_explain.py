@@ -266,6 +266,22 @@ def test_how_it_was_proven():
     assert "the range of a block that is a bijection" in proofs(emitted("nw"))
 
 
+def test_the_law_of_a_size_that_divides_another():
+    unit = generate(lambda i, M, B: M * i // B, "cuda", assume=["M % B == 0", "B >= 1"])
+    assert {s.law.name for s in steps(unit)} == {"exact"}
+    assert "one size divides the other (Table II, rules 1 and 2 with r = 0)" in unit.explain()
+
+
+def test_digits_that_are_written_down_are_no_steps():
+    told = steps(generate(lambda x, B: x // B % 4 // 2, "cuda", assume=["B >= 1"]))
+    assert [(repr(s.before), repr(s.after)) for s in told] == [
+        ("x // B // 4", "x // (4*B)"),
+        ("x // B % 4", "x % (4*B) // B"),
+        ("x % (4*B) // B // 2", "x % (4*B) // (2*B)"),
+        ("x % (4*B) // B % 2", "x % (2*B) // B"),
+    ]
+
+
 def test_digits_put_together_and_forms():
     text = generate(rows.fig6(), "cuda").explain()
     assert "9*(i // 3) + 3*(i % 3) = 3*i" in text and "rule 7" in text

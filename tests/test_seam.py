@@ -177,6 +177,9 @@ MEANINGS = {
     "a root": (floor(sympy.sqrt(x + 7)), lambda x, y: sympy.integer_nthroot(x + 7, 2)[0]),
     "a triangle": (x * (x + 1) / 2 - y, lambda x, y: x * (x + 1) // 2 - y),
     "a sum of fractions": (x**2 / 2 + x / 2, lambda x, y: x * (x + 1) // 2),
+    "a fraction that cancels": (y * (2 * x + 2) * (y + 1) / 4, lambda x, y: y * (x + 1) * (y + 1) // 2),
+    "a sum of halves": (sympy.Add(x / 2, x / 2, evaluate=False) + y, lambda x, y: x + y),
+    "a factor of all terms": (y * (4 * x + 2 * y) / 2, lambda x, y: y * (2 * x + y)),
     "nodes": (Select(Less(x, y), FloorMod(x, 4), nodes.BitNot(y)),
               lambda x, y: x % 4 if x < y else ~y),
     "a Select of a relation": (Select(x < y, x, y), min),
@@ -230,7 +233,10 @@ def test_several_results_and_names():
 REFUSED = {
     "nan": (sympy.nan, "nan"),
     "a float": (sympy.Float(2), "sympy.Integer(2)"),
-    "a fraction": (x / 2, "fraction"),
+    "a fraction": (x / 2, "x/2 is a fraction"),
+    "a half": (x + Rational(1, 2), "x + 1/2 is a fraction"),
+    "a result without a name": ({"a b": x}, "'a b' is not a name for a result"),
+    "a number as a name": ({1: x}, "1 is not a name for a result"),
     "a root": (sympy.sqrt(x), "floor(sqrt(x))"),
     "a power of 2": (2**x, "ShiftLeft"),
     "a sign": (sympy.sign(x), "Piecewise"),
@@ -267,6 +273,7 @@ def test_refusals_name_the_way_out(case):
         ({"i": ("j", None), "j": (0, "i")}, "leads back"),
         ({"i": (3, 2)}, "the range of i is empty: 3 <= i < 2"),
         ({"i": (3, 3)}, "the range of i is empty"),
+        ({"i": (0, 4), i: (0, 8)}, "ranges has i twice"),
         ({"a b": (0, 1)}, "not a symbol's name"),
         ({sympy.Symbol("a b"): (0, 1)}, "not a symbol's name"),
         ({sympy.ZZ: (0, 1)}, "not a symbol's name"),
@@ -309,6 +316,18 @@ def test_ranges_of_a_function():
     assert found.index_type == "int32" and found.result_range == "0 <= the result < 32"
     with pytest.raises(AssumptionError, match="not a parameter"):
         generate(lambda a: a, "cpp", ranges={"b": (0, 4)})
+
+
+def test_ranges_and_numbers_for_their_symbols():
+    (found,) = generate(
+        lambda a, M: a % 16 + M, "cpp", ranges={"a": (0, "M")}, sizes={"M": 16}
+    ).functions
+    assert (found.op_count, found.ranges) == (1, {"a": "0 <= a < 16"})
+    for outside in (4, 9):
+        with pytest.raises(
+            AssumptionError, match=f"sizes fixes b to {outside}, outside of its range"
+        ):
+            generate(lambda a, b: a + b, "cpp", ranges={"b": (5, 9)}, sizes={"b": outside})
 
 
 def test_what_has_no_meaning_for_expressions():

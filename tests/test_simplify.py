@@ -1,6 +1,7 @@
 """The simplifier keeps values and saves operations: Table II, divisibility, provers, and random
 layouts and functions against plain Python."""
 
+import operator
 import random
 import subprocess
 import sys
@@ -187,6 +188,18 @@ def test_divisibility_by_a_number():
         assert not facts.rebuilt(M % 16).same(Expr.of(0))
 
 
+def test_divisors_of_a_number():
+    facts = divides(b, Expr.of(512), b=POSITIVE)
+    with using(facts):
+        assert facts.interval(b) == facts.interval(512 // b) == (1, 512)
+
+
+def test_a_bound_of_what_is_divided():
+    facts = divides(a, M, a=POSITIVE, M=POSITIVE)
+    facts.learn_range("M", None, Expr.of(100))
+    assert facts.nonneg(facts.rebuilt(100 - M)) and facts.nonneg(100 - a)
+
+
 def test_a_tile_makes_its_divisibility_known():
     def digits(M, BM):
         L = build("TileBy([M // BM], [BM])", M=M, BM=BM)
@@ -264,6 +277,20 @@ def test_bounds_that_depend_on_each_other_are_put_in():
         assert facts.nonneg(n - 1 - i) and facts.nonneg(n * n - 1 - i * n)
 
 
+BETWEEN_NUMBERS = {
+    "a remainder": (lambda x, B: x % B // B, 0),
+    "the smaller one": (lambda x, B: minimum(x % B, B), 1),
+    "a difference": (lambda x, B: maximum(x - x // 3, 0), 2),
+}
+
+
+@pytest.mark.parametrize("case", BETWEEN_NUMBERS)
+def test_what_lies_between_numbers_may_depend_on_the_rest(case):
+    fn, operations = BETWEEN_NUMBERS[case]
+    (found,) = build_program(fn, CPP, assume=["0 <= x < 100", "1 <= B <= 8"]).functions
+    assert found.op_count == operations
+
+
 def test_z3_is_told_that_divisors_are_positive():
     digit = Expr.atom(Atom("digit", x, b, n))
     assert z3_prover.prove_nonneg(Facts(), digit + b - 1)
@@ -275,6 +302,10 @@ def test_a_bound_in_the_users_own_symbols():
         facts.learn_divides(b, M, positive=False)
         assert (facts.most(M), facts.most(-M)) == (100, None)
         facts.assume(M >= 5)
+        assert (facts.most(M), facts.most(-M)) == (100, -5)
+    with known(M=(5, None)) as facts:
+        facts.learn_divides(b, M)
+        facts.assume(M <= 100)
         assert (facts.most(M), facts.most(-M)) == (100, -5)
 
 
@@ -298,6 +329,12 @@ def test_what_was_rebuilt_before_is_not_rebuilt_again():
     assert rebuild(x + 5, lambda atom: pytest.fail("again"), made).constant == 8
 
 
+@pytest.mark.parametrize("operation", [operator.and_, operator.or_, operator.xor])
+def test_bit_operations_are_simplified_again(operation):
+    values = {x.single: Expr.of(12), y.single: Expr.of(8)}
+    assert rebuild(operation(x, y + 2), values.get).constant == operation(12, 10)
+
+
 def test_min_max_and_select_are_decided_by_what_is_known():
     with known(n=POSITIVE, i=(0, n - 1)):
         assert minimum(i, n).same(i) and maximum(i, n).same(n)
@@ -305,6 +342,7 @@ def test_min_max_and_select_are_decided_by_what_is_known():
         assert maximum(i, 0).same(i)
         assert not maximum(i, 1).same(i)  # index 0 counts
         assert select(i < n - 1, x, x).same(x)
+        assert select(x < 5, 1, 0).same((x < 5).as_expr())
 
 
 # -- random layouts ------------------------------------------------------------------------------

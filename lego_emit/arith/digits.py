@@ -118,28 +118,16 @@ def _signed(terms: Terms, mono: Monomial, low: Atom) -> Merge | None:
 def _split_off(
     terms: Terms, mono: Monomial, whole: Atom, found: list[tuple[Monomial, Atom]], exact: Exact
 ) -> Merge | None:
-    """(x % h) // l - (m/l) * ((x % h) // m) is (x % m) // l where l divides m."""
-    base, lo, hi = whole.args
-    ((lo_mono, lo_c),) = lo.terms.items()
-    rest = _others(mono, whole)
+    """(x % h) // l - (m/l) * ((x % h) // m) is (x % m) // l where l divides m; found: the digits
+    that fit but for that."""
+    base, lo, _ = whole.args
     for mono_high, high in found:
-        _, mid, high_hi = high.args
-        if (
-            high is whole
-            or (hi is None) != (high_hi is None)
-            or (hi is not None and not hi.same(high_hi))
-        ):
-            continue
-        ((mid_mono, mid_c),) = mid.terms.items()
-        if (
-            times(_others(mono_high, high), lo_mono) == times(rest, mid_mono)
-            and terms[mono_high] * lo_c == -terms[mono] * mid_c
-            and not divide(mid.terms, lo.terms, exact)[1]
-        ):
+        mid = high.args[1]
+        if not divide(mid.terms, lo.terms, exact)[1]:
             left = dict(terms)
             coefficient = left.pop(mono)
             del left[mono_high]
-            return Merge(left, {rest: coefficient}, base, lo, mid)
+            return Merge(left, {_others(mono, whole): coefficient}, base, lo, mid)
     return None
 
 

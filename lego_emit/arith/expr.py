@@ -379,8 +379,9 @@ def digit(base: Expr, lo: Expr, hi: Expr | None) -> Expr:
 
 def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None, here: bool = False) -> Expr:
     """e as one factor, with what is known of its range. A single atom or a number stays itself
-    unless something new is known. here: it is known in a branch, and elsewhere e may be anything."""
-    if e.constant is not None or (e.single is not None and (lo is None and hi is None)):
+    unless something new is known; hi: only with lo. here: it is known in a branch, and elsewhere e may
+    be anything."""
+    if e.constant is not None or (e.single is not None and lo is None):
         return e
     if e.single is not None and e.single.kind == "group":
         e = e.single.args[0]

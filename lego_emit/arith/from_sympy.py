@@ -107,9 +107,7 @@ class Reader:
 
     def total(self, value: Any) -> Expr:
         """A sum of integers, or of fractions that make one, as n**2/2 + n/2 does."""
-        if any(a.is_Mul and _is_fraction(a) for a in value.args) and _is_fraction(value):
-            return self.product(value)
-        return reduce(add, self.each(value))
+        return self.product(value) if _is_fraction(value) else reduce(add, self.each(value))
 
     def product(self, value: Any) -> Expr:
         """A product of integers, or a quotient by a number that is one for all integers."""
@@ -236,7 +234,7 @@ def _divides(number: int | None, e: Expr) -> bool:
     """Whether a number divides an expression for all integers that its atoms may be: n*(n + 1) is
     even. All remainders are tried, where they are few."""
     flat = expand_groups(e)
-    if number is None or number < 2 or flat is None:
+    if number is None or flat is None:
         return False
     atoms = sorted(flat.atoms(), key=lambda a: a.key)
     if number ** len(atoms) > MOST_REMAINDERS:

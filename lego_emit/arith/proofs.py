@@ -42,11 +42,11 @@ class Proofs(Ranges):
         if known is None:
             proofs[key] = False  # a proof does not lean on itself
             log, self.log = self.log, None  # what is computed in a proof is no step
-            numeric = self._is_numeric(e)
             known = proofs[key] = (
-                (not numeric and (self._telescopes(e) or self._prove(e, 12)))
+                self._telescopes(e)
+                or self._prove(e, 12)
                 or self._by_constraint(e)
-                or (not numeric and self.use_z3 and (self._by_points(e) or self._by_z3(e)))
+                or (self.use_z3 and (self._by_points(e) or self._by_z3(e)))
             )
             self.log = log
         return known
@@ -83,11 +83,10 @@ class Proofs(Ranges):
         lo = self.interval(e)[0]
         if lo is not None and lo >= 0:
             return PROVERS[0], None
-        if not self._is_numeric(e):
-            if self._telescopes(e):
-                return PROVERS[1], None
-            if self._prove(e, 12):
-                return PROVERS[2], None
+        if self._telescopes(e):
+            return PROVERS[1], None
+        if self._prove(e, 12):
+            return PROVERS[2], None
         for k in self.constraints:
             if self._prove(e - k, 6):
                 return PROVERS[3], k
@@ -260,7 +259,7 @@ class Proofs(Ranges):
             inner, lo, hi, _ = args
             if hi is None:
                 return [(1, [inner], False), (-1, [inner], False)]
-            return [(1, [lo if lo is not None else inner], False), (-1, [hi], False)]
+            return [(1, [lo], False), (-1, [hi], False)]
         if kind == "min":
             return [(-1, [args[0], args[1]], False), (1, [args[0], args[1]], True)]
         if kind == "max":

@@ -9,8 +9,8 @@ An atom is a symbol or an operation that polynomials do not have:
     min(a, b), max(a, b), select(cond, a, b), bool(cond), isqrt(a)
     and, or, xor, shl, shr  bit operations that are no digits
     lookup(entries, a)      the entry of a table (Entries) at place a
-    group(a, lo, hi, here)  a itself, kept as one factor; lo and hi are what is known of it or None,
-                            here: in a branch only
+    group(a, lo, hi, here)  a itself, kept as one factor; lo and hi are what is known of it or None
+                            (hi only beside lo), here: in a branch only
 """
 
 from __future__ import annotations
