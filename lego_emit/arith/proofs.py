@@ -42,11 +42,11 @@ class Proofs(Ranges):
         if known is None:
             proofs[key] = False  # a proof does not lean on itself
             log, self.log = self.log, None  # what is computed in a proof is no step
+            numeric = self._is_numeric(e)
             known = proofs[key] = (
-                self._telescopes(e)
-                or self._prove(e, 12)
+                (not numeric and (self._telescopes(e) or self._prove(e, 12)))
                 or self._by_constraint(e)
-                or (self.use_z3 and (self._by_points(e) or self._by_z3(e)))
+                or (not numeric and self.use_z3 and (self._by_points(e) or self._by_z3(e)))
             )
             self.log = log
         return known
@@ -83,10 +83,11 @@ class Proofs(Ranges):
         lo = self.interval(e)[0]
         if lo is not None and lo >= 0:
             return PROVERS[0], None
-        if self._telescopes(e):
-            return PROVERS[1], None
-        if self._prove(e, 12):
-            return PROVERS[2], None
+        if not self._is_numeric(e):
+            if self._telescopes(e):
+                return PROVERS[1], None
+            if self._prove(e, 12):
+                return PROVERS[2], None
         for k in self.constraints:
             if self._prove(e - k, 6):
                 return PROVERS[3], k

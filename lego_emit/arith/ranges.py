@@ -78,6 +78,14 @@ class Ranges(Known):
             x is not None and x.constant is not None for x in (known.lo, known.hi)
         )
 
+    def _is_numeric(self, e: Expr) -> bool:
+        """True where every atom lies between two numbers on its own: putting bounds into e finds
+        no more than its interval does."""
+        return all(
+            a.kind in ("sym", "digit", "bool") and None not in self._atom_interval(a)
+            for a in e.atoms()
+        ) and all(self._exact_interval(Atom("sym", name)) for name in e.symbols())
+
     def contradictory(self) -> bool:
         """Whether what is known is seen at once to hold for no values."""
         bounds = [(r.lo, r.hi) for r in self.ranges.values()]
