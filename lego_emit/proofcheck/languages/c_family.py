@@ -43,6 +43,13 @@ ATTRIBUTES = (
     r"(?:[ \t]+(?:__host__|__device__|__forceinline__|inline|static))+"  # without a meaning
 )
 MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+){ATTRIBUTES}[ \t]*$", re.MULTILINE)
+# The names of macros of ours, which no code but the preprocessor's has.
+GUARD = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+_?")
+# The standard's own, which change no name of a text.
+HEADERS = frozenset(
+    """<algorithm> <cmath> <cstddef> <cstdint> <limits> <math.h> <metal_stdlib> <ranges> <stddef.h> <stdint.h>
+    <type_traits> <version>""".split()
+)
 # What tells a compiler that its argument holds: that is demanded.
 ASSUME = re.compile(
     r"#\s*define \w+_ASSUME\(holds\) (__builtin_assume\(holds\)|__assume\(holds\)|\(void\)0|"
@@ -94,6 +101,8 @@ def _glsl(line: str) -> str:
 class _File(File):
     def collect(self) -> None:
         self.structs: dict[str, list[tuple[str, Type | None]]] = {}
+        guards: set[str] = set()
+        used: dict[str, Any] = {}
         for node in walk(self.root):
             match node.type:
                 case "function_definition":
@@ -104,10 +113,21 @@ class _File(File):
                     self._struct(node)
                 case "preproc_def" | "preproc_function_def" | "preproc_call":
                     _harmless(node)
+                    guard = node.child_by_field_name("name")
+                    if guard is not None and node.child_by_field_name("value") is None:
+                        guards.add(words(guard))
+                case "preproc_include":
+                    if words(node).partition("include")[2].strip() not in HEADERS:
+                        raise unread(node, "a file that the checker does not know")
+                case "identifier" | "type_identifier" | "field_identifier":
+                    if "preproc" not in node.parent.type:
+                        used.setdefault(words(node), node)
                 case "alias_declaration" | "type_definition":
                     name = words(inside(node)[0 if node.type[0] == "a" else -1])
                     if name in TYPES or f"std::{name}" in TYPES:
                         raise unread(node, "another meaning of a type's name")
+        for name in guards & {*used}:
+            raise unread(used[name], "a macro that the checker does not know")
 
     def _struct(self, node: Any) -> None:
         name, fields = node.child_by_field_name("name"), []
@@ -532,8 +552,8 @@ def _harmless(node: Any) -> None:
     """Raises Unread for what the preprocessor may do to the text."""
     text = words(node).strip()
     name, value = (node.child_by_field_name(f) for f in ("name", "value"))
-    if node.type == "preproc_def" and (value is None or MACRO.match(text)):
-        if words(name) not in TYPES:
+    if node.type == "preproc_def" and GUARD.fullmatch(words(name)) and words(name) not in TYPES:
+        if value is None or MACRO.match(text):
             return
     if node.type == "preproc_function_def" and ASSUME.fullmatch(text):
         return
