@@ -255,6 +255,19 @@ def test_z3_is_asked_where_the_others_do_not_know(case, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "fn",
+    [
+        lambda i, j, n: i * i // (n * n + j),
+        lambda i, j, n: 2 * i * j // (i * i + j * j + n),
+        lambda i, j, n: minimum(i, j) * 2 % (i + j + n) - 2 * minimum(i, j),
+    ],
+)
+def test_a_function_is_simplified_by_what_z3_shows(fn):
+    (found,) = build_program(fn, CPP, assume=["0 <= i < n", "0 <= j", "n >= 1"]).functions
+    assert found.op_count == 0 and found.result_range == "0 <= the result < 1"
+
+
+@pytest.mark.parametrize(
     "condition",
     [
         lambda: i < n - 1,
