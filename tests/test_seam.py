@@ -146,8 +146,8 @@ def test_the_nodes_keep_their_form():
     assert pickle.loads(pickle.dumps(e)) == e
     assert e.xreplace({x: M}).args[1].args[0] == y
     assert e.subs({x: 3, y: 10}) == 16
-    places = [nodes.TableLookup(TABLE, place) for place in (-1, 3, 4)]
-    assert [p.is_Integer for p in places] == [False, True, False] and places[1] == 7
+    places = [nodes.TableLookup(TABLE, place) for place in (-1, 0, 3, 4)]
+    assert [p.is_Integer for p in places] == [False, True, True, False] and places[1:3] == [5, 7]
 
 
 def test_a_number_beside_a_form_leaves_it_a_form():

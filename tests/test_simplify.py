@@ -1,6 +1,7 @@
 """The simplifier keeps values and saves operations: Table II, divisibility, provers, and random
 layouts and functions against plain Python."""
 
+import math
 import operator
 import random
 import subprocess
@@ -20,7 +21,7 @@ from small_worlds import World
 
 from lego_emit import isqrt, symbols
 from lego_emit.algebra import reference
-from lego_emit.arith import z3_prover
+from lego_emit.arith import proofs, z3_prover
 from lego_emit.arith.evaluate import evaluate
 from lego_emit.arith.expr import Expr, maximum, minimum, select
 from lego_emit.arith.facts import Facts
@@ -255,6 +256,19 @@ def test_z3_is_asked_where_the_others_do_not_know(case, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "fn",
+    [
+        lambda i, j, n: i * i // (n * n + j),
+        lambda i, j, n: 2 * i * j // (i * i + j * j + n),
+        lambda i, j, n: minimum(i, j) * 2 % (i + j + n) - 2 * minimum(i, j),
+    ],
+)
+def test_a_function_is_simplified_by_what_z3_shows(fn):
+    (found,) = build_program(fn, CPP, assume=["0 <= i < n", "0 <= j", "n >= 1"]).functions
+    assert found.op_count == 0 and found.result_range == "0 <= the result < 1"
+
+
+@pytest.mark.parametrize(
     "condition",
     [
         lambda: i < n - 1,
@@ -281,6 +295,79 @@ def test_z3_is_told_that_divisors_are_positive():
     digit = Expr.atom(Atom("digit", x, b, n))
     assert z3_prover.prove_nonneg(Facts(), digit + b - 1)
     assert z3_prover.prove_nonneg(Facts(), digit + b - 2) is not True
+
+
+UNKNOWN_TO_Z3 = {
+    "a root": lambda: x - x.isqrt(),
+    "bits": lambda: x * x - (x & y),
+    "a quotient by a symbol": lambda: x - x // y,
+    "bits in a condition": lambda: select((x & y) < x, x * x - x, x),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN_TO_Z3)
+def test_z3_is_not_asked_for_what_it_has_no_word(case, monkeypatch):
+    asked = counting_z3(monkeypatch)
+    with known(x=(0, None), y=POSITIVE) as facts:
+        assert not facts.nonneg(UNKNOWN_TO_Z3[case]()) and not asked
+
+
+def test_a_question_without_an_answer_counts_for_several(monkeypatch):
+    asked = []
+    monkeypatch.setattr(z3_prover, "prove_nonneg", lambda facts, e: asked.append(e))
+    with known(a=POSITIVE, b=POSITIVE) as facts:
+        assert not any(facts.nonneg(a * a + b * b - 2 * a * b + k) for k in range(30))
+    assert len(asked) == proofs.Z3_QUERIES // proofs.Z3_UNKNOWN
+
+
+def test_what_was_found_out_in_a_branch_is_known_there_again(monkeypatch):
+    """Also after something more was learned outside."""
+    asked = counting_z3(monkeypatch)
+
+    def branch(condition):
+        with facts.scope():
+            facts.assume(condition)
+            assert facts.nonneg(a * a + b * b - 2 * a * b + 1)
+
+    with known(a=POSITIVE, b=POSITIVE, n=POSITIVE) as facts:
+        for times in (1, 2):
+            for _ in range(3):
+                branch(a < n)
+            assert len(asked) == times
+            facts.learn_range("n", None, Expr.of(1000))
+
+
+def test_tries_are_for_constraints_that_may_do(monkeypatch):
+    """Neither for what a sample refutes nor for what is said of other symbols."""
+    monkeypatch.setattr(proofs, "TRIES", 1)
+    for ranges, other in (
+        (dict(x=(0, 99), y=(0, 99)), 90 - x - y),
+        (dict(x=(0, None), y=(0, None), i=(0, 9), j=(0, 9)), 9 - i - j),
+    ):
+        with known(**ranges) as facts:
+            facts.use_z3 = False
+            facts.constrain(other)
+            facts.constrain(x - y - 30)
+            assert facts.nonneg(x - y - 20) and not facts.nonneg(x - y - 31)
+
+
+def test_what_is_known_already_is_no_constraint():
+    with known(n=POSITIVE, i=(0, n - 1)) as facts:
+        facts.constrain(n - 1 - i)
+        facts.constrain(Expr.of(3))
+        assert facts.constraints == []
+        facts.constrain(n - 2 - i)
+        assert len(facts.constraints) == 1
+
+
+def test_a_factor_that_may_be_0_outweighs_nothing():
+    """Of a product with many factors, and at values that no sample has."""
+    factors = symbols("a b c d e f")
+    with known(**{repr(factor): POSITIVE for factor in factors}, x=(0, None)) as facts:
+        rest = math.prod(factors)
+        gap = maximum(40 - x, 0)
+        assert facts.nonneg(rest * a - rest)
+        assert not facts.nonneg(rest * gap * gap - rest)
 
 
 def test_a_bound_in_the_users_own_symbols():

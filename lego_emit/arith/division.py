@@ -29,7 +29,7 @@ class Division(Bounds):
             return Expr.of(quotient), Expr.of(remainder)
         if len(b.terms) > 1:
             b = group(b)
-        key = a.identity, b.identity
+        key = a.identity, b.identity, self.use_z3
         step = self._divmods.get(key)
         if step is None:
             step = self._divmods[key] = self._divided(a, b)

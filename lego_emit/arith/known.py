@@ -94,7 +94,7 @@ class Known:
         self._proofs: dict[Identity, bool] = {}
         self._unaided: dict[Identity, bool] = {}  # without Z3
         self._attempts: dict[Identity, tuple[bool, int]] = {}
-        self._divmods: dict[tuple[Identity, Identity], Divided] = {}
+        self._divmods: dict[tuple[Identity, Identity, bool], Divided] = {}  # with Z3, without
         self._quotient_bounds: dict[tuple[Identity, Identity], Expr | None] = {}
         self._samples = Samples()
         self._rebuilt: dict[Identity, Expr] = {}
