@@ -206,6 +206,13 @@ def c(body, before=""):
 
 TABLE_OF_2 = "const T: [i64; 2] = [7, 8];"
 UNREAD = [
+    *(
+        (f"{item} before it", "rust", rust("i", item))
+        for item in ("use evil::i64;", "mod evil;", "macro_rules! e { () => {} }", "include!(\"e.rs\");",
+                     "trait Evil { fn abs(self) -> Self; }")
+    ),
+    ("a file that is imported", "javascript", javascript("return i;", "import './evil.mjs';")),
+    ("what is done beforehand", "javascript", javascript("return i;", "globalThis.Math = {};")),
     ("a name that is hidden in a block", "rust", rust("let q = i; if n > 1 { let q = n; } q")),
     ("one value repeated", "rust", rust("T[i as usize]", "const T: [i64; 9] = [7; 9];")),
     ("two tables of a name", "rust",

@@ -59,8 +59,15 @@ def read(source: str, language: str) -> Text:
     return _File(parsed(source, "javascript"), language).text()
 
 
+# What a file is made of: nothing else brings names, or changes what others mean.
+DECLARED = frozenset({"export_statement", "function_declaration", "lexical_declaration"})
+
+
 class _File(File):
     def collect(self) -> None:
+        for node in inside(self.root):
+            if node.type not in DECLARED:
+                raise unread(node, "a statement outside of the functions")
         for node in walk(self.root):
             if node.type == "function_declaration":
                 name = words(node.child_by_field_name("name"))

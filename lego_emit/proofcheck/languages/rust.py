@@ -59,8 +59,19 @@ def read(source: str, language: str) -> Text:
     return _File(parsed(source, "rust"), language).text()
 
 
+# What a file is made of: nothing else brings names, or changes what others mean.
+ITEMS = frozenset(
+    """attribute_item const_item function_item impl_item inner_attribute_item static_item struct_item
+    type_item""".split()
+)
+USED = frozenset({"use core::iter::FusedIterator;"})
+
+
 class _File(File):
     def collect(self) -> None:
+        for node in inside(self.root):
+            if node.type not in ITEMS and words(node) not in USED:
+                raise unread(node, "an item that the checker does not know")
         for node in walk(self.root):
             if node.type == "function_item":
                 name = words(node.child_by_field_name("name"))
