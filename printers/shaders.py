@@ -3,7 +3,7 @@
 No function takes or returns an array of any length, so that the array form gives one element.
 """
 
-from lego_emit.emit.arrays import count
+from lego_emit.emit.arrays import count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer, call, unsigned_fit
 from lego_emit.ir.program import INDEX_TYPES, Function
 from lego_emit.notation import C
@@ -55,12 +55,12 @@ class ShaderPrinter(Printer):
         return {self.array_name(name)}
 
     def counts(self, function: Function | FunctionView) -> bool:
-        """Whether the index type counts the elements of the ':' axes, as far as that is known. Where it
-        does not, no array holds them, and there is no array form."""
+        """Whether the index type counts the elements of the ':' axes, where their number is known. Where
+        it does not, no array holds them, and there is no array form."""
         if not function.axes:
             return False
-        most = count([extent for _, extent in function.axes]).hi
-        return most is None or most <= INDEX_TYPES[function.index_type][1]
+        found = count([extent for _, extent in function.axes])
+        return found.op != "const" or number(found) <= INDEX_TYPES[function.index_type][1]
 
     def array_form(self, function: FunctionView) -> ArrayForm:
         """What the template sees of the element's function."""
