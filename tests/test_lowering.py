@@ -73,6 +73,16 @@ def test_a_root_is_of_what_is_not_negative():
         assert _harmless("isqrt", (known,), False).args[0].op == "max"
 
 
+def test_bounds_over_all_values_go_to_the_last_one():
+    facts = Facts()
+    facts.ranges["x"] = Range(Expr.of(-2), Expr.of(5))
+    lowering = Lowering(facts, cost_model(None, registry.printer("cpp").cost), True)
+    x = lowering.graph.var("x")
+    square = lowering.graph.op("mul", x, x)
+    Columns(lowering).bound_all([square])
+    assert lowering.bounds[square] == (0, 25)
+
+
 @pytest.mark.parametrize("op", ["div", "mod"])
 def test_a_divisor_that_may_be_0_is_1_there(op):
     for least, positive, kind in ((1, False, op), (0, True, op), (0, False, f"floor{op}")):
