@@ -291,6 +291,20 @@ def test_bounds_that_depend_on_each_other_are_put_in():
         assert facts.nonneg(n - 1 - i) and facts.nonneg(n * n - 1 - i * n)
 
 
+BETWEEN_NUMBERS = {
+    "a remainder": (lambda x, B: x % B // B, 0),
+    "the smaller one": (lambda x, B: minimum(x % B, B), 1),
+    "a difference": (lambda x, B: maximum(x - x // 3, 0), 2),
+}
+
+
+@pytest.mark.parametrize("case", BETWEEN_NUMBERS)
+def test_what_lies_between_numbers_may_depend_on_the_rest(case):
+    fn, operations = BETWEEN_NUMBERS[case]
+    (found,) = build_program(fn, CPP, assume=["0 <= x < 100", "1 <= B <= 8"]).functions
+    assert found.op_count == operations
+
+
 def test_z3_is_told_that_divisors_are_positive():
     digit = Expr.atom(Atom("digit", x, b, n))
     assert z3_prover.prove_nonneg(Facts(), digit + b - 1)

@@ -79,12 +79,18 @@ class Ranges(Known):
         )
 
     def _is_numeric(self, e: Expr) -> bool:
-        """True where every atom lies between two numbers on its own: putting bounds into e finds
-        no more than its interval does."""
-        return all(
-            a.kind in ("sym", "digit", "bool") and None not in self._atom_interval(a)
-            for a in e.atoms()
-        ) and all(self._exact_interval(Atom("sym", name)) for name in e.symbols())
+        """True where every atom lies between two numbers and goes its own way: putting bounds into
+        e finds no more than its interval does."""
+        atoms = [a for mono in e.terms for a in mono]
+        symbols = [name for a in atoms for name in a.symbols]
+        return (
+            len(set(symbols)) == len(symbols)
+            and all(self._exact_interval(Atom("sym", name)) for name in symbols)
+            and all(
+                a.kind in ("sym", "digit", "bool") and None not in self._atom_interval(a)
+                for a in atoms
+            )
+        )
 
     def contradictory(self) -> bool:
         """Whether what is known is seen at once to hold for no values."""
