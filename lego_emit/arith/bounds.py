@@ -81,6 +81,8 @@ class Bounds(Proofs):
 
     def _rootless(self, e: Expr) -> Expr:
         """isqrt(x)**2 <= x and isqrt(x) <= x."""
+        if not any(atom.kind == "isqrt" for atom in e.atoms()):
+            return e
         total = Expr.of(0)
         for mono, coefficient in e.terms.items():
             product, rest = Expr.of(coefficient), list(mono)

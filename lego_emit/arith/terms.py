@@ -288,6 +288,9 @@ def distribute(a: Terms, b: Terms, exact: Exact) -> Terms:
     """The product, multiplied out."""
     if len(a) < len(b):
         a, b = b, a
+    if len(b) == 1 and not exact:  # other terms stay other terms
+        ((factor, by),) = b.items()
+        return {times(mono, factor): c * by for mono, c in a.items()}
     result: Terms = {}
     for mono_b, c_b in b.items():
         for mono_a, c_a in a.items():
