@@ -420,9 +420,11 @@ def test_rust_s_comments_round_down_for_negative_divisors():
 @pytest.mark.parametrize(
     ("made", "assume", "said"),
     [
-        (lambda x: (5 - x) // 4 * 5 + x, ["0 <= x", "x < 12"], "-10 <= the result < 17"),
-        (lambda i, j: 7 * i + (1 - i // 2 % 2) * j + i // 2 % 2 * (6 - j),
-         ["0 <= i", "i < 5", "0 <= j", "j < 7"], "-12 <= the result < 41"),
+        (lambda x: (5 - x) // 4 * 5 + x - 3, ["0 <= x", "x < 12"], "-13 <= the result < 14"),
+        (lambda i, j: 7 * i + (1 - i // 2 % 2) * j + i // 2 % 2 * (6 - j) - 1,
+         ["0 <= i", "i < 5", "0 <= j", "j < 7"], "-13 <= the result < 40"),
+        # The parts may be negative, their sum is not.
+        (lambda x: (5 - x) // 4 * 5 + x, ["0 <= x", "x < 12"], "0 <= the result < 17"),
     ],
 )  # fmt: skip
 def test_a_result_that_may_be_negative_has_both_bounds(made, assume, said):
