@@ -244,6 +244,56 @@ def test_what_was_emitted_once_is_refuted(name):
     )
 
 
+# What changes a text's meaning from beside its functions, before the mark; and in the body of one.
+BESIDE = {
+    "cpp": ("/// Logical index", """#else|asm("");|[[gnu::weak]]|__attribute__((weak))|import <x>;|// x ??/|
+        #include "x"|#define return|using namespace x;|return 0;|// x \r return 0;"""),
+    "rust": ("/// Logical index", """#[cfg(any())]|#[evil]|#[derive(Evil)]|#![no_core]|struct i32;|include!("x");|
+        use x::*;|macro_rules! x { () => {} }|trait T {}|union i32 { a: u8 }|enum i32 {}"""),
+    "fortran": ("contains\n", """include 'x.f90'|!$ integer :: mod|!GCC$ ATTRIBUTES x :: mod|external mod|integer :: mod|
+        procedure(x), pointer :: iand|implicit real (i-l)|common /x/ i|entry g(i)|equivalence (i, j)|#define i j"""),
+    "julia": ('"""\n    f_inv', """a * b = 3|Core.eval(F, :(1))|eval(x)|include("x")|struct Int32 end|macro inline(x) 0 end|
+        abstract type Int32 end|Base.@assume_effects :total f() = 1|@fastmath f() = 1|≤ = 3|Ti = Int8|using X|(i = 0)"""),
+    "glsl": ("// Logical index", """#else|#include "x"|// x ??/|discard;|j = 0;|for(;;) {}|#define int float|// x \v int y;"""),
+    "javascript": ("/**\n * Logical", """<!-- x|--> x|import 'x';|class Math {}|label: ;|with (x) {}|eval('');|
+        Math.trunc = 0;|({trunc: Math.trunc} = 0);|// x \u2028 Math = 0;|async|this.Math = 0;|'use strict';"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", BESIDE)
+def test_what_stands_beside_a_function_is_known(language):
+    mark, others = BESIDE[language]
+    unit = generate(SMALL, language, name="f")
+    data, (before, after) = json.loads(unit.certificate().json), unit.source.split(mark)
+    for other in map(str.strip, others.split("|")):
+        text = f"{before}{other}\n{mark}{after}"
+        data["sha256"] = sha256(text.encode()).hexdigest()
+        assert not check(data, text, SMALL), other
+
+
+@pytest.mark.parametrize(
+    ("language", "right", "wrong", "why"),
+    [
+        (
+            "javascript",
+            "  return [",
+            "  return 0;\n  return [",
+            "gives 1 results, and the certificate",
+        ),
+        ("julia", "    flat_div_35 = ", "    return 0\n    flat_div_35 = ", "gives 1 results"),
+        ("cpp", "/// @return 0 <= the", "/// @pre i == 0\n/// @return 0 <= the", "alone supposes"),
+        ("rust", "    let flat_div_35", "    #[cfg(any())]\n    let flat_div_35", "an attribute"),
+    ],
+)
+def test_a_text_that_is_of_another_kind_is_not_proved(language, right, wrong, why):
+    unit = generate(SMALL, language, name="f")
+    data, text = json.loads(unit.certificate().json), unit.source.replace(right, wrong, 1)
+    assert text != unit.source
+    data["sha256"] = sha256(text.encode()).hexdigest()
+    report = check(data, text, SMALL)
+    assert not report and any(why in line.how for line in report.lines)
+
+
 # -- the command line ----------------------------------------------------------------------------
 
 

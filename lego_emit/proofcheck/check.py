@@ -188,6 +188,11 @@ class _Subject:
                     f"{self.name} gives {', '.join(function.names)}, and the certificate says "
                     f"{', '.join(self.about['results'])}"
                 )
+        if len(values) != len(self.about["results"]):
+            raise Unread(
+                f"{self.name} gives {len(values)} results, and the certificate says "
+                f"{len(self.about['results'])}"
+            )
         self.results = values
         sizes = {p["of"]: var(name) for name, p in self.parameters.items() if p["is"] == "size"}
         self.known: Known = definition.known(self.subject, {**self.fixed, **sizes})
@@ -454,7 +459,13 @@ class _Subject:
                 base = inner.about["base"]
                 goal = made("lor", made("eq", first, base - 1), goal)
             goals.append((goal, "the round trip"))
-        return self._shown(goals, (), [c.put(sizes) for c in outer.said.assumptions])
+        supposed = []
+        for c in outer.said.assumptions:
+            if c.names() <= {*sizes}:
+                supposed.append(c.put(sizes))
+            else:
+                goals.append((c.put(values), f"what {outer.name} supposes"))
+        return self._shown(goals, (), supposed)
 
 
 def floored(term: Term) -> Term:

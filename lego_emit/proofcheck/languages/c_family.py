@@ -98,9 +98,18 @@ def _glsl(line: str) -> str:
     return re.sub(rf"\bout {INT} (\w+)", r"\1 &\2", line)
 
 
+# What a file is made of; in a preprocessor's branch, too.
+ITEMS = frozenset(
+    """alias_declaration class_specifier declaration function_definition namespace_definition
+    static_assert_declaration struct_specifier template_declaration type_definition""".split()
+)
+WITHIN = ("translation_unit", "declaration_list", "preproc_ifdef", "preproc_if")
+
+
 class _File(File):
     def collect(self) -> None:
         self.structs: dict[str, list[tuple[str, Type | None]]] = {}
+        self._items(self.root)
         guards: set[str] = set()
         used: dict[str, Any] = {}
         for node in walk(self.root):
@@ -119,6 +128,12 @@ class _File(File):
                 case "preproc_include":
                     if words(node).partition("include")[2].strip() not in HEADERS:
                         raise unread(node, "a file that the checker does not know")
+                case "attribute" if words(node) not in ("nodiscard", "maybe_unused"):
+                    raise unread(node, "an attribute that the checker does not know")
+                case "preproc_else" | "preproc_elif":
+                    for part in inside(node):
+                        if not part.type.startswith("preproc") and part.type != "binary_expression":
+                            raise unread(part, "code that may be left out")
                 case "identifier" | "type_identifier" | "field_identifier":
                     if "preproc" not in node.parent.type:
                         used.setdefault(words(node), node)
@@ -128,6 +143,18 @@ class _File(File):
                         raise unread(node, "another meaning of a type's name")
         for name in guards & {*used}:
             raise unread(used[name], "a macro that the checker does not know")
+
+    def _items(self, node: Any) -> None:
+        about = [node.child_by_field_name(field) for field in ("name", "condition")]
+        for part in inside(node):
+            if part.type in WITHIN:
+                self._items(part)
+            elif part.type == "namespace_definition":
+                self._items(part.child_by_field_name("body"))
+            elif re.match(r"(export|import|module)\b", words(part)):
+                raise unread(part, "names from elsewhere")
+            elif part.type not in ITEMS and part.type[:8] != "preproc_" and part not in about:
+                raise unread(part, "an item that the checker does not know")
 
     def _struct(self, node: Any) -> None:
         name, fields = node.child_by_field_name("name"), []

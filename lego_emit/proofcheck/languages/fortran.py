@@ -45,6 +45,7 @@ TABLE = re.compile(
 USED = re.compile(
     r"use, *intrinsic *:: *iso_(?:fortran_env|c_binding), *only *: *[\w, ]+", re.IGNORECASE
 )
+DIRECTIVE = re.compile(r"!\w*\$")
 INTRINSIC = {"int", "merge", "mod", "modulo", "min", "max", "not", "shiftl", "shifta", "shiftr",
              "bit_size", "abs", *BITS}  # fmt: skip
 
@@ -64,12 +65,14 @@ class _File(File):
             elif node.type == "variable_declaration":
                 self._table(node)
                 declared = map(_named, node.children_by_field_name("declarator"))
-                if any(words(n).lower() in KINDS for n in declared):
-                    raise unread(node, "another meaning of a kind's name")
-            elif node.type.startswith("preproc"):
-                raise unread(node, "what the preprocessor does")
+                if any(words(n).lower() in (*KINDS, *INTRINSIC) for n in declared):
+                    raise unread(node, "another meaning of a name")
             elif node.type == "use_statement" and not USED.fullmatch(words(node).strip()):
                 raise unread(node, "names from elsewhere")
+            elif node.type == "implicit_statement" and words(node).lower() != "implicit none":
+                raise unread(node, "types of names by their first letters")
+            elif node.type == "comment" and DIRECTIVE.match(words(node)):
+                raise unread(node, "a comment that some compilers read")
         for name in map(str.lower, self.functions):
             if name in INTRINSIC:
                 raise unread(self.root, f"another meaning of {name}")

@@ -23,6 +23,11 @@ TRUNCATED = {"div": "tdiv", "rem": "tmod", "÷": "tdiv", "%": "tmod"}
 KNOWN = {*TYPES, *ARITHMETIC, *SHIFTS, *BITS, *FLOORED, *TRUNCATED, *COMPARISONS, "!",
          "~", "min", "max", "xor", "isqrt"}  # fmt: skip
 MACROS = ("@inline", "@noinline", "@propagate_inbounds", "@boundscheck", "@inbounds")
+# What a module is made of.
+ITEMS = frozenset(
+    """assignment const_statement export_statement function_definition macrocall_expression
+    string_literal struct_definition""".split()
+)
 WIDER = ("", "Any", "Number", "Real", "Integer")  # a method of machine integers goes before these
 
 
@@ -33,26 +38,34 @@ def read(source: str, language: str) -> Text:
 
 class _File(File):
     def collect(self) -> None:
+        for part in inside(self.root):
+            if part.type not in (*ITEMS, "module_definition"):
+                raise unread(part, "an item that the checker does not know")
         for node in walk(self.root):
             match node.type:
                 case "assignment" | "function_definition":
                     self._function(node)
                 case "const_statement":
                     self._table(node)
-                case "macrocall_expression" if any(
-                    n.type in ("function_definition", "assignment") for n in walk(node)
-                ):
+                case "macrocall_expression":
                     found = re.match(r"(?:Base\.)?(@\w+)", words(node))
                     if found is None or found[1] not in MACROS:
                         raise unread(node, "a macro that the checker does not know")
-                case "using_statement" | "import_statement":
-                    raise unread(node, "names from elsewhere")
+                case "struct_definition":
+                    if words(inside(node)[0]).partition("{")[0] in KNOWN:
+                        raise unread(node, "another meaning of a name")
+                case "module_definition":
+                    for part in inside(node)[1:]:
+                        if part.type not in ITEMS:
+                            raise unread(part, "an item that the checker does not know")
 
     def _function(self, node: Any) -> None:
         call = _head(node)
         name = words(inside(node if call is None else call)[0])
         if name.rpartition(".")[2].strip("(:)") in KNOWN:
             raise unread(node, "another meaning of a name")
+        if call is None and node.parent.type in ("module_definition", "source_file"):
+            raise unread(node, "an item that the checker does not know")
         if call is not None:
             self.functions.setdefault(name, []).append(node)
 

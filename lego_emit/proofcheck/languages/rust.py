@@ -60,11 +60,10 @@ def read(source: str, language: str) -> Text:
 
 
 # What a file is made of: nothing else brings names, or changes what others mean.
-ITEMS = frozenset(
-    """attribute_item const_item function_item impl_item inner_attribute_item static_item struct_item
-    type_item""".split()
-)
+ITEMS = frozenset("attribute_item const_item function_item impl_item struct_item type_item".split())
 USED = frozenset({"use core::iter::FusedIterator;"})
+DERIVED = r"(Clone|Copy|Debug|PartialEq|Eq|Hash)(, )?"
+ATTRIBUTE = re.compile(rf"#\[(inline|must_use|allow\([\w:, ]+\)|derive\(({DERIVED})+\))\]")
 
 
 class _File(File):
@@ -82,8 +81,11 @@ class _File(File):
                 self.functions.setdefault(name, []).append(node)
             elif node.type == "const_item":
                 self._table(node)
-            elif node.type == "type_item" and words(node.child_by_field_name("name")) in TYPES:
-                raise unread(node, "another meaning of a type's name")
+            elif node.type in ("type_item", "struct_item"):
+                if words(node.child_by_field_name("name")) in TYPES:
+                    raise unread(node, "another meaning of a type's name")
+            elif node.type == "attribute_item" and not ATTRIBUTE.fullmatch(words(node)):
+                raise unread(node, "an attribute that the checker does not know")
 
     def _table(self, node: Any) -> None:
         """const NAME: [T; n] = [..]; any other constant is one that is not known."""

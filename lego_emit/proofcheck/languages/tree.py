@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +13,22 @@ from typing import Any, TypeVar
 from ...errors import LegoError, MissingPackageError
 from ..terms import TRUE, Term, made, term_of, var
 from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, Unread, Value
+from .forms import FORMS
 
 MOST_STEPS = 4096  # of a loop
+COMMENTS = ("comment", "line_comment", "block_comment")
+# What ends a line in one language and not in another; and C's trigraphs, which some dialects have.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]|\?\?[=/'()!<>-]")
 Found = TypeVar("Found")
 
 
 def parsed(source: str, grammar: str) -> Any:
-    """The root of a text's tree. Raises Unread where the text does not parse."""
+    """The root of a text's tree. Raises Unread where the text does not parse, or has what no text of
+    ours has."""
+    control = CONTROL.search(source)
+    if control is not None:
+        line = source.count("\n", 0, control.start()) + 1
+        raise Unread(f"line {line}: {control[0]!r}: a character that may end a line, or hide one")
     try:
         language = import_module(f"tree_sitter_{grammar}")
         sitter: Any = import_module("tree_sitter")
@@ -34,6 +44,9 @@ def parsed(source: str, grammar: str) -> Any:
     wrong = next((n for n in walk(root) if n.type == "ERROR" or n.is_missing), None)
     if wrong is not None:
         raise unread(wrong, "this is not understood")
+    for node in walk(root):
+        if node.is_named and node.type not in FORMS[grammar] and node.type not in COMMENTS:
+            raise unread(node, "a form that the checker does not know")
     return root
 
 
