@@ -316,6 +316,22 @@ def test_the_command_line(tmp_path, monkeypatch):
     Path("tiles.rs").write_text(text.replace("N * ", "M * "))
     found = run.invoke(main, words)
     assert found.exit_code == 2 and "of another text" in found.output
+    Path("tiles.rs").write_bytes(b"\xff\xfe\x00")
+    found = run.invoke(main, words)
+    assert found.exit_code == 2 and "of another text" in found.output
+    assert "itself failed" not in found.output
+
+
+@pytest.mark.parametrize("name", ["l.py", "./l.py", "l.rs", "./l.rs", "-", ""])
+def test_a_certificate_takes_no_other_files_place(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    text = "from lego_emit import Row, GroupBy\nL = GroupBy([6]).OrderBy(Row(6))\n"
+    Path("l.py").write_text(text)
+    found = CliRunner().invoke(
+        main, ["generate", "l.py:L", "-t", "rust", "-o", "l.rs", "--certificate", name]
+    )
+    assert found.exit_code == 2 and "as in tiles.json" in found.output
+    assert Path("l.py").read_text() == text and not Path("l.rs").exists()
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ def check_certificate(certificate: str, source: str, layout: str) -> None:
     """Prove again what a CERTIFICATE states of an emitted file, by a program that shares nothing with
     the one that made it.
 
-    Exit code 1 where something is wrong, or could not be proved.
+    Exit code 1 where something is wrong, or could not be proved; 2 where the certificate is of
+    another text, as it is once the text was edited.
     """
     from ..proofcheck.check import check
 

@@ -160,7 +160,15 @@ def generate(
             f"{own[0]} is the layouts' own file; choose another folder or --name"
         )
     if certificate is not None:
-        files[Path(certificate)] = units[0].certificate().json
+        path = Path(certificate)
+        if certificate in ("", "-"):
+            raise click.UsageError("--certificate needs the name of a file, as in tiles.json")
+        if path.resolve() in {other.resolve() for other in (*files, Path(file))}:
+            raise click.UsageError(
+                f"--certificate {certificate} is the emitted file or the layouts' own; "
+                "choose another name, as in tiles.json"
+            )
+        files[path] = units[0].certificate().json
     for path in write_all(files):
         click.echo(f"wrote {path}", err=True)
 

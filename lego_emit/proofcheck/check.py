@@ -74,10 +74,10 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: boo
     Raises CertificateError where the certificate is of another text.
     """
     _whole(certificate)
-    if hashlib.sha256(source.encode()).hexdigest() != certificate["sha256"]:
+    if hashlib.sha256(source.encode(errors="surrogatepass")).hexdigest() != certificate["sha256"]:
         raise CertificateError(
-            f"the certificate of {certificate['subject']} is of another text: the checksums differ; "
-            "emit the text and its certificate together"
+            f"the certificate of {certificate['subject']} is of another text, or the text was edited: "
+            "the checksums differ; emit the text and its certificate together"
         )
     report = Report()
     try:
@@ -303,13 +303,13 @@ class _Subject:
         for alone, who in ((ours - theirs, "certificate"), (theirs - ours, "text's comment")):
             if alone:
                 said = min(map(repr, alone))
-                raise Unread(f"the {who} alone supposes {said}")
+                raise Unread(f"the {who} alone supposes {said}; emit both together")
 
     def _verdict(self, key: str) -> tuple[str, str]:
         if key in KINDS:
             demands = [d for d in self.function.demands if d.kind in KINDS[key]]
             if key == "fits" and self.said.unseen:
-                return ASSUMED, "the comment says so: a bound of the sizes is not known"
+                return ASSUMED, "the comment says so: a parameter has no known bound"
             goals = [(d.holds, f"line {d.line}: {d.text}") for d in demands]
             return self._shown(goals)
         if key == "range":

@@ -638,6 +638,6 @@ def _parameters(node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         if named is None or named.type not in ("identifier", "reference_declarator"):
             known = None
         if known is None and strict:
-            raise unread(param, "a parameter that is no integer")
+            raise unread(param, "a parameter of a type that no index has")
         found.append((name, known, out))
     return found

@@ -118,7 +118,7 @@ class _File(File):
         for param in inside(listed) if listed is not None else ():
             kind, out = declared.get(words(param).lower(), (None, False))
             if kind is None and strict:
-                raise unread(param, "a parameter that is no integer")
+                raise unread(param, "a parameter of a type that no index has")
             found.append((words(param), kind, out))
         if node.type == "function":
             name = words(head.child_by_field_name("name"))

@@ -100,7 +100,7 @@ class _File(File):
             name, _, kind = words(param).partition("::")
             known = self.type_of(node, kind)
             if strict and known is None:
-                raise unread(param, "a parameter that is no integer of the machine")
+                raise unread(param, "a parameter of a type that no index has")
             found.append((name, known, False))
         return found
 

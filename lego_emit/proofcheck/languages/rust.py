@@ -107,7 +107,7 @@ class _File(File):
             pattern, kind = (param.child_by_field_name(f) for f in ("pattern", "type"))
             known = TYPES.get(words(kind)) if kind is not None else None
             if known is None and strict:
-                raise unread(param, "a parameter that is no integer")
+                raise unread(param, "a parameter of a type that no index has")
             found.append((words(pattern) if pattern is not None else "", known, False))
         return found
 
