@@ -28,10 +28,12 @@ STATEMENTS = {
     "divisions": "no divisor is zero, and where a division truncates, its divisor is positive and its dividend not negative",
     "shifts": "every shift is by at least 0 and less than the width, every place of a table within it",
     "range": "every result lies in its promised range",
-    "round trip": "inv(apply(i)) = i, and apply(inv(p)) = p",
+    "round trip": "inv(apply(i)) = i, and apply(inv(p)) = p, but where an index is masked",
     "definition": "the results are those of the definition",
 }
+NAMES = {"fits": "overflow", "range": "ranges"}  # in a header
 RANGES = "ranges of the operands"
+ASSUMED = "assumed in the header"
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +46,19 @@ class Certificate:
     def json(self) -> str:
         """The file's text: the same bytes everywhere."""
         return json.dumps(self.data, indent=1, ensure_ascii=True) + "\n"
+
+    @property
+    def covers(self) -> list[str]:
+        """What is stated of every function, in a few words."""
+        found = [{s["says"]: s["known"] for s in f["statements"]} for f in self.data["functions"]]
+        said = []
+        for key in STATEMENTS:
+            known = [by for statements in found for by in statements.get(key, ())]
+            promised = key != "range" or any(by["result"] for by in known)
+            if promised and all(statements.get(key) for statements in found):
+                assumed = any(by["by"] == ASSUMED for by in known)
+                said.append(NAMES.get(key, key) + (": assumed" if assumed else ""))
+        return said
 
     def save(self, path: str | PathLike[str]) -> bool:
         """Write it (atomically; an unchanged file is left alone); True where it changed."""
@@ -163,7 +178,8 @@ def _known(key: str, unit: Any, function: Function, found: Told, role: str) -> l
         case "round trip":
             if role not in ("apply", "inv") or len(unit.functions) != 2:
                 return []
-            return [{"by": "both are the definition's, which is a bijection (Figs. 4, 5 and 9)"}]
+            by = "both are the definition's, a bijection but for masked indices (Figs. 4, 5, 7 and 9)"
+            return [{"by": by}]
         case _:
             return _definition(found)
 
@@ -177,7 +193,7 @@ def _fits(function: Function, nodes: list[Node]) -> list[dict[str, Any]]:
     known: list[dict[str, Any]] = [{"by": RANGES, "operations": len(inside)}]
     if len(inside) < len(values):
         said = [text for text in map(says, function.assumed)]
-        by = "assumed in the header" if function.unseen else "what the header assumes"
+        by = ASSUMED if function.unseen else "what the header assumes"
         known.append({"by": by, "operations": len(values) - len(inside), "assumes": said})
     return known
 

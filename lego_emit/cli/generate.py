@@ -120,12 +120,14 @@ def generate(
             "--certificate is of one file: give one --target and its name with -o"
         )
     from ..pipeline import generate as emit
+    from ..proofcheck.languages import READERS
 
     # What the user's file prints must not get into the emitted text.
     with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
         given = subject(defined, wanted, file)
-        units = [
-            emit(
+
+        def made(target: str, more: tuple[str, ...] = ()) -> Emitted:
+            return emit(
                 given,
                 target,
                 name=name or wanted,
@@ -140,10 +142,12 @@ def generate(
                 prefix=prefix,
                 names=names,
                 hints=hints,
-                header=_provenance(source, target) + _certified(certificate),
+                header=_provenance(source, target) + more,
             )
-            for target in languages
-        ]
+
+        units = [made(target) for target in languages]
+        if certificate is not None:
+            units = [made(languages[0], _certified(certificate, units[0]))]
         explained = [unit.explain() for unit in units] if explain else []
     for unit, text in zip(units, explained, strict=False):
         head = f"{unit.printer.title}\n\n" if len(units) > 1 else ""
@@ -169,6 +173,8 @@ def generate(
                 "choose another name, as in tiles.json"
             )
         files[path] = units[0].certificate().json
+        if (language := units[0].printer.name) not in READERS:
+            warn(f"check-certificate does not read {language}; it reads {', '.join(READERS)}")
     for path in write_all(files):
         click.echo(f"wrote {path}", err=True)
 
@@ -198,12 +204,10 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
     return f"Source: {source}", f"To regenerate: {shlex.join(words)}"
 
 
-def _certified(certificate: str | None) -> tuple[str, ...]:
-    """What is certified of each function."""
-    if certificate is None:
-        return ()
-    name = Path(certificate).name
-    return (f"Certificate: {name} (overflow, divisions, shifts, ranges, round trip, definition)",)
+def _certified(path: str, unit: Emitted) -> tuple[str, ...]:
+    """What is certified of every function."""
+    covers = unit.certificate().covers
+    return (f"Certificate: {Path(path).name} ({', '.join(covers)})",)
 
 
 def _destination(output: str, targets: Sequence[str]) -> Path | None:
