@@ -322,6 +322,17 @@ def test_the_command_line(tmp_path, monkeypatch):
     assert "itself failed" not in found.output
 
 
+def test_the_header_s_line_says_what_is_stated(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("layouts.py").write_text("def diag(i, j):\n    return (i + j) % 12 * 12 + j\n")
+    given = ["generate", "layouts.py:diag", "-o", "out", "--certificate", "d.json", "-t"]
+    assert CliRunner().invoke(main, [*given, "rust"]).exit_code == 0
+    text = Path("out").read_text()
+    assert "// Certificate: d.json (overflow: assumed, divisions, shifts, definition)\n" in text
+    result = CliRunner().invoke(main, [*given, "python"])
+    assert result.exit_code == 0 and "check-certificate does not read python" in result.output
+
+
 @pytest.mark.parametrize("name", ["l.py", "./l.py", "l.rs", "./l.rs", "-", ""])
 def test_a_certificate_takes_no_other_files_place(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
