@@ -282,6 +282,9 @@ def test_what_stands_beside_a_function_is_known(language):
         ),
         ("julia", "    flat_div_35 = ", "    return 0\n    flat_div_35 = ", "gives 1 results"),
         ("cpp", "/// @return 0 <= the", "/// @pre i == 0\n/// @return 0 <= the", "alone supposes"),
+        ("rust", "`0 <= result < 420`", "`0 <= i < 420`", "do not promise the same"),
+        ("julia", "`0 <= the result < 420`", "`0 <= x < 420`", "x, which is no result"),
+        ("julia", "- `0 <= i < 4`", "- 0 <= i < 4`", "the certificate alone supposes"),
         ("rust", "    let flat_div_35", "    #[cfg(any())]\n    let flat_div_35", "an attribute"),
     ],
 )

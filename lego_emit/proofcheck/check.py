@@ -305,6 +305,23 @@ class _Subject:
                 said = min(map(repr, alone))
                 raise Unread(f"the {who} alone supposes {said}; emit both together")
 
+    def _range(self, known: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+        """What the comment promises of the results, which is what the certificate does."""
+        values = dict(zip(self.about["results"], self.results, strict=True))
+        single = {RESULT: var(self.about["results"][0])}
+        own = [c.put(single) for cs in self.said.results for c in cs]
+        theirs = [condition_in_python(by["result"]).put(single) for by in known if by["result"]]
+        for name in sorted(set().union(*(c.names() for c in own))):
+            if name not in values and name not in self.parameters:
+                raise Unread(f"the comment promises something of {name}, which is no result")
+        verdict, how = self._shown([(c.put(values), "the promised range") for c in own])
+        ours, others = (
+            {part for c in of for part in exhaustive.parts(floored(c))} for of in (own, theirs)
+        )
+        if verdict != REFUTED and ours ^ others:
+            return OPEN, "the comment and the certificate do not promise the same"
+        return verdict, how
+
     def _verdict(self, key: str) -> tuple[str, str]:
         if key in KINDS:
             demands = [d for d in self.function.demands if d.kind in KINDS[key]]
@@ -313,13 +330,7 @@ class _Subject:
             goals = [(d.holds, f"line {d.line}: {d.text}") for d in demands]
             return self._shown(goals)
         if key == "range":
-            names = dict(zip(self.about["results"], self.results, strict=True))
-            names[RESULT] = self.results[0]
-            promised = [by for by in self._statement(key)["known"] if by["result"]]
-            if len(self.said.results) != len(promised):
-                return OPEN, "the comment and the certificate do not promise the same"
-            conditions = [c.put(names) for cs in self.said.results for c in cs]
-            return self._shown([(c, "the promised range") for c in conditions])
+            return self._range(self._statement(key)["known"])
         if key == "definition":
             wanted = self._defined()
             goals = [

@@ -156,7 +156,7 @@ def _listed(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "result", code[-1] if code and _compares(code[-1]) else ""
         elif item.startswith("- ") and not text.startswith("Renamed"):
             code = re.findall(r"`([^`]*)`", text)
-            yield "param", code[-1] if _compares(code[-1]) else ""
+            yield "param", code[-1] if code and _compares(code[-1]) else ""
 
 
 def _lines(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
