@@ -3,18 +3,21 @@ quotients, quotients of quotients, masks in place, comparisons, words of bits, s
 
 import random
 from itertools import chain, combinations, product
+from pathlib import Path
 
 import pytest
 from net.judge import assert_sound
 from small_worlds import World
 from test_provers import WINDOWS, worlds
 
-from lego_emit import isqrt
+from lego_emit import generate, isqrt
 from lego_emit.arith.evaluate import evaluate, holds
 from lego_emit.arith.expr import Cond, Expr, group
 from lego_emit.arith.knowledge import using
 from lego_emit.arith.rebuild import unsubstitute
 from lego_emit.arith.terms import Atom
+from lego_emit.errors import WidthError
+from lego_emit.golden import load
 from lego_emit.ir.cost import cost_model
 from lego_emit.ir.nodes import OPS
 from lego_emit.lower.forms import Form
@@ -27,6 +30,7 @@ from lego_emit.trace.paths import _mirrored
 
 CPP = registry.printer("cpp")
 COST = cost_model(None, CPP.cost)
+GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 class Computed:
@@ -297,6 +301,107 @@ def test_sums_of_functions_of_small_ranges(seed):
         for x, y in product(range(starts[0], starts[0] + 23), range(starts[1], starts[1] + 9)):
             assert found.evaluate({"x": x, "y": y}) == {"result": space["f"](x, y)}, (text, x, y)
             assert_sound(found, {"x": x, "y": y})
+
+
+# -- quotients of one value ------------------------------------------------------------------------
+
+
+def quotients(draw):
+    """Quotients and digits of a value by numbers that divide one another, in branches too."""
+    n = draw.choice([3, 5, 6, 12])
+    base = draw.choice(["x", "x", "(x + y)", "(7 * x)"])
+
+    def part():
+        a, b = n * draw.choice([1, 1, 2, 3]), draw.choice([2, 3, 4, 5, 8])
+        digit = draw.choice(
+            [
+                f"{base} // {a}",
+                f"{base} // {a * b}",
+                f"{base} // {a} % {b}",
+                f"{base} // {a} % {b}",
+                f"{base} % {a * b} // {a}",
+                f"{base} % {a}",
+                f"{base} % {a * b} % {a}",
+            ]
+        )
+        return f"{draw.choice([1, 1, 2, b, n, -1])} * ({digit})"
+
+    parts = [part() for _ in range(draw.randint(2, 4))]
+    if draw.random() < 0.3:
+        parts[0] = f"({parts[0]} if {draw.choice([parts[-1], 'y'])} < 3 else {part()})"
+    return tuple(parts) if draw.random() < 0.5 else (" + ".join(parts),)
+
+
+@pytest.mark.parametrize(
+    ("low", "index_type"), [(0, "auto"), (0, "uint32"), (-40, "auto"), (None, "int32")]
+)
+def test_quotients_from_others(low, index_type):
+    draw, shifted, differences = random.Random(f"quotients {low}"), 0, 0
+    for _ in range(60):
+        texts = quotients(draw)
+        space = {}
+        exec(f"def f(x, y):\n    return {', '.join(texts)},", space)
+        assume = [] if low is None else [f"{low} <= x < {low + 200}", "0 <= y < 9"]
+        try:
+            (found,) = build_program(
+                space["f"], CPP, assume=assume, index_type=index_type
+            ).functions
+        except WidthError:
+            continue
+        ops = {n.op for _, root in (*found.body, *found.outputs) for n in root.walk()}
+        shifted += "shr" in ops
+        differences += "sub" in ops
+        start = -40 if low is None else low
+        for x, y in product(range(start, start + 200), (0, 1, 8)):
+            want = dict(zip((n for n, _ in found.outputs), space["f"](x, y), strict=True))
+            assert found.evaluate({"x": x, "y": y}) == want, (texts, x, y)
+            assert_sound(found, {"x": x, "y": y})
+    assert shifted > 12 and differences > 4, (shifted, differences)
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        (
+            "x // 12, x // 192 % 2",
+            "const std::int32_t x_div_12 = x / 12; return {x_div_12, (x_div_12 >> 4) & 1};",
+        ),
+        (
+            "x // 5, x // 5 % 3, x // 15",
+            "const std::int32_t x_div_5 = x / 5; const std::int32_t x_div_15 = x / 15; "
+            "return {x_div_5, x_div_5 - 3 * x_div_15, x_div_15};",
+        ),
+        (
+            "x // 5, x % 40, x // 40",
+            "const std::int32_t x_div_5 = x / 5; const std::int32_t x_div_5_div_8 = x_div_5 >> 3; "
+            "return {x_div_5, x - 40 * x_div_5_div_8, x_div_5_div_8};",
+        ),
+        ("x % 18 % 9 + y,", "return x % 9 + y;"),
+    ],
+)
+def test_what_quotients_are_made_of(text, body):
+    space = {}
+    exec(f"def f(x, y):\n    return {text}", space)
+    source = generate(space["f"], "cpp", assume=["0 <= x < 5000", "0 <= y < 9"]).source
+    made = source.rpartition("noexcept {\n")[2].partition("\n}")[0]
+    assert " ".join(line.strip() for line in made.splitlines()) == body
+
+
+def test_outputs_are_searched_together():
+    """Each alone costs more than the nest whose parts both share."""
+    nest = load(GOLDEN / "antidiag_3").subject
+    _, found = build_program(nest, CPP).functions
+    assert found.op_count == 7
+
+
+def test_what_tables_leave_is_spelled_in_another_style():
+    """12*(j//2) - j % 2 shares the factor with 12*(i//3), until a table has that."""
+    (found,) = build_program(
+        lambda i, j: 12 * (j // 2) + 6 * (i // 3) - 2 * (i % 3) - j % 2 + 5,
+        CPP,
+        assume=["0 <= i < 6", "0 <= j < 4"],
+    ).functions
+    assert found.cost <= 8
 
 
 # -- products, flips -------------------------------------------------------------------------------

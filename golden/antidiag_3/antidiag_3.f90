@@ -27,32 +27,8 @@ contains
   elemental subroutine antidiag_3_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: choice, root, total, quotient, total_2
-    choice = merge(flat, 8_int32 - flat, flat <= 5_int32)
-    root = isqrt_int32(2_int32 * choice)
-    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= choice) + root
-    quotient = shifta(total * (total - 1_int32), 1)
-    total_2 = total + quotient
-    i = merge(choice - quotient, quotient - choice + 2_int32, flat <= 5_int32)
-    j = merge(total_2 - choice - 1_int32, choice - total_2 + 3_int32, flat <= 5_int32)
+    i = 3_int32 * flat / 5_int32 - flat / 3_int32
+    j = mod(13_int32 * flat / 7_int32, 3_int32)
   end subroutine antidiag_3_inv
-
-  elemental integer(int32) function isqrt_int32(n)
-    integer(int32), intent(in) :: n
-    integer(int32) :: rest, root, bit
-    rest = n
-    root = 0_int32
-    bit = shiftl(1_int32, bit_size(n) - 2)
-    do while (bit /= 0_int32)
-      if (rest >= root + bit) then
-        rest = rest - (root + bit)
-        root = shiftr(root, 1) + bit
-      else
-        root = shiftr(root, 1)
-      end if
-      bit = shiftr(bit, 2)
-    end do
-    isqrt_int32 = root
-  end function isqrt_int32
 
 end module antidiag_3_mod

@@ -7,20 +7,6 @@
 #ifndef LEGO_ANTIDIAG_3_GLSL
 #define LEGO_ANTIDIAG_3_GLSL
 
-// The square root rounded down, two bits of n at a time.
-int antidiag_3_isqrt(int n) {
-  int root = 0;
-  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
 // 0 <= j < 3
@@ -42,13 +28,8 @@ int antidiag_3_apply(ivec2 index) {
 // Result: 0 <= i < 3, 0 <= j < 3
 // Renamed: flat is flat_v here
 void antidiag_3_inv(int flat_v, out int i, out int j) {
-  int choice = flat_v <= 5 ? flat_v : 8 - flat_v;
-  int root = antidiag_3_isqrt(2 * choice);
-  int total = int(root * (root + 1) >> 1 <= choice) + root;
-  int quotient = total * (total - 1) >> 1;
-  int total_2 = total + quotient;
-  i = flat_v <= 5 ? choice - quotient : quotient - choice + 2;
-  j = flat_v <= 5 ? total_2 - choice - 1 : choice - total_2 + 3;
+  i = 3 * flat_v / 5 - flat_v / 3;
+  j = 13 * flat_v / 7 % 3;
 }
 
 // The same with (i, j) as a vector.

@@ -6,20 +6,6 @@
 
 #include <stdint.h>
 
-// The square root rounded down, two bits of n at a time.
-static inline int32_t antidiag_3_isqrt_i32(int32_t n) {
-  int32_t root = 0;
-  for (int32_t bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 3
@@ -41,15 +27,7 @@ typedef struct antidiag_3_inv_result {
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
 static inline antidiag_3_inv_result antidiag_3_inv(int32_t flat) {
-  const int32_t choice = flat <= 5 ? flat : 8 - flat;
-  const int32_t root = antidiag_3_isqrt_i32(2 * choice);
-  const int32_t total = (root * (root + 1) >> 1 <= choice) + root;
-  const int32_t quotient = total * (total - 1) >> 1;
-  const int32_t total_2 = total + quotient;
-  const antidiag_3_inv_result result = {
-      flat <= 5 ? choice - quotient : quotient - choice + 2,
-      flat <= 5 ? total_2 - choice - 1 : choice - total_2 + 3,
-  };
+  const antidiag_3_inv_result result = {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
   return result;
 }
 

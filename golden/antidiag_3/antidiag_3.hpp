@@ -4,34 +4,9 @@
 #ifndef LEGO_ANTIDIAG_3_HPP
 #define LEGO_ANTIDIAG_3_HPP
 
-#include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 namespace lego {
-
-namespace antidiag_3_detail {
-
-// The square root rounded down, two bits of n at a time.
-constexpr std::int32_t isqrt(std::int32_t n) noexcept {
-#ifdef __cpp_lib_is_constant_evaluated
-  if (!std::is_constant_evaluated()) {
-    return static_cast<std::int32_t>(std::sqrt(static_cast<double>(n)));
-  }
-#endif
-  std::int32_t root = 0;
-  for (std::int32_t bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
-}  // namespace antidiag_3_detail
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
@@ -54,15 +29,7 @@ struct antidiag_3_inv_result {
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
 [[nodiscard]] constexpr antidiag_3_inv_result antidiag_3_inv(std::int32_t flat) noexcept {
-  const std::int32_t choice = flat <= 5 ? flat : 8 - flat;
-  const std::int32_t root = antidiag_3_detail::isqrt(2 * choice);
-  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= choice} + root;
-  const std::int32_t quotient = total * (total - 1) >> 1;
-  const std::int32_t total_2 = total + quotient;
-  return {
-      flat <= 5 ? choice - quotient : quotient - choice + 2,
-      flat <= 5 ? total_2 - choice - 1 : choice - total_2 + 3,
-  };
+  return {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
 }
 
 }  // namespace lego

@@ -32,13 +32,7 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 3, 0 <= j < 3`
 """
 @inline function antidiag_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    choice = flat <= 5 ? flat : Ti(8) - flat
-    root = isqrt(Ti(2) * choice)
-    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
-    quotient = (total * (total - Ti(1))) >> 1
-    total_2 = total + quotient
-    return (flat <= 5 ? choice - quotient : quotient - choice + Ti(2),
-        flat <= 5 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(3))
+    return (div(Ti(3) * flat, Ti(5)) - div(flat, Ti(3)), div(Ti(13) * flat, Ti(7)) % Ti(3))
 end
 
 antidiag_3_inv(flat::Integer) = antidiag_3_inv(Int64(flat))

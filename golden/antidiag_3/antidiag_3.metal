@@ -6,20 +6,6 @@
 
 #include <metal_stdlib>
 
-// The square root rounded down, two bits of n at a time.
-static inline int antidiag_3_isqrt_i32(int n) {
-  int root = 0;
-  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 3
@@ -41,15 +27,7 @@ struct antidiag_3_inv_result {
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
 static inline antidiag_3_inv_result antidiag_3_inv(int flat) {
-  const int choice = flat <= 5 ? flat : 8 - flat;
-  const int root = antidiag_3_isqrt_i32(2 * choice);
-  const int total = int(root * (root + 1) >> 1 <= choice) + root;
-  const int quotient = total * (total - 1) >> 1;
-  const int total_2 = total + quotient;
-  return {
-      flat <= 5 ? choice - quotient : quotient - choice + 2,
-      flat <= 5 ? total_2 - choice - 1 : choice - total_2 + 3,
-  };
+  return {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
 }
 
 #endif  // LEGO_ANTIDIAG_3_METAL

@@ -2,31 +2,6 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 
-// The square root rounded down, two bits of %n at a time.
-func.func private @antidiag_3_isqrt_i32(%n: i32) -> i32 {
-  %c0_i32 = arith.constant 0 : i32
-  %c1_i32 = arith.constant 1 : i32
-  %c2_i32 = arith.constant 2 : i32
-  %top = arith.constant 1073741824 : i32
-  %result:3 = scf.while (%rest = %n, %root = %c0_i32, %bit = %top)
-      : (i32, i32, i32) -> (i32, i32, i32) {
-    %more = arith.cmpi ne, %bit, %c0_i32 : i32
-    scf.condition(%more) %rest, %root, %bit : i32, i32, i32
-  } do {
-  ^bb0(%rest: i32, %root: i32, %bit: i32):
-    %sum = arith.addi %root, %bit : i32
-    %fits = arith.cmpi uge, %rest, %sum : i32
-    %less = arith.subi %rest, %sum : i32
-    %next_rest = arith.select %fits, %less, %rest : i32
-    %half = arith.shrui %root, %c1_i32 : i32
-    %more_root = arith.addi %half, %bit : i32
-    %next_root = arith.select %fits, %more_root, %half : i32
-    %next_bit = arith.shrui %bit, %c2_i32 : i32
-    scf.yield %next_rest, %next_root, %next_bit : i32, i32, i32
-  }
-  return %result#1 : i32
-}
-
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
 // 0 <= j < 3
@@ -53,34 +28,16 @@ func.func @antidiag_3_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 9
 // Result: 0 <= i < 3, 0 <= j < 3
 func.func @antidiag_3_inv(%flat: i32) -> (i32, i32) {
-  %c5_i32 = arith.constant 5 : i32
-  %c8_i32 = arith.constant 8 : i32
-  %c2_i32 = arith.constant 2 : i32
-  %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32
-  %0 = arith.cmpi sle, %flat, %c5_i32 : i32
-  %1 = arith.subi %c8_i32, %flat : i32
-  %choice = arith.select %0, %flat, %1 : i32
-  %2 = arith.muli %choice, %c2_i32 : i32
-  %root = call @antidiag_3_isqrt_i32(%2) : (i32) -> i32
-  %3 = arith.addi %root, %c1_i32 : i32
-  %4 = arith.muli %root, %3 : i32
-  %5 = arith.shrsi %4, %c1_i32 : i32
-  %6 = arith.cmpi sle, %5, %choice : i32
-  %7 = arith.extui %6 : i1 to i32
-  %total = arith.addi %7, %root : i32
-  %8 = arith.subi %total, %c1_i32 : i32
-  %9 = arith.muli %total, %8 : i32
-  %quotient = arith.shrsi %9, %c1_i32 : i32
-  %total_2 = arith.addi %total, %quotient : i32
-  %10 = arith.subi %choice, %quotient : i32
-  %11 = arith.subi %quotient, %choice : i32
-  %12 = arith.addi %11, %c2_i32 : i32
-  %13 = arith.select %0, %10, %12 : i32
-  %14 = arith.subi %total_2, %choice : i32
-  %15 = arith.subi %14, %c1_i32 : i32
-  %16 = arith.subi %choice, %total_2 : i32
-  %17 = arith.addi %16, %c3_i32 : i32
-  %18 = arith.select %0, %15, %17 : i32
-  return %13, %18 : i32, i32
+  %c5_i32 = arith.constant 5 : i32
+  %c13_i32 = arith.constant 13 : i32
+  %c7_i32 = arith.constant 7 : i32
+  %0 = arith.muli %flat, %c3_i32 : i32
+  %1 = arith.divsi %0, %c5_i32 : i32
+  %2 = arith.divsi %flat, %c3_i32 : i32
+  %3 = arith.subi %1, %2 : i32
+  %4 = arith.muli %flat, %c13_i32 : i32
+  %5 = arith.divsi %4, %c7_i32 : i32
+  %6 = arith.remsi %5, %c3_i32 : i32
+  return %3, %6 : i32, i32
 }

@@ -4,8 +4,6 @@
 GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 """
 
-import math
-
 
 def antidiag_3_apply(i: int, j: int) -> int:
     """Physical position of the logical index (i, j).
@@ -30,8 +28,4 @@ def antidiag_3_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 3, 0 <= j < 3
     """
-    choice = flat if flat <= 5 else 8 - flat
-    root = math.isqrt(2 * choice)
-    total = int(root * (root + 1) // 2 <= choice) + root
-    quotient = total * (total - 1) // 2
-    return choice - quotient if flat <= 5 else quotient - choice + 2, 13 * flat // 7 % 3
+    return 3 * flat // 5 - flat // 3, 13 * flat // 7 % 3

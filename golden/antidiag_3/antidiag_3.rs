@@ -2,21 +2,6 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 
-const fn isqrt_i32(mut n: i32) -> i32 {
-    let mut root = 0;
-    let mut bit = 1 << 30;
-    while bit != 0 {
-        if n >= root + bit {
-            n -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-        bit >>= 2;
-    }
-    root
-}
-
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `0 <= i < 3`
@@ -42,21 +27,5 @@ pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn antidiag_3_inv(flat: i32) -> (i32, i32) {
-    let choice = if flat <= 5 { flat } else { 8 - flat };
-    let root = isqrt_i32(2 * choice);
-    let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;
-    let quotient = (total * (total - 1)) >> 1;
-    let total_2 = total + quotient;
-    (
-        if flat <= 5 {
-            choice - quotient
-        } else {
-            quotient - choice + 2
-        },
-        if flat <= 5 {
-            total_2 - choice - 1
-        } else {
-            choice - total_2 + 3
-        },
-    )
+    (3 * flat / 5 - flat / 3, 13 * flat / 7 % 3)
 }

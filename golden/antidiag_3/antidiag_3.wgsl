@@ -4,21 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The square root rounded down, two bits of n at a time.
-fn antidiag_3_isqrt_i32(n: i32) -> i32 {
-  var rest = n;
-  var root: i32 = 0;
-  for (var bit: i32 = 1 << 30u; bit != 0; bit >>= 2u) {
-    if (rest >= root + bit) {
-      rest -= root + bit;
-      root = (root >> 1u) + bit;
-    } else {
-      root >>= 1u;
-    }
-  }
-  return root;
-}
-
 /// Physical position of the logical index (i, j).
 /// 0 <= i < 3
 /// 0 <= j < 3
@@ -40,12 +25,5 @@ struct antidiag_3_inv_result {
 /// 0 <= flat < 9
 /// Result: 0 <= i < 3, 0 <= j < 3
 fn antidiag_3_inv(flat: i32) -> antidiag_3_inv_result {
-  let choice = select(8 - flat, flat, flat <= 5);
-  let root = antidiag_3_isqrt_i32(2 * choice);
-  let total = i32(((root * (root + 1)) >> 1u) <= choice) + root;
-  let quotient = (total * (total - 1)) >> 1u;
-  let total_2 = total + quotient;
-  return antidiag_3_inv_result(
-      select(quotient - choice + 2, choice - quotient, flat <= 5),
-      select(choice - total_2 + 3, total_2 - choice - 1, flat <= 5));
+  return antidiag_3_inv_result(3 * flat / 5 - flat / 3, 13 * flat / 7 % 3);
 }

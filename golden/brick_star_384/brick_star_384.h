@@ -16,8 +16,7 @@
 /// @return 0 <= the result < 56623104
 static inline int32_t brick_star_384(
     int32_t bx, int32_t by, int32_t bz, int32_t i, int32_t j, int32_t k) {
-  const int32_t total = i + 7;
-  return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
+  return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
 #endif  // LEGO_BRICK_STAR_384_H

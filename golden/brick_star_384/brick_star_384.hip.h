@@ -22,8 +22,7 @@
 /// @return 0 <= the result < 56623104
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_star_384(
     int bx, int by, int bz, int i, int j, int k) noexcept {
-  const int total = i + 7;
-  return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
+  return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
 #endif  // LEGO_BRICK_STAR_384_HIP_H

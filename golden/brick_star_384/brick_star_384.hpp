@@ -19,8 +19,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int32_t brick_star_384(
     std::int32_t bx, std::int32_t by, std::int32_t bz, std::int32_t i, std::int32_t j,
     std::int32_t k) noexcept {
-  const std::int32_t total = i + 7;
-  return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
+  return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
 }  // namespace lego

@@ -20,9 +20,8 @@ The index at (bx, by, bz, i, j, k).
 """
 @inline function brick_star_384(bx::Ti, by::Ti, bz::Ti, i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    total = i + Ti(7)
-    return Ti(1179648) * ((total >> 3) + bx) + Ti(24576) * by + Ti(512) * bz +
-        Ti(64) * (total & Ti(7)) + Ti(8) * j + k
+    return Ti(1179648) * bx + Ti(24576) * by + Ti(512) * bz + Ti(8) * j +
+        (i < 1 ? Ti(448) : Ti(64) * i + Ti(1179584)) + k
 end
 
 function brick_star_384(bx::Integer, by::Integer, bz::Integer, i::Integer, j::Integer,

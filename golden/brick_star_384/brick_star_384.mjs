@@ -14,6 +14,5 @@
  * @returns {number} 0 <= the result < 56623104
  */
 export function brick_star_384(bx, by, bz, i, j, k) {
-  const total = i + 7;
-  return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
+  return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }

@@ -11,26 +11,26 @@
 // 0 <= k < 8
 // Result: 0 <= the result < 56623104
 func.func @brick_star_384(%bx: i32, %by: i32, %bz: i32, %i: i32, %j: i32, %k: i32) -> i32 {
-  %c7_i32 = arith.constant 7 : i32
-  %c3_i32 = arith.constant 3 : i32
   %c1179648_i32 = arith.constant 1179648 : i32
   %c24576_i32 = arith.constant 24576 : i32
   %c512_i32 = arith.constant 512 : i32
-  %c64_i32 = arith.constant 64 : i32
   %c8_i32 = arith.constant 8 : i32
-  %total = arith.addi %i, %c7_i32 : i32
-  %0 = arith.shrsi %total, %c3_i32 : i32
-  %1 = arith.addi %0, %bx : i32
-  %2 = arith.muli %1, %c1179648_i32 : i32
-  %3 = arith.muli %by, %c24576_i32 : i32
+  %c1_i32 = arith.constant 1 : i32
+  %c448_i32 = arith.constant 448 : i32
+  %c64_i32 = arith.constant 64 : i32
+  %c1179584_i32 = arith.constant 1179584 : i32
+  %0 = arith.muli %bx, %c1179648_i32 : i32
+  %1 = arith.muli %by, %c24576_i32 : i32
+  %2 = arith.addi %0, %1 : i32
+  %3 = arith.muli %bz, %c512_i32 : i32
   %4 = arith.addi %2, %3 : i32
-  %5 = arith.muli %bz, %c512_i32 : i32
+  %5 = arith.muli %j, %c8_i32 : i32
   %6 = arith.addi %4, %5 : i32
-  %7 = arith.andi %total, %c7_i32 : i32
-  %8 = arith.muli %7, %c64_i32 : i32
-  %9 = arith.addi %6, %8 : i32
-  %10 = arith.muli %j, %c8_i32 : i32
-  %11 = arith.addi %9, %10 : i32
+  %7 = arith.cmpi slt, %i, %c1_i32 : i32
+  %8 = arith.muli %i, %c64_i32 : i32
+  %9 = arith.addi %8, %c1179584_i32 : i32
+  %10 = arith.select %7, %c448_i32, %9 : i32
+  %11 = arith.addi %6, %10 : i32
   %12 = arith.addi %11, %k : i32
   return %12 : i32
 }

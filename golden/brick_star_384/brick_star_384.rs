@@ -14,6 +14,10 @@
 #[must_use]
 #[inline]
 pub const fn brick_star_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
-    let total = i + 7;
-    1_179_648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k
+    1_179_648 * bx
+        + 24576 * by
+        + 512 * bz
+        + 8 * j
+        + (if i < 1 { 448 } else { 64 * i + 1_179_584 })
+        + k
 }

@@ -13,6 +13,5 @@
 /// 0 <= k < 8
 /// Result: 0 <= the result < 56623104
 fn brick_star_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
-  let total = i + 7;
-  return 1179648 * ((total >> 3u) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k;
+  return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + select(64 * i + 1179584, 448, i < 1) + k;
 }

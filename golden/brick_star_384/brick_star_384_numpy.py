@@ -6,6 +6,8 @@ brick_star_384(bx, by, bz, i, j, k)
 Arrays are as wide as the functions say.
 """
 
+import numpy as np
+
 
 def brick_star_384(bx, by, bz, i, j, k):
     """The index at (bx, by, bz, i, j, k).
@@ -21,5 +23,4 @@ def brick_star_384(bx, by, bz, i, j, k):
     Returns:
         0 <= the result < 56623104
     """
-    total = i + 7
-    return 1179648 * ((total >> 3) + bx) + 24576 * by + 512 * bz + 64 * (total & 7) + 8 * j + k
+    return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + np.where(i < 1, 448, 64 * i + 1179584) + k

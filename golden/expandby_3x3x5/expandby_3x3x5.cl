@@ -36,7 +36,7 @@ static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int flat) {
   const int flat_div_15 = flat / 15;
   const int difference = flat / 5 - 3 * flat_div_15;
   const expandby_3x3x5_inv_result result = {
-      flat / 30,
+      flat_div_15 >> 1,
       difference >> 1,
       flat_mod_5 >> 1,
       flat_div_15 & 1,

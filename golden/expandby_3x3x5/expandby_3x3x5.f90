@@ -35,7 +35,7 @@ contains
     flat_mod_5 = mod(flat, 5_int32)
     flat_div_15 = flat / 15_int32
     difference = flat / 5_int32 - 3_int32 * flat_div_15
-    i = flat / 30_int32
+    i = shifta(flat_div_15, 1)
     j = shifta(difference, 1)
     k = shifta(flat_mod_5, 1)
     l = iand(flat_div_15, 1_int32)

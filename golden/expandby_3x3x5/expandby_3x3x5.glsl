@@ -30,7 +30,7 @@ void expandby_3x3x5_inv(
   int flat_mod_5 = flat_v % 5;
   int flat_div_15 = flat_v / 15;
   int difference = flat_v / 5 - 3 * flat_div_15;
-  i = flat_v / 30;
+  i = flat_div_15 >> 1;
   j = difference >> 1;
   k = flat_mod_5 >> 1;
   l = flat_div_15 & 1;

@@ -42,7 +42,7 @@ struct expandby_3x3x5_inv_result {
   const std::int32_t flat_div_15 = flat / 15;
   const std::int32_t difference = flat / 5 - 3 * flat_div_15;
   return {
-      flat / 30,
+      flat_div_15 >> 1,
       difference >> 1,
       flat_mod_5 >> 1,
       flat_div_15 & 1,

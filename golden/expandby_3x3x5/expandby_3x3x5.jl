@@ -42,7 +42,7 @@ Logical index (i, j, k, l, m, n) of a physical position.
     flat_mod_5 = flat % Ti(5)
     flat_div_15 = div(flat, Ti(15))
     difference = div(flat, Ti(5)) - Ti(3) * flat_div_15
-    return (div(flat, Ti(30)), difference >> 1, flat_mod_5 >> 1, flat_div_15 & Ti(1),
+    return (flat_div_15 >> 1, difference >> 1, flat_mod_5 >> 1, flat_div_15 & Ti(1),
         difference & Ti(1), flat_mod_5 & Ti(1))
 end
 

@@ -32,7 +32,7 @@ export function expandby_3x3x5_inv(flat) {
   const flat_div_15 = Math.trunc(flat / 15);
   const difference = Math.trunc(flat / 5) - 3 * flat_div_15;
   return [
-    Math.trunc(flat / 30),
+    flat_div_15 >> 1,
     difference >> 1,
     flat_mod_5 >> 1,
     flat_div_15 & 1,

@@ -48,14 +48,13 @@ func.func @expandby_3x3x5_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
   %c5_i32 = arith.constant 5 : i32
   %c15_i32 = arith.constant 15 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c30_i32 = arith.constant 30 : i32
   %c1_i32 = arith.constant 1 : i32
   %flat_mod_5 = arith.remsi %flat, %c5_i32 : i32
   %flat_div_15 = arith.divsi %flat, %c15_i32 : i32
   %0 = arith.divsi %flat, %c5_i32 : i32
   %1 = arith.muli %flat_div_15, %c3_i32 : i32
   %difference = arith.subi %0, %1 : i32
-  %2 = arith.divsi %flat, %c30_i32 : i32
+  %2 = arith.shrsi %flat_div_15, %c1_i32 : i32
   %3 = arith.shrsi %difference, %c1_i32 : i32
   %4 = arith.shrsi %flat_mod_5, %c1_i32 : i32
   %5 = arith.andi %flat_div_15, %c1_i32 : i32

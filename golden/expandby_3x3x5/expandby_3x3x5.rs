@@ -39,7 +39,7 @@ pub const fn expandby_3x3x5_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     let flat_div_15 = flat / 15;
     let difference = flat / 5 - 3 * flat_div_15;
     (
-        flat / 30,
+        flat_div_15 >> 1,
         difference >> 1,
         flat_mod_5 >> 1,
         flat_div_15 & 1,

@@ -36,7 +36,7 @@ fn expandby_3x3x5_inv(flat: i32) -> expandby_3x3x5_inv_result {
   let flat_div_15 = flat / 15;
   let difference = flat / 5 - 3 * flat_div_15;
   return expandby_3x3x5_inv_result(
-      flat / 30,
+      flat_div_15 >> 1u,
       difference >> 1u,
       flat_mod_5 >> 1u,
       flat_div_15 & 1,

@@ -45,7 +45,7 @@ def expandby_3x3x5_inv(flat):
     flat_div_15 = flat // 15
     difference = flat // 5 - 3 * flat_div_15
     return (
-        flat // 30,
+        flat_div_15 >> 1,
         difference >> 1,
         flat_mod_5 >> 1,
         flat_div_15 & 1,

@@ -28,7 +28,13 @@ typedef struct expandby_5x7_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 static inline expandby_5x7_inv_result expandby_5x7_inv(int flat) {
   const int flat_mod_7 = flat % 7;
-  const expandby_5x7_inv_result result = {flat / 14, flat_mod_7 >> 1, flat / 7 & 1, flat_mod_7 & 1};
+  const int flat_div_7 = flat / 7;
+  const expandby_5x7_inv_result result = {
+      flat_div_7 >> 1,
+      flat_mod_7 >> 1,
+      flat_div_7 & 1,
+      flat_mod_7 & 1,
+  };
   return result;
 }
 

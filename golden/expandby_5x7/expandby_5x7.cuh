@@ -123,7 +123,8 @@ struct expandby_5x7_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_5x7_inv_result expandby_5x7_inv(
     int flat) noexcept {
   const int flat_mod_7 = flat % 7;
-  return {flat / 14, flat_mod_7 >> 1, flat / 7 & 1, flat_mod_7 & 1};
+  const int flat_div_7 = flat / 7;
+  return {flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1};
 }
 
 #endif  // LEGO_EXPANDBY_5X7_CUH

@@ -28,11 +28,12 @@ contains
   elemental subroutine expandby_5x7_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
-    integer(int32) :: flat_mod_7
+    integer(int32) :: flat_mod_7, flat_div_7
     flat_mod_7 = mod(flat, 7_int32)
-    i = flat / 14_int32
+    flat_div_7 = flat / 7_int32
+    i = shifta(flat_div_7, 1)
     j = shifta(flat_mod_7, 1)
-    k = iand(flat / 7_int32, 1_int32)
+    k = iand(flat_div_7, 1_int32)
     l = iand(flat_mod_7, 1_int32)
   end subroutine expandby_5x7_inv
 

@@ -29,9 +29,10 @@ int expandby_5x7_apply(ivec4 index) {
 // Renamed: flat is flat_v here
 void expandby_5x7_inv(int flat_v, out int i, out int j, out int k, out int l) {
   int flat_mod_7 = flat_v % 7;
-  i = flat_v / 14;
+  int flat_div_7 = flat_v / 7;
+  i = flat_div_7 >> 1;
   j = flat_mod_7 >> 1;
-  k = flat_v / 7 & 1;
+  k = flat_div_7 & 1;
   l = flat_mod_7 & 1;
 }
 

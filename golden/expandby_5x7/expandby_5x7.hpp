@@ -117,7 +117,8 @@ struct expandby_5x7_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 [[nodiscard]] constexpr expandby_5x7_inv_result expandby_5x7_inv(std::int32_t flat) noexcept {
   const std::int32_t flat_mod_7 = flat % 7;
-  return {flat / 14, flat_mod_7 >> 1, flat / 7 & 1, flat_mod_7 & 1};
+  const std::int32_t flat_div_7 = flat / 7;
+  return {flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1};
 }
 
 }  // namespace lego

@@ -73,8 +73,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function expandby_5x7_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_7 = flat % Ti(7)
-    return (div(flat, Ti(14)), flat_mod_7 >> 1, div(flat, Ti(7)) & Ti(1),
-        flat_mod_7 & Ti(1))
+    flat_div_7 = div(flat, Ti(7))
+    return (flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & Ti(1), flat_mod_7 & Ti(1))
 end
 
 expandby_5x7_inv(flat::Integer) = expandby_5x7_inv(Int64(flat))

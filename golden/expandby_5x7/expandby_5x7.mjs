@@ -26,5 +26,6 @@ export function expandby_5x7_apply(i, j, k, l) {
  */
 export function expandby_5x7_inv(flat) {
   const flat_mod_7 = flat % 7;
-  return [Math.trunc(flat / 14), flat_mod_7 >> 1, Math.trunc(flat / 7) & 1, flat_mod_7 & 1];
+  const flat_div_7 = Math.trunc(flat / 7);
+  return [flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1];
 }

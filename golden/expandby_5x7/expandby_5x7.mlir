@@ -35,13 +35,12 @@ func.func @expandby_5x7_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
 // Result: 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 func.func @expandby_5x7_inv(%flat: i32) -> (i32, i32, i32, i32) {
   %c7_i32 = arith.constant 7 : i32
-  %c14_i32 = arith.constant 14 : i32
   %c1_i32 = arith.constant 1 : i32
   %flat_mod_7 = arith.remsi %flat, %c7_i32 : i32
-  %0 = arith.divsi %flat, %c14_i32 : i32
+  %flat_div_7 = arith.divsi %flat, %c7_i32 : i32
+  %0 = arith.shrsi %flat_div_7, %c1_i32 : i32
   %1 = arith.shrsi %flat_mod_7, %c1_i32 : i32
-  %2 = arith.divsi %flat, %c7_i32 : i32
-  %3 = arith.andi %2, %c1_i32 : i32
-  %4 = arith.andi %flat_mod_7, %c1_i32 : i32
-  return %0, %1, %3, %4 : i32, i32, i32, i32
+  %2 = arith.andi %flat_div_7, %c1_i32 : i32
+  %3 = arith.andi %flat_mod_7, %c1_i32 : i32
+  return %0, %1, %2, %3 : i32, i32, i32, i32
 }

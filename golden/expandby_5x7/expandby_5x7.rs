@@ -106,5 +106,11 @@ where
 #[inline]
 pub const fn expandby_5x7_inv(flat: i32) -> (i32, i32, i32, i32) {
     let flat_mod_7 = flat % 7;
-    (flat / 14, flat_mod_7 >> 1, (flat / 7) & 1, flat_mod_7 & 1)
+    let flat_div_7 = flat / 7;
+    (
+        flat_div_7 >> 1,
+        flat_mod_7 >> 1,
+        flat_div_7 & 1,
+        flat_mod_7 & 1,
+    )
 }

@@ -28,5 +28,7 @@ struct expandby_5x7_inv_result {
 /// Result: 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 fn expandby_5x7_inv(flat: i32) -> expandby_5x7_inv_result {
   let flat_mod_7 = flat % 7;
-  return expandby_5x7_inv_result(flat / 14, flat_mod_7 >> 1u, (flat / 7) & 1, flat_mod_7 & 1);
+  let flat_div_7 = flat / 7;
+  return expandby_5x7_inv_result(
+      flat_div_7 >> 1u, flat_mod_7 >> 1u, flat_div_7 & 1, flat_mod_7 & 1);
 }

@@ -36,4 +36,5 @@ def expandby_5x7_inv(flat):
         0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
     """
     flat_mod_7 = flat % 7
-    return flat // 14, flat_mod_7 >> 1, (flat // 7) & 1, flat_mod_7 & 1
+    flat_div_7 = flat // 7
+    return flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1

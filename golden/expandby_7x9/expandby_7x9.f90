@@ -28,11 +28,12 @@ contains
   elemental subroutine expandby_7x9_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
-    integer(int32) :: flat_mod_9
+    integer(int32) :: flat_mod_9, flat_div_9
     flat_mod_9 = mod(flat, 9_int32)
-    i = flat / 36_int32
+    flat_div_9 = flat / 9_int32
+    i = shifta(flat_div_9, 2)
     j = shifta(flat_mod_9, 2)
-    k = iand(flat / 9_int32, 3_int32)
+    k = iand(flat_div_9, 3_int32)
     l = iand(flat_mod_9, 3_int32)
   end subroutine expandby_7x9_inv
 

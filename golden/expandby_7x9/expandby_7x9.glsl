@@ -29,9 +29,10 @@ int expandby_7x9_apply(ivec4 index) {
 // Renamed: flat is flat_v here
 void expandby_7x9_inv(int flat_v, out int i, out int j, out int k, out int l) {
   int flat_mod_9 = flat_v % 9;
-  i = flat_v / 36;
+  int flat_div_9 = flat_v / 9;
+  i = flat_div_9 >> 2;
   j = flat_mod_9 >> 2;
-  k = flat_v / 9 & 3;
+  k = flat_div_9 & 3;
   l = flat_mod_9 & 3;
 }
 

@@ -30,7 +30,13 @@ typedef struct expandby_7x9_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 static inline expandby_7x9_inv_result expandby_7x9_inv(int32_t flat) {
   const int32_t flat_mod_9 = flat % 9;
-  const expandby_7x9_inv_result result = {flat / 36, flat_mod_9 >> 2, flat / 9 & 3, flat_mod_9 & 3};
+  const int32_t flat_div_9 = flat / 9;
+  const expandby_7x9_inv_result result = {
+      flat_div_9 >> 2,
+      flat_mod_9 >> 2,
+      flat_div_9 & 3,
+      flat_mod_9 & 3,
+  };
   return result;
 }
 

@@ -38,7 +38,8 @@ struct expandby_7x9_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_7x9_inv_result expandby_7x9_inv(
     int flat) noexcept {
   const int flat_mod_9 = flat % 9;
-  return {flat / 36, flat_mod_9 >> 2, flat / 9 & 3, flat_mod_9 & 3};
+  const int flat_div_9 = flat / 9;
+  return {flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3};
 }
 
 #endif  // LEGO_EXPANDBY_7X9_HIP_H

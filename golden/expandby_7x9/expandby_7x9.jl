@@ -36,8 +36,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function expandby_7x9_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_9 = flat % Ti(9)
-    return (div(flat, Ti(36)), flat_mod_9 >> 2, div(flat, Ti(9)) & Ti(3),
-        flat_mod_9 & Ti(3))
+    flat_div_9 = div(flat, Ti(9))
+    return (flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & Ti(3), flat_mod_9 & Ti(3))
 end
 
 expandby_7x9_inv(flat::Integer) = expandby_7x9_inv(Int64(flat))

@@ -30,7 +30,8 @@ struct expandby_7x9_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 static inline expandby_7x9_inv_result expandby_7x9_inv(int flat) {
   const int flat_mod_9 = flat % 9;
-  return {flat / 36, flat_mod_9 >> 2, flat / 9 & 3, flat_mod_9 & 3};
+  const int flat_div_9 = flat / 9;
+  return {flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3};
 }
 
 #endif  // LEGO_EXPANDBY_7X9_METAL

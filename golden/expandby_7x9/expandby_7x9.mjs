@@ -26,5 +26,6 @@ export function expandby_7x9_apply(i, j, k, l) {
  */
 export function expandby_7x9_inv(flat) {
   const flat_mod_9 = flat % 9;
-  return [Math.trunc(flat / 36), flat_mod_9 >> 2, Math.trunc(flat / 9) & 3, flat_mod_9 & 3];
+  const flat_div_9 = Math.trunc(flat / 9);
+  return [flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3];
 }

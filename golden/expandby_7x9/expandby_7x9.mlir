@@ -35,14 +35,13 @@ func.func @expandby_7x9_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 func.func @expandby_7x9_inv(%flat: i32) -> (i32, i32, i32, i32) {
   %c9_i32 = arith.constant 9 : i32
-  %c36_i32 = arith.constant 36 : i32
   %c2_i32 = arith.constant 2 : i32
   %c3_i32 = arith.constant 3 : i32
   %flat_mod_9 = arith.remsi %flat, %c9_i32 : i32
-  %0 = arith.divsi %flat, %c36_i32 : i32
+  %flat_div_9 = arith.divsi %flat, %c9_i32 : i32
+  %0 = arith.shrsi %flat_div_9, %c2_i32 : i32
   %1 = arith.shrsi %flat_mod_9, %c2_i32 : i32
-  %2 = arith.divsi %flat, %c9_i32 : i32
-  %3 = arith.andi %2, %c3_i32 : i32
-  %4 = arith.andi %flat_mod_9, %c3_i32 : i32
-  return %0, %1, %3, %4 : i32, i32, i32, i32
+  %2 = arith.andi %flat_div_9, %c3_i32 : i32
+  %3 = arith.andi %flat_mod_9, %c3_i32 : i32
+  return %0, %1, %2, %3 : i32, i32, i32, i32
 }

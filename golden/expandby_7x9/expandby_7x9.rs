@@ -32,5 +32,11 @@ pub const fn expandby_7x9_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[inline]
 pub const fn expandby_7x9_inv(flat: i32) -> (i32, i32, i32, i32) {
     let flat_mod_9 = flat % 9;
-    (flat / 36, flat_mod_9 >> 2, (flat / 9) & 3, flat_mod_9 & 3)
+    let flat_div_9 = flat / 9;
+    (
+        flat_div_9 >> 2,
+        flat_mod_9 >> 2,
+        flat_div_9 & 3,
+        flat_mod_9 & 3,
+    )
 }

@@ -28,5 +28,7 @@ struct expandby_7x9_inv_result {
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 fn expandby_7x9_inv(flat: i32) -> expandby_7x9_inv_result {
   let flat_mod_9 = flat % 9;
-  return expandby_7x9_inv_result(flat / 36, flat_mod_9 >> 2u, (flat / 9) & 3, flat_mod_9 & 3);
+  let flat_div_9 = flat / 9;
+  return expandby_7x9_inv_result(
+      flat_div_9 >> 2u, flat_mod_9 >> 2u, flat_div_9 & 3, flat_mod_9 & 3);
 }

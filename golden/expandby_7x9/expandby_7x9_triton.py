@@ -36,4 +36,5 @@ def expandby_7x9_inv(flat):
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
     """
     flat_mod_9 = flat % 9
-    return flat // 36, flat_mod_9 >> 2, (flat // 9) & 3, flat_mod_9 & 3
+    flat_div_9 = flat // 9
+    return flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3

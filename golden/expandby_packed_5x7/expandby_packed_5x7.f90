@@ -27,11 +27,12 @@ contains
   elemental subroutine expandby_packed_5x7_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_mod_7, flat_mod_7_div_2
+    integer(int32) :: flat_mod_7, flat_mod_7_div_2, flat_div_7
     flat_mod_7 = mod(flat, 7_int32)
     flat_mod_7_div_2 = shifta(flat_mod_7, 1)
-    i = 2_int32 * (flat / 14_int32) + iand(flat_mod_7_div_2, 1_int32)
-    j = 4_int32 * iand(flat / 7_int32, 1_int32) + iand(flat_mod_7_div_2, 2_int32) &
+    flat_div_7 = flat / 7_int32
+    i = 2_int32 * shifta(flat_div_7, 1) + iand(flat_mod_7_div_2, 1_int32)
+    j = 4_int32 * iand(flat_div_7, 1_int32) + iand(flat_mod_7_div_2, 2_int32) &
         + iand(flat_mod_7, 1_int32)
   end subroutine expandby_packed_5x7_inv
 

@@ -29,8 +29,9 @@ int expandby_packed_5x7_apply(ivec2 index) {
 void expandby_packed_5x7_inv(int flat_v, out int i, out int j) {
   int flat_mod_7 = flat_v % 7;
   int flat_mod_7_div_2 = flat_mod_7 >> 1;
-  i = 2 * (flat_v / 14) + (flat_mod_7_div_2 & 1);
-  j = 4 * (flat_v / 7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1);
+  int flat_div_7 = flat_v / 7;
+  i = 2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1);
+  j = 4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1);
 }
 
 // The same with (i, j) as a vector.

@@ -28,9 +28,10 @@ typedef struct expandby_packed_5x7_inv_result {
 static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int32_t flat) {
   const int32_t flat_mod_7 = flat % 7;
   const int32_t flat_mod_7_div_2 = flat_mod_7 >> 1;
+  const int32_t flat_div_7 = flat / 7;
   const expandby_packed_5x7_inv_result result = {
-      2 * (flat / 14) + (flat_mod_7_div_2 & 1),
-      4 * (flat / 7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+      2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
+      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
   };
   return result;
 }

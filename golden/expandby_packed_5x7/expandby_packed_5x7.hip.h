@@ -35,9 +35,10 @@ struct expandby_packed_5x7_inv_result {
     int flat) noexcept {
   const int flat_mod_7 = flat % 7;
   const int flat_mod_7_div_2 = flat_mod_7 >> 1;
+  const int flat_div_7 = flat / 7;
   return {
-      2 * (flat / 14) + (flat_mod_7_div_2 & 1),
-      4 * (flat / 7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+      2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
+      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
   };
 }
 

@@ -32,9 +32,10 @@ struct expandby_packed_5x7_inv_result {
     std::int32_t flat) noexcept {
   const std::int32_t flat_mod_7 = flat % 7;
   const std::int32_t flat_mod_7_div_2 = flat_mod_7 >> 1;
+  const std::int32_t flat_div_7 = flat / 7;
   return {
-      2 * (flat / 14) + (flat_mod_7_div_2 & 1),
-      4 * (flat / 7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+      2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
+      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
   };
 }
 

@@ -26,8 +26,9 @@ export function expandby_packed_5x7_apply(i, j) {
 export function expandby_packed_5x7_inv(flat) {
   const flat_mod_7 = flat % 7;
   const flat_mod_7_div_2 = flat_mod_7 >> 1;
+  const flat_div_7 = Math.trunc(flat / 7);
   return [
-    2 * Math.trunc(flat / 14) + (flat_mod_7_div_2 & 1),
-    4 * (Math.trunc(flat / 7) & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+    2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
+    4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
   ];
 }

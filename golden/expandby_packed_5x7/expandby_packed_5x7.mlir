@@ -41,21 +41,20 @@ func.func @expandby_packed_5x7_apply(%i: i32, %j: i32) -> i32 {
 func.func @expandby_packed_5x7_inv(%flat: i32) -> (i32, i32) {
   %c7_i32 = arith.constant 7 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c14_i32 = arith.constant 14 : i32
   %c2_i32 = arith.constant 2 : i32
   %c4_i32 = arith.constant 4 : i32
   %flat_mod_7 = arith.remsi %flat, %c7_i32 : i32
   %flat_mod_7_div_2 = arith.shrsi %flat_mod_7, %c1_i32 : i32
-  %0 = arith.divsi %flat, %c14_i32 : i32
+  %flat_div_7 = arith.divsi %flat, %c7_i32 : i32
+  %0 = arith.shrsi %flat_div_7, %c1_i32 : i32
   %1 = arith.muli %0, %c2_i32 : i32
   %2 = arith.andi %flat_mod_7_div_2, %c1_i32 : i32
   %3 = arith.addi %1, %2 : i32
-  %4 = arith.divsi %flat, %c7_i32 : i32
-  %5 = arith.andi %4, %c1_i32 : i32
-  %6 = arith.muli %5, %c4_i32 : i32
-  %7 = arith.andi %flat_mod_7_div_2, %c2_i32 : i32
-  %8 = arith.addi %6, %7 : i32
-  %9 = arith.andi %flat_mod_7, %c1_i32 : i32
-  %10 = arith.addi %8, %9 : i32
-  return %3, %10 : i32, i32
+  %4 = arith.andi %flat_div_7, %c1_i32 : i32
+  %5 = arith.muli %4, %c4_i32 : i32
+  %6 = arith.andi %flat_mod_7_div_2, %c2_i32 : i32
+  %7 = arith.addi %5, %6 : i32
+  %8 = arith.andi %flat_mod_7, %c1_i32 : i32
+  %9 = arith.addi %7, %8 : i32
+  return %3, %9 : i32, i32
 }

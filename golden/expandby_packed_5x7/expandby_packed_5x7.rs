@@ -32,8 +32,9 @@ pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
 pub const fn expandby_packed_5x7_inv(flat: i32) -> (i32, i32) {
     let flat_mod_7 = flat % 7;
     let flat_mod_7_div_2 = flat_mod_7 >> 1;
+    let flat_div_7 = flat / 7;
     (
-        2 * (flat / 14) + (flat_mod_7_div_2 & 1),
-        4 * ((flat / 7) & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+        2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
+        4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
     )
 }

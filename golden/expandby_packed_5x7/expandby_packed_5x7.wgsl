@@ -27,7 +27,8 @@ struct expandby_packed_5x7_inv_result {
 fn expandby_packed_5x7_inv(flat: i32) -> expandby_packed_5x7_inv_result {
   let flat_mod_7 = flat % 7;
   let flat_mod_7_div_2 = flat_mod_7 >> 1u;
+  let flat_div_7 = flat / 7;
   return expandby_packed_5x7_inv_result(
-      2 * (flat / 14) + (flat_mod_7_div_2 & 1),
-      4 * ((flat / 7) & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1));
+      2 * (flat_div_7 >> 1u) + (flat_mod_7_div_2 & 1),
+      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1));
 }

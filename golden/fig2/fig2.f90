@@ -25,8 +25,9 @@ contains
   elemental subroutine fig2_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: total
-    total = 18_int32 * (flat / 6_int32 - flat / 12_int32) - flat + 5_int32
+    integer(int32) :: flat_div_6, total
+    flat_div_6 = flat / 6_int32
+    total = 18_int32 * (flat_div_6 - shifta(flat_div_6, 1)) - flat + 5_int32
     i = shifta(total, 2)
     j = iand(total, 3_int32)
   end subroutine fig2_inv

@@ -26,7 +26,8 @@ int fig2_apply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 4
 // Renamed: flat is flat_v here
 void fig2_inv(int flat_v, out int i, out int j) {
-  int total = 18 * (flat_v / 6 - flat_v / 12) - flat_v + 5;
+  int flat_div_6 = flat_v / 6;
+  int total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat_v + 5;
   i = total >> 2;
   j = total & 3;
 }

@@ -27,7 +27,8 @@ struct fig2_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 [[nodiscard]] constexpr fig2_inv_result fig2_inv(std::int32_t flat) noexcept {
-  const std::int32_t total = 18 * (flat / 6 - flat / 12) - flat + 5;
+  const std::int32_t flat_div_6 = flat / 6;
+  const std::int32_t total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
   return {total >> 2, total & 3};
 }
 

@@ -30,7 +30,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 4`
 """
 @inline function fig2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    total = Ti(18) * (div(flat, Ti(6)) - div(flat, Ti(12))) - flat + Ti(5)
+    flat_div_6 = div(flat, Ti(6))
+    total = Ti(18) * (flat_div_6 - (flat_div_6 >> 1)) - flat + Ti(5)
     return (total >> 2, total & Ti(3))
 end
 

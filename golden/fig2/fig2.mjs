@@ -23,6 +23,7 @@ export function fig2_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
 export function fig2_inv(flat) {
-  const total = 18 * (Math.trunc(flat / 6) - Math.trunc(flat / 12)) - flat + 5;
+  const flat_div_6 = Math.trunc(flat / 6);
+  const total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
   return [total >> 2, total & 3];
 }

@@ -27,18 +27,18 @@ func.func @fig2_apply(%i: i32, %j: i32) -> i32 {
 // Result: 0 <= i < 6, 0 <= j < 4
 func.func @fig2_inv(%flat: i32) -> (i32, i32) {
   %c6_i32 = arith.constant 6 : i32
-  %c12_i32 = arith.constant 12 : i32
+  %c1_i32 = arith.constant 1 : i32
   %c18_i32 = arith.constant 18 : i32
   %c5_i32 = arith.constant 5 : i32
   %c2_i32 = arith.constant 2 : i32
   %c3_i32 = arith.constant 3 : i32
-  %0 = arith.divsi %flat, %c6_i32 : i32
-  %1 = arith.divsi %flat, %c12_i32 : i32
-  %2 = arith.subi %0, %1 : i32
-  %3 = arith.muli %2, %c18_i32 : i32
-  %4 = arith.subi %3, %flat : i32
-  %total = arith.addi %4, %c5_i32 : i32
-  %5 = arith.shrsi %total, %c2_i32 : i32
-  %6 = arith.andi %total, %c3_i32 : i32
-  return %5, %6 : i32, i32
+  %flat_div_6 = arith.divsi %flat, %c6_i32 : i32
+  %0 = arith.shrsi %flat_div_6, %c1_i32 : i32
+  %1 = arith.subi %flat_div_6, %0 : i32
+  %2 = arith.muli %1, %c18_i32 : i32
+  %3 = arith.subi %2, %flat : i32
+  %total = arith.addi %3, %c5_i32 : i32
+  %4 = arith.shrsi %total, %c2_i32 : i32
+  %5 = arith.andi %total, %c3_i32 : i32
+  return %4, %5 : i32, i32
 }

@@ -25,6 +25,7 @@ pub const fn fig2_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn fig2_inv(flat: i32) -> (i32, i32) {
-    let total = 18 * (flat / 6 - flat / 12) - flat + 5;
+    let flat_div_6 = flat / 6;
+    let total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
     (total >> 2, total & 3)
 }

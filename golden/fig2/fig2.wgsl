@@ -23,6 +23,7 @@ struct fig2_inv_result {
 /// 0 <= flat < 24
 /// Result: 0 <= i < 6, 0 <= j < 4
 fn fig2_inv(flat: i32) -> fig2_inv_result {
-  let total = 18 * (flat / 6 - flat / 12) - flat + 5;
+  let flat_div_6 = flat / 6;
+  let total = 18 * (flat_div_6 - (flat_div_6 >> 1u)) - flat + 5;
   return fig2_inv_result(total >> 2u, total & 3);
 }

@@ -33,5 +33,6 @@ def fig2_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 4
     """
-    total = 18 * (flat // 6 - flat // 12) - flat + 5
+    flat_div_6 = flat // 6
+    total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5
     return total >> 2, total & 3

@@ -28,7 +28,7 @@ contains
     integer(int32) :: flat_div_3, flat_div_9
     flat_div_3 = flat / 3_int32
     flat_div_9 = flat / 9_int32
-    i = 3_int32 * (flat / 18_int32 - flat_div_9) + flat_div_3
+    i = 3_int32 * (shifta(flat_div_9, 1) - flat_div_9) + flat_div_3
     j = 3_int32 * (iand(flat_div_9, 1_int32) - flat_div_3) + flat
   end subroutine fig6_mid_inv
 

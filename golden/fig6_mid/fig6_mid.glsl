@@ -28,7 +28,7 @@ int fig6_mid_apply(ivec2 index) {
 void fig6_mid_inv(int flat_v, out int i, out int j) {
   int flat_div_3 = flat_v / 3;
   int flat_div_9 = flat_v / 9;
-  i = 3 * (flat_v / 18 - flat_div_9) + flat_div_3;
+  i = 3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3;
   j = 3 * ((flat_div_9 & 1) - flat_div_3) + flat_v;
 }
 

@@ -28,7 +28,7 @@ static inline fig6_mid_inv_result fig6_mid_inv(int32_t flat) {
   const int32_t flat_div_3 = flat / 3;
   const int32_t flat_div_9 = flat / 9;
   const fig6_mid_inv_result result = {
-      3 * (flat / 18 - flat_div_9) + flat_div_3,
+      3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
       3 * ((flat_div_9 & 1) - flat_div_3) + flat,
   };
   return result;

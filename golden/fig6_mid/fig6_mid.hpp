@@ -29,7 +29,10 @@ struct fig6_mid_inv_result {
 [[nodiscard]] constexpr fig6_mid_inv_result fig6_mid_inv(std::int32_t flat) noexcept {
   const std::int32_t flat_div_3 = flat / 3;
   const std::int32_t flat_div_9 = flat / 9;
-  return {3 * (flat / 18 - flat_div_9) + flat_div_3, 3 * ((flat_div_9 & 1) - flat_div_3) + flat};
+  return {
+      3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
+      3 * ((flat_div_9 & 1) - flat_div_3) + flat,
+  };
 }
 
 }  // namespace lego

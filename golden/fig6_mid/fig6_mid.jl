@@ -32,7 +32,7 @@ Logical index (i, j) of a physical position.
 @inline function fig6_mid_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_div_3 = div(flat, Ti(3))
     flat_div_9 = div(flat, Ti(9))
-    return (Ti(3) * (div(flat, Ti(18)) - flat_div_9) + flat_div_3,
+    return (Ti(3) * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
         Ti(3) * ((flat_div_9 & Ti(1)) - flat_div_3) + flat)
 end
 

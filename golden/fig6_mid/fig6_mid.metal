@@ -27,7 +27,10 @@ struct fig6_mid_inv_result {
 static inline fig6_mid_inv_result fig6_mid_inv(int flat) {
   const int flat_div_3 = flat / 3;
   const int flat_div_9 = flat / 9;
-  return {3 * (flat / 18 - flat_div_9) + flat_div_3, 3 * ((flat_div_9 & 1) - flat_div_3) + flat};
+  return {
+      3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
+      3 * ((flat_div_9 & 1) - flat_div_3) + flat,
+  };
 }
 
 #endif  // LEGO_FIG6_MID_METAL

@@ -26,7 +26,7 @@ export function fig6_mid_inv(flat) {
   const flat_div_3 = Math.trunc(flat / 3);
   const flat_div_9 = Math.trunc(flat / 9);
   return [
-    3 * (Math.trunc(flat / 18) - flat_div_9) + flat_div_3,
+    3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
     3 * ((flat_div_9 & 1) - flat_div_3) + flat,
   ];
 }

@@ -27,11 +27,10 @@ func.func @fig6_mid_apply(%i: i32, %j: i32) -> i32 {
 func.func @fig6_mid_inv(%flat: i32) -> (i32, i32) {
   %c3_i32 = arith.constant 3 : i32
   %c9_i32 = arith.constant 9 : i32
-  %c18_i32 = arith.constant 18 : i32
   %c1_i32 = arith.constant 1 : i32
   %flat_div_3 = arith.divsi %flat, %c3_i32 : i32
   %flat_div_9 = arith.divsi %flat, %c9_i32 : i32
-  %0 = arith.divsi %flat, %c18_i32 : i32
+  %0 = arith.shrsi %flat_div_9, %c1_i32 : i32
   %1 = arith.subi %0, %flat_div_9 : i32
   %2 = arith.muli %1, %c3_i32 : i32
   %3 = arith.addi %2, %flat_div_3 : i32

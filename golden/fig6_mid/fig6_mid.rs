@@ -28,7 +28,7 @@ pub const fn fig6_mid_inv(flat: i32) -> (i32, i32) {
     let flat_div_3 = flat / 3;
     let flat_div_9 = flat / 9;
     (
-        3 * (flat / 18 - flat_div_9) + flat_div_3,
+        3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
         3 * ((flat_div_9 & 1) - flat_div_3) + flat,
     )
 }

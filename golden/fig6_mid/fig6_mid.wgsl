@@ -26,5 +26,6 @@ fn fig6_mid_inv(flat: i32) -> fig6_mid_inv_result {
   let flat_div_3 = flat / 3;
   let flat_div_9 = flat / 9;
   return fig6_mid_inv_result(
-      3 * (flat / 18 - flat_div_9) + flat_div_3, 3 * ((flat_div_9 & 1) - flat_div_3) + flat);
+      3 * ((flat_div_9 >> 1u) - flat_div_9) + flat_div_3,
+      3 * ((flat_div_9 & 1) - flat_div_3) + flat);
 }

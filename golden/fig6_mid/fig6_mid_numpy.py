@@ -34,4 +34,7 @@ def fig6_mid_inv(flat):
     """
     flat_div_3 = flat // 3
     flat_div_9 = flat // 9
-    return 3 * (flat // 18 - flat_div_9) + flat_div_3, 3 * ((flat_div_9 & 1) - flat_div_3) + flat
+    return (
+        3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
+        3 * ((flat_div_9 & 1) - flat_div_3) + flat,
+    )

@@ -29,35 +29,12 @@ contains
   elemental subroutine fig6_right_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_mod_9, choice, root, total, quotient, total_2
+    integer(int32) :: flat_div_9, flat_mod_9
+    flat_div_9 = flat / 9_int32
     flat_mod_9 = mod(flat, 9_int32)
-    choice = merge(flat_mod_9, 8_int32 - flat_mod_9, flat_mod_9 <= 5_int32)
-    root = isqrt_int32(2_int32 * choice)
-    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= choice) + root
-    quotient = shifta(total * (total - 1_int32), 1)
-    total_2 = total + quotient
-    i = 3_int32 * iand(flat / 9_int32, 1_int32) &
-        + merge(choice - quotient, quotient - choice + 2_int32, flat_mod_9 <= 5_int32)
-    j = 3_int32 * (flat / 18_int32) &
-        + merge(total_2 - choice - 1_int32, choice - total_2 + 3_int32, flat_mod_9 <= 5_int32)
+    i = 3_int32 * iand(flat_div_9, 1_int32) &
+        + (3_int32 * flat_mod_9 / 5_int32 - flat_mod_9 / 3_int32)
+    j = 3_int32 * shifta(flat_div_9, 1) + mod(13_int32 * flat_mod_9 / 7_int32, 3_int32)
   end subroutine fig6_right_inv
-
-  elemental integer(int32) function isqrt_int32(n)
-    integer(int32), intent(in) :: n
-    integer(int32) :: rest, root, bit
-    rest = n
-    root = 0_int32
-    bit = shiftl(1_int32, bit_size(n) - 2)
-    do while (bit /= 0_int32)
-      if (rest >= root + bit) then
-        rest = rest - (root + bit)
-        root = shiftr(root, 1) + bit
-      else
-        root = shiftr(root, 1)
-      end if
-      bit = shiftr(bit, 2)
-    end do
-    isqrt_int32 = root
-  end function isqrt_int32
 
 end module fig6_right_mod

@@ -8,20 +8,6 @@
 #ifndef LEGO_FIG6_RIGHT_GLSL
 #define LEGO_FIG6_RIGHT_GLSL
 
-// The square root rounded down, two bits of n at a time.
-int fig6_right_isqrt(int n) {
-  int root = 0;
-  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
@@ -43,14 +29,10 @@ int fig6_right_apply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 6
 // Renamed: flat is flat_v here
 void fig6_right_inv(int flat_v, out int i, out int j) {
+  int flat_div_9 = flat_v / 9;
   int flat_mod_9 = flat_v % 9;
-  int choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
-  int root = fig6_right_isqrt(2 * choice);
-  int total = int(root * (root + 1) >> 1 <= choice) + root;
-  int quotient = total * (total - 1) >> 1;
-  int total_2 = total + quotient;
-  i = 3 * (flat_v / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2);
-  j = 3 * (flat_v / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3);
+  i = 3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3);
+  j = 3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3;
 }
 
 // The same with (i, j) as a vector.

@@ -7,20 +7,6 @@
 
 #include <stdint.h>
 
-// The square root rounded down, two bits of n at a time.
-static inline int32_t fig6_right_isqrt_i32(int32_t n) {
-  int32_t root = 0;
-  for (int32_t bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
@@ -42,15 +28,11 @@ typedef struct fig6_right_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 static inline fig6_right_inv_result fig6_right_inv(int32_t flat) {
+  const int32_t flat_div_9 = flat / 9;
   const int32_t flat_mod_9 = flat % 9;
-  const int32_t choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
-  const int32_t root = fig6_right_isqrt_i32(2 * choice);
-  const int32_t total = (root * (root + 1) >> 1 <= choice) + root;
-  const int32_t quotient = total * (total - 1) >> 1;
-  const int32_t total_2 = total + quotient;
   const fig6_right_inv_result result = {
-      3 * (flat / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
-      3 * (flat / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3),
+      3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
+      3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
   };
   return result;
 }

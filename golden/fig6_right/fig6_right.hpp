@@ -5,34 +5,9 @@
 #ifndef LEGO_FIG6_RIGHT_HPP
 #define LEGO_FIG6_RIGHT_HPP
 
-#include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 namespace lego {
-
-namespace fig6_right_detail {
-
-// The square root rounded down, two bits of n at a time.
-constexpr std::int32_t isqrt(std::int32_t n) noexcept {
-#ifdef __cpp_lib_is_constant_evaluated
-  if (!std::is_constant_evaluated()) {
-    return static_cast<std::int32_t>(std::sqrt(static_cast<double>(n)));
-  }
-#endif
-  std::int32_t root = 0;
-  for (std::int32_t bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
-}  // namespace fig6_right_detail
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -55,15 +30,11 @@ struct fig6_right_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 [[nodiscard]] constexpr fig6_right_inv_result fig6_right_inv(std::int32_t flat) noexcept {
+  const std::int32_t flat_div_9 = flat / 9;
   const std::int32_t flat_mod_9 = flat % 9;
-  const std::int32_t choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
-  const std::int32_t root = fig6_right_detail::isqrt(2 * choice);
-  const std::int32_t total = std::int32_t{root * (root + 1) >> 1 <= choice} + root;
-  const std::int32_t quotient = total * (total - 1) >> 1;
-  const std::int32_t total_2 = total + quotient;
   return {
-      3 * (flat / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
-      3 * (flat / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3),
+      3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
+      3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
   };
 }
 

@@ -33,16 +33,11 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 6`
 """
 @inline function fig6_right_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    flat_div_9 = div(flat, Ti(9))
     flat_mod_9 = flat % Ti(9)
-    choice = flat_mod_9 <= 5 ? flat_mod_9 : Ti(8) - flat_mod_9
-    root = isqrt(Ti(2) * choice)
-    total = Ti((root * (root + Ti(1))) >> 1 <= choice) + root
-    quotient = (total * (total - Ti(1))) >> 1
-    total_2 = total + quotient
-    return (Ti(3) * (div(flat, Ti(9)) & Ti(1)) +
-            (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + Ti(2)),
-        Ti(3) * div(flat, Ti(18)) +
-            (flat_mod_9 <= 5 ? total_2 - choice - Ti(1) : choice - total_2 + Ti(3)))
+    return (Ti(3) * (flat_div_9 & Ti(1)) +
+            (div(Ti(3) * flat_mod_9, Ti(5)) - div(flat_mod_9, Ti(3))),
+        Ti(3) * (flat_div_9 >> 1) + div(Ti(13) * flat_mod_9, Ti(7)) % Ti(3))
 end
 
 fig6_right_inv(flat::Integer) = fig6_right_inv(Int64(flat))

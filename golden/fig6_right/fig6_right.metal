@@ -7,20 +7,6 @@
 
 #include <metal_stdlib>
 
-// The square root rounded down, two bits of n at a time.
-static inline int fig6_right_isqrt_i32(int n) {
-  int root = 0;
-  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
-    if (n >= root + bit) {
-      n -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return root;
-}
-
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
@@ -42,15 +28,11 @@ struct fig6_right_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 static inline fig6_right_inv_result fig6_right_inv(int flat) {
+  const int flat_div_9 = flat / 9;
   const int flat_mod_9 = flat % 9;
-  const int choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
-  const int root = fig6_right_isqrt_i32(2 * choice);
-  const int total = int(root * (root + 1) >> 1 <= choice) + root;
-  const int quotient = total * (total - 1) >> 1;
-  const int total_2 = total + quotient;
   return {
-      3 * (flat / 9 & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
-      3 * (flat / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3),
+      3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
+      3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
   };
 }
 

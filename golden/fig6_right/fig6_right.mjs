@@ -25,14 +25,10 @@ export function fig6_right_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
 export function fig6_right_inv(flat) {
+  const flat_div_9 = Math.trunc(flat / 9);
   const flat_mod_9 = flat % 9;
-  const choice = flat_mod_9 <= 5 ? flat_mod_9 : 8 - flat_mod_9;
-  const root = Math.floor(Math.sqrt(2 * choice));
-  const total = Number(root * (root + 1) >> 1 <= choice) + root;
-  const quotient = total * (total - 1) >> 1;
-  const total_2 = total + quotient;
   return [
-    3 * (Math.trunc(flat / 9) & 1) + (flat_mod_9 <= 5 ? choice - quotient : quotient - choice + 2),
-    3 * Math.trunc(flat / 18) + (flat_mod_9 <= 5 ? total_2 - choice - 1 : choice - total_2 + 3),
+    3 * (flat_div_9 & 1) + (Math.trunc(3 * flat_mod_9 / 5) - Math.trunc(flat_mod_9 / 3)),
+    3 * (flat_div_9 >> 1) + Math.trunc(13 * flat_mod_9 / 7) % 3,
   ];
 }

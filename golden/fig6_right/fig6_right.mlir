@@ -3,31 +3,6 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 
-// The square root rounded down, two bits of %n at a time.
-func.func private @fig6_right_isqrt_i32(%n: i32) -> i32 {
-  %c0_i32 = arith.constant 0 : i32
-  %c1_i32 = arith.constant 1 : i32
-  %c2_i32 = arith.constant 2 : i32
-  %top = arith.constant 1073741824 : i32
-  %result:3 = scf.while (%rest = %n, %root = %c0_i32, %bit = %top)
-      : (i32, i32, i32) -> (i32, i32, i32) {
-    %more = arith.cmpi ne, %bit, %c0_i32 : i32
-    scf.condition(%more) %rest, %root, %bit : i32, i32, i32
-  } do {
-  ^bb0(%rest: i32, %root: i32, %bit: i32):
-    %sum = arith.addi %root, %bit : i32
-    %fits = arith.cmpi uge, %rest, %sum : i32
-    %less = arith.subi %rest, %sum : i32
-    %next_rest = arith.select %fits, %less, %rest : i32
-    %half = arith.shrui %root, %c1_i32 : i32
-    %more_root = arith.addi %half, %bit : i32
-    %next_root = arith.select %fits, %more_root, %half : i32
-    %next_bit = arith.shrui %bit, %c2_i32 : i32
-    scf.yield %next_rest, %next_root, %next_bit : i32, i32, i32
-  }
-  return %result#1 : i32
-}
-
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
@@ -66,43 +41,25 @@ func.func @fig6_right_apply(%i: i32, %j: i32) -> i32 {
 // Result: 0 <= i < 6, 0 <= j < 6
 func.func @fig6_right_inv(%flat: i32) -> (i32, i32) {
   %c9_i32 = arith.constant 9 : i32
-  %c5_i32 = arith.constant 5 : i32
-  %c8_i32 = arith.constant 8 : i32
-  %c2_i32 = arith.constant 2 : i32
   %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c18_i32 = arith.constant 18 : i32
+  %c5_i32 = arith.constant 5 : i32
+  %c13_i32 = arith.constant 13 : i32
+  %c7_i32 = arith.constant 7 : i32
+  %flat_div_9 = arith.divsi %flat, %c9_i32 : i32
   %flat_mod_9 = arith.remsi %flat, %c9_i32 : i32
-  %0 = arith.cmpi sle, %flat_mod_9, %c5_i32 : i32
-  %1 = arith.subi %c8_i32, %flat_mod_9 : i32
-  %choice = arith.select %0, %flat_mod_9, %1 : i32
-  %2 = arith.muli %choice, %c2_i32 : i32
-  %root = call @fig6_right_isqrt_i32(%2) : (i32) -> i32
-  %3 = arith.addi %root, %c1_i32 : i32
-  %4 = arith.muli %root, %3 : i32
-  %5 = arith.shrsi %4, %c1_i32 : i32
-  %6 = arith.cmpi sle, %5, %choice : i32
-  %7 = arith.extui %6 : i1 to i32
-  %total = arith.addi %7, %root : i32
-  %8 = arith.subi %total, %c1_i32 : i32
-  %9 = arith.muli %total, %8 : i32
-  %quotient = arith.shrsi %9, %c1_i32 : i32
-  %total_2 = arith.addi %total, %quotient : i32
-  %10 = arith.divsi %flat, %c9_i32 : i32
-  %11 = arith.andi %10, %c1_i32 : i32
-  %12 = arith.muli %11, %c3_i32 : i32
-  %13 = arith.subi %choice, %quotient : i32
-  %14 = arith.subi %quotient, %choice : i32
-  %15 = arith.addi %14, %c2_i32 : i32
-  %16 = arith.select %0, %13, %15 : i32
-  %17 = arith.addi %12, %16 : i32
-  %18 = arith.divsi %flat, %c18_i32 : i32
-  %19 = arith.muli %18, %c3_i32 : i32
-  %20 = arith.subi %total_2, %choice : i32
-  %21 = arith.subi %20, %c1_i32 : i32
-  %22 = arith.subi %choice, %total_2 : i32
-  %23 = arith.addi %22, %c3_i32 : i32
-  %24 = arith.select %0, %21, %23 : i32
-  %25 = arith.addi %19, %24 : i32
-  return %17, %25 : i32, i32
+  %0 = arith.andi %flat_div_9, %c1_i32 : i32
+  %1 = arith.muli %0, %c3_i32 : i32
+  %2 = arith.muli %flat_mod_9, %c3_i32 : i32
+  %3 = arith.divsi %2, %c5_i32 : i32
+  %4 = arith.divsi %flat_mod_9, %c3_i32 : i32
+  %5 = arith.subi %3, %4 : i32
+  %6 = arith.addi %1, %5 : i32
+  %7 = arith.shrsi %flat_div_9, %c1_i32 : i32
+  %8 = arith.muli %7, %c3_i32 : i32
+  %9 = arith.muli %flat_mod_9, %c13_i32 : i32
+  %10 = arith.divsi %9, %c7_i32 : i32
+  %11 = arith.remsi %10, %c3_i32 : i32
+  %12 = arith.addi %8, %11 : i32
+  return %6, %12 : i32, i32
 }

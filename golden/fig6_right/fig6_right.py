@@ -32,9 +32,8 @@ def fig6_right_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 6, 0 <= j < 6
     """
-    flat_mod_18 = flat % 18
-    flat_mod_18_mod_9 = flat_mod_18 % 9
+    flat_mod_9 = flat % 9
     return (
-        3 * (flat_mod_18 // 9) + (3 * flat_mod_18_mod_9 // 5 - flat_mod_18_mod_9 // 3),
-        3 * (flat // 18) + 13 * flat_mod_18_mod_9 // 7 % 3,
+        3 * (flat % 18 // 9) + (3 * flat_mod_9 // 5 - flat_mod_9 // 3),
+        3 * (flat // 18) + 13 * flat_mod_9 // 7 % 3,
     )

@@ -2,21 +2,6 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 
-const fn isqrt_i32(mut n: i32) -> i32 {
-    let mut root = 0;
-    let mut bit = 1 << 30;
-    while bit != 0 {
-        if n >= root + bit {
-            n -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-        bit >>= 2;
-    }
-    root
-}
-
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `0 <= i < 6`
@@ -44,28 +29,10 @@ pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn fig6_right_inv(flat: i32) -> (i32, i32) {
+    let flat_div_9 = flat / 9;
     let flat_mod_9 = flat % 9;
-    let choice = if flat_mod_9 <= 5 {
-        flat_mod_9
-    } else {
-        8 - flat_mod_9
-    };
-    let root = isqrt_i32(2 * choice);
-    let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;
-    let quotient = (total * (total - 1)) >> 1;
-    let total_2 = total + quotient;
     (
-        3 * ((flat / 9) & 1)
-            + (if flat_mod_9 <= 5 {
-                choice - quotient
-            } else {
-                quotient - choice + 2
-            }),
-        3 * (flat / 18)
-            + (if flat_mod_9 <= 5 {
-                total_2 - choice - 1
-            } else {
-                choice - total_2 + 3
-            }),
+        3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
+        3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
     )
 }

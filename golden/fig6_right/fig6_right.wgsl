@@ -5,21 +5,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The square root rounded down, two bits of n at a time.
-fn fig6_right_isqrt_i32(n: i32) -> i32 {
-  var rest = n;
-  var root: i32 = 0;
-  for (var bit: i32 = 1 << 30u; bit != 0; bit >>= 2u) {
-    if (rest >= root + bit) {
-      rest -= root + bit;
-      root = (root >> 1u) + bit;
-    } else {
-      root >>= 1u;
-    }
-  }
-  return root;
-}
-
 /// Physical position of the logical index (i, j).
 /// 0 <= i < 6
 /// 0 <= j < 6
@@ -42,13 +27,9 @@ struct fig6_right_inv_result {
 /// 0 <= flat < 36
 /// Result: 0 <= i < 6, 0 <= j < 6
 fn fig6_right_inv(flat: i32) -> fig6_right_inv_result {
+  let flat_div_9 = flat / 9;
   let flat_mod_9 = flat % 9;
-  let choice = select(8 - flat_mod_9, flat_mod_9, flat_mod_9 <= 5);
-  let root = fig6_right_isqrt_i32(2 * choice);
-  let total = i32(((root * (root + 1)) >> 1u) <= choice) + root;
-  let quotient = (total * (total - 1)) >> 1u;
-  let total_2 = total + quotient;
   return fig6_right_inv_result(
-      3 * ((flat / 9) & 1) + select(quotient - choice + 2, choice - quotient, flat_mod_9 <= 5),
-      3 * (flat / 18) + select(choice - total_2 + 3, total_2 - choice - 1, flat_mod_9 <= 5));
+      3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
+      3 * (flat_div_9 >> 1u) + 13 * flat_mod_9 / 7 % 3);
 }

@@ -10,16 +10,6 @@ Arrays are as wide as the functions say.
 import numpy as np
 
 
-def _isqrt(n):
-    """The integer square root, digit by digit: square roots of floats are rounded."""
-    root = 0 * n
-    for k in range(30, -1, -2):
-        digit = 1 * (n >= root + (1 << k))
-        n = n - digit * (root + (1 << k))
-        root = (root >> 1) + (digit << k)
-    return root
-
-
 def fig6_right_apply(i, j):
     """Physical position of the logical index (i, j).
 
@@ -49,13 +39,9 @@ def fig6_right_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 6
     """
+    flat_div_9 = flat // 9
     flat_mod_9 = flat % 9
-    choice = np.where(flat_mod_9 <= 5, flat_mod_9, 8 - flat_mod_9)
-    root = _isqrt(2 * choice)
-    total = 1 * ((root * (root + 1)) >> 1 <= choice) + root
-    quotient = (total * (total - 1)) >> 1
-    total_2 = total + quotient
     return (
-        3 * ((flat // 9) & 1) + np.where(flat_mod_9 <= 5, choice - quotient, quotient - choice + 2),
-        3 * (flat // 18) + np.where(flat_mod_9 <= 5, total_2 - choice - 1, choice - total_2 + 3),
+        3 * (flat_div_9 & 1) + (3 * flat_mod_9 // 5 - flat_mod_9 // 3),
+        3 * (flat_div_9 >> 1) + 13 * flat_mod_9 // 7 % 3,
     )

@@ -10,18 +10,6 @@ import triton.language as tl
 
 
 @triton.jit
-def _isqrt(n, T: tl.constexpr):
-    """The integer square root of a number of the type T, digit by digit."""
-    n = tl.cast(n, T)
-    root = n * 0
-    for k in tl.static_range(T.primitive_bitwidth - 2, -1, -2):
-        digit = tl.cast(n >= root + (1 << k), T)
-        n = n - digit * (root + (1 << k))
-        root = (root >> 1) + (digit << k)
-    return root
-
-
-@triton.jit
 def fig6_right_apply(i, j):
     """Physical position of the logical index (i, j).
 
@@ -52,13 +40,9 @@ def fig6_right_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 6
     """
+    flat_div_9 = flat // 9
     flat_mod_9 = flat % 9
-    choice = tl.where(flat_mod_9 <= 5, flat_mod_9, 8 - flat_mod_9)
-    root = _isqrt(2 * choice, tl.int32)
-    total = tl.cast((root * (root + 1)) >> 1 <= choice, tl.int32) + root
-    quotient = (total * (total - 1)) >> 1
-    total_2 = total + quotient
     return (
-        3 * ((flat // 9) & 1) + tl.where(flat_mod_9 <= 5, choice - quotient, quotient - choice + 2),
-        3 * (flat // 18) + tl.where(flat_mod_9 <= 5, total_2 - choice - 1, choice - total_2 + 3),
+        3 * (flat_div_9 & 1) + (3 * flat_mod_9 // 5 - flat_mod_9 // 3),
+        3 * (flat_div_9 >> 1) + 13 * flat_mod_9 // 7 % 3,
     )

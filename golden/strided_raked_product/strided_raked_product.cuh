@@ -32,8 +32,9 @@ struct strided_raked_product_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 20
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_raked_product_inv_result strided_raked_product_inv(
     int flat) noexcept {
+  const int flat_div_5 = flat / 5;
   const int flat_div_30 = flat / 30;
-  return {3 * ((flat / 5 & 1) - flat_div_30) + flat / 10, 4 * (flat % 5) + flat_div_30};
+  return {3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30};
 }
 
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_CUH

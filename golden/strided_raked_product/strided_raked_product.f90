@@ -26,9 +26,10 @@ contains
   elemental subroutine strided_raked_product_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_div_30
+    integer(int32) :: flat_div_5, flat_div_30
+    flat_div_5 = flat / 5_int32
     flat_div_30 = flat / 30_int32
-    i = 3_int32 * (iand(flat / 5_int32, 1_int32) - flat_div_30) + flat / 10_int32
+    i = 3_int32 * (iand(flat_div_5, 1_int32) - flat_div_30) + shifta(flat_div_5, 1)
     j = 4_int32 * mod(flat, 5_int32) + flat_div_30
   end subroutine strided_raked_product_inv
 

@@ -26,8 +26,9 @@ int strided_raked_product_apply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 20
 // Renamed: flat is flat_v here
 void strided_raked_product_inv(int flat_v, out int i, out int j) {
+  int flat_div_5 = flat_v / 5;
   int flat_div_30 = flat_v / 30;
-  i = 3 * ((flat_v / 5 & 1) - flat_div_30) + flat_v / 10;
+  i = 3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1);
   j = 4 * (flat_v % 5) + flat_div_30;
 }
 

@@ -25,9 +25,10 @@ typedef struct strided_raked_product_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
 static inline strided_raked_product_inv_result strided_raked_product_inv(int32_t flat) {
+  const int32_t flat_div_5 = flat / 5;
   const int32_t flat_div_30 = flat / 30;
   const strided_raked_product_inv_result result = {
-      3 * ((flat / 5 & 1) - flat_div_30) + flat / 10,
+      3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1),
       4 * (flat % 5) + flat_div_30,
   };
   return result;

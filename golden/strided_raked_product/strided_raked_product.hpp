@@ -29,8 +29,9 @@ struct strided_raked_product_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 20
 [[nodiscard]] constexpr strided_raked_product_inv_result strided_raked_product_inv(
     std::int32_t flat) noexcept {
+  const std::int32_t flat_div_5 = flat / 5;
   const std::int32_t flat_div_30 = flat / 30;
-  return {3 * ((flat / 5 & 1) - flat_div_30) + flat / 10, 4 * (flat % 5) + flat_div_30};
+  return {3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30};
 }
 
 }  // namespace lego

@@ -33,8 +33,9 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 20`
 """
 @inline function strided_raked_product_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    flat_div_5 = div(flat, Ti(5))
     flat_div_30 = div(flat, Ti(30))
-    return (Ti(3) * ((div(flat, Ti(5)) & Ti(1)) - flat_div_30) + div(flat, Ti(10)),
+    return (Ti(3) * ((flat_div_5 & Ti(1)) - flat_div_30) + (flat_div_5 >> 1),
         Ti(4) * (flat % Ti(5)) + flat_div_30)
 end
 

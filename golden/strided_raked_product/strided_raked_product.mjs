@@ -23,9 +23,7 @@ export function strided_raked_product_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 20
  */
 export function strided_raked_product_inv(flat) {
+  const flat_div_5 = Math.trunc(flat / 5);
   const flat_div_30 = Math.trunc(flat / 30);
-  return [
-    3 * ((Math.trunc(flat / 5) & 1) - flat_div_30) + Math.trunc(flat / 10),
-    4 * (flat % 5) + flat_div_30,
-  ];
+  return [3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30];
 }

@@ -28,21 +28,20 @@ func.func @strided_raked_product_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 120
 // Result: 0 <= i < 6, 0 <= j < 20
 func.func @strided_raked_product_inv(%flat: i32) -> (i32, i32) {
-  %c30_i32 = arith.constant 30 : i32
   %c5_i32 = arith.constant 5 : i32
+  %c30_i32 = arith.constant 30 : i32
   %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c10_i32 = arith.constant 10 : i32
   %c4_i32 = arith.constant 4 : i32
+  %flat_div_5 = arith.divsi %flat, %c5_i32 : i32
   %flat_div_30 = arith.divsi %flat, %c30_i32 : i32
-  %0 = arith.divsi %flat, %c5_i32 : i32
-  %1 = arith.andi %0, %c1_i32 : i32
-  %2 = arith.subi %1, %flat_div_30 : i32
-  %3 = arith.muli %2, %c3_i32 : i32
-  %4 = arith.divsi %flat, %c10_i32 : i32
-  %5 = arith.addi %3, %4 : i32
-  %6 = arith.remsi %flat, %c5_i32 : i32
-  %7 = arith.muli %6, %c4_i32 : i32
-  %8 = arith.addi %7, %flat_div_30 : i32
-  return %5, %8 : i32, i32
+  %0 = arith.andi %flat_div_5, %c1_i32 : i32
+  %1 = arith.subi %0, %flat_div_30 : i32
+  %2 = arith.muli %1, %c3_i32 : i32
+  %3 = arith.shrsi %flat_div_5, %c1_i32 : i32
+  %4 = arith.addi %2, %3 : i32
+  %5 = arith.remsi %flat, %c5_i32 : i32
+  %6 = arith.muli %5, %c4_i32 : i32
+  %7 = arith.addi %6, %flat_div_30 : i32
+  return %4, %7 : i32, i32
 }

@@ -25,9 +25,10 @@ pub const fn strided_raked_product_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn strided_raked_product_inv(flat: i32) -> (i32, i32) {
+    let flat_div_5 = flat / 5;
     let flat_div_30 = flat / 30;
     (
-        3 * (((flat / 5) & 1) - flat_div_30) + flat / 10,
+        3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1),
         4 * (flat % 5) + flat_div_30,
     )
 }

@@ -23,7 +23,8 @@ struct strided_raked_product_inv_result {
 /// 0 <= flat < 120
 /// Result: 0 <= i < 6, 0 <= j < 20
 fn strided_raked_product_inv(flat: i32) -> strided_raked_product_inv_result {
+  let flat_div_5 = flat / 5;
   let flat_div_30 = flat / 30;
   return strided_raked_product_inv_result(
-      3 * (((flat / 5) & 1) - flat_div_30) + flat / 10, 4 * (flat % 5) + flat_div_30);
+      3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1u), 4 * (flat % 5) + flat_div_30);
 }

@@ -33,5 +33,6 @@ def strided_raked_product_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 20
     """
+    flat_div_5 = flat // 5
     flat_div_30 = flat // 30
-    return 3 * (((flat // 5) & 1) - flat_div_30) + flat // 10, 4 * (flat % 5) + flat_div_30
+    return 3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30

@@ -25,8 +25,10 @@ int strided_zipped_divide_apply(ivec2 index) {
 // Result: 0 <= i < 12, 0 <= j < 8
 // Renamed: flat is flat_v here
 void strided_zipped_divide_inv(int flat_v, out int i, out int j) {
-  i = 4 * (flat_v % 3) + (flat_v / 12 & 3);
-  j = (33 * (flat_v / 3) >> 4) & 7;
+  int flat_div_3 = flat_v / 3;
+  // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
+  i = 4 * (flat_v % 3) + ((flat_div_3 >> 2) & 3);
+  j = (33 * flat_div_3 >> 4) & 7;
 }
 
 // The same with (i, j) as a vector.

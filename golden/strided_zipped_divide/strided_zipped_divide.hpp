@@ -28,7 +28,9 @@ struct strided_zipped_divide_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 8
 [[nodiscard]] constexpr strided_zipped_divide_inv_result strided_zipped_divide_inv(
     std::int32_t flat) noexcept {
-  return {4 * (flat % 3) + (flat / 12 & 3), (33 * (flat / 3) >> 4) & 7};
+  const std::int32_t flat_div_3 = flat / 3;
+  // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
+  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7};
 }
 
 }  // namespace lego

@@ -24,7 +24,9 @@ struct strided_zipped_divide_inv_result {
 /// @param flat 0 <= flat < 96
 /// @return 0 <= i < 12, 0 <= j < 8
 static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int flat) {
-  return {4 * (flat % 3) + (flat / 12 & 3), (33 * (flat / 3) >> 4) & 7};
+  const int flat_div_3 = flat / 3;
+  // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
+  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7};
 }
 
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_METAL

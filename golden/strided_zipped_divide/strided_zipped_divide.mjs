@@ -22,5 +22,6 @@ export function strided_zipped_divide_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 8
  */
 export function strided_zipped_divide_inv(flat) {
-  return [4 * (flat % 3) + (Math.trunc(flat / 12) & 3), (33 * Math.trunc(flat / 3) >> 4) & 7];
+  const flat_div_3 = Math.trunc(flat / 3);
+  return [4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7];
 }

@@ -31,17 +31,17 @@ func.func @strided_zipped_divide_apply(%i: i32, %j: i32) -> i32 {
 func.func @strided_zipped_divide_inv(%flat: i32) -> (i32, i32) {
   %c3_i32 = arith.constant 3 : i32
   %c4_i32 = arith.constant 4 : i32
-  %c12_i32 = arith.constant 12 : i32
+  %c2_i32 = arith.constant 2 : i32
   %c33_i32 = arith.constant 33 : i32
   %c7_i32 = arith.constant 7 : i32
+  %flat_div_3 = arith.divsi %flat, %c3_i32 : i32
   %0 = arith.remsi %flat, %c3_i32 : i32
   %1 = arith.muli %0, %c4_i32 : i32
-  %2 = arith.divsi %flat, %c12_i32 : i32
+  %2 = arith.shrsi %flat_div_3, %c2_i32 : i32
   %3 = arith.andi %2, %c3_i32 : i32
   %4 = arith.addi %1, %3 : i32
-  %5 = arith.divsi %flat, %c3_i32 : i32
-  %6 = arith.muli %5, %c33_i32 : i32
-  %7 = arith.shrsi %6, %c4_i32 : i32
-  %8 = arith.andi %7, %c7_i32 : i32
-  return %4, %8 : i32, i32
+  %5 = arith.muli %flat_div_3, %c33_i32 : i32
+  %6 = arith.shrsi %5, %c4_i32 : i32
+  %7 = arith.andi %6, %c7_i32 : i32
+  return %4, %7 : i32, i32
 }

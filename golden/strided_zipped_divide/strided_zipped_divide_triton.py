@@ -32,4 +32,6 @@ def strided_zipped_divide_inv(flat):
     Returns:
         0 <= i < 12, 0 <= j < 8
     """
-    return 4 * (flat % 3) + ((flat // 12) & 3), ((33 * (flat // 3)) >> 4) & 7
+    flat_div_3 = flat // 3
+    # j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
+    return 4 * (flat % 3) + ((flat_div_3 >> 2) & 3), ((33 * flat_div_3) >> 4) & 7

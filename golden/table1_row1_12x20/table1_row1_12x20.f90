@@ -25,9 +25,12 @@ contains
   elemental subroutine table1_row1_12x20_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
-    i = flat / 60_int32
-    j = iand(flat / 5_int32, 3_int32)
-    k = mod(flat, 60_int32) / 20_int32
+    integer(int32) :: flat_div_60, flat_div_5
+    flat_div_60 = flat / 60_int32
+    flat_div_5 = flat / 5_int32
+    i = flat_div_60
+    j = iand(flat_div_5, 3_int32)
+    k = shifta(flat_div_5, 2) - 3_int32 * flat_div_60
     l = mod(flat, 5_int32)
   end subroutine table1_row1_12x20_inv
 

@@ -27,9 +27,11 @@ int table1_row1_12x20_apply(ivec4 index) {
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 // Renamed: flat is flat_v here
 void table1_row1_12x20_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  i = flat_v / 60;
-  j = flat_v / 5 & 3;
-  k = flat_v % 60 / 20;
+  int flat_div_60 = flat_v / 60;
+  int flat_div_5 = flat_v / 5;
+  i = flat_div_60;
+  j = flat_div_5 & 3;
+  k = (flat_div_5 >> 2) - 3 * flat_div_60;
   l = flat_v % 5;
 }
 

@@ -32,7 +32,9 @@ struct table1_row1_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(
     std::int32_t flat) noexcept {
-  return {flat / 60, flat / 5 & 3, flat % 60 / 20, flat % 5};
+  const std::int32_t flat_div_60 = flat / 60;
+  const std::int32_t flat_div_5 = flat / 5;
+  return {flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5};
 }
 
 }  // namespace lego

@@ -34,7 +34,9 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5`
 """
 @inline function table1_row1_12x20_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
-    return (div(flat, Ti(60)), div(flat, Ti(5)) & Ti(3), div(flat % Ti(60), Ti(20)),
+    flat_div_60 = div(flat, Ti(60))
+    flat_div_5 = div(flat, Ti(5))
+    return (flat_div_60, flat_div_5 & Ti(3), (flat_div_5 >> 2) - Ti(3) * flat_div_60,
         flat % Ti(5))
 end
 

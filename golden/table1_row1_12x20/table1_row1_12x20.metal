@@ -28,7 +28,9 @@ struct table1_row1_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int flat) {
-  return {flat / 60, flat / 5 & 3, flat % 60 / 20, flat % 5};
+  const int flat_div_60 = flat / 60;
+  const int flat_div_5 = flat / 5;
+  return {flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5};
 }
 
 #endif  // LEGO_TABLE1_ROW1_12X20_METAL

@@ -24,5 +24,7 @@ export function table1_row1_12x20_apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
 export function table1_row1_12x20_inv(flat) {
-  return [Math.trunc(flat / 60), Math.trunc(flat / 5) & 3, Math.trunc(flat % 60 / 20), flat % 5];
+  const flat_div_60 = Math.trunc(flat / 60);
+  const flat_div_5 = Math.trunc(flat / 5);
+  return [flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5];
 }

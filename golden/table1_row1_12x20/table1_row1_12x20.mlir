@@ -28,12 +28,13 @@ func.func @table1_row1_12x20_inv(%flat: i32) -> (i32, i32, i32, i32) {
   %c60_i32 = arith.constant 60 : i32
   %c5_i32 = arith.constant 5 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c20_i32 = arith.constant 20 : i32
-  %0 = arith.divsi %flat, %c60_i32 : i32
-  %1 = arith.divsi %flat, %c5_i32 : i32
-  %2 = arith.andi %1, %c3_i32 : i32
-  %3 = arith.remsi %flat, %c60_i32 : i32
-  %4 = arith.divsi %3, %c20_i32 : i32
-  %5 = arith.remsi %flat, %c5_i32 : i32
-  return %0, %2, %4, %5 : i32, i32, i32, i32
+  %c2_i32 = arith.constant 2 : i32
+  %flat_div_60 = arith.divsi %flat, %c60_i32 : i32
+  %flat_div_5 = arith.divsi %flat, %c5_i32 : i32
+  %0 = arith.andi %flat_div_5, %c3_i32 : i32
+  %1 = arith.shrsi %flat_div_5, %c2_i32 : i32
+  %2 = arith.muli %flat_div_60, %c3_i32 : i32
+  %3 = arith.subi %1, %2 : i32
+  %4 = arith.remsi %flat, %c5_i32 : i32
+  return %flat_div_60, %0, %3, %4 : i32, i32, i32, i32
 }

@@ -26,5 +26,12 @@ pub const fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn table1_row1_12x20_inv(flat: i32) -> (i32, i32, i32, i32) {
-    (flat / 60, (flat / 5) & 3, flat % 60 / 20, flat % 5)
+    let flat_div_60 = flat / 60;
+    let flat_div_5 = flat / 5;
+    (
+        flat_div_60,
+        flat_div_5 & 3,
+        (flat_div_5 >> 2) - 3 * flat_div_60,
+        flat % 5,
+    )
 }

@@ -26,5 +26,8 @@ struct table1_row1_12x20_inv_result {
 /// 0 <= flat < 240
 /// Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 fn table1_row1_12x20_inv(flat: i32) -> table1_row1_12x20_inv_result {
-  return table1_row1_12x20_inv_result(flat / 60, (flat / 5) & 3, flat % 60 / 20, flat % 5);
+  let flat_div_60 = flat / 60;
+  let flat_div_5 = flat / 5;
+  return table1_row1_12x20_inv_result(
+      flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2u) - 3 * flat_div_60, flat % 5);
 }

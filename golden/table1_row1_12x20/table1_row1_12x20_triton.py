@@ -34,4 +34,6 @@ def table1_row1_12x20_inv(flat):
     Returns:
         0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
     """
-    return flat // 60, (flat // 5) & 3, flat % 60 // 20, flat % 5
+    flat_div_60 = flat // 60
+    flat_div_5 = flat // 5
+    return flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5

@@ -36,7 +36,9 @@ struct table1_row1_col_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
     int flat) noexcept {
-  return {flat / 3 & 3, flat / 60, flat % 3, flat % 60 / 12};
+  const int flat_div_3 = flat / 3;
+  const int flat_div_60 = flat / 60;
+  return {flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60};
 }
 
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_CUH

@@ -25,10 +25,13 @@ contains
   elemental subroutine table1_row1_col_12x20_inv(flat, i, j, k, l)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
-    i = iand(flat / 3_int32, 3_int32)
-    j = flat / 60_int32
+    integer(int32) :: flat_div_3, flat_div_60
+    flat_div_3 = flat / 3_int32
+    flat_div_60 = flat / 60_int32
+    i = iand(flat_div_3, 3_int32)
+    j = flat_div_60
     k = mod(flat, 3_int32)
-    l = mod(flat, 60_int32) / 12_int32
+    l = shifta(flat_div_3, 2) - 5_int32 * flat_div_60
   end subroutine table1_row1_col_12x20_inv
 
 end module table1_row1_col_12x20_mod

@@ -27,10 +27,12 @@ int table1_row1_col_12x20_apply(ivec4 index) {
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 // Renamed: flat is flat_v here
 void table1_row1_col_12x20_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  i = flat_v / 3 & 3;
-  j = flat_v / 60;
+  int flat_div_3 = flat_v / 3;
+  int flat_div_60 = flat_v / 60;
+  i = flat_div_3 & 3;
+  j = flat_div_60;
   k = flat_v % 3;
-  l = flat_v % 60 / 12;
+  l = (flat_div_3 >> 2) - 5 * flat_div_60;
 }
 
 // The same with (i, j, k, l) as a vector.

@@ -28,11 +28,13 @@ typedef struct table1_row1_col_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int32_t flat) {
+  const int32_t flat_div_3 = flat / 3;
+  const int32_t flat_div_60 = flat / 60;
   const table1_row1_col_12x20_inv_result result = {
-      flat / 3 & 3,
-      flat / 60,
+      flat_div_3 & 3,
+      flat_div_60,
       flat % 3,
-      flat % 60 / 12,
+      (flat_div_3 >> 2) - 5 * flat_div_60,
   };
   return result;
 }

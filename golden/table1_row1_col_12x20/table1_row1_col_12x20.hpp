@@ -32,7 +32,9 @@ struct table1_row1_col_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
     std::int32_t flat) noexcept {
-  return {flat / 3 & 3, flat / 60, flat % 3, flat % 60 / 12};
+  const std::int32_t flat_div_3 = flat / 3;
+  const std::int32_t flat_div_60 = flat / 60;
+  return {flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60};
 }
 
 }  // namespace lego

@@ -34,8 +34,10 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5`
 """
 @inline function table1_row1_col_12x20_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
-    return (div(flat, Ti(3)) & Ti(3), div(flat, Ti(60)), flat % Ti(3),
-        div(flat % Ti(60), Ti(12)))
+    flat_div_3 = div(flat, Ti(3))
+    flat_div_60 = div(flat, Ti(60))
+    return (flat_div_3 & Ti(3), flat_div_60, flat % Ti(3),
+        (flat_div_3 >> 2) - Ti(5) * flat_div_60)
 end
 
 table1_row1_col_12x20_inv(flat::Integer) = table1_row1_col_12x20_inv(Int64(flat))

@@ -24,5 +24,7 @@ export function table1_row1_col_12x20_apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
 export function table1_row1_col_12x20_inv(flat) {
-  return [Math.trunc(flat / 3) & 3, Math.trunc(flat / 60), flat % 3, Math.trunc(flat % 60 / 12)];
+  const flat_div_3 = Math.trunc(flat / 3);
+  const flat_div_60 = Math.trunc(flat / 60);
+  return [flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60];
 }

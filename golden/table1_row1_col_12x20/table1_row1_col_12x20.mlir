@@ -27,12 +27,14 @@ func.func @table1_row1_col_12x20_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i3
 func.func @table1_row1_col_12x20_inv(%flat: i32) -> (i32, i32, i32, i32) {
   %c3_i32 = arith.constant 3 : i32
   %c60_i32 = arith.constant 60 : i32
-  %c12_i32 = arith.constant 12 : i32
-  %0 = arith.divsi %flat, %c3_i32 : i32
-  %1 = arith.andi %0, %c3_i32 : i32
-  %2 = arith.divsi %flat, %c60_i32 : i32
-  %3 = arith.remsi %flat, %c3_i32 : i32
-  %4 = arith.remsi %flat, %c60_i32 : i32
-  %5 = arith.divsi %4, %c12_i32 : i32
-  return %1, %2, %3, %5 : i32, i32, i32, i32
+  %c2_i32 = arith.constant 2 : i32
+  %c5_i32 = arith.constant 5 : i32
+  %flat_div_3 = arith.divsi %flat, %c3_i32 : i32
+  %flat_div_60 = arith.divsi %flat, %c60_i32 : i32
+  %0 = arith.andi %flat_div_3, %c3_i32 : i32
+  %1 = arith.remsi %flat, %c3_i32 : i32
+  %2 = arith.shrsi %flat_div_3, %c2_i32 : i32
+  %3 = arith.muli %flat_div_60, %c5_i32 : i32
+  %4 = arith.subi %2, %3 : i32
+  return %0, %flat_div_60, %1, %4 : i32, i32, i32, i32
 }

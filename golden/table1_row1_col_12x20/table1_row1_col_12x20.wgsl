@@ -26,5 +26,8 @@ struct table1_row1_col_12x20_inv_result {
 /// 0 <= flat < 240
 /// Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 fn table1_row1_col_12x20_inv(flat: i32) -> table1_row1_col_12x20_inv_result {
-  return table1_row1_col_12x20_inv_result((flat / 3) & 3, flat / 60, flat % 3, flat % 60 / 12);
+  let flat_div_3 = flat / 3;
+  let flat_div_60 = flat / 60;
+  return table1_row1_col_12x20_inv_result(
+      flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2u) - 5 * flat_div_60);
 }

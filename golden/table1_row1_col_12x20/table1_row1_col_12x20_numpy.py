@@ -31,4 +31,6 @@ def table1_row1_col_12x20_inv(flat):
     Returns:
         0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
     """
-    return (flat // 3) & 3, flat // 60, flat % 3, flat % 60 // 12
+    flat_div_3 = flat // 3
+    flat_div_60 = flat // 60
+    return flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60

@@ -27,7 +27,7 @@ contains
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_div_15
     flat_div_15 = flat / 15_int32
-    i = flat / 60_int32
+    i = shifta(flat_div_15, 2)
     j = flat / 5_int32 - 3_int32 * flat_div_15
     k = iand(flat_div_15, 3_int32)
     l = mod(flat, 5_int32)

@@ -28,7 +28,7 @@ int tileby_q2xd2_apply(ivec4 index) {
 // Renamed: flat is flat_v here
 void tileby_q2xd2_inv(int flat_v, out int i, out int j, out int k, out int l) {
   int flat_div_15 = flat_v / 15;
-  i = flat_v / 60;
+  i = flat_div_15 >> 2;
   j = flat_v / 5 - 3 * flat_div_15;
   k = flat_div_15 & 3;
   l = flat_v % 5;

@@ -30,7 +30,7 @@ typedef struct tileby_q2xd2_inv_result {
 static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int32_t flat) {
   const int32_t flat_div_15 = flat / 15;
   const tileby_q2xd2_inv_result result = {
-      flat / 60,
+      flat_div_15 >> 2,
       flat / 5 - 3 * flat_div_15,
       flat_div_15 & 3,
       flat % 5,

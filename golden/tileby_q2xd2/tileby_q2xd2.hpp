@@ -32,7 +32,7 @@ struct tileby_q2xd2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 [[nodiscard]] constexpr tileby_q2xd2_inv_result tileby_q2xd2_inv(std::int32_t flat) noexcept {
   const std::int32_t flat_div_15 = flat / 15;
-  return {flat / 60, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
+  return {flat_div_15 >> 2, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
 }  // namespace lego

@@ -35,7 +35,7 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function tileby_q2xd2_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
     flat_div_15 = div(flat, Ti(15))
-    return (div(flat, Ti(60)), div(flat, Ti(5)) - Ti(3) * flat_div_15, flat_div_15 & Ti(3),
+    return (flat_div_15 >> 2, div(flat, Ti(5)) - Ti(3) * flat_div_15, flat_div_15 & Ti(3),
         flat % Ti(5))
 end
 

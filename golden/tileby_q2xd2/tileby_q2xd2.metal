@@ -29,7 +29,7 @@ struct tileby_q2xd2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int flat) {
   const int flat_div_15 = flat / 15;
-  return {flat / 60, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
+  return {flat_div_15 >> 2, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
 #endif  // LEGO_TILEBY_Q2XD2_METAL

@@ -25,5 +25,5 @@ export function tileby_q2xd2_apply(i, j, k, l) {
  */
 export function tileby_q2xd2_inv(flat) {
   const flat_div_15 = Math.trunc(flat / 15);
-  return [Math.trunc(flat / 60), Math.trunc(flat / 5) - 3 * flat_div_15, flat_div_15 & 3, flat % 5];
+  return [flat_div_15 >> 2, Math.trunc(flat / 5) - 3 * flat_div_15, flat_div_15 & 3, flat % 5];
 }

@@ -26,11 +26,11 @@ func.func @tileby_q2xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 func.func @tileby_q2xd2_inv(%flat: i32) -> (i32, i32, i32, i32) {
   %c15_i32 = arith.constant 15 : i32
-  %c60_i32 = arith.constant 60 : i32
+  %c2_i32 = arith.constant 2 : i32
   %c5_i32 = arith.constant 5 : i32
   %c3_i32 = arith.constant 3 : i32
   %flat_div_15 = arith.divsi %flat, %c15_i32 : i32
-  %0 = arith.divsi %flat, %c60_i32 : i32
+  %0 = arith.shrsi %flat_div_15, %c2_i32 : i32
   %1 = arith.divsi %flat, %c5_i32 : i32
   %2 = arith.muli %flat_div_15, %c3_i32 : i32
   %3 = arith.subi %1, %2 : i32

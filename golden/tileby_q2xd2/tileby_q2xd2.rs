@@ -28,7 +28,7 @@ pub const fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 pub const fn tileby_q2xd2_inv(flat: i32) -> (i32, i32, i32, i32) {
     let flat_div_15 = flat / 15;
     (
-        flat / 60,
+        flat_div_15 >> 2,
         flat / 5 - 3 * flat_div_15,
         flat_div_15 & 3,
         flat % 5,

@@ -27,5 +27,6 @@ struct tileby_q2xd2_inv_result {
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 fn tileby_q2xd2_inv(flat: i32) -> tileby_q2xd2_inv_result {
   let flat_div_15 = flat / 15;
-  return tileby_q2xd2_inv_result(flat / 60, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5);
+  return tileby_q2xd2_inv_result(
+      flat_div_15 >> 2u, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5);
 }

@@ -35,4 +35,4 @@ def tileby_q2xd2_inv(flat):
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
     """
     flat_div_15 = flat // 15
-    return flat // 60, flat // 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5
+    return flat_div_15 >> 2, flat // 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5

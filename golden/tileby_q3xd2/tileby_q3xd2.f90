@@ -27,11 +27,14 @@ contains
   elemental subroutine tileby_q3xd2_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
-    i = flat / 72_int32
+    integer(int32) :: flat_div_72, flat_div_12
+    flat_div_72 = flat / 72_int32
+    flat_div_12 = flat / 12_int32
+    i = flat_div_72
     j = shifta(mod(flat, 12_int32), 2)
-    k = mod(flat, 72_int32) / 24_int32
+    k = shifta(flat_div_12, 1) - 3_int32 * flat_div_72
     l = iand(shifta(flat, 1), 1_int32)
-    m = iand(flat / 12_int32, 1_int32)
+    m = iand(flat_div_12, 1_int32)
     n = iand(flat, 1_int32)
   end subroutine tileby_q3xd2_inv
 

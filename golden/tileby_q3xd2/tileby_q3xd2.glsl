@@ -25,11 +25,13 @@ int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void tileby_q3xd2_inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  i = flat_v / 72;
+  int flat_div_72 = flat_v / 72;
+  int flat_div_12 = flat_v / 12;
+  i = flat_div_72;
   j = flat_v % 12 >> 2;
-  k = flat_v % 72 / 24;
+  k = (flat_div_12 >> 1) - 3 * flat_div_72;
   l = (flat_v >> 1) & 1;
-  m = flat_v / 12 & 1;
+  m = flat_div_12 & 1;
   n = flat_v & 1;
 }
 

@@ -40,7 +40,16 @@ struct tileby_q3xd2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q3xd2_inv_result tileby_q3xd2_inv(
     int flat) noexcept {
-  return {flat / 72, flat % 12 >> 2, flat % 72 / 24, (flat >> 1) & 1, flat / 12 & 1, flat & 1};
+  const int flat_div_72 = flat / 72;
+  const int flat_div_12 = flat / 12;
+  return {
+      flat_div_72,
+      flat % 12 >> 2,
+      (flat_div_12 >> 1) - 3 * flat_div_72,
+      (flat >> 1) & 1,
+      flat_div_12 & 1,
+      flat & 1,
+  };
 }
 
 #endif  // LEGO_TILEBY_Q3XD2_HIP_H

@@ -26,12 +26,14 @@ export function tileby_q3xd2_apply(i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
 export function tileby_q3xd2_inv(flat) {
+  const flat_div_72 = Math.trunc(flat / 72);
+  const flat_div_12 = Math.trunc(flat / 12);
   return [
-    Math.trunc(flat / 72),
+    flat_div_72,
     flat % 12 >> 2,
-    Math.trunc(flat % 72 / 24),
+    (flat_div_12 >> 1) - 3 * flat_div_72,
     (flat >> 1) & 1,
-    Math.trunc(flat / 12) & 1,
+    flat_div_12 & 1,
     flat & 1,
   ];
 }

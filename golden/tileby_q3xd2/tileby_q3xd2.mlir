@@ -35,17 +35,18 @@ func.func @tileby_q3xd2_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
   %c72_i32 = arith.constant 72 : i32
   %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c24_i32 = arith.constant 24 : i32
   %c1_i32 = arith.constant 1 : i32
-  %0 = arith.divsi %flat, %c72_i32 : i32
-  %1 = arith.remsi %flat, %c12_i32 : i32
-  %2 = arith.shrsi %1, %c2_i32 : i32
-  %3 = arith.remsi %flat, %c72_i32 : i32
-  %4 = arith.divsi %3, %c24_i32 : i32
+  %c3_i32 = arith.constant 3 : i32
+  %flat_div_72 = arith.divsi %flat, %c72_i32 : i32
+  %flat_div_12 = arith.divsi %flat, %c12_i32 : i32
+  %0 = arith.remsi %flat, %c12_i32 : i32
+  %1 = arith.shrsi %0, %c2_i32 : i32
+  %2 = arith.shrsi %flat_div_12, %c1_i32 : i32
+  %3 = arith.muli %flat_div_72, %c3_i32 : i32
+  %4 = arith.subi %2, %3 : i32
   %5 = arith.shrsi %flat, %c1_i32 : i32
   %6 = arith.andi %5, %c1_i32 : i32
-  %7 = arith.divsi %flat, %c12_i32 : i32
-  %8 = arith.andi %7, %c1_i32 : i32
-  %9 = arith.andi %flat, %c1_i32 : i32
-  return %0, %2, %4, %6, %8, %9 : i32, i32, i32, i32, i32, i32
+  %7 = arith.andi %flat_div_12, %c1_i32 : i32
+  %8 = arith.andi %flat, %c1_i32 : i32
+  return %flat_div_72, %1, %4, %6, %7, %8 : i32, i32, i32, i32, i32, i32
 }

@@ -30,12 +30,14 @@ pub const fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) 
 #[must_use]
 #[inline]
 pub const fn tileby_q3xd2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+    let flat_div_72 = flat / 72;
+    let flat_div_12 = flat / 12;
     (
-        flat / 72,
+        flat_div_72,
         (flat % 12) >> 2,
-        flat % 72 / 24,
+        (flat_div_12 >> 1) - 3 * flat_div_72,
         (flat >> 1) & 1,
-        (flat / 12) & 1,
+        flat_div_12 & 1,
         flat & 1,
     )
 }

@@ -30,6 +30,13 @@ struct tileby_q3xd2_inv_result {
 /// 0 <= flat < 144
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 fn tileby_q3xd2_inv(flat: i32) -> tileby_q3xd2_inv_result {
+  let flat_div_72 = flat / 72;
+  let flat_div_12 = flat / 12;
   return tileby_q3xd2_inv_result(
-      flat / 72, (flat % 12) >> 2u, flat % 72 / 24, (flat >> 1u) & 1, (flat / 12) & 1, flat & 1);
+      flat_div_72,
+      (flat % 12) >> 2u,
+      (flat_div_12 >> 1u) - 3 * flat_div_72,
+      (flat >> 1u) & 1,
+      flat_div_12 & 1,
+      flat & 1);
 }

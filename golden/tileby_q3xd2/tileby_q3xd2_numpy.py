@@ -33,11 +33,13 @@ def tileby_q3xd2_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
+    flat_div_72 = flat // 72
+    flat_div_12 = flat // 12
     return (
-        flat // 72,
+        flat_div_72,
         (flat % 12) >> 2,
-        flat % 72 // 24,
+        (flat_div_12 >> 1) - 3 * flat_div_72,
         (flat >> 1) & 1,
-        (flat // 12) & 1,
+        flat_div_12 & 1,
         flat & 1,
     )

@@ -41,14 +41,15 @@ typedef struct tileby_q3xd3_inv_result {
 /// @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
+  const int flat_div_12 = flat / 12;
   const tileby_q3xd3_inv_result result = {
-      flat / 48,
-      flat / 12 & 1,
+      flat_div_12 >> 2,
+      flat_div_12 & 1,
       0,
       0,
       flat % 12 >> 2,
       (flat >> 1) & 1,
-      flat / 24 & 1,
+      (flat_div_12 >> 1) & 1,
       0,
       flat & 1,
   };

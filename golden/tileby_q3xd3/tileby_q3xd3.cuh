@@ -48,14 +48,15 @@ struct tileby_q3xd3_inv_result {
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q3xd3_inv_result tileby_q3xd3_inv(
     int flat) noexcept {
+  const int flat_div_12 = flat / 12;
   return {
-      flat / 48,
-      flat / 12 & 1,
+      flat_div_12 >> 2,
+      flat_div_12 & 1,
       0,
       0,
       flat % 12 >> 2,
       (flat >> 1) & 1,
-      flat / 24 & 1,
+      (flat_div_12 >> 1) & 1,
       0,
       flat & 1,
   };

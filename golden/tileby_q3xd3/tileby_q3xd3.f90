@@ -35,13 +35,15 @@ contains
   elemental subroutine tileby_q3xd3_inv(flat, i0, i1, i2, i3, i4, i5, i6, i7, i8)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i0, i1, i2, i3, i4, i5, i6, i7, i8
-    i0 = flat / 48_int32
-    i1 = iand(flat / 12_int32, 1_int32)
+    integer(int32) :: flat_div_12
+    flat_div_12 = flat / 12_int32
+    i0 = shifta(flat_div_12, 2)
+    i1 = iand(flat_div_12, 1_int32)
     i2 = 0_int32
     i3 = 0_int32
     i4 = shifta(mod(flat, 12_int32), 2)
     i5 = iand(shifta(flat, 1), 1_int32)
-    i6 = iand(flat / 24_int32, 1_int32)
+    i6 = iand(shifta(flat_div_12, 1), 1_int32)
     i7 = 0_int32
     i8 = iand(flat, 1_int32)
   end subroutine tileby_q3xd3_inv

@@ -38,13 +38,14 @@ void tileby_q3xd3_inv(
     out int i6,
     out int i7,
     out int i8) {
-  i0 = flat_v / 48;
-  i1 = flat_v / 12 & 1;
+  int flat_div_12 = flat_v / 12;
+  i0 = flat_div_12 >> 2;
+  i1 = flat_div_12 & 1;
   i2 = 0;
   i3 = 0;
   i4 = flat_v % 12 >> 2;
   i5 = (flat_v >> 1) & 1;
-  i6 = flat_v / 24 & 1;
+  i6 = (flat_div_12 >> 1) & 1;
   i7 = 0;
   i8 = flat_v & 1;
 }

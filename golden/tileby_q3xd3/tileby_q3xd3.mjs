@@ -32,14 +32,15 @@ export function tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8) {
  * @returns {[i0: number, i1: number, i2: number, i3: number, i4: number, i5: number, i6: number, i7: number, i8: number]} 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2
  */
 export function tileby_q3xd3_inv(flat) {
+  const flat_div_12 = Math.trunc(flat / 12);
   return [
-    Math.trunc(flat / 48),
-    Math.trunc(flat / 12) & 1,
+    flat_div_12 >> 2,
+    flat_div_12 & 1,
     0,
     0,
     flat % 12 >> 2,
     (flat >> 1) & 1,
-    Math.trunc(flat / 24) & 1,
+    (flat_div_12 >> 1) & 1,
     0,
     flat & 1,
   ];

@@ -36,22 +36,20 @@ func.func @tileby_q3xd3_apply(%i0: i32, %i1: i32, %i2: i32, %i3: i32, %i4: i32, 
 // Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 // 2, 0 <= i7 < 1, 0 <= i8 < 2
 func.func @tileby_q3xd3_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32) {
-  %c48_i32 = arith.constant 48 : i32
   %c12_i32 = arith.constant 12 : i32
+  %c2_i32 = arith.constant 2 : i32
   %c1_i32 = arith.constant 1 : i32
   %c0_i32 = arith.constant 0 : i32
-  %c2_i32 = arith.constant 2 : i32
-  %c24_i32 = arith.constant 24 : i32
-  %0 = arith.divsi %flat, %c48_i32 : i32
-  %1 = arith.divsi %flat, %c12_i32 : i32
-  %2 = arith.andi %1, %c1_i32 : i32
-  %3 = arith.remsi %flat, %c12_i32 : i32
-  %4 = arith.shrsi %3, %c2_i32 : i32
-  %5 = arith.shrsi %flat, %c1_i32 : i32
-  %6 = arith.andi %5, %c1_i32 : i32
-  %7 = arith.divsi %flat, %c24_i32 : i32
-  %8 = arith.andi %7, %c1_i32 : i32
-  %9 = arith.andi %flat, %c1_i32 : i32
-  return %0, %2, %c0_i32, %c0_i32, %4, %6, %8, %c0_i32,
-      %9 : i32, i32, i32, i32, i32, i32, i32, i32, i32
+  %flat_div_12 = arith.divsi %flat, %c12_i32 : i32
+  %0 = arith.shrsi %flat_div_12, %c2_i32 : i32
+  %1 = arith.andi %flat_div_12, %c1_i32 : i32
+  %2 = arith.remsi %flat, %c12_i32 : i32
+  %3 = arith.shrsi %2, %c2_i32 : i32
+  %4 = arith.shrsi %flat, %c1_i32 : i32
+  %5 = arith.andi %4, %c1_i32 : i32
+  %6 = arith.shrsi %flat_div_12, %c1_i32 : i32
+  %7 = arith.andi %6, %c1_i32 : i32
+  %8 = arith.andi %flat, %c1_i32 : i32
+  return %0, %1, %c0_i32, %c0_i32, %3, %5, %7, %c0_i32,
+      %8 : i32, i32, i32, i32, i32, i32, i32, i32, i32
 }

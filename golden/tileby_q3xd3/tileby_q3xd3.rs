@@ -44,14 +44,15 @@ pub const fn tileby_q3xd3_apply(
 #[must_use]
 #[inline]
 pub const fn tileby_q3xd3_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32) {
+    let flat_div_12 = flat / 12;
     (
-        flat / 48,
-        (flat / 12) & 1,
+        flat_div_12 >> 2,
+        flat_div_12 & 1,
         0,
         0,
         (flat % 12) >> 2,
         (flat >> 1) & 1,
-        (flat / 24) & 1,
+        (flat_div_12 >> 1) & 1,
         0,
         flat & 1,
     )

@@ -38,14 +38,15 @@ struct tileby_q3xd3_inv_result {
 /// Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 fn tileby_q3xd3_inv(flat: i32) -> tileby_q3xd3_inv_result {
+  let flat_div_12 = flat / 12;
   return tileby_q3xd3_inv_result(
-      flat / 48,
-      (flat / 12) & 1,
+      flat_div_12 >> 2u,
+      flat_div_12 & 1,
       0,
       0,
       (flat % 12) >> 2u,
       (flat >> 1u) & 1,
-      (flat / 24) & 1,
+      (flat_div_12 >> 1u) & 1,
       0,
       flat & 1);
 }

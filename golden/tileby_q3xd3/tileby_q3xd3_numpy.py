@@ -37,14 +37,15 @@ def tileby_q3xd3_inv(flat):
         0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0
             <= i7 < 1, 0 <= i8 < 2
     """
+    flat_div_12 = flat // 12
     return (
-        flat // 48,
-        (flat // 12) & 1,
+        flat_div_12 >> 2,
+        flat_div_12 & 1,
         0,
         0,
         (flat % 12) >> 2,
         (flat >> 1) & 1,
-        (flat // 24) & 1,
+        (flat_div_12 >> 1) & 1,
         0,
         flat & 1,
     )

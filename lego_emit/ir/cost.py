@@ -24,7 +24,7 @@ class Cost:
     computed too (a machine gets it from there), None where that makes no difference. margin: how
     much cheaper a form must be that was searched for its table, not derived, so that a plain one
     stays where it is nearly as good; each operation more than the plain form has must save a tenth
-    of it, over sizes that are symbols all of it. hoisted: the share of its price that an operation on sizes
+    of it, over sizes that are symbols one and a half times it. hoisted: the share of its price that an operation on sizes
     alone counts."""
 
     name: str
@@ -60,14 +60,14 @@ class Cost:
 
 
 # A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
-# multiplication, a shift and corrections, and floor semantics add a comparison and a subtraction. A
-# look-up is a load from the nearest cache.
+# multiplication, a shift and corrections, a modulo multiplies the quotient and subtracts besides, and
+# floor semantics add a comparison and a subtraction. A look-up is a load from the nearest cache.
 LATENCY = Cost(
     "latency",
-    {"mul": 1.5, "div": 4, "mod": 4, "floordiv": 7, "floormod": 7, "isqrt": 8, "lookup": 4.5},
+    {"mul": 1.5, "div": 4, "mod": 5, "floordiv": 7, "floormod": 8, "isqrt": 8, "lookup": 4.5},
     symbolic=8,
     remainder=2.5,
-    margin=1.5,
+    margin=1,
 )
 
 # Of programs with as many operations the quicker one.

@@ -31,11 +31,11 @@ class Form:
         key = identities(outputs)
         if key not in lowering.standing:
             lowering.standing[key] = census(outputs)
-        self._single, self._borders, self._starts, self._quotients = lowering.standing[key]
+        self._single, self._borders, self._quotients = lowering.standing[key]
         if style.rounds or style.masks:
             self._quotients = self._quotients - style.rounds - style.masks
         if style.floors:
-            self._borders, self._starts = with_floors(self._borders, self._starts, style.floors)
+            self._borders = with_floors(self._borders, style.floors)
 
     def expr(self, e: Expr) -> int:
         """The node of an expression."""

@@ -17,6 +17,7 @@ MONOTONE = frozenset("add mul div mod shl shr and or xor min max isqrt lookup in
 OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 SHIFTS = {"mul": "shl", "div": "shr", "mod": "and"}  # by powers of two
 Inputs = tuple[tuple[int, int], ...]  # nodes of symbols, and their bits
+QUOTIENTS = frozenset(REMAINDERS.values())
 DIVISIONS = frozenset({"div", "mod", "floordiv", "floormod"})
 
 
@@ -40,6 +41,7 @@ class Graph:
         self._free: list[bool] = []  # no operation
         self._known: dict[tuple, int] = {}
         self._remainders: dict[int, tuple] = {}  # modulo -> its quotient's key
+        self.quotients: list[int] = []  # by numbers
 
     def const(self, value: int) -> int:
         """The node of a number."""
@@ -94,6 +96,8 @@ class Graph:
                 plain = self._neutral(op, args)
                 if plain is not None:
                     return plain
+                if op in REMAINDERS and (inner := self._whole(op, *args)) is not None:
+                    return self.op(op, inner, args[1])
         if op == "select" and [self.values[a] for a in args[1:]] in ([0, 1], [1, 0]):
             return self._flag(args[0], self.values[args[1]] == 1)
         hoisted = all(self.hoisted[a] for a in args)
@@ -105,6 +109,8 @@ class Graph:
             price += self.cost.symbolic
         if op in REMAINDERS and self.cost.remainder is not None and price > self.cost.remainder:
             self._remainders[len(self.ops)] = (REMAINDERS[op], *args)
+        if op in QUOTIENTS and self.ops[args[1]] == "const":
+            self.quotients.append(len(self.ops))
         return self._add(key, None, hoisted, price * self.cost.hoisted if hoisted else price, args)
 
     def _flag(self, condition: int, wanted: bool) -> int:
@@ -128,6 +134,14 @@ class Graph:
         if op in ("sub", "shl", "shr"):
             return a if second == 0 else None
         return None
+
+    def _whole(self, op: str, value: int, divisor: int) -> int | None:
+        """x, where value is its remainder by a multiple of the divisor: x % 18 % 9 is x % 9."""
+        if self.ops[value] != op or self.ops[divisor] != "const":
+            return None
+        inner, border = self.args[value]
+        number, by = self.values[border], self.values[divisor]
+        return inner if self.ops[border] == "const" and by and not number % by else None
 
     def _add(
         self, key: tuple, value: Any, hoisted: bool, price: float, args: tuple[int, ...] = ()

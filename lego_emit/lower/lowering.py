@@ -15,10 +15,12 @@ from ..arith.terms import Atom, Identity
 from ..ir.cost import Cost
 from ..ir.program import INDEX_TYPES
 from .graph import Graph
+from .quotients import from_others
 from .ranges import Ranges
 
 Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
 Identities = tuple[Identity, ...]
+BOUND = ("lookup", "within")  # of which the graph knows more than their operands
 
 
 def identities(exprs: Iterable[Expr]) -> Identities:
@@ -69,7 +71,9 @@ class Lowering:
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
         self.tried: list[Tried] = []
-        self.words: tuple[str, ...] = ()  # what the forms that are priced now have in common
+        # what the forms that are priced now have in common
+        self.words: tuple[str, ...] = ()
+        self.domains: tuple[range, ...] = ()
         self.log: Log | None = None  # the steps that led to what is lowered now
         self.cheapest: dict[Identities, tuple[Found, Any]] = {}  # of all styles, by outputs
         self.columns: dict[tuple[int, range], dict[int, Sequence[int]]] = {}  # of nodes over one
@@ -87,18 +91,56 @@ class Lowering:
         self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
     ) -> Found:
         """A candidate with its price. More operations than the plain form, the first one, has must
-        save more than the margin each, with numbers a tenth of it: over sizes that are symbols they
-        also make larger values on the way. One that may be negative is none for unsigned types.
-        words and domains: what it is called in an explanation."""
+        save more than a tenth of the margin each, over sizes that are symbols one and a half times the
+        margin: there they also make larger values on the way. One that may be negative is none for
+        unsigned types. words and domains: what it is called in an explanation."""
+        if len(self.graph.quotients) > 1:
+            nodes = self._with_quotients_shared(nodes)
         cost, operations = self.graph.price(nodes)
         if self.plain is None:
             self.plain = operations
         elif not self.signed and not self._never_negative(nodes):
             cost = inf
-        margin = self.graph.cost.margin if self.sizes else self.graph.cost.margin / 10
+        margin = self.graph.cost.margin * (1.5 if self.sizes else 0.1)
         found = (cost + margin * max(0, operations - self.plain), operations), nodes
-        self.tried.append(Tried((*self.words, *words), cost, found, self.log, tuple(domains)))
+        checked = (*self.domains, *domains)
+        self.tried.append(Tried((*self.words, *words), cost, found, self.log, checked))
         return found
+
+    def _with_quotients_shared(self, nodes: list[int]) -> list[int]:
+        """The same with quotients and digits made of other quotients, where that is cheaper."""
+        others = from_others(self.graph, nodes, self.bit_operations)
+        found = self.replaced(nodes, lambda node, _: others.get(node)) if others else None
+        if found is None or self.graph.price(found) >= self.graph.price(nodes):
+            return nodes
+        for node, other in others.items():
+            if (value := self.value(node)) is not None:
+                self._values.setdefault(other, value)
+        return found
+
+    def replaced(
+        self, roots: Sequence[int], change: Callable[[int, list[int]], int | None]
+    ) -> list[int] | None:
+        """The roots with other operations of equal value in them; None where nothing changes, or where
+        the graph knows more of one that would have to change than its operands say. change: what takes
+        the place of a node, whose operands are these now; None: the node stays."""
+        graph = self.graph
+        made: dict[int, int] = {}
+        for node in graph.reached(roots):
+            args = [made.get(a, a) for a in graph.args[node]]
+            new = change(node, args)
+            if new is None and args != [*graph.args[node]]:
+                if graph.ops[node] in BOUND or node in graph.partial:
+                    return None
+                new = graph.op(graph.ops[node], *args)
+            if new is None:
+                continue
+            made[node] = new
+            if graph.natural[node]:
+                graph.natural[new] = True
+            if node in self.sources:
+                self.sources.setdefault(new, self.sources[node])
+        return [made.get(k, k) for k in roots] if made else None
 
     def _never_negative(self, nodes: list[int]) -> bool:
         """Whether no operation on the way has a negative result: what an unsigned type asks."""

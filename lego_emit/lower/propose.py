@@ -14,7 +14,7 @@ from .choices import chosen_by_digits
 from .forms import Form
 from .linear import linear
 from .lowering import Found, Identities, Lowering, identities, price
-from .search import partly_wired, tabulated, wired
+from .search import SEARCHED, partly_wired, tabulated, wired
 from .shared import shared
 from .style import Style, standing
 
@@ -136,8 +136,16 @@ def multiplied_out(asked: Asked) -> Iterator[Found]:
 
 
 def tables(asked: Asked) -> Iterator[Found]:
-    """Sums of functions of one value of a small range each, found by their tables."""
-    yield tabulated(asked.lowering, asked.own, asked.best, asked.style)
+    """Sums of functions of one value of a small range each, found by their tables; what is left of a
+    sum may be cheaper in another style then."""
+    lowering = asked.lowering
+    found, own, domains = tabulated(lowering, asked.own, asked.best, asked.style)
+    yield found
+    atoms = [atom for atom, _ in standing(own)]
+    if domains and any(atom.kind == "digit" for atom in atoms):
+        lowering.words, lowering.domains = SEARCHED, domains
+        yield _cheapest(lowering, own, atoms, found, lowering.built)[0]
+        lowering.words, lowering.domains = (), ()
 
 
 def sharing(asked: Asked) -> Iterator[Found]:

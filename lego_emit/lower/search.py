@@ -6,7 +6,7 @@ function of a small range.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import inf
 from typing import Any
@@ -23,6 +23,7 @@ from .wiring import Bit, Wiring
 
 SMALL = 1024  # values of a base that a table is made of
 WORDS = ("words of bits",)
+SEARCHED = ("search among small programs",)
 LEAST = 2  # a form that costs no more is not searched for a better one
 
 
@@ -124,57 +125,83 @@ def _programs(
     return nodes
 
 
-def tabulated(lowering: Lowering, outputs: Sequence[Expr], best: Found, style: Style) -> Found:
-    """Outputs that are a sum of functions of one value of a small range each, by a search for
-    forms that have their tables; what has no such form is spelled in the style. A constant goes
-    where it costs least."""
+def tabulated(
+    lowering: Lowering, outputs: Sequence[Expr], best: Found, style: Style
+) -> tuple[Found, list[Expr], tuple[range, ...]]:
+    """(outputs that are a sum of functions of one value of a small range each, by a search for
+    forms that have their tables; the outputs with these forms as nodes; what the tables were checked
+    on). Each output is tried alone, beside the best form of the others, then those that are cheaper
+    by themselves together."""
     graph = lowering.graph
     form, plain = Form(lowering, style, outputs), Form(lowering, Style(), ())
+    none: tuple[range, ...] = ()
+    taken = [(e, none) for e in outputs]
+    together = {}
     for k, e in enumerate(outputs):
         (_, count), nodes = best
         if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
             break
-        constant, parts, rest = _parts_by_base(e)
-        tables = []
-        for base, part in parts:
-            domain = _domain(lowering, base)
-            values = None
-            if domain is not None and _limit(lowering, plain, base, part) + 1 > LEAST:
-                values = _table(lowering, plain.expr(part), plain.expr(base), domain)
-            if values is None:
-                rest = rest + part
-            else:
-                tables.append((base, part, domain, values))
-        if not tables:
+        least = _price(graph, nodes[k])
+        for terms, domains in _by_tables(lowering, form, plain, e):
+            node = form.expr(terms)
+            if graph.args[node]:
+                lowering.sources.setdefault(node, e)
+            made = [*nodes[:k], node, *nodes[k + 1 :]]
+            found = lowering.priced(made, SEARCHED, domains)
+            if price(found) < price(best):
+                best, taken[k] = found, (terms, domains)
+            if (alone := _price(graph, node)) < least:
+                least, together[k] = alone, (node, terms, domains)
+    if len(together) > 1:
+        made = [together[k][0] if k in together else node for k, node in enumerate(best[1])]
+        domains = tuple(d for _, _, domains in together.values() for d in domains)
+        found = lowering.priced(made, SEARCHED, domains)
+        if price(found) < price(best):
+            best = found
+            for k, (_, terms, domains) in together.items():
+                taken[k] = terms, domains
+    return best, [e for e, _ in taken], tuple(d for _, domains in taken for d in domains)
+
+
+def _by_tables(
+    lowering: Lowering, form: Form, plain: Form, e: Expr
+) -> Iterator[tuple[Expr, tuple[range, ...]]]:
+    """(a sum with the forms that were found for its tables as nodes, what these were checked on). What
+    has no such form that is cheaper is spelled in the form's style. A constant goes where it costs
+    least."""
+    graph = lowering.graph
+    constant, parts, rest = _parts_by_base(e)
+    tables = []
+    for base, part in parts:
+        domain = _domain(lowering, base)
+        values = None
+        if domain is not None and _limit(lowering, plain, base, part) + 1 > LEAST:
+            values = _table(lowering, plain.expr(part), plain.expr(base), domain)
+        if values is None:
+            rest = rest + part
+        else:
+            tables.append((base, part, domain, values))
+    if not tables:
+        return
+    # all the constant to one part, or what makes each table start at 0
+    lows, places = [min(t[3]) for t in tables], range(len(tables) if constant else 1)
+    ways = [[constant * (part == k) for part in range(len(tables))] for k in places]
+    for shifts in (*ways, [-low for low in lows]):
+        found = []
+        for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
+            own = [v + shift for v in values]
+            node = _searched(lowering, plain, base, part + shift, own, domain)
+            if node is not None and _price(graph, node) >= _price(graph, form.expr(part + shift)):
+                node = None  # the style has as good a form
+            found.append(node)
+        if all(f is None for f in found):
             continue
-        # all the constant to one part, or what makes each table start at 0
-        lows, places = [min(t[3]) for t in tables], range(len(tables) if constant else 1)
-        ways = [[constant * (part == k) for part in range(len(tables))] for k in places]
-        for shifts in (*ways, [-low for low in lows]):
-            left = constant - sum(shifts)
-            found = []
-            for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
-                own = [v + shift for v in values]
-                node = _searched(lowering, plain, base, part + shift, own, domain)
-                if node is not None and _price(graph, node) >= _price(
-                    graph, form.expr(part + shift)
-                ):
-                    node = None  # the style has as good a form
-                found.append(node)
-            if all(f is None for f in found):
-                continue
-            terms = rest + left
-            for (_, part, _, _), shift, node in zip(tables, shifts, found, strict=True):
-                terms = terms + (part + shift if node is None else Expr.atom(Atom("node", node)))
-            made = [*nodes[:k], form.expr(terms), *nodes[k + 1 :]]
-            if graph.args[made[k]]:
-                lowering.sources.setdefault(made[k], e)
-            domains = [t[2] for t, node in zip(tables, found, strict=True) if node is not None]
-            searched = lowering.priced(made, ("search among small programs",), domains)
-            best = min(best, searched, key=price)
-            if len(tables) == 1 and shifts[0] == -lows[0]:
-                break
-    return best
+        terms = rest + (constant - sum(shifts))
+        for (_, part, _, _), shift, node in zip(tables, shifts, found, strict=True):
+            terms = terms + (part + shift if node is None else Expr.atom(Atom("node", node)))
+        yield terms, tuple(t[2] for t, node in zip(tables, found, strict=True) if node is not None)
+        if len(tables) == 1 and shifts[0] == -lows[0]:
+            return
 
 
 def flipped_by(lowering: Lowering, x: Expr, e: Expr) -> int:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from .graph import Graph
 from .lowering import Found, Lowering
 
-BOUND = ("lookup", "within")  # of which the graph knows more than their operands
 SHARED = ("low bits of a product that is there anyway",)
 
 
@@ -19,26 +18,16 @@ def shared(lowering: Lowering, best: Found) -> Found | None:
         value, factor = _product(graph, node)
         if factor != 1 and graph.ops[value] != "const":
             products.setdefault(value, []).append((factor, node))
-    made: dict[int, int] = {}
-    for node in reached:
-        args = [made.get(a, a) for a in graph.args[node]]
+
+    def change(node: int, args: list[int]) -> int | None:
         value, factor, mask = _low_bits(graph, node)
         modulus = 1 << mask.bit_length()
         others = (k for c, k in products.get(value, ()) if not (c - factor) % modulus)
         product = next((k for k in others if k not in (node, *args)), None)
-        if mask and product is not None:
-            made[node] = graph.op("and", product, graph.const(mask))
-        elif args != [*graph.args[node]]:
-            if graph.ops[node] in BOUND or node in graph.partial:
-                return None
-            made[node] = graph.op(graph.ops[node], *args)
-        else:
-            continue
-        if node in lowering.sources:
-            lowering.sources.setdefault(made[node], lowering.sources[node])
-    if not made:
-        return None
-    return lowering.priced([made.get(k, k) for k in roots], SHARED)
+        return graph.op("and", product, graph.const(mask)) if mask and product is not None else None
+
+    nodes = lowering.replaced(roots, change)
+    return None if nodes is None else lowering.priced(nodes, SHARED)
 
 
 def _product(graph: Graph, node: int) -> tuple[int, int]:

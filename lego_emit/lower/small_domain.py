@@ -355,8 +355,23 @@ class _Search:
             spent = cost(self.sum([(factor, outer), (1, x)]), self.price)
             table = [v - slope * k for k, v in enumerate(self.vs[:size])]
             if (tree := self.sub(self.xs[:size], table, spent)) is not None:
-                times, rest, constant = summands(replaced(tree, x))
-                self.offer(self.sum([(factor, outer), (times, rest)], constant))
+                for inner in dict.fromkeys((replaced(tree, x), self.digits(tree, size))):
+                    times, rest, constant = summands(inner)
+                    self.offer(self.sum([(factor, outer), (times, rest)], constant))
+
+    def digits(self, tree: Tree, size: int) -> Tree:
+        """The tree of x % size, whose own quotients and remainders by divisors of the size are digits of
+        x: x % 18 // 9 is x // 9 % 2, and x % 18 % 9 is x % 9."""
+        if not isinstance(tree, tuple):
+            return self.mod("x", size) if tree == "x" else tree
+        match tree:
+            case ("div", "x", int(c)) if size % c == 0:
+                return self.mod(self.div("x", c), size // c)
+            case ("mod", "x", int(c)) if size % c == 0:
+                return tree
+            case ("and", "x", int(mask)) if not mask & (mask + 1) and size % (mask + 1) == 0:
+                return tree
+        return (tree[0], *(self.digits(t, size) for t in tree[1:]))
 
     def several_quotients(self) -> None:
         """slope*x + constant + factor1*((x + b1) // c1) + factor2*((x + b2) // c2) ..."""

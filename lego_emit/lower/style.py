@@ -9,7 +9,6 @@ from typing import Any
 
 from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Identity
-from .lowering import Identities, identities
 
 Borders = dict[Identity, list[Expr]]  # of bases
 
@@ -46,20 +45,17 @@ class Style:
         )
 
 
-def census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Identities], set[Atom]]:
-    """(groups that stand once, borders of each base, (base, what it is divided by), quotients): a
-    sum that is used once, as a summand, is no factor; a base's borders are the sizes that divide
-    it."""
+def census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Atom]]:
+    """(groups that stand once, borders of each base, quotients): a sum that is used once, as a
+    summand, is no factor; a base's borders are the sizes that divide it."""
     groups: Counter[Atom] = Counter()
     borders: Borders = {}
-    starts: set[Identities] = set()
     quotients: set[Atom] = set()
     for atom, _ in standing(outputs):
         if atom.kind == "group":
             groups[atom] += 1
         elif atom.kind == "digit":
             base, lo, hi = atom.args
-            starts.add(identities((base, lo)))
             if hi is None:
                 quotients.add(atom)
             if (whole := base.single) is not None:
@@ -67,7 +63,7 @@ def census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Identities]
             if lo.constant is None:
                 _add_border(borders, base, lo)
     single = {a for a, n in groups.items() if n == 1 and a.kind == "group" and not a.args[3]}
-    return single, borders, starts, quotients
+    return single, borders, quotients
 
 
 def _add_border(borders: Borders, base: Expr, border: Expr) -> None:
@@ -76,16 +72,13 @@ def _add_border(borders: Borders, base: Expr, border: Expr) -> None:
         borders[base.identity] = [*known, border]
 
 
-def with_floors(
-    borders: Borders, starts: set[Identities], floors: Iterable[Atom]
-) -> tuple[Borders, set[Identities]]:
-    """The census with what digits as differences of quotients are divided by, too."""
-    borders, starts = dict(borders), set(starts)
+def with_floors(borders: Borders, floors: Iterable[Atom]) -> Borders:
+    """The borders with the sizes that digits as differences of quotients are divided by, too."""
+    borders = dict(borders)
     for base, _, hi in sorted((atom.args for atom in floors), key=lambda args: args[2].key):
-        starts.add(identities((base, hi)))
         if hi.constant is None:
             _add_border(borders, base, hi)
-    return borders, starts
+    return borders
 
 
 def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
