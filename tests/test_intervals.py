@@ -126,6 +126,15 @@ def test_two_operands(op):
     assert (len(loose), farthest[0]) == LOOSE.get(op, (0, 0)), (farthest, loose[:8])
 
 
+def test_no_rule_fails_where_nothing_lies():
+    """In a branch that is never taken bounds may exclude one another."""
+    nowhere = [(lo, hi) for lo, hi in product(range(-3, 4), repeat=2) if hi < lo]
+    for op in (*BINARY, *UNARY, "digit"):
+        for spans in product([*SPANS, *nowhere], repeat=1 if op in UNARY else 2):
+            if any(span in nowhere for span in spans):
+                assert len(intervals.interval(op, spans)) == 2, (op, spans)
+
+
 @pytest.mark.parametrize("op", UNARY)
 def test_one_operand(op):
     compute = OPS[op][2]

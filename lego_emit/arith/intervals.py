@@ -113,7 +113,7 @@ def _by_sign(rule: Callable[[Interval, int, int | None], Interval], x: Interval,
     is -(-x % -y)."""
     least, most = y
     if least is not None and least > 0:
-        return rule(x, least, most)
+        return ANY if most is not None and most < least else rule(x, least, most)
     found = None if most is not None and most <= 0 else rule(x, 1, most)
     if least is None or least < 0:
         nearest = 1 if most is None or most >= 0 else -most
