@@ -16,11 +16,11 @@ from .emit.naming import Naming
 from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import LegoWarning, TargetError, TraceError, nearest, shown
-from .ir.cost import Cost, cost_model
+from .ir.cost import MOST_EFFORT, Cost, cost_model
 from .ir.nodes import Node
 from .ir.program import INDEX_TYPES, Function, Program
 from .ir.relations import names_in, read, with_numbers
-from .kinds import is_integer
+from .kinds import as_integer, is_integer
 from .lower.function import lowered
 from .lower.problem import Problem
 from .lower.propose import is_aligned
@@ -52,6 +52,7 @@ def generate(
     prefix: str | None = None,
     names: str | None = None,
     hints: bool = False,
+    effort: int = 1,
 ) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
@@ -105,6 +106,8 @@ def generate(
     hints: tell the compiler the ranges of the arguments, in C, C++, CUDA C and HIP: divisions need no
         corrections for signs then. An argument out of its range is undefined behaviour, also where
         the result is not used: a kernel that computes an index before it masks it must not have this.
+    effort: how many times the usual steps the searches for cheaper forms may take, 1 to 64. More can
+        find a shorter form of a small table, of bits that move or of many digits, and takes longer.
 
     A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what
     unit.sympy gives, {function: (replacements, expressions)}, several. Every symbol is an integer
@@ -121,7 +124,7 @@ def generate(
     range, an unknown target, a value that provably does not fit.
     """
     naming = Naming.given(namespace, prefix, names)
-    index_types = _index_types(index_type)
+    index_types, effort = _index_types(index_type), _effort(effort)
     printer = registry.printer(target).spelling(naming, index_types)
     assume = as_list(assume)
 
@@ -138,6 +141,7 @@ def generate(
             ranges=ranges,
             rewrite=rewrite,
             view=view,
+            effort=effort,
         )
 
     program, subjects = _in_each(fn_or_layout, name, index_types, build)
@@ -160,6 +164,14 @@ def _lines(header: str | Sequence[str]) -> tuple[str, ...]:
     if not isinstance(lines, list | tuple) or not all(isinstance(line, str) for line in lines):
         raise TargetError(f"header={shown(header)}: give a text, or a list of its lines")
     return tuple(lines)
+
+
+def _effort(given: Any) -> int:
+    """effort= as a number. Raises TargetError."""
+    number = None if isinstance(given, bool) else as_integer(given)
+    if number is None or not 1 <= number <= MOST_EFFORT:
+        raise TargetError(f"effort is {shown(given)}; give a number from 1 to {MOST_EFFORT}")
+    return number
 
 
 def _in_each(
@@ -228,6 +240,7 @@ def build_program(
     ranges: Mapping[Any, Any] | None = None,
     rewrite: Rewrite | None = None,
     view: bool = False,
+    effort: int = 1,
 ) -> Program:
     """The lowered program that a printer spells."""
     if view and not printer.has_views:
@@ -237,7 +250,7 @@ def build_program(
         raise TargetError(f"base is {shown(base)}; indices count from 0 or from 1")
     assume = as_list(assume)
     types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
-    spelled = model, printer.bit_operations, printer.lazy_select
+    spelled = model, printer.bit_operations, printer.lazy_select, effort
     subject = fn_or_layout
     if not isinstance(subject, Subject):
         subject = followed(subject, name, sizes, assume, base, ranges, view)

@@ -14,6 +14,7 @@ from ..emit.naming import STYLES
 from ..emitted import Emitted
 from ..errors import shown
 from ..files import write_all
+from ..ir.cost import MOST_EFFORT
 from ..project.loading import STDIN, subject, telling, user_file
 from .output import print_source
 from .root import (
@@ -83,6 +84,13 @@ from .root import (
     "is undefined behaviour then.",
 )
 @click.option(
+    "--effort",
+    type=click.IntRange(1, MOST_EFFORT),
+    default=1,
+    show_default=True,
+    help="How many times the usual steps the searches for cheaper forms may take.",
+)
+@click.option(
     "--certificate",
     metavar="FILE.json",
     help="Write what the text promises, and how that is known; check-certificate proves it.",
@@ -108,6 +116,7 @@ def generate(
     prefix: str | None,
     names: str | None,
     hints: bool,
+    effort: int,
     certificate: str | None,
     explain: bool,
 ) -> None:
@@ -142,6 +151,7 @@ def generate(
                 prefix=prefix,
                 names=names,
                 hints=hints,
+                effort=effort,
                 header=_provenance(source, target) + more,
             )
 

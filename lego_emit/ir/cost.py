@@ -80,6 +80,7 @@ OPS = Cost(
     hoisted=0.01,
 )
 
+MOST_EFFORT = 64  # times the usual steps of a search for cheaper forms
 MEASURED = "measured"  # what `lego-emit calibrate` has stored
 PLACE = "LEGO_EMIT_COST"  # an environment variable that names its file
 

@@ -49,6 +49,7 @@ def wire(
     outputs: Sequence[Sequence[frozenset]],
     price: Price,
     width: int,
+    effort: int = 1,
 ) -> list[Tree] | None:
     """The cheapest program found that computes every output.
 
@@ -57,11 +58,12 @@ def wire(
         pairs whose XOR it is, None in it standing for 1.
     price: what an operation costs; what is missing costs 1.
     width: no intermediate value reaches 2**width, none is negative.
+    effort: how many times the usual steps the search may take.
 
     One tree per output: an int, ("in", k), or (op, a, b) with op one of add, mul, and, or, xor,
     shl, shr, mod; equal subtrees are meant to be computed once. None where nothing fits the width.
     """
-    search = _Search(widths, outputs, price, width)
+    search = _Search(widths, outputs, price, width, effort)
     trees = search.run()
     if trees is None:
         return None
@@ -90,10 +92,12 @@ class _Search:
         outputs: Sequence[Sequence[frozenset]],
         price: Price,
         width: int,
+        effort: int = 1,
         assembler: Assembler | None = None,
     ):
         starts = first_bits(widths)
         self.widths, self.outputs, self.price, self.width = widths, outputs, price, width
+        self.effort = effort
         self.assembler = assembler or Assembler(price, width)
         self.inputs = [{starts[k] + b: b for b in range(bits)} for k, bits in enumerate(widths)]
         self.rows = [
@@ -117,7 +121,9 @@ class _Search:
         self.follow([], self.plain)
         if len(self.rows) > 1 and len(self.widths) > 1:
             for k, output in enumerate(self.outputs):
-                alone = _Search(self.widths, [output], self.price, self.width, self.assembler)
+                alone = _Search(
+                    self.widths, [output], self.price, self.width, self.effort, self.assembler
+                )
                 self.alone[k] = alone.run() or []
             self.follow([], self.plain)
         if targets := targets_of(self.rows):
@@ -181,7 +187,7 @@ class _Search:
     def follow(self, detour: list[Stage], problem: Problem) -> None:
         """Try the way over these stages."""
         stages = [*detour, *problem.end]
-        if stages and self.assembler.effort > EFFORT:
+        if stages and self.assembler.effort > EFFORT * self.effort:
             return
         if any(place >= self.width for stage in stages for w in stage for place in w.values()):
             return

@@ -31,13 +31,18 @@ class Record:
 
 
 def lowered(
-    problem: Problem, types: Sequence[str], cost: Cost, bit_operations: bool, lazy: bool
+    problem: Problem,
+    types: Sequence[str],
+    cost: Cost,
+    bit_operations: bool,
+    lazy: bool,
+    effort: int = 1,
 ) -> Function:
     """The cheapest program for a problem. types: index types to choose from, narrowest first; the
-    others as in lower()."""
+    others as in Lowering."""
     facts = problem.facts
     with using(facts):
-        lowering = Lowering(facts, cost, bit_operations, types, lazy)
+        lowering = Lowering(facts, cost, bit_operations, types, lazy, effort)
         if problem.form is None:
             try:
                 found = lower(problem, lowering)

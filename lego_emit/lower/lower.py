@@ -58,7 +58,7 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
     outputs = [e for _, e in problem.outputs]
     best, aligned = cheapest(lowering, outputs)
     if not aligned:
-        for variant, log in _variants(problem):
+        for variant, log in _variants(problem, lowering.effort):
             lowering.log = log
             found, _ = cheapest(lowering, variant)
             best = min(best, found, key=price)
@@ -85,7 +85,7 @@ def finished(
     return finish(lowering, names, roots, [*extents], sizes, taken, given)
 
 
-def _variants(problem: Problem) -> Iterator[tuple[list[Expr], Log]]:
+def _variants(problem: Problem, effort: int) -> Iterator[tuple[list[Expr], Log]]:
     """The outputs again, one or all of the flat positions on the way kept as one value, and the steps
     that lead there."""
     if problem.kept is None:
@@ -94,7 +94,7 @@ def _variants(problem: Problem) -> Iterator[tuple[list[Expr], Log]]:
     choices = [{atom} for atom in flats]
     if len(flats) > 1:
         choices.append(set(flats))
-    for kept in choices[-WHOLES:]:
+    for kept in choices[-WHOLES * effort :]:
         facts, log = problem.facts, Log([*problem.kept.log.entries])
         facts.log = log
         found = [facts.rebuilt(opened(e, flats, kept)) for _, e in outputs]

@@ -60,8 +60,10 @@ class Lowering:
         bit_operations: bool,
         types: Collection[str] = (),
         lazy: bool = True,
+        effort: int = 1,
     ):
-        self.lazy = lazy
+        """effort: how many times their usual steps searches may take."""
+        self.lazy, self.effort = lazy, effort
         self.facts = facts
         self.types = types
         self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)

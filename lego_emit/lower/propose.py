@@ -208,7 +208,7 @@ def _cheapest(
         rests += [
             d for d in digits if d.args[2].constant and identities((d.args[0], d.args[2])) in starts
         ]
-    limit = begun + BUDGET + TRIES * (lowering.built - begun)
+    limit = begun + lowering.effort * (BUDGET + TRIES * (lowering.built - begun))
 
     def choose(made: Style) -> None:
         nonlocal best, style
@@ -226,7 +226,7 @@ def _cheapest(
     if symbolic:
         choose(replace(style, collect=True))
     for digits in sorted(bases.values(), key=lambda d: d[0].key):
-        for floors in _choices(sorted(digits, key=lambda a: a.key)):
+        for floors in _choices(sorted(digits, key=lambda a: a.key), lowering.effort):
             if lowering.built > limit:
                 break
             base = style.floors - set(digits) | floors
@@ -291,9 +291,9 @@ def _nests(e: Expr) -> bool:
     return any(abs(c) > 1 and count > 1 for c, count in odd.items())
 
 
-def _choices(digits: list[Atom]) -> Iterator[set[Atom]]:
+def _choices(digits: list[Atom], effort: int) -> Iterator[set[Atom]]:
     """The sets of one base's digits that are tried as differences of quotients."""
-    if len(digits) <= SUBSETS:
+    if 1 << len(digits) <= effort << SUBSETS:
         for mask in range(1, 1 << len(digits)):
             yield {d for k, d in enumerate(digits) if mask >> k & 1}
         return

@@ -114,7 +114,7 @@ def _programs(
     )
     if width is None:
         return None
-    trees = _word_program(widths, outputs, lowering.graph.cost, width)
+    trees = _word_program(widths, outputs, lowering.graph.cost, width, lowering.effort)
     if trees is None:
         return None
     leaves: dict[Any, int] = {("in", k): node for k, (node, _) in enumerate(inputs)}
@@ -226,21 +226,23 @@ def _searched(
     lowering: Lowering, form: Form, base: Expr, e: Expr, values: list[int], domain: range
 ) -> int | None:
     """The node of the cheapest form found for a table, None where none is cheaper than e's own."""
-    limit = _limit(lowering, form, base, e)
+    graph, limit = lowering.graph, _limit(lowering, form, base, e)
     if limit <= LEAST:
         return None
     table = tuple(values), domain
     known = lowering.searches.get(table)
     if known is None or (known[1] is None and known[0] < limit):
-        found = _search(tuple(values), lowering.graph.cost, limit, domain, lowering.bit_operations)
+        found = _search(
+            tuple(values), graph.cost, limit, domain, lowering.bit_operations, lowering.effort
+        )
         known = lowering.searches[table] = limit, found
     if known[1] is None or known[1][1] >= limit:
         return None
     tree, _, bounds = known[1]
     leaves = {"x": form.expr(base)}
-    (node,) = lowering.graph.trees([tree], leaves)
+    (node,) = graph.trees([tree], leaves)
     lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
-    if lowering.graph.args[node]:
+    if graph.args[node]:
         lowering.sources.setdefault(node, e)
     return node
 
@@ -254,7 +256,12 @@ def _limit(lowering: Lowering, form: Form, base: Expr, e: Expr) -> float:
 
 @lru_cache(8192)
 def _search(
-    values: tuple[int, ...], cost: Cost, limit: float, domain: range, bit_operations: bool
+    values: tuple[int, ...],
+    cost: Cost,
+    limit: float,
+    domain: range,
+    bit_operations: bool,
+    effort: int,
 ) -> tuple[Any, float, dict[Any, tuple[int, int]]] | None:
     """(tree, its price, the range of each of its operations)."""
     from . import small_domain, trees
@@ -262,7 +269,7 @@ def _search(
     prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
     if not bit_operations:
         prices |= dict.fromkeys(("shl", "shr", "and", "or", "xor"), inf)
-    tree = small_domain.find(values, prices, limit, domain)
+    tree = small_domain.find(values, prices, limit, domain, effort)
     if tree is None:
         return None
     bounds = _bounds(tree, domain)
@@ -271,13 +278,17 @@ def _search(
 
 @lru_cache(8192)
 def _word_program(
-    widths: tuple[int, ...], bits: tuple[tuple[Bit, ...], ...], cost: Cost, width: int
+    widths: tuple[int, ...],
+    bits: tuple[tuple[Bit, ...], ...],
+    cost: Cost,
+    width: int,
+    effort: int,
 ) -> tuple[list[Any], dict[Any, int]] | None:
     """(a tree for each output, a bound of each of their operations)."""
     from .bits import wire
     from .words import meaning
 
-    trees = wire(widths, bits, cost.prices, width)
+    trees = wire(widths, bits, cost.prices, width, effort)
     if trees is None:
         return None
     bounds: dict[Any, int] = {}
@@ -310,7 +321,7 @@ def _support(bits: list[int] | None) -> int | None:
 
 def _domain(lowering: Lowering, base: Expr) -> range | None:
     lo, hi = lowering.facts.interval(base)
-    if lo is None or lo < 0 or hi is None or hi - lo >= SMALL or hi <= lo:
+    if lo is None or lo < 0 or hi is None or hi - lo >= SMALL * lowering.effort or hi <= lo:
         return None
     return range(lo, hi + 1)
 

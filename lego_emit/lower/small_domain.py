@@ -23,6 +23,7 @@ from .trees import Tree, Wrong, chained, cost, evaluate, replaced, settle, summa
 
 DEPTH = 3
 EFFORT = 16  # tables that one search looks at
+DEEPER = 4  # the effort from which on one more table may stand inside another
 MOST_TERMS = 3
 
 
@@ -31,12 +32,14 @@ def find(
     price: Mapping[str, float],
     limit: float,
     domain: Sequence[int] | None = None,
+    effort: int = 1,
 ) -> Tree | None:
     """A tree with the value values[k] at x = domain[k] for all k, or None.
 
     values: the table. price: what an op costs; an op that is missing costs 1. limit: the tree is
     strictly cheaper than this. domain: the distinct values that x >= 0 takes, 0..len(values)-1
-    unless given; elsewhere the tree may have any value.
+    unless given; elsewhere the tree may have any value. effort: how many times the usual number of
+    tables the search looks at; from 4 on also tables of tables of tables of tables.
 
     The same arguments always give the same tree. Raises ValueError where values and domain differ
     in length.
@@ -46,7 +49,8 @@ def find(
     if not points:
         return 0 if limit > 0 else None
     places, heights = map(list, zip(*points, strict=True))
-    return _Search(price, places, heights, limit).run()
+    depth = DEPTH + (effort >= DEEPER)
+    return _Search(price, places, heights, limit, depth, effort=[EFFORT * effort]).run()
 
 
 class _Search:
@@ -58,11 +62,11 @@ class _Search:
         xs: list[int],
         vs: list[int],
         limit: float,
-        depth: int = DEPTH,
+        depth: int,
+        effort: list[int],
         wrapped: bool = False,
-        effort: list[int] | None = None,
     ):
-        self.effort = [EFFORT] if effort is None else effort
+        self.effort = effort  # tables that may still be looked at, of all searches within one
         self.price, self.xs, self.vs, self.limit = price, xs, vs, limit
         self.depth, self.wrapped = depth, wrapped
         self.best: Tree | None = None
@@ -117,7 +121,7 @@ class _Search:
         self.effort[0] -= 1
         wrapped = wrapped or self.wrapped
         limit, depth = self.limit - spent, self.depth - 1
-        return _Search(self.price, xs, vs, limit, depth, wrapped, self.effort).run()
+        return _Search(self.price, xs, vs, limit, depth, self.effort, wrapped).run()
 
     def offer(self, tree: Tree) -> None:
         """Keep the tree if it is cheaper and right."""

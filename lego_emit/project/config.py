@@ -36,7 +36,7 @@ from typing import Any
 from ..emit import registry
 from ..emit.naming import STYLES, Naming
 from ..errors import BuildError, LegoError, nearest
-from ..ir.cost import COSTS, MEASURED
+from ..ir.cost import COSTS, MEASURED, MOST_EFFORT
 from ..ir.program import INDEX_TYPES
 
 CONFIG = "lego-emit.toml"
@@ -241,6 +241,12 @@ def _flag(value: Any) -> bool:
     return value
 
 
+def _effort(value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_EFFORT:
+        raise ValueError(f"give a number from 1 to {MOST_EFFORT}")
+    return value
+
+
 def _output(value: Any) -> str:
     template = _text(value, OUTPUT)
     for _, name, form, conversion in Formatter().parse(template):
@@ -289,6 +295,7 @@ SHARED: dict[str, _Check] = {
     "prefix": partial(_text, example="acme_"),
     "names": partial(_one_of, choices=STYLES),
     "hints": _flag,
+    "effort": _effort,
     "depends": partial(_texts, example="sizes.json"),
 }
 OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
@@ -305,7 +312,7 @@ KERNEL: dict[str, _Check] = {
 OPTIONS = {
     "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
     "view": False, "namespace": None, "prefix": None, "names": None,
-    "hints": False,
+    "hints": False, "effort": 1,
 }  # fmt: skip
 
 
