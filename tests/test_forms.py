@@ -387,6 +387,19 @@ def test_what_quotients_are_made_of(text, body):
     assert " ".join(line.strip() for line in made.splitlines()) == body
 
 
+def test_a_digit_made_of_quotients_has_its_range():
+    """x // 49 % 20 of an x without an end is below 20 all the same."""
+    (found,) = build_program(
+        lambda x: (x // 49 % 20 // 16, x // 49, x // 980),
+        registry.printer("javascript"),
+        assume=["x >= 0"],
+    ).functions
+    (shift,) = [
+        n for _, root in (*found.body, *found.outputs) for n in root.walk() if n.op == "shr"
+    ]
+    assert (shift.args[0].op, shift.args[0].lo, shift.args[0].hi, shift.hi) == ("sub", 0, 19, 1)
+
+
 def test_outputs_are_searched_together():
     """Each alone costs more than the nest whose parts both share."""
     nest = load(GOLDEN / "antidiag_3").subject

@@ -141,7 +141,8 @@ class Ranges:
         lo, hi = interval(op, [self.of(a) for a in graph.args[node]])
         if (lo is None or lo < 0) and graph.natural[node]:
             lo = 0
-        if lo is None or lo < 0 or (INT32 < hi if hi is not None else self._numbers):
+        digit = op == "sub" and hi is None  # x//49 - 20*(x//980), which the operands do not bound
+        if lo is None or lo < 0 or digit or (INT32 < hi if hi is not None else self._numbers):
             return self._refined(node, (lo, hi))
         if lo == 0 and graph.hoisted[node]:
             return self._refined(node, (lo, hi))
