@@ -134,9 +134,8 @@ def tabulated(
     by themselves together."""
     graph = lowering.graph
     form, plain = Form(lowering, style, outputs), Form(lowering, Style(), ())
-    none: tuple[range, ...] = ()
-    taken = [(e, none) for e in outputs]
-    together = {}
+    taken: list[tuple[Expr, tuple[range, ...]]] = [(e, ()) for e in outputs]
+    together: dict[int, tuple[int, Expr, tuple[range, ...]]] = {}
     for k, e in enumerate(outputs):
         (_, count), nodes = best
         if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
