@@ -310,9 +310,11 @@ def quotients(draw):
     """Quotients and digits of a value by numbers that divide one another, in branches too."""
     n = draw.choice([3, 5, 6, 12])
     base = draw.choice(["x", "x", "(x + y)", "(7 * x)"])
+    signs = draw.choice([(1,), (1,), (1, -1)])
 
     def part():
         a, b = n * draw.choice([1, 1, 2, 3]), draw.choice([2, 3, 4, 5, 8])
+        a, b = a * draw.choice(signs), b * draw.choice(signs)
         digit = draw.choice(
             [
                 f"{base} // {a}",
@@ -337,7 +339,7 @@ def quotients(draw):
 )
 def test_quotients_from_others(low, index_type):
     draw, shifted, differences = random.Random(f"quotients {low}"), 0, 0
-    for _ in range(60):
+    for _ in range(90):
         texts = quotients(draw)
         space = {}
         exec(f"def f(x, y):\n    return {', '.join(texts)},", space)
@@ -356,7 +358,7 @@ def test_quotients_from_others(low, index_type):
             want = dict(zip((n for n, _ in found.outputs), space["f"](x, y), strict=True))
             assert found.evaluate({"x": x, "y": y}) == want, (texts, x, y)
             assert_sound(found, {"x": x, "y": y})
-    assert shifted > 12 and differences > 4, (shifted, differences)
+    assert shifted > 9 and differences > 5, (shifted, differences)
 
 
 @pytest.mark.parametrize(
@@ -398,6 +400,28 @@ def test_a_digit_made_of_quotients_has_its_range():
         n for _, root in (*found.body, *found.outputs) for n in root.walk() if n.op == "shr"
     ]
     assert (shift.args[0].op, shift.args[0].lo, shift.args[0].hi, shift.hi) == ("sub", 0, 19, 1)
+
+
+@pytest.mark.parametrize("signs", [*product((1, -1), repeat=2)])
+def test_a_digit_by_a_negative_number_is_no_difference(signs):
+    """(1 // 3) % -5 is 0, and 1 // 3 + 5*(1 // -15) is -5."""
+    a, b = 3 * signs[0], 5 * signs[1]
+    (found,) = build_program(
+        lambda x: (x // a % b, x // (a * b), x // a), CPP, assume=["-50 <= x < 100"]
+    ).functions
+    for x in range(-50, 100):
+        made = found.evaluate({"x": x})
+        assert (*made.values(),) == (x // a % b, x // (a * b), x // a), x
+        assert_sound(found, {"x": x})
+
+
+@pytest.mark.parametrize("index_type", ["int32", "uint32", "auto"])
+def test_a_product_of_a_quotient_asks_no_more_than_its_value(index_type):
+    """40*(x // 40) is at most x."""
+    (found,) = build_program(
+        lambda x: (x % 40, x // 5), CPP, assume=["x >= 0"], index_type=index_type
+    ).functions
+    assert found.assumptions == ()
 
 
 def test_outputs_are_searched_together():

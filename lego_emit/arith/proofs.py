@@ -321,12 +321,31 @@ class Proofs(Ranges):
             positive = self.nonneg(factor)
             if not positive and not self.nonneg(-factor):
                 return None
+            if positive and (top := self._quotient_top(atom, factor.constant)) is not None:
+                return self._bound(rest + top, sign, depth - 1)
             for want, bounds, need_all in self._bounds(atom):
                 # an upper bound of the sum takes the upper bound where the factor is positive
                 if (want < 0) is positive and bounds and not need_all:
                     return self._bound(rest + distribute(factor, bounds[0]), sign, depth - 1)
             return None
         return e
+
+    def _is_open(self, name: str) -> bool:
+        """Whether nothing bounds a parameter that is no size from above."""
+        known = self.ranges.get(name)
+        return not self.is_size(name) and (known is None or known.hi is None)
+
+    def _quotient_top(self, atom: Atom, c: int | None) -> Expr | None:
+        """What c * (x // n) is at most: x where c is n, a multiple of an x >= 0 else. None where x has
+        bounds, of which the quotient's are made, and for other atoms."""
+        if atom.kind != "digit" or atom.args[2] is not None or not c:
+            return None
+        base, n = atom.args[0], atom.args[1].constant
+        if n is None or not any(map(self._is_open, atom.symbols)):
+            return None
+        if c % n and not self.nonneg(base):
+            return None
+        return base * -(-c // n)
 
     def _shifted(self, e: Expr) -> bool:
         """All symbols put as lower bound + something >= 0: are all coefficients >= 0?"""

@@ -47,11 +47,12 @@ def _is_shift(number: int, smaller: int) -> bool:
 
 def _difference(graph: Graph, node: int, divided: Divided, shifts: dict[int, int]) -> int | None:
     """x % b as x - b*(x // b) where that is another quotient shifted (a machine has the remainder of a
-    division itself at once), and x // a % b as x // a - b*(x // (a*b)) where that is there."""
+    division itself at once), and x // a % b as x // a - b*(x // (a*b)) where that is there; b >= 1:
+    x // a // b is no x // (a*b) else."""
     if graph.ops[node] not in REMAINDERS:
         return None
     value, border = graph.args[node]
-    if graph.ops[border] != "const":
+    if graph.ops[border] != "const" or graph.values[border] < 1:
         return None
     high = shifts.get(divided.get(value, {}).get(graph.values[border], node))
     if high is None and value in graph.quotients:

@@ -22,7 +22,7 @@ from .lines import hull, line_through
 from .trees import Tree, Wrong, chained, cost, evaluate, replaced, settle, summands
 
 DEPTH = 3
-EFFORT = 16  # tables that one search looks at
+EFFORT = 20  # tables that one search looks at
 DEEPER = 4  # the effort from which on one more table may stand inside another
 MOST_TERMS = 3
 
