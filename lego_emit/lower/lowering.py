@@ -138,11 +138,22 @@ class Lowering:
             if new is None:
                 continue
             made[node] = new
-            if graph.natural[node]:
-                graph.natural[new] = True
-            if node in self.sources:
-                self.sources.setdefault(new, self.sources[node])
+            self._is_known_as(new, node)
         return [made.get(k, k) for k in roots] if made else None
+
+    def _is_known_as(self, new: int, node: int) -> None:
+        """What is known of a node holds of another one of the same value."""
+        graph = self.graph
+        if graph.natural[node]:
+            graph.natural[new] = True
+        if node in graph.positive:
+            graph.positive.add(new)
+        if node in self.sources:
+            self.sources.setdefault(new, self.sources[node])
+        if node in self.bounds:
+            self.bounds.setdefault(new, self.bounds[node])
+        if node in graph.tops:
+            graph.tops.setdefault(new, graph.tops[node])
 
     def _never_negative(self, nodes: list[int]) -> bool:
         """Whether no operation on the way has a negative result: what an unsigned type asks."""

@@ -211,6 +211,7 @@ def quotients(c, names, x):
     )
     if c.chance(1, 4):
         x = f"({x} {c.of('+-')} {c.number(1, 7)})"
+    signs = (1, -1) if c.chance(1, 5) else (1,)
     parts = []  # (coefficient, divisor, its symbols)
     for _ in range(c.number(0, 2)):  # what is, or nearly is, one digit of x
         low, high, by, size = c.of(pool), c.of(pool), c.of((1, -1, 2, 3)), c.of(sizes)
@@ -223,10 +224,16 @@ def quotients(c, names, x):
         parts.append((factor, d, c.of(sizes)))
     terms = []
     for factor, d, size in parts:
-        divisor = f"({d}{size})" if size and d != 1 else f"({size[1:]})" if size else str(d)
+        divisor = (
+            f"({d}{size})"
+            if size and d != 1
+            else f"({size[1:]})"
+            if size
+            else text(d * c.of(signs))
+        )
         kind = c.weighted((5, "//"), (1, "%"), (1, "digit"))
         if kind == "digit":
-            made = f"({x} // {divisor} % {c.of((2, 3, 4, 12))})"
+            made = f"({x} // {divisor} % {text(c.of((2, 3, 4, 12)) * c.of(signs))})"
         else:
             made = f"({x} {kind} {divisor})"
         terms.append(f"{text(factor)}*{made}" if factor != 1 else made)
@@ -258,7 +265,8 @@ def case(c):
         body = f"    return {e.whole(c.number(1, 4))}\n"
     elif style == "quotients":
         x = c.of(names.names)
-        body = f"    return {quotients(c, names, x)}\n"
+        sums = [quotients(c, names, x) for _ in range(c.weighted((3, 1), (1, 2)))]
+        body = f"    return {', '.join(sums)}\n"
     elif style == "decided":  # a comparison that may be wrongly taken for decided
         a = f"({e.leaf()} - {c.of((0, 1, 5, 50))}) {c.of(('//', '%'))} {e.divisor()}"
         test = f"{a} {c.of(('>=', '<', '<=', '>', '=='))} {c.of((0, 1, -1, 2))}"
