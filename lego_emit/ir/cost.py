@@ -24,8 +24,8 @@ class Cost:
     computed too (a machine gets it from there), None where that makes no difference. margin: how
     much cheaper a form must be that was searched for its table, not derived, so that a plain one
     stays where it is nearly as good; each operation more than the plain form has must save a tenth
-    of it, over sizes that are symbols one and a half times it. hoisted: the share of its price that an operation on sizes
-    alone counts."""
+    of it, over sizes that are symbols one and a half times it. hoisted: the share of its price that
+    an operation on sizes alone counts."""
 
     name: str
     prices: Mapping[str, float] = field(default_factory=dict)

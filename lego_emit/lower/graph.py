@@ -109,7 +109,7 @@ class Graph:
             price += self.cost.symbolic
         if op in REMAINDERS and self.cost.remainder is not None and price > self.cost.remainder:
             self._remainders[len(self.ops)] = (REMAINDERS[op], *args)
-        if op in QUOTIENTS and self.ops[args[1]] == "const":
+        if op in QUOTIENTS and self.ops[args[1]] == "const" and self.values[args[1]]:
             self.quotients.append(len(self.ops))
         return self._add(key, None, hoisted, price * self.cost.hoisted if hoisted else price, args)
 
