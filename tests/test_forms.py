@@ -415,6 +415,28 @@ def test_a_digit_by_a_negative_number_is_no_difference(signs):
         assert_sound(found, {"x": x})
 
 
+SUMS = {
+    "(x+5)//2 + (x+5)//12 + (x+5)%12//2": -200,
+    "(15-x)//8 + (15-x)%16//8 + (15-x)//16": 0,
+    "(x+5)//6 + (x+5)//3 + (x+5)%6 + (x+5)%6//3": -200,
+    "(x+4)//4 - x//4 + (x+8)//8": -200,
+    "2*((x+6)//3) - (x+3)//3 + (9-x)//9": -200,
+}
+
+
+@pytest.mark.parametrize("body", SUMS)
+@pytest.mark.parametrize("cost", ["ops", "latency"])
+def test_a_carried_quotient_is_added_to_an_equal_one(body, cost):
+    """x//2 + 5 becomes (x + 10)//2, which may stand in the sum already."""
+    names = {}
+    exec(f"def f(x):\n    return {body}", names)
+    least = SUMS[body]
+    unit = generate(names["f"], "python", assume=[] if least else ["x >= 0"], cost=cost)
+    exec(unit.source, emitted := {})
+    points = range(least, 200)
+    assert [emitted["f"](x) for x in points] == [names["f"](x) for x in points]
+
+
 @pytest.mark.parametrize("index_type", ["int32", "uint32", "auto"])
 def test_a_product_of_a_quotient_asks_no_more_than_its_value(index_type):
     """40*(x // 40) is at most x."""

@@ -142,6 +142,8 @@ WANTED = {
     "nested quotients": r"\d+//\w+//2",
     "an index moved": r"max\(x\d - \d, 0\)",
     "sums of quotients": r"//.*[+-] \(-\d+\)\*\(.*//",
+    "quotients of a shifted value": r"(\(\w+ \+ \d+\)) // \d+ \+ \1 // \d+",
+    "quotients of a mirrored value": r"(\(\d+ - \w+\)) // \d+ \+ \1 % \d+",
     "a symbolic divisor": r"// \(\d+\*N\)",
     "a difference divides": r"// \((M - N|N - M|B - K)\)",
     "a divisor that may be zero": r" if \w+ (!= 0|> 0)? ?else",

@@ -156,10 +156,10 @@ class Form:
         )
 
     def _sum(self, terms: Terms) -> int:
-        if not terms:
-            return self.graph.const(0)
         if self.style.carry:
             terms = _carried(terms)
+        if not terms:
+            return self.graph.const(0)
         return self._added(self._collected(terms) if self.style.collect else self._parts(terms))
 
     def _added(self, parts: list[tuple[int, int, tuple]]) -> int:
@@ -546,7 +546,8 @@ def _carried(terms: Terms) -> Terms:
             continue
         base, lo, hi = mono[0].args
         if hi is None and lo.constant and () in base.terms:
-            rest = {m: k for m, k in terms.items() if m not in ((), mono)}
             carried = Atom("digit", base + constant // c * lo, lo, None)
-            return {**rest, (carried,): c}
+            rest = {m: k for m, k in terms.items() if m not in ((), mono)}
+            rest[carried,] = rest.get((carried,), 0) + c
+            return {m: k for m, k in rest.items() if k}
     return terms

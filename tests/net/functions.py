@@ -246,6 +246,23 @@ def quotients(c, names, x):
     return f"({total})"
 
 
+def shifted(c, x):
+    """A sum of two to four quotients and digits of one value with a constant before or behind it, of
+    which several may become one term."""
+    k = c.number(1, 24)
+    v = c.of((f"({x} + {k})", f"({k} - {x})", f"({x} - {k})"))
+    pool = c.of(((2, 12), (2, 4, 8, 16), (3, 6, 12), (2, 3, 6), (8, 16), (4, 6, 24), (5, 10, 7)))
+    terms = []
+    for _ in range(c.number(2, 4)):
+        low = c.of(pool)
+        high = low * c.of((2, 3, 6)) if c.chance(1, 3) else c.of(pool)
+        kind = c.weighted((4, "//"), (2, "digit"), (1, "%"))
+        made = {"//": f"{v} // {low}", "digit": f"{v} % {high} // {low}", "%": f"{v} % {low}"}[kind]
+        factor = c.weighted((6, 1), (1, -1), (1, 2), (1, low))
+        terms.append(made if factor == 1 else f"{text(factor)}*({made})")
+    return " + ".join(terms)
+
+
 expressions = strategy(lambda c: Expressions(c, Bounded(c)).whole(c.number(1, 3)))
 
 
@@ -259,7 +276,7 @@ def case(c):
     e = Expressions(c, names)
     style = c.weighted(
         (5, "expression"), (6, "quotients"), (3, "statements"), (2, "several"), (2, "branches"), (2, "decided"),
-        (1, "loop"), (1, "layout"), (2, "parted"),
+        (1, "loop"), (1, "layout"), (2, "parted"), (3, "shifted"),
     )  # fmt: skip
     if style == "expression":
         body = f"    return {e.whole(c.number(1, 4))}\n"
@@ -267,6 +284,8 @@ def case(c):
         x = c.of(names.names)
         sums = [quotients(c, names, x) for _ in range(c.weighted((3, 1), (1, 2)))]
         body = f"    return {', '.join(sums)}\n"
+    elif style == "shifted":
+        body = f"    return {shifted(c, c.of(names.names))}\n"
     elif style == "decided":  # a comparison that may be wrongly taken for decided
         a = f"({e.leaf()} - {c.of((0, 1, 5, 50))}) {c.of(('//', '%'))} {e.divisor()}"
         test = f"{a} {c.of(('>=', '<', '<=', '>', '=='))} {c.of((0, 1, -1, 2))}"
