@@ -369,9 +369,9 @@ DOUBTS = {
     "a slip": (slip, ["slip: nobody defined pdi_n", "Did you mean 'pid_n'?"]),
     "a global": (
         captured,
-        ["captured: row is 2", "index 0 of GroupBy([M, N])", "def captured(M, N, q, row)"],
+        ["captured: row is 2", "as index 0;", "def captured(M, N, q, row)"],
     ),
-    "a global position": (captured_position, ["row is 2", "the position of GroupBy([M, 4])"]),
+    "a global position": (captured_position, ["row is 2", "as the position"]),
     "a closure": (around(1), ["inner: row is 1", "index 0", "def inner(M, N, q, row)"]),
     "a NumPy integer": (lambda M: GroupBy([M, 4])[:, lane], ["lane is 3", "index 1"]),
 }  # fmt: skip
@@ -424,6 +424,26 @@ def test_what_is_meant_is_not_told(fn, options):
     """Sizes, constants in capitals, numbers, parameters that are fixed, symbols."""
     assert told(fn, **options) == []
     generate(fn, "cpp", strict=True, **options)
+
+
+five, offsets = 5, [0, 4, 8]
+
+
+def by_type(i):
+    return i * 2 if type(five) is int else i * 3
+
+
+def by_type_in_a_dict(i):
+    return i * {int: 2}.get(type(five), 3)
+
+
+def test_a_variable_around_the_function_is_what_it_is():
+    for fn in (by_type, by_type_in_a_dict):
+        assert generate(fn, "cpp").functions[0].evaluate({"i": 7}) == {"result": 14}
+    seen = []
+    generate(lambda M: seen.append(row) or GroupBy([M, 4])[row, 0], "cpp")
+    assert all(value is row for value in seen)
+    assert told(lambda x: x + offsets[row]) == []  # no layout
 
 
 @pytest.mark.parametrize("base", [0, 1])

@@ -409,9 +409,6 @@ def check_count(block: Block, indices: tuple[Any, ...]) -> None:
 def check_index(block: Block, axis: int | None, index: Any) -> bool:
     """Whether index is symbolic; raises IndexRangeError if it is no index at all."""
     if is_integer(index) or (is_array(index) and index.dtype.kind in "iu"):
-        if type(index) is not int:  # maybe a variable that the function being followed captured
-            if (trace := outside("tracing")) is not None:
-                trace.indexed(block, axis, index)
         return False
     if is_symbolic(index):
         return True

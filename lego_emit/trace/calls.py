@@ -6,10 +6,9 @@ import builtins
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..algebra.bijection import names_in
 from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
 from ..ends import Endless, bounded, may_not_end
@@ -20,9 +19,8 @@ from .trace import Trace
 class _Globals(dict):
     """A function's globals in which undefined names are parameters."""
 
-    def __init__(self, original: Mapping[str, Any], trace: Trace, read: Iterable[str]):
+    def __init__(self, original: Mapping[str, Any], trace: Trace):
         super().__init__(original)
-        self.update((n, trace.capture(n, original[n])) for n in read if n in original)
         self._trace = trace
         for name, value in _FOR_SYMBOLS.items():
             self.setdefault(name, value)
@@ -88,41 +86,15 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
     trace.signature = signature
     target = fn
     if isinstance(fn, types.FunctionType):
-        read = sorted(names_in(fn.__code__))
-        cells = _cells(fn, trace)
-        target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace, read), cells)
+        target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace))
     return called(target, name, *positional, **keywords)
 
 
-def _cells(fn: types.FunctionType, trace: Trace) -> tuple[types.CellType, ...] | None:
-    """What fn captured from the functions around it; what it changes itself stays its own."""
-    if fn.__closure__ is None:
-        return None
-    found = dict(zip(fn.__code__.co_freevars, fn.__closure__, strict=True))
-    for name, cell in found.items():
-        if cell != types.CellType():  # not empty
-            value = trace.capture(name, cell.cell_contents)
-            if value is not cell.cell_contents and not _changes(fn.__code__, name):
-                found[name] = types.CellType(value)
-    return tuple(found.values())
-
-
-def _changes(code: types.CodeType, name: str) -> bool:
-    import dis
-
-    return any(
-        i.argval == name and i.opname in ("STORE_DEREF", "DELETE_DEREF")
-        for i in dis.get_instructions(code)
-    ) or any(_changes(c, name) for c in code.co_consts if isinstance(c, types.CodeType))
-
-
 def _copied(
-    function: types.FunctionType,
-    code: types.CodeType,
-    names: dict[str, Any],
-    cells: tuple[types.CellType, ...] | None,
+    function: types.FunctionType, code: types.CodeType, names: dict[str, Any]
 ) -> types.FunctionType:
-    """A function with other code, that reads other globals and captured values."""
+    """A function with other code, that reads other globals."""
+    cells = function.__closure__
     made = types.FunctionType(code, names, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
@@ -150,7 +122,7 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
     if isinstance(function, types.FunctionType):
         code = _without_sets(function.__code__)
         if code is not function.__code__:
-            function = _copied(function, code, function.__globals__, function.__closure__)
+            function = _copied(function, code, function.__globals__)
     call = bounded if may_not_end(function) else _plainly
     raised: list[FatalError] = []
     token = RAISED.set(raised)

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 from ..algebra.labels import AXIS_NAMES
-from ..algebra.slices import place_of
 from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
 from ..arith.knowledge import PATH, using
@@ -38,8 +36,6 @@ class Trace:
     signature: list[str] = field(default_factory=list)
     free: list[str] = field(default_factory=list)  # parameters beside the signature's, by first use
     undefined: list[str] = field(default_factory=list)  # those that are names nobody defined
-    captured: dict[int, tuple[str, Any]] = field(default_factory=dict)  # id -> a variable
-    misread: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (value, of what)
     axes: list[str] = field(default_factory=list)
     preconditions: list[Cond] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
@@ -105,22 +101,6 @@ class Trace:
         if not known and name not in self.sizes and name not in self.facts.quotients:
             self.free.append(name)
 
-    def capture(self, name: str, value: Any) -> Any:
-        """The value of a variable around the function, to be known again where it is an index. What
-        is written in capitals is a constant."""
-        if not isinstance(value, Integral) or isinstance(value, bool) or name == name.upper():
-            return value
-        made = _Captured(value) if type(value) is int else value
-        self.captured[id(made)] = name, made
-        return made
-
-    def indexed(self, layout: Any, axis: int | None, index: Any) -> None:
-        """A layout was asked at a number: is that a variable around the function?"""
-        name, value = self.captured.get(id(index), ("", None))
-        if name and value is index:
-            place = "the position" if axis is None else place_of(layout, axis)
-            self.misread.setdefault(name, (int(index), f"{place} of {layout!r}"))
-
     def axis(self, size: Expr) -> Expr:
         """The parameter of the next ':'."""
         if self._axis == len(self.axes):
@@ -155,10 +135,6 @@ class Trace:
     def params(self) -> list[str]:
         """The parameters in order: signature, then free names by first use, then axes."""
         return [n for n in (*self.signature, *self.free, *self.axes) if n not in self.sizes]
-
-
-class _Captured(int):
-    """A number that is an object of its own: 5 is the same one everywhere."""
 
 
 @contextmanager
