@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .arith.formulas import Formulas
+from .check.emission import SelfCheck
 from .emit.emit import emit
 from .emit.naming import AS_WRITTEN, Naming
 from .emit.unit import Unit
@@ -44,6 +45,15 @@ class Emitted(Unit):
         from .lower.as_sympy import formulas_of
 
         return formulas_of(self.lowered or self.program)
+
+    @property
+    def self_check(self) -> SelfCheck:
+        """What was compared before the unit was given out: each function's program and its
+        definition, at points that its header allows. points: of each function, at how many; reason:
+        why a function was compared at none, "" where there is no such function."""
+        found = {f.name: f.checked for f in (self.lowered or self.program).functions}
+        reasons = (f"{n}: {why}" for n, (_, why) in found.items() if why)
+        return SelfCheck({n: count for n, (count, _) in found.items()}, "; ".join(reasons))
 
     def compile(self, device: str = "cpu") -> Compiled:
         """Compile with the target's toolchain.

@@ -11,6 +11,7 @@ from typing import Any
 from .arith.assume import as_list, parse
 from .arith.knowledge import using
 from .arith.terms import TOO_DEEP
+from .check.emission import check_emission
 from .emit import registry
 from .emit.naming import Naming
 from .emit.printer import Printer
@@ -265,7 +266,11 @@ def build_program(
         subject.unit, tuple(functions), subject.title, subject.doubts(), subject.parts
     )
     program.check()
-    return program
+    checked = (
+        replace(f, checked=check_emission(f, traced.definition))
+        for f, traced in zip(program.functions, subject.functions, strict=True)
+    )
+    return replace(program, functions=tuple(checked))
 
 
 def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Problem:

@@ -116,6 +116,8 @@ class Function:
     named: bool = False  # whether a caller knows several results by their names: those of a dict
     base: int = 0  # what the first index and the first position are called
     cost: float = 0  # of one call by the cost model that chose the form
+    # (at how many points it was compared with its definition, why at none)
+    checked: tuple[int, str] = field(default=(0, "it was not compared"), compare=False)
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
 

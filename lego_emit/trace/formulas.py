@@ -38,7 +38,8 @@ from .trace import Trace
 class Followed:
     """One function of expressions: its name, what was learned of it, its results by name; what
     was known of it before (a Problem), and that this still is what it computes; the pair that is
-    spelled as it stands, None where a form is searched for; the names that only `ranges` has."""
+    spelled as it stands, None where a form is searched for; the names that only `ranges` has; the
+    pair that it was made of."""
 
     name: str
     trace: Trace
@@ -47,6 +48,7 @@ class Followed:
     unchanged: bool
     form: Pair | None
     unmet: list[str]
+    pair: Pair | None = None
 
 
 def are_formulas(subject: Any) -> bool:
@@ -180,7 +182,7 @@ class _Function:
             return self._again(name, sizes, assume, form)
         trace, outputs = follow(self._read, sizes, assume, ranges=[*self._signs(), *self.ranges])
         form = form and self._with_numbers(form, sizes)
-        return Followed(name, trace, outputs, None, False, form, self.unmet)
+        return Followed(name, trace, outputs, None, False, form, self.unmet, self.pair)
 
     def _read(self, trace: Trace) -> dict[str, Expr]:
         trace.signature = self.params
@@ -233,7 +235,7 @@ class _Function:
         else:
             with using(facts):
                 outputs = self._values({n: facts.symbol(n) for n in self.params})
-        return Followed(name, trace, outputs, problem, pair.unchanged, form, self.unmet)
+        return Followed(name, trace, outputs, problem, pair.unchanged, form, self.unmet, pair)
 
     def _signs(self) -> list[GivenRange]:
         """What SymPy was told of the symbols' signs."""

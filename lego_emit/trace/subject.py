@@ -24,6 +24,7 @@ from ..errors import TraceError, a_type, shown
 from ..ir.program import Doc, View
 from ..kinds import is_sympy
 from .calls import call_user_function
+from .definition import Definition, OfFormulas, OfFunction, OfLayout, OfTrace
 from .docs import doc_of
 from .doubts import doubts, unmet
 from .everywhere import called_everywhere
@@ -43,7 +44,7 @@ class Traced:
     named. size: how many positions there are; spans: (least, end) that are known to hold of each
     output, counted from 0. view: of the layout, where one is wanted. stated: what the user
     said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
-    result is a dict."""
+    result is a dict. definition: what it means at integers, None where that cannot be asked."""
 
     name: str
     doc: Doc
@@ -56,6 +57,7 @@ class Traced:
     form: Any = None
     view: View[Expr] | None = None
     by_name: bool = False
+    definition: Definition | None = None
 
     def outputs(self) -> tuple[Outputs, Log]:
         """(the results by name, under all that was learned; the steps that led to them)."""
@@ -102,9 +104,9 @@ class Subject:
 
 def index_of(trace: Trace, result: Any) -> Subject:
     """What a trace gives as one function, index()."""
-    return Subject(
-        "index", "index", [Traced("index", Doc(), trace, result, partial(_outputs, unit="index"))]
-    )
+    made = Traced("index", Doc(), trace, result, partial(_outputs, unit="index"))
+    made.definition = OfTrace(trace, "index")
+    return Subject("index", "index", [made])
 
 
 def followed(
@@ -254,6 +256,7 @@ def _of_one_subject(
     else:
         made = Traced(unit, said, trace, result, partial(_outputs, unit=unit))
         made.by_name = isinstance(result, Mapping)
+        made.definition = OfFunction(subject, trace, unit)
         functions = [made]
     if sizes and alone:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())
@@ -291,6 +294,9 @@ def _of_one(found: Followed) -> Traced:
     """A function of expressions; what unit.sympy gave and nobody changed keeps its promises."""
     problem, trace = found.problem, found.trace
     doc = Doc(f"The value that {found.name} computes.")
+    definition = None
+    if found.pair is not None and not trace.base:
+        definition = OfFormulas(found.pair, trace, found.name)
 
     def named(_: Any) -> Outputs:
         return [(n, Expr.of(e) - trace.base) for n, e in found.outputs.items()]
@@ -299,13 +305,17 @@ def _of_one(found: Followed) -> Traced:
         by_name = any(
             n != f"out{k}" for k, n in enumerate(found.outputs)
         )  # as a tuple's are called
-        return Traced(found.name, doc, trace, None, named, form=found.form, by_name=by_name)
+        made = Traced(found.name, doc, trace, None, named, form=found.form, by_name=by_name)
+        made.definition = definition
+        return made
     doc, size, spans = problem.doc if found.unchanged else doc, problem.size, problem.spans
     if not found.unchanged:
         size = spans = None
     stated, form = problem.stated, found.form
     by_name = problem.by_name
-    return Traced(found.name, doc, trace, None, named, size, spans, stated, form, by_name=by_name)
+    return Traced(
+        found.name, doc, trace, None, named, size, spans, stated, form, None, by_name, definition
+    )
 
 
 def _doubts(fn: Callable[..., Any], trace: Trace) -> tuple[str, ...]:
@@ -410,6 +420,7 @@ def _layout_functions(
             spans,
         )
     ]
+    functions[0].definition = OfLayout(layout, forward, unit, coordinates, inverse=False)
     if view:
         functions[0].view = _view(unit, layout, forward)
     if layout.has_inverse:
@@ -436,6 +447,7 @@ def _layout_functions(
                 spans,
             )
         )
+        functions[1].definition = OfLayout(layout, back, unit, targets, inverse=True)
     return functions
 
 

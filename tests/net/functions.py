@@ -252,13 +252,13 @@ def shifted(c, x):
     k = c.number(1, 24)
     v = c.of((f"({x} + {k})", f"({k} - {x})", f"({x} - {k})"))
     pool = c.of(((2, 12), (2, 4, 8, 16), (3, 6, 12), (2, 3, 6), (8, 16), (4, 6, 24), (5, 10, 7)))
-    terms = []
+    first, terms = c.of(pool), []
     for _ in range(c.number(2, 4)):
-        low = c.of(pool)
-        high = low * c.of((2, 3, 6)) if c.chance(1, 3) else c.of(pool)
-        kind = c.weighted((4, "//"), (2, "digit"), (1, "%"))
+        low = first if c.chance(2, 3) else c.of(pool)
+        high = low * c.of((2, 3, 6)) if c.chance(1, 2) else c.of(pool)
+        kind = c.weighted((4, "//"), (3, "digit"), (1, "%"))
         made = {"//": f"{v} // {low}", "digit": f"{v} % {high} // {low}", "%": f"{v} % {low}"}[kind]
-        factor = c.weighted((6, 1), (1, -1), (1, 2), (1, low))
+        factor = c.weighted((8, 1), (1, -1), (1, 2), (1, low))
         terms.append(made if factor == 1 else f"{text(factor)}*({made})")
     return " + ".join(terms)
 
@@ -276,7 +276,7 @@ def case(c):
     e = Expressions(c, names)
     style = c.weighted(
         (5, "expression"), (6, "quotients"), (3, "statements"), (2, "several"), (2, "branches"), (2, "decided"),
-        (1, "loop"), (1, "layout"), (2, "parted"), (3, "shifted"),
+        (1, "loop"), (1, "layout"), (2, "parted"), (4, "shifted"),
     )  # fmt: skip
     if style == "expression":
         body = f"    return {e.whole(c.number(1, 4))}\n"

@@ -1,0 +1,133 @@
+"""The check of every emission: the lowered program and its definition at points of the header.
+
+It shares the program's nodes with the way to it, and nothing else: what the definition gives comes
+from the function itself or from the layouts' reference evaluator, on integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any
+
+from ..errors import InternalError, LegoError, TraceError, said
+from ..ir.program import Function
+from ..ir.relations import says
+from ..trace.definition import Definition, results_of
+from .points import Points, Values
+
+TWICE = 2  # points at which the definition is called a second time
+SAME = "it must give the same for the same arguments every time"
+
+
+@dataclass(frozen=True)
+class SelfCheck:
+    """What was compared before a unit was given out.
+
+    points: of each function, how many points the program and the definition agree at. reason: why
+    no point of some function was compared; "" where all were."""
+
+    points: Mapping[str, int]
+    reason: str = ""
+
+
+def check_emission(function: Function, definition: Definition | None) -> tuple[int, str]:
+    """(the points compared, why there is none). definition: None where it has no values on integers.
+
+    Raises InternalError where the program gives something else than the definition, TraceError
+    where the definition is to blame: it gives other results for the same arguments, or for
+    arguments of another type.
+    """
+    if definition is None:
+        return 0, "the definition has no values on integers"
+    if any(not t.is_sized or not t.values for t in function.tables):
+        return 0, "its tables are given when it runs"
+    run, count, reason = compiled(function), 0, "no point meets what its header assumes"
+    bases = {p.name: p.base for p in function.params if p.base}
+    for values in Points(function).draw(definition.points):
+        zero = {n: v - bases.get(n, 0) for n, v in values.items()} if bases else values
+        try:
+            wanted = results_of(definition(zero))
+            again = results_of(definition(zero)) if count < TWICE else wanted
+        except LegoError as error:  # an index that only a proof keeps out, or no value there
+            reason = str(error)
+            continue
+        except (Exception, SystemExit) as error:
+            reason = f"{definition.name}: {type(error).__name__}: {said(error)}"
+            continue
+        if again != wanted:
+            raise TraceError(
+                f"{definition.name} gave {_listed(wanted)} when it was called first, then "
+                f"{_listed(again)}; {SAME}"
+            )
+        found = run(values)
+        if found != [w + function.base for w in wanted]:
+            raise _difference(function, definition, values, zero, found, wanted)
+        count += 1
+    return count, "" if count else reason
+
+
+def _difference(
+    function: Function,
+    definition: Any,
+    values: Values,
+    zero: Values,
+    found: list[int],
+    wanted: list[int],
+) -> LegoError:
+    """The error that names who is wrong."""
+    where = ", ".join(f"{n} = {v}" for n, v in values.items())
+    place = f" at {where}" if where else ""
+    if (on_constants := getattr(definition, "on_constants", None)) is not None:
+        try:
+            other = results_of(on_constants(zero))
+        except (Exception, SystemExit):
+            other = wanted
+        if other != wanted:
+            return TraceError(
+                f"{definition.name} gives {_listed(wanted)}{place}, but {_listed(other)} where the "
+                f"same numbers are symbols: it looks at the type of its arguments, which only "
+                f"their values may decide; compare values instead"
+            )
+    due = [w + function.base for w in wanted]
+    return InternalError(
+        f"{function.name}: the lowered program gives {_listed(found)}{place}, where the definition "
+        f"gives {_listed(due)}; nothing was emitted. This is a fault of lego_emit: please report it, "
+        f"with the definition and the options"
+    )
+
+
+def _listed(values: list[int]) -> str:
+    return str(values[0]) if len(values) == 1 else str(tuple(values))
+
+
+class _Table:
+    def __init__(self, table: Any):
+        self._at = table.at
+
+    def __getitem__(self, place: int) -> int:
+        return self._at(place)
+
+
+def compiled(function: Function) -> Callable[[Values], list[int]]:
+    """The lowered program as a Python function of its parameters' values."""
+
+    def interpreted(values: Values) -> list[int]:
+        return [int(v) for v in function.evaluate(values).values()]
+
+    names: dict[str, Any] = {"isqrt": isqrt}
+    lines = [f"def run({', '.join(p.name for p in function.params)}):"]
+    try:
+        for name, node in function.body:
+            lines.append(f"    {name} = {says(node)}")
+        outputs = ", ".join(f"int({says(node)})" for _, node in function.outputs)
+        lines.append(f"    return [{outputs}]")
+        for node in function.nodes():
+            if node.op == "table":
+                names[str(node.value)] = _Table(node.value)
+        exec("\n".join(lines), names)
+    except (SyntaxError, MemoryError, RecursionError, ValueError):  # too deep, or too long
+        return interpreted
+    run = names["run"]
+    return lambda values: run(**values)

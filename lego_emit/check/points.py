@@ -1,0 +1,207 @@
+"""Points that a header allows, for the check of every emission: the same ones every time.
+
+The ends of every range, their neighbors, multiples of the program's divisors and their neighbors,
+sizes that are small, large and pushed to the limits that the header sets, and random values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+
+from ..ir.nodes import Node
+from ..ir.program import INDEX_TYPES, Function, Param
+from ..ir.relations import evaluate, names_in
+
+ATTEMPTS = 6  # for each point that is wanted
+TOPS = (1, 2, 3, 5, 9, 33, 257, 2**15, 2**31)  # of a parameter that nothing bounds, in turn
+IN_VAIN = 24  # attempts in a row that give nothing new
+Values = dict[str, int]
+
+
+class Points:
+    """Draws values of a function's parameters that meet its ranges and assumptions."""
+
+    def __init__(self, function: Function):
+        self.function = function
+        self.least, self.most = INDEX_TYPES[function.index_type]
+        self._state = 1
+        self._multiples = dict(_multiples(function.assumed))
+        self._order = [
+            (p, self._multiples.get(p.name, ()), _fixed(p))
+            for p in _ordered(function.params, self._multiples)
+        ]
+        self._divisors = _divisors(function)
+        # The parameters that no number bounds from above, and no other parameter.
+        self._open = [p for p, _, _ in self._order if p.hi is None and p.range.end is None]
+
+    def draw(self, count: int) -> Iterator[Values]:
+        """At most so many points. Fewer where the attempts do not meet the assumptions."""
+        if 0 < prod(0 if b is None else b[1] - b[0] + 1 for *_, b in self._order) <= count:
+            names = [p.name for p, _, _ in self._order]
+            for point in product(*(range(b[0], b[1] + 1) for *_, b in self._order if b)):
+                values = dict(zip(names, point, strict=True))
+                if self._allowed(values):
+                    yield values
+            return
+        seen: set[tuple[int, ...]] = set()
+        vain = 0
+        for attempt in range(count * ATTEMPTS):
+            point = self._point(attempt)
+            if point is not None and self._open and attempt in (7, 13, 19, 25):
+                point = self._pushed(point, attempt)
+            if point is None or (key := tuple(point.values())) in seen:
+                vain += 1
+                if vain > IN_VAIN and seen:
+                    return
+                continue
+            vain = 0
+            seen.add(key)
+            yield point
+            if len(seen) == count:
+                return
+
+    def _below(self, n: int) -> int:
+        """The next random number below n: of a generator that no version of Python changes."""
+        self._state = (self._state * 6364136223846793005 + 1442695040888963407) & (2**64 - 1)
+        if n > 2**31:
+            return (self._state >> 33 << 33 | self._below(2**31)) * n >> 64
+        return (self._state >> 33) % n
+
+    def _point(self, attempt: int, fixed: Mapping[str, int] | None = None) -> Values | None:
+        """Values by one attempt, those of fixed as they are; None where they are not allowed."""
+        fixed, values = fixed or {}, {}
+        for p, divisors, known in self._order:
+            if p.name in fixed:
+                values[p.name] = fixed[p.name]
+                continue
+            bounds = known or self._bounds(p, values, attempt)
+            if bounds is None:
+                return None
+            value = self._value(*bounds, attempt)
+            if divisors:
+                found = _multiple(value, bounds[0], divisors, values)
+                if found is None:
+                    return None
+                value = found
+            values[p.name] = value
+        return values if self._allowed(values) else None
+
+    def _bounds(self, p: Param, values: Values, attempt: int) -> tuple[int, int] | None:
+        top = TOPS[attempt % len(TOPS)]
+        least, most = p.lo, p.hi
+        if p.range.least is not None:
+            bound = evaluate(p.range.least, values)
+            if bound is None:
+                return None
+            least = bound if least is None else max(least, bound)
+        if p.range.end is not None:
+            bound = evaluate(p.range.end, values)
+            if bound is None:
+                return None
+            most = bound - 1 if most is None else min(most, bound - 1)
+        if least is None:
+            least = -top if most is None else min(most, 0) - top
+        if most is None:
+            most = max(least, 0) + top
+        least, most = max(least, self.least), min(most, self.most)
+        return (int(least), int(most)) if least <= most else None
+
+    def _value(self, lo: int, hi: int, attempt: int) -> int:
+        if attempt < 2:
+            return (lo, hi)[attempt]
+        if lo == hi:
+            return lo
+        kind = self._below(8)
+        if kind < 4:
+            return (lo, hi, lo + 1, hi - 1)[kind]
+        if kind == 4 and self._divisors:
+            d = self._divisors[self._below(len(self._divisors))]
+            first = lo // d
+            value = (first + self._below(hi // d - first + 1)) * d - (self._below(3) == 0)
+            return min(max(value, lo), hi)
+        if kind == 5:  # of a wide range the small ones, too
+            return lo + self._below(min(hi - lo, 40) + 1)
+        return lo + self._below(hi - lo + 1)
+
+    def _allowed(self, values: Values) -> bool:
+        return all(evaluate(c, values) for c in self.function.assumed)
+
+    def _pushed(self, point: Values, attempt: int) -> Values:
+        """A point whose sizes are as large as the header allows, by doubling one after the other."""
+        first = attempt % len(self._open)
+        for p in (*self._open[first:], *self._open[:first]):
+            while 0 < point[p.name] <= min(self.most, 2**64) // 2:
+                fixed = {q.name: point[q.name] for q in self._open} | {p.name: 2 * point[p.name]}
+                larger = self._point(attempt, fixed)
+                if larger is None:
+                    break
+                point = larger
+        return point
+
+
+def _fixed(p: Param) -> tuple[int, int] | None:
+    """The bounds of a parameter's range where they are numbers."""
+    bounds = [b.value if b.op == "const" else None for b in (p.range.least, p.range.end) if b]
+    if p.lo is None or p.hi is None or None in bounds:
+        return None
+    return (p.lo, p.hi) if p.lo <= p.hi else None
+
+
+def _multiple(value: int, lo: int, divisors: Sequence[Node], values: Values) -> int | None:
+    """A value near one that these divide, as far as one after the other does; None where a divisor
+    has no value."""
+    for divisor in divisors:
+        step = evaluate(divisor, values)
+        if step is None:
+            return None
+        if step > 1:
+            value -= value % step
+            if value < lo:
+                value += step
+    return value
+
+
+def _multiples(assumed: Sequence[Node]) -> Iterator[tuple[str, list[Node]]]:
+    """(a parameter, what divides it) of the assumptions that say so."""
+    found: dict[str, list[Node]] = {}
+    for c in assumed:
+        if c.op == "eq" and c.args[0].op in ("floormod", "mod") and c.args[1].value == 0:
+            dividend, divisor = c.args[0].args
+            if dividend.op == "var" and dividend.value not in names_in(divisor):
+                found.setdefault(str(dividend.value), []).append(divisor)
+    yield from found.items()
+
+
+def _ordered(params: Sequence[Param], multiples: Mapping[str, Sequence[Node]]) -> list[Param]:
+    """The parameters, each after those that its range and its divisors speak of."""
+    left, done, order = list(params), set[str](), list[Param]()
+    own = {p.name for p in params}
+
+    def needs(p: Param, divisors: bool) -> set[str]:
+        needed = p.range.names()
+        if divisors:
+            needed = needed.union(*map(names_in, multiples.get(p.name, ())))
+        return needed & own - {p.name} - done
+
+    while left:
+        ready = next((p for p in left if not needs(p, True)), None)
+        ready = ready or next((p for p in left if not needs(p, False)), left[0])
+        left.remove(ready)
+        order.append(ready)
+        done.add(ready.name)
+    return order
+
+
+def _divisors(function: Function) -> list[int]:
+    """The numbers that the program divides or masks by."""
+    found: dict[int, None] = {}
+    for node in function.nodes():
+        if len(node.args) == 2 and node.args[1].op == "const":
+            by = node.args[1].value
+            if node.op in ("div", "mod", "floordiv", "floormod") and by > 1:
+                found[by] = None
+            elif node.op in ("shr", "and") and 0 < by < 63:
+                found[1 << by if node.op == "shr" else by + 1] = None
+    return list(found)

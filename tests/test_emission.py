@@ -1,0 +1,213 @@
+"""The check of every emission: what a fault of the way to the program, or of the definition, does."""
+
+from pathlib import Path
+
+import pytest
+
+from lego_emit import (
+    Col,
+    ExpandBy,
+    GenP,
+    GroupBy,
+    Lookup,
+    TileBy,
+    generate,
+    render,
+    symbols,
+)
+from lego_emit.arith import division
+from lego_emit.arith.terms import Atom
+from lego_emit.check.emission import compiled
+from lego_emit.check.points import Points
+from lego_emit.emit import registry
+from lego_emit.errors import InternalError, TemplateError, TraceError
+from lego_emit.golden import cases
+from lego_emit.ir.relations import evaluate
+from lego_emit.lower import forms
+from lego_emit.pipeline import build_program
+
+CPP = registry.printer("cpp")
+GOLDEN = Path(__file__).parent.parent / "golden"
+M, N = symbols("M N")
+
+# -- faults of ours --------------------------------------------------------------------------------
+
+
+def forgetful(terms):
+    """_carried() as it was: it overwrites the coefficient of an equal term."""
+    constant = terms.get((), 0)
+    for mono, c in terms.items():
+        if constant <= 0 or c <= 0 or constant % c or len(mono) != 1 or mono[0].kind != "digit":
+            continue
+        base, lo, hi = mono[0].args
+        if hi is None and lo.constant and () in base.terms:
+            rest = {m: k for m, k in terms.items() if m not in ((), mono)}
+            return {**rest, (Atom("digit", base + constant // c * lo, lo, None),): c}
+    return terms
+
+
+SUMS = {
+    "five": (lambda x: (x + 5) // 2 + (x + 5) // 12 + (x + 5) % 12 // 2, []),
+    "mirrored": (lambda x: (15 - x) // 8 + (15 - x) % 16 // 8 + (15 - x) // 16, ["x >= 0"]),
+    "six": (lambda x: (x + 5) // 6 + (x + 5) // 3 + (x + 5) % 6 + (x + 5) % 6 // 3, []),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_lost_term_is_found(name, monkeypatch):
+    fn, assume = SUMS[name]
+    generate(fn, "cpp", assume=assume)
+    monkeypatch.setattr(forms, "_carried", forgetful)
+    with pytest.raises(InternalError, match="please report it"):
+        generate(fn, "cpp", assume=assume)
+
+
+def one_more(rule):
+    def wrong(*arguments):
+        found = rule(*arguments)
+        if found is not None:
+            found.quotient = found.quotient + 1
+        return found
+
+    return wrong
+
+
+DIVIDED = {
+    "factor": lambda x, y: (8 * x + 16 * y) // 8,
+    "fits": lambda x, y: (8 * x + y) // 8 + y,
+    "split": lambda x, y: (y + 8 * x) // 24,
+    "nested": lambda x, y: x // 4 // 5 + y,
+    "stays": lambda x, y: (x + y) // 5,
+}
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_a_wrong_rule_of_division_is_found(name, monkeypatch):
+    ranges = {"x": (0, 100), "y": (0, 8)}
+    generate(DIVIDED[name], "cpp", ranges=ranges)
+    rules = [one_more(r) if r.__name__ == name else r for r in division.RULES]
+    monkeypatch.setattr(division, "RULES", tuple(rules))
+    with pytest.raises(InternalError, match="please report it"):
+        generate(DIVIDED[name], "cpp", ranges=ranges)
+
+
+# -- faults of the definition ----------------------------------------------------------------------
+
+
+def by_type(i):
+    return 2 * i if type(i) is int else 3 * i
+
+
+def by_pattern(i):
+    match i:
+        case int():
+            return i + 1
+        case _:
+            return i
+
+
+@pytest.mark.parametrize("fn", [by_type, by_pattern])
+@pytest.mark.parametrize("target", ["cpp", "python"])
+def test_a_type_decides_nothing(fn, target):
+    with pytest.raises(TraceError, match="looks at the type of its arguments"):
+        generate(fn, target)
+
+
+def test_a_function_with_a_memory_is_refused_where_only_integers_show_it():
+    seen = []
+
+    def remembers(i):
+        if isinstance(i, int) and type(i) is int:
+            seen.append(i)
+        return i + len(seen)
+
+    with pytest.raises(TraceError, match="for the same arguments every time"):
+        generate(remembers, "cpp")
+
+
+# -- what is compared ------------------------------------------------------------------------------
+
+SUBJECTS = {
+    "a layout": (GroupBy([4, 6]).OrderBy(Col(4, 6)), {}),
+    "symbols": (GroupBy([M, N]).OrderBy(Col(M, N)), {}),
+    "fixed symbols": (GroupBy([M, N]).OrderBy(Col(M, N)), {"sizes": {"M": 4}}),
+    "masked": (ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(Col(6, 8))), {}),
+    "a permutation": (GenP([6], lambda i: 5 - i, lambda p: (5 - p,)), {}),
+    "a table": (Lookup([6], [3, 1, 4, 0, 5, 2]), {}),
+    "outer symbols": (lambda i, j: GroupBy([M, N])[j, i], {}),
+    "an axis": (lambda M, N, p: GroupBy([M, N])[p, :], {}),
+    "free names": (lambda M: GroupBy([M, 4])[p, q], {}),  # noqa: F821
+    "a layout's function": (lambda M, N: GroupBy([M, N]).OrderBy(Col(M, N)), {}),
+    "divisors": (lambda M, B, p, i: TileBy([M // B], [B])[p, i], {}),
+    "a dict": (lambda x: {"a": x // 3, "b": x % 3}, {}),
+    "a range of none": (lambda x: x // 3 - x % 5, {"ranges": {"x": (-7, 7)}}),
+}
+
+
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize("name", SUBJECTS)
+@pytest.mark.filterwarnings("ignore")
+def test_each_kind_of_definition_is_compared(name, base):
+    subject, options = SUBJECTS[name]
+    unit = generate(subject, "cpp", base=base, **options)
+    check = unit.self_check
+    assert check.reason == ""
+    assert list(check.points) == [f.name for f in unit.functions]
+    assert min(check.points.values()) >= 4
+
+
+def test_expressions_are_compared():
+    sympy = pytest.importorskip("sympy")
+    x = sympy.Symbol("x", integer=True, nonnegative=True)
+    unit = generate(sympy.floor(x / 4) + sympy.Mod(x, 3), "cpp")
+    assert unit.self_check.points == {"index": 16}
+    assert generate(unit.sympy, "rust").self_check.points == {"index": 16}
+
+
+def test_a_placeholder_is_compared(monkeypatch):
+    given = {"names": "x", "f": SUMS["five"][0], "A": GroupBy([4, 8]).OrderBy(Col(4, 8))}
+    assert render("{{ A['x % 4', 0] }}", "cuda", **given)
+    monkeypatch.setattr(forms, "_carried", forgetful)
+    with pytest.raises(TemplateError, match="please report it"):
+        render("{{ f(x) }}", "cuda", **given)
+
+
+def test_why_a_unit_was_not_compared():
+    def undefined(i):
+        return [10, 20, 30][0] + i * {}["missing"] if type(i) is int else i
+
+    unit = generate(undefined, "cpp")
+    assert unit.self_check.points == {"undefined": 0}
+    assert "KeyError" in unit.self_check.reason
+
+
+def test_every_golden_function_is_compared():
+    for case in cases(GOLDEN):
+        program = build_program(case.subject, CPP, case.unit, case.sizes, case.assume)
+        for function in program.functions:
+            count, reason = function.checked
+            assert count and not reason, (case.name, reason)
+
+
+# -- the points ------------------------------------------------------------------------------------
+
+
+def test_points_are_the_header_s():
+    """They meet it, reach the ends of small ranges, and push sizes to its limits."""
+    unit = generate(SUBJECTS["divisors"][0], "cpp", index_type="int32")
+    (function,) = unit.lowered.functions
+    points = list(Points(function).draw(48))
+    assert points == list(Points(function).draw(48)) and len(points) == 48
+    for values in points:
+        assert all(evaluate(c, values) for c in function.assumed)
+        assert 0 <= values["p"] < values["M"] // values["B"] and 0 <= values["i"] < values["B"]
+    assert max(values["M"] for values in points) > 2**28
+    assert min(values["M"] for values in points) == 1
+    run = compiled(function)
+    for values in points:
+        assert run(values) == [*function.evaluate(values).values()]
+
+
+def test_all_points_of_a_small_range():
+    (function,) = generate(lambda x: x % 3, "cpp", ranges={"x": (-5, 6)}).lowered.functions
+    assert [v["x"] for v in Points(function).draw(48)] == [*range(-5, 6)]
