@@ -14,10 +14,10 @@ import z3
 from click.testing import CliRunner
 from net import corpus
 
-from lego_emit import Col, GenP, GroupBy, RegP, Row, TileBy, generate
+from lego_emit import Col, GenP, GroupBy, RegP, Row, TileBy, generate, pipeline
 from lego_emit.check.certificate import STATEMENTS
 from lego_emit.cli import main
-from lego_emit.errors import LegoError, TargetError, VerifyError
+from lego_emit.errors import InternalError, LegoError, TargetError, VerifyError
 from lego_emit.golden import cases
 from lego_emit.lower import widths
 from lego_emit.proofcheck import check as checker
@@ -156,16 +156,25 @@ def test_golden_cases_are_proved(case, language):
 # -- faults that were, put back -------------------------------------------------------------------
 
 
-def test_a_forgotten_precondition_is_found(monkeypatch):
+@pytest.fixture
+def unchecked(monkeypatch):
+    """generate() without its own check, which refuses before there is a text."""
+    return lambda: monkeypatch.setattr(pipeline, "check_emission", lambda *_: (0, "not asked"))
+
+
+def test_a_forgotten_precondition_is_found(monkeypatch, unchecked):
     """An overflow that no header speaks of."""
     monkeypatch.setattr(widths, "_preconditions", lambda *_: ([], False))
+    with pytest.raises(InternalError, match="no precondition says so"):
+        generate(tiles, "cpp")
+    unchecked()
     for language in ("cpp", "rust", "fortran"):
         report = checked(generate(tiles, language), tiles)
         (line,) = [x for x in report.lines if x.says == "fits" and x.function == "tiles_apply"]
         assert line.verdict == checker.REFUTED and "does not hold at M = " in line.how
 
 
-def test_a_forgotten_divisibility_is_found(monkeypatch):
+def test_a_forgotten_divisibility_is_found(monkeypatch, unchecked):
     from lego_emit.lower import header
 
     whole = header.assumptions
@@ -174,17 +183,21 @@ def test_a_forgotten_divisibility_is_found(monkeypatch):
         "assumptions",
         lambda *given: tuple(c for c in whole(*given) if "floormod" not in repr(c)),
     )
+    with pytest.raises(InternalError, match="please report it"):
+        generate(tiles, "cpp")
+    unchecked()
     report = checked(generate(tiles, "cpp"), tiles)
     assert any(x.verdict == checker.REFUTED for x in report.lines)
 
 
-def test_a_prover_that_believes_everything_is_found(monkeypatch):
+def test_a_prover_that_believes_everything_is_found(monkeypatch, unchecked):
     from lego_emit.arith.facts import Facts
 
     there = lambda i, j: i * 7 + (j + 3) % 7  # noqa: E731
     layout = GroupBy([5, 7]).OrderBy(GenP([5, 7], there))
     assert checked(generate(layout, "rust", name="f"), layout)
     monkeypatch.setattr(Facts, "nonneg", lambda self, e: True)
+    unchecked()
     found = 0
     for subject in (layout, tiles, SMALL):
         try:

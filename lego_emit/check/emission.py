@@ -12,12 +12,13 @@ from math import isqrt
 from typing import Any
 
 from ..errors import InternalError, LegoError, TraceError, said
-from ..ir.program import Function
+from ..ir.program import INDEX_TYPES, Function
 from ..ir.relations import says
 from ..trace.definition import Definition, results_of
 from .points import Points, Values
 
 TWICE = 2  # points at which the definition is called a second time
+REPORT = "This is a fault of lego_emit: please report it, with the definition and the options"
 SAME = "it must give the same for the same arguments every time"
 
 
@@ -44,6 +45,7 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
     if any(not t.is_sized or not t.values for t in function.tables):
         return 0, "its tables are given when it runs"
     run, count, reason = compiled(function), 0, "no point meets what its header assumes"
+    least, most = INDEX_TYPES[function.index_type]
     bases = {p.name: p.base for p in function.params if p.base}
     for values in Points(function).draw(definition.points):
         zero = {n: v - bases.get(n, 0) for n, v in values.items()} if bases else values
@@ -64,6 +66,11 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
         found = run(values)
         if found != [w + function.base for w in wanted]:
             raise _difference(function, definition, values, zero, found, wanted)
+        if not function.unseen and not all(least <= v <= most for v in found):
+            raise InternalError(
+                f"{function.name}: {_listed(found)}{_place(values)} is no {function.index_type}, and "
+                f"no precondition says so; nothing was emitted. {REPORT}"
+            )
         count += 1
     return count, "" if count else reason
 
@@ -77,8 +84,7 @@ def _difference(
     wanted: list[int],
 ) -> LegoError:
     """The error that names who is wrong."""
-    where = ", ".join(f"{n} = {v}" for n, v in values.items())
-    place = f" at {where}" if where else ""
+    place = _place(values)
     if (on_constants := getattr(definition, "on_constants", None)) is not None:
         try:
             other = results_of(on_constants(zero))
@@ -93,9 +99,13 @@ def _difference(
     due = [w + function.base for w in wanted]
     return InternalError(
         f"{function.name}: the lowered program gives {_listed(found)}{place}, where the definition "
-        f"gives {_listed(due)}; nothing was emitted. This is a fault of lego_emit: please report it, "
-        f"with the definition and the options"
+        f"gives {_listed(due)}; nothing was emitted. {REPORT}"
     )
+
+
+def _place(values: Values) -> str:
+    where = ", ".join(f"{n} = {v}" for n, v in values.items())
+    return f" at {where}" if where else ""
 
 
 def _listed(values: list[int]) -> str:
@@ -116,7 +126,7 @@ def compiled(function: Function) -> Callable[[Values], list[int]]:
     def interpreted(values: Values) -> list[int]:
         return [int(v) for v in function.evaluate(values).values()]
 
-    names: dict[str, Any] = {"isqrt": isqrt}
+    names: dict[str, Any] = {"isqrt": isqrt, "int": int, "min": min, "max": max}
     lines = [f"def run({', '.join(p.name for p in function.params)}):"]
     try:
         for name, node in function.body:
@@ -126,6 +136,8 @@ def compiled(function: Function) -> Callable[[Values], list[int]]:
         for node in function.nodes():
             if node.op == "table":
                 names[str(node.value)] = _Table(node.value)
+        if not names.keys().isdisjoint([*(p.name for p in function.params), *dict(function.body)]):
+            return interpreted  # a name of the user's is that of a function here, or of a table
         exec("\n".join(lines), names)
     except (SyntaxError, MemoryError, RecursionError, ValueError):  # too deep, or too long
         return interpreted

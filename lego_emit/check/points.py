@@ -134,7 +134,7 @@ class Points:
         for p in (*self._open[first:], *self._open[:first]):
             while 0 < point[p.name] <= min(self.most, 2**64) // 2:
                 fixed = {q.name: point[q.name] for q in self._open} | {p.name: 2 * point[p.name]}
-                larger = self._point(attempt, fixed)
+                larger = self._point(1, fixed)  # the indices at their ends
                 if larger is None:
                     break
                 point = larger

@@ -256,7 +256,8 @@ def _of_one_subject(
     else:
         made = Traced(unit, said, trace, result, partial(_outputs, unit=unit))
         made.by_name = isinstance(result, Mapping)
-        made.definition = OfFunction(subject, trace, unit)
+        if not isinstance(subject, Block):
+            made.definition = OfFunction(subject, trace, unit)
         functions = [made]
     if sizes and alone:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())
