@@ -311,6 +311,7 @@ def test_a_name_is_declared_before_and_not_after():
          "R a[R] n x+y i a.iter().map(|q|q+1).sum::<usize>() usize::MAX"),
         ("python", "import math, os as o\nfrom p import q\ndef f(a, *b, c: int = 3):\n"
          "    for i, j in a:\n        with a as z, (w := 3):", "math.floor(3) o q(a) b c i+j z w len(a)"),
+        ("python", "y = 'a # b'; n = 3\nmatch y:\n  case c:", "n c"),
         ("triton", "def f(x, B: tl.constexpr):\n    p = q = tl.program_id(0)", "x B p+q tl.num_programs(0)"),
         ("numpy", "", "np.arange(3) numpy.arange(3)"),
         ("fortran", "subroutine f(a, n)\ninteger, intent(in) :: n, a(n)\ndo i = 1, n", "A(I) mod(n,3) a%b"),
@@ -322,6 +323,17 @@ def test_a_name_is_declared_before_and_not_after():
 def test_names_that_a_kernel_declares_or_its_language_has(target, before, texts):
     for text in texts.split():
         assert text in line(f"{before}\n{{{{ S[index, 0] }}}}", target, index=text)
+
+
+def test_a_comprehension_declares_behind():
+    assert line("y = [{{ S['k', 0] }} for k in range(4)]", "python").startswith("y = [")
+    with pytest.raises(TemplateError, match="line 1: k in the text"):
+        line("y = {{ S['k', 0] }}\nz = [k for k in y]", "python")
+
+
+def test_what_is_given_is_no_name_of_the_kernel():
+    with pytest.raises(TemplateError, match=r"line 1: B is given to the .*; write B without quot"):
+        line("{{ S['i + B', 0] }}", B=8, names="i")
 
 
 def test_a_name_of_which_where_speaks_is_known():

@@ -278,6 +278,8 @@ class Names(Kernel):
 
         Raises TemplateError where it does not.
         """
+        if not self._notes and not self._unprinted:
+            return found
         *pieces, last = NOTE.split(found)
         parts, numbers = [*pieces[::2], last], [int(k) for k in pieces[1::2]]
         bare = [MARKED.sub("0", part) for part in parts]
@@ -307,6 +309,11 @@ class Names(Kernel):
                 known = [*self.types, *(name for name, end in declared.items() if end <= at)]
                 known = [name for name in known if name not in self._texts]
                 meant = nearest(word, known) or nearest(word, sorted(self._common))
+                if word in self.given:
+                    raise TemplateError(
+                        f"{where}: {word} is given to the template, and no name of the kernel's, which has "
+                        f"the text {shown(text)} as it stands; write {word} without quotation marks"
+                    )
                 raise TemplateError(
                     f"{where}: {word} in the text {shown(text)} is neither declared nor assigned before, "
                     f"and no name of {self.printer.title}'s own; where it is meant, write "

@@ -25,8 +25,9 @@ STATES = re.compile(
 WORD = re.compile(r"(?<!\w)[^\W\d]\w*")
 MEMBER = re.compile(r"(?:(?<!\.)\.|->)\s*\Z")
 OUTSIDE = re.compile(rf"{MEMBER.pattern}|(?:::|@)\s*\Z")  # and of a namespace, and Julia's macros
+LOOP = re.compile(r"\bfor\s+([\w, ]+?)\s+(?:in\b|=|∈)")
 OWN = re.compile(
-    r"\bfor\s+([\w, ]+?)\s+(?:in\b|=)|\blambda\s+([\w, ]+?)\s*:|(\w+)\)?\s*=>"
+    rf"{LOOP.pattern}|\blambda\s+([\w, ]+?)\s*:|(\w+)\)?\s*=>"
     r"|(?:\A|[(,=])\s*\|([^|]+)\|"
 )
 SUBSCRIPT = re.compile(
@@ -34,7 +35,7 @@ SUBSCRIPT = re.compile(
 )
 USED = re.compile(
     r"(?:[-+/%^~!?<=]|(?:\b\d[\w.]*|[)\]])[ \t]*[*&]"
-    r"|\b(?:return|in|and|or|not|if|elif|while|case|is)\b)[ \t]*\Z"
+    r"|\b(?:return|in|and|or|not|if|elif|while|is)\b)[ \t]*\Z"
 )
 SET = re.compile(r"\s*(?:<<|>>|//|\*\*|[-+*/%&|^:])?=(?!=)")
 STRINGS = r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"'
@@ -122,8 +123,10 @@ def names_in(text: str, printer: Printer) -> list[str]:
 def declared_in(text: str, printer: Printer) -> list[tuple[str, int]]:
     """The names that a kernel's text may declare or assign, and where they end: all but those that are
     plainly used, as operands, subscripts or members."""
+    marks = "|".join(map(re.escape, printer.comments))
+    strings = rf"{STRINGS}|'[^'\n]*(?:{marks})[^'\n]*'"  # of ' alone those that matter: Rust has 'a
     skipped = "|".join(COMMENTS.get(mark, f"{re.escape(mark)}[^\n]*") for mark in printer.comments)
-    bare = re.sub(f"{STRINGS}|{skipped}", blank, text)
+    bare = re.sub(f"{strings}|{skipped}", blank, text)
     while (less := SUBSCRIPT.sub(blank, bare)) != bare:
         bare = less
     found = []
@@ -131,7 +134,10 @@ def declared_in(text: str, printer: Printer) -> list[tuple[str, int]]:
         before = bare[max(0, word.start() - 40) : word.start()]
         if not MEMBER.search(before) and (not USED.search(before) or SET.match(bare, word.end())):
             found.append((word[0], word.end()))
-    return found
+    for loop in LOOP.finditer(bare):  # of a comprehension they stand before it
+        line = bare.rfind("\n", 0, loop.start()) + 1
+        found += [(name, line) for name in WORD.findall(loop[1])]
+    return sorted(found, key=lambda one: one[1])
 
 
 def blank(match: re.Match[str]) -> str:
