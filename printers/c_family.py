@@ -339,6 +339,7 @@ class CxxPrinter(HeaderPrinter):
     attributes = "[[nodiscard]] "
     head_end = " noexcept {"
     cast = "static_cast<{T}>({0})"
+    angles = True
     constant = "static constexpr"
     unused = "[[maybe_unused]] {T} {name}"
     has_views = True

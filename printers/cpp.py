@@ -65,6 +65,7 @@ class CppPrinter(CxxPrinter):
     views = VIEWS
     reserved = CPP_KEYWORDS | MACROS | STDINT | {"typeof"}
     reserved_functions = frozenset({"assert", "offsetof"})
+    builtins = frozenset({"size_t", "ptrdiff_t", "abs", "div"})
     qualifiers = "constexpr"
     has_hints = True
 

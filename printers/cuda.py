@@ -43,6 +43,16 @@ CUDA_FUNCTIONS = frozenset(
     tzset uint3 ullmax ullmin umax umin unlockpt""".split()
 )
 
+# Of integers, of a warp, of cooperative groups (CUDA C++ Programming Guide, chapters 10 and 11).
+INTRINSICS = frozenset(
+    """__activemask __all_sync __any_sync __ballot_sync __brev __brevll __byte_perm __clz __clzll
+    __dp2a_lo __dp4a __ffs __ffsll __fns __funnelshift_l __funnelshift_r __ldca __ldcg __ldcs __ldg
+    __match_all_sync __match_any_sync __mul24 __mul64hi __mulhi __popc __popcll __reduce_add_sync
+    __reduce_max_sync __reduce_min_sync __sad __shfl_down_sync __shfl_sync __shfl_up_sync
+    __shfl_xor_sync __syncthreads_count __umul24 __umul64hi __umulhi __usad clusterDim clusterIdx
+    cooperative_groups cuda make_int2 make_uint2 int2 int3 int4 uint2 uint4""".split()
+)
+
 # A root in floating point is within one of the integer's. Unsigned: the next square may not fit.
 DEVICE_ISQRT = {
     index_type: f"""
@@ -92,6 +102,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     helpers = {**EXTREMES, **HELPERS}
     reserved = CPP_KEYWORDS | CUDA_WORDS
     reserved_functions = CUDA_FUNCTIONS
+    builtins = INTRINSICS
     qualifiers = "LEGO_HOST_DEVICE constexpr"
     macros = OPENING
     has_hints = True

@@ -93,6 +93,14 @@ BUILT_INS = frozenset(
 )
 
 
+# 7.1, and GL_KHR_shader_subgroup's.
+VARIABLES = frozenset(
+    """gl_DrawID gl_FragCoord gl_GlobalInvocationID gl_InstanceID gl_InstanceIndex gl_InvocationID
+    gl_Layer gl_LocalInvocationID gl_LocalInvocationIndex gl_NumSubgroups gl_NumWorkGroups
+    gl_PrimitiveID gl_SampleID gl_SubgroupID gl_SubgroupInvocationID gl_SubgroupSize gl_VertexID
+    gl_VertexIndex gl_ViewportIndex gl_WorkGroupID gl_WorkGroupSize""".split()
+)
+
 VECTOR_TYPES = {"int32": "ivec", "int64": "i64vec", "uint32": "uvec", "uint64": "u64vec"}
 VECTOR_SIZES = (2, 3, 4)
 
@@ -119,6 +127,7 @@ class GlslPrinter(ShaderPrinter):
         | EXTENDED_TYPES
     )
     reserved_functions = BUILT_INS
+    builtins = VARIABLES
     workers = "work items of a group"
     outputs_are_variables = True
 

@@ -34,6 +34,9 @@ class HipPrinter(CudaPrinter):
     reserved_functions = CudaPrinter.reserved_functions.union(
         VECTORS, STDINT, TYPES, ("texture", "uchar", "ullong")
     )
+    builtins = CudaPrinter.builtins.union(
+        "hipBlockDim_x hipBlockIdx_x hipGridDim_x hipThreadIdx_x __lane_id __lastbit_u32".split()
+    )
     device_macro = "__HIP_DEVICE_COMPILE__"
 
     def fast_isqrt(self, index_type):

@@ -203,6 +203,7 @@ class JavaScriptPrinter(Printer):
     }
     template = "javascript.jinja"
     reserved = RESERVED | frozenset(helpers)
+    builtins = frozenset("globalThis isFinite isNaN parseInt parseFloat Boolean String".split())
     default_index = ("int53",)
 
     def literal(self, value: int, index_type: str) -> str:

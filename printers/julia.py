@@ -41,6 +41,14 @@ BASE_EXPORTS = frozenset(
     view write xor zero zeros zip""".split()
 )
 
+# Of Base, and what CUDA.jl and KernelAbstractions.jl call the indices of a kernel's threads.
+KERNEL_WORDS = frozenset(
+    """ceil eachindex isodd iseven leading_zeros mod1 fld1 fldmod1 nothing one signed trailing_zeros
+    typemax typemin unsafe_trunc unsigned zero
+    blockDim blockIdx gridDim laneid threadIdx warpsize
+    index uniform Cartesian Global Group Linear Local NTuple""".split()
+)
+
 # A module of that name would hide what the emitted code or its user needs.
 TAKEN_MODULES = frozenset(
     """Any Array Base Bool Char Complex Core Dict Docs Expr Float32 Float64 Function Int Int8 Int16
@@ -112,6 +120,7 @@ class JuliaPrinter(Printer):
     template = "julia.jinja"
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS
+    builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
     break_after = True
     line_width = 92  # as JuliaFormatter has it; lines are broken as in its SciMLStyle
 

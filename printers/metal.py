@@ -30,6 +30,7 @@ class MetalPrinter(OpenClPrinter):
     typed_ops = {}
     reserved = CPP_KEYWORDS | WORDS
     reserved_functions = FUNCTIONS
+    angles = True
     out = "device {T}* {name}"
     sharing = (
         "The threads of a grid share the work as {fill}(.., {out}, position, threads), where position "

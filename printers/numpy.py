@@ -53,6 +53,7 @@ class NumpyPrinter(PythonPrinter):
     }
     helpers = {"isqrt": ISQRT}
     reserved = KEYWORDS | {"namedtuple", "np", "range"}
+    builtins = PythonPrinter.builtins | {"cuda", "jax", "jnp", "numba", "numpy"}
     bit_operations = True
     kernel_types = ("int64",)
     lazy_select = False

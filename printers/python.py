@@ -6,6 +6,7 @@ round down, for any sign, and integers have no width.
 
 from __future__ import annotations
 
+import builtins
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -77,6 +78,7 @@ class PythonPrinter(Printer):
         "int": call("int({0})", 1),
     }
     template = "python.jinja"
+    builtins = frozenset(dir(builtins)) | {"math"}
     reserved = KEYWORDS | frozenset("NamedTuple Sequence int list math max min range tuple".split())
     bit_operations = False
     hexadecimal = True

@@ -169,6 +169,11 @@ class RustPrinter(Printer):
     }
     template = "rust.jinja"
     reserved = RESERVED | {f"{h}_{t}" for h in helpers for t in TYPES} | {"FusedIterator"}
+    builtins = frozenset(
+        """alloc bool char core f32 f64 i128 i16 i32 i64 i8 isize std u128 u16 u32 u64 u8 usize From
+        Into Option Vec""".split()
+    )
+    angles = True
 
     def fit(self, node: Node, function: Function) -> Node:
         """Negations pushed into comparisons as clippy asks; `a < 0` would be a useless comparison

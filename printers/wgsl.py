@@ -129,6 +129,7 @@ class WgslPrinter(ShaderPrinter):
     template = "wgsl.jinja"
     reserved = frozenset(KEYWORDS.split()) | frozenset(RESERVED.split()) | USED
     reserved_functions = PREDECLARED | VECTORS | MATRICES
+    angles = True
 
     def fit(self, node, function):
         """An unsigned number has no minus."""

@@ -5,14 +5,16 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 
-from lego_emit import bank_conflicts
-from lego_emit.project.loading import user_file
+from lego_emit import GenP, GroupBy, LegoWarning, Strided, bank_conflicts, render
+from lego_emit.project.loading import subject, subjects, user_file
 
 ROOT = Path(__file__).parent.parent
 KERNELS = ROOT / "examples" / "kernels"
@@ -53,6 +55,96 @@ def test_operations_before_a_placeholder(operations, tmp_path):
 def test_the_host_computes_what_the_reference_does(name, harness, need, monkeypatch):
     need("g++", "apt-get install g++")
     results = found(name, harness, monkeypatch, on_gpu=False)
+    assert results and [one for one in results if not one.is_right] == []
+
+
+# -- under other layouts -------------------------------------------------------------------------
+
+# What lies in storage of its own: by example the layouts, and how many elements an instruction takes.
+STORED = {
+    "bricks": (["bricks"], 1),
+    "lud": (["tile"], 1),
+    "needleman_wunsch": (["buffer"], 1),
+    "tensor_core_matmul": (["shared_a", "shared_b", "shared_c"], 8),
+    "transpose": (["tile"], 1),
+}
+
+
+def padded(dims, together, random):
+    """Rows with a random pitch."""
+    strides = [dims[-1] + together * random.randint(1, 9), 1]
+    for n in dims[-2:0:-1]:
+        strides.insert(0, strides[0] * n)
+    return GroupBy(dims).OrderBy(Strided(dims, strides))
+
+
+def swizzled(dims, together, random):
+    """Columns exchanged by row: XORed, or rotated where they are no multiple of 8."""
+    *rows, columns = dims
+    factor, rotated = random.randrange(1, 16), isinstance(columns, int) and columns % 8 != 0
+
+    def place(*index):
+        *row, column = index
+        at = 0
+        for n, i in zip(rows, row, strict=True):
+            at = at * n + i
+        moved = factor * row[-1] % 8 * together
+        return at * columns + ((column + moved) % columns if rotated else column ^ moved)
+
+    return GroupBy(dims).OrderBy(GenP(dims, place))
+
+
+def under_others(name, kind, seed):
+    """(the text of an example under layouts of a kind in place of those of its storage, these)."""
+    random, file = Random(seed), str(KERNELS / name / "layouts.py")
+    with user_file(file) as defined:
+        given = {one: subject(defined, one, file) for one in subjects(defined)}
+        stored, together = STORED[name]
+        others = {one: kind(list(given[one].dims), together, random) for one in stored}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", LegoWarning)
+            text = render(KERNELS / name / "kernel.cu.j2", **{**given, **others})
+        return str(text), others
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", [padded, swizzled])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_storage_holds_any_layout(name, kind, seed):
+    text, others = under_others(name, kind, seed)
+    numbers = [x.physical_size for x in others.values() if isinstance(x.physical_size, int)]
+    found = [int(n) for n in re.findall(r"__shared__ \w+ \w+\[(\d+)\]", text)]
+    assert bool(found) == bool(numbers)
+    if name == "tensor_core_matmul":  # C's tile lies where A's and B's were
+        a, b, c = numbers
+        (second,) = map(int, re.findall(r"tile_b = memory \+ (\d+);", text))
+        assert second >= a and second % 8 == 0
+        numbers = [max(second + b, c)]
+    assert all(n == numbers[0] for n in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [padded, swizzled])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_host_computes_the_same_under_other_layouts(
+    name, kind, harness, need, monkeypatch, tmp_path
+):
+    need("g++", "apt-get install g++")
+    text, _ = under_others(name, kind, 0)
+    loaded(KERNELS / name / "check.py", monkeypatch)
+    check = sys.modules["check"]
+    if name == "bricks":  # in memory that the host fills
+        layout = kind([4 * check.B] * 3, 1, Random(0))
+        at = layout.apply(*np.indices(layout.dims))
+
+        def there(cells):
+            held = np.full(layout.physical_size, np.nan, cells.dtype)
+            held[at] = cells
+            return held
+
+        monkeypatch.setattr(check, "in_bricks", there)
+        monkeypatch.setattr(check, "from_bricks", lambda held: held[at])
+    results = list(check.check(harness.Host(text, KERNELS / name, tmp_path)))
     assert results and [one for one in results if not one.is_right] == []
 
 

@@ -1,8 +1,12 @@
 """Templates: scopes, types of names, brackets, line ends, and texts of the kernel's own language."""
 
+import re
+import warnings
+
 import pytest
 
-from lego_emit import Col, GroupBy, Linear, render, symbols
+from lego_emit import Col, GroupBy, LegoWarning, Linear, RegP, Strided, render, symbols
+from lego_emit.emit import registry
 from lego_emit.errors import LegoError, TemplateError
 
 SMALL = GroupBy([4, 8]).OrderBy(Col(4, 8))
@@ -185,11 +189,32 @@ def test_line_ends_are_the_template_s(end, tmp_path):
         ("python", "{{ S['i # x', 0] }}", "'i # x' has a comment, #"),
         ("fortran", "{{ S['i ! x', 0] }}", "'i ! x' has a comment, !"),
         ("cuda", "{{ S['(i', 0] }}", "is not an expression"),
+        ("cuda", "{{ S['i) + (i', 0] }}", "is not an expression"),
+        *[
+            (t, "{{ S['i\\n + 1', 0] }}", "has a line end")
+            for t in registry.own_targets()
+            if t != "mlir"
+        ],
+        ("javascript", "{{ S['i\u2028 + 1', 0] }}", "has a line end"),
+        ("cuda", "{{ S.inv('i\\r+ 1') }}", "has a line end"),
+        ("triton", "{{ S['0, :i\\n'] }}{{ S['i +\\n 1, :'] }}", "has a line end"),
+        ("cuda", "{{ S['i\u202e', 0] }}", r"has the character U\+202E"),
+        ("python", r"{{ S['i \\ + 1', 0] }}", "has a backslash"),
+        ("fortran", "{{ S['i & + 1', 0] }}", "goes on over a line end, &"),
+        ("cpp", "{{ S[\"1'000 / '//\", 0] }}", "has a comment, //"),
+        ("julia", '{{ S["i\'", 0] }}', "has a quotation mark without its other half"),
+        ("cuda", "{{ S['i = 3', 0] }}", "assigns a value"),
+        ("cuda", "{{ S['i >>= 1', 0] }}", "assigns a value"),
+        ("c", "{{ S['(i++)', 0] }}", "assigns a value"),
+        ("python", "{{ S['(i := 3)', 0] }}", "assigns a value"),
+        ("python", "{{ S['return i', 0] }}", "is a statement, return"),
+        ("python", "{{ S['i<i, i>(i)', 0] }}", "is more than one expression"),
+        ("cuda", "{{ S['i < i, i > i', 0] }}", "is more than one expression"),
     ],
 )
 def test_a_text_is_one_expression(target, text, said):
     with pytest.raises(TemplateError, match=f"<template>, line 1: .*{said}"):
-        line(text, target)
+        line("{% names i %}" + text, target)
 
 
 @pytest.mark.parametrize(
@@ -198,11 +223,131 @@ def test_a_text_is_one_expression(target, text, said):
         ("cuda", "f(a, b)", "static_cast<int>(f(a, b))"),
         ("cuda", "f<1, 2>(x)", "static_cast<int>(f<1, 2>(x))"),
         ("cuda", "x[',']", "static_cast<int>(x[','])"),
+        ("cuda", "1'000 + x", "static_cast<int>(1'000 + x)"),
+        ("cuda", "x >= 2 && x != 3", "static_cast<int>(x >= 2 && x != 3)"),
+        ("cuda", "x +\t1", "static_cast<int>(x +\t1)"),
+        ("rust", "f::<1, 2>(x)", "(f::<1, 2>(x)) as i32"),
         ("python", "x // 2", "x // 2"),
+        ("python", "f(a, b=x)", "f(a, b=x)"),
+        ("fortran", "merge(a, b, a /= b)", "int(merge(a, b, a /= b), int32)"),
     ],
 )
 def test_texts_that_are_one(target, text, wanted):
-    assert line(f'[{{{{ S["{text}", 0] }}}}]', target) == f"[{wanted}]"
+    assert line(f'[{{{{ S["{text}", 0] }}}}]', target, names="a b f x") == f"[{wanted}]"
+
+
+def test_indices_in_one_text_are_parted_outside_of_brackets():
+    given = {"T": GroupBy([2, 4, 8]), "names": "f x y"}
+    assert line('{{ T["f(x, (y)), x, 0"] }}', **given) == (
+        "(32 * static_cast<int>(f(x, (y))) + 8 * x)"
+    )
+    assert line("{{ T[\"f<1, 2>(x), y[','], 0\"] }}", **given).count("static_cast<int>") == 2
+
+
+# -- names in texts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "before", "text"),
+    [
+        ("cuda", "void f(int kx) {", "kk"),
+        ("cuda", "void f(int kx) {", "kx + kk"),
+        ("cuda", "const int kx = 2 * kk;", "kk"),
+        ("cuda", "x[kk] = 3;", "kk"),
+        ("cuda", "x.kk = 3;", "kk"),
+        ("cuda", "// int kk\n/* int kk */", "kk"),
+        ("cuda", 'f("int kk");', "kk"),
+        ("cuda", "", "gridDims.x"),
+        ("opencl", "", "get_globl_id(0)"),
+        ("glsl", "", "gl_GlobalInvocationId.x"),
+        ("triton", "kx = tl.program_id(0)", "kk"),
+        ("python", "def f(kx):  # kk", "kx + kk"),
+        ("numpy", "", "np.arange(kk)"),
+        ("fortran", "integer :: kx ! kk", "KX + kk"),
+        ("julia", "kx = 3 # kk", "kk"),
+        ("rust", "let kx = 3;", "kk"),
+        ("javascript", "const kx = 3;", "x.map((q) => q + kk)"),
+    ],
+)
+def test_a_name_that_nobody_declared_is_refused(target, before, text):
+    name = re.findall(r"kk|\w+s(?=\.)|get\w+|gl_\w+", text)[0]
+    said = f"line {before.count(chr(10)) + 2}: {name} in the text .* names {name} %"
+    for use in ("{{ S[index, 0] }}", "{% index i = S[index, 0] %}", "{{ S.alignment(index, 0) }}"):
+        whole = "{% names x %}" + before + "\n" + use
+        with pytest.raises(TemplateError, match=said):
+            line(whole, target, index=text)
+        assert line(f"{{% names {name} %}}{whole}", target, index=text)
+
+
+def test_what_a_name_may_be_is_told():
+    for text, meant in [("kk", "kx"), ("gridDims.x", "gridDim"), ("threadIdk.x", "threadIdx")]:
+        with pytest.raises(TemplateError, match=f"Did you mean '{meant}'"):
+            line("void f(int kx) {\n{{ S[index, 0] }}", index=text)
+
+
+def test_a_name_is_declared_before_and_not_after():
+    with pytest.raises(TemplateError, match=r"line 2: k in the text 'k \+ 1' is neither"):
+        line("x;\n{{ S['k + 1', 0] }};\nint k = 3;")
+    macro = "{% macro at() %}{{ S['k + 1', 0] }}{% endmacro %}\n"
+    assert line(macro + "int k = 3; {{ at() }};").endswith("static_cast<int>(k + 1);")
+    with pytest.raises(TemplateError, match="line 1: k in the text"):
+        line(macro + "{{ at() }}; int k = 3;")
+
+
+@pytest.mark.parametrize(
+    ("target", "before", "texts"),
+    [
+        ("cuda", "template <int R, class T> void f(const T* a, int b, std::vector<int> c) {", "R b a[b]"),
+        ("cuda", "auto [a, b] = f(); int c, d; c += 1;\n#define E(x) x", "a b c+d E(3)"),
+        ("cuda", "using std::min; struct P { int x; }; P p;", "min(p.x,3)"),
+        ("cuda", "", "threadIdx.x+blockIdx.x*blockDim.x __popc(3) std::size_t(3) 0xFFu&1 sizeof(int)"),
+        ("hip", "", "hipThreadIdx_x threadIdx.x"),
+        ("opencl", "", "get_global_id(0) get_local_size(1)"),
+        ("glsl", "", "gl_GlobalInvocationID.x int(gl_LocalInvocationIndex)"),
+        ("metal", "kernel void f(uint2 id [[thread_position_in_grid]]) {", "id.x metal::min(3,4)"),
+        ("wgsl", "fn f(@builtin(global_invocation_id) id: vec3<u32>) {", "id.x i32(id.y)"),
+        ("c", "static void f(int n, int a[n]) {", "(int)a[n]"),
+        ("rust", "fn f<const R: usize>(a: &[usize], n: i32) { let (x, mut y) = g(); for i in 0..n {",
+         "R a[R] n x+y i a.iter().map(|q|q+1).sum::<usize>() usize::MAX"),
+        ("python", "import math, os as o\nfrom p import q\ndef f(a, *b, c: int = 3):\n"
+         "    for i, j in a:\n        with a as z, (w := 3):", "math.floor(3) o q(a) b c i+j z w len(a)"),
+        ("python", "y = 'a # b'; n = 3\nmatch y:\n  case c:", "n c"),
+        ("triton", "def f(x, B: tl.constexpr):\n    p = q = tl.program_id(0)", "x B p+q tl.num_programs(0)"),
+        ("numpy", "", "np.arange(3) numpy.arange(3)"),
+        ("fortran", "subroutine f(a, n)\ninteger, intent(in) :: n, a(n)\ndo i = 1, n", "A(I) mod(n,3) a%b"),
+        ("julia", "function f(a, n::Int; k=1)\n  for i in 1:n, j ∈ 2:3\n  x, y = g()",
+         "a[n] k i+j x+y threadIdx().x length(a)"),
+        ("javascript", "function f(a, {b, c}) {\n  const [d, e] = a; let g;", "a[b] c+d e+g Math.min(b,c)"),
+    ],
+)  # fmt: skip
+def test_names_that_a_kernel_declares_or_its_language_has(target, before, texts):
+    for text in texts.split():
+        assert text in line(f"{before}\n{{{{ S[index, 0] }}}}", target, index=text)
+
+
+def test_a_comprehension_declares_behind():
+    assert line("y = [{{ S['k', 0] }} for k in range(4)]", "python").startswith("y = [")
+    with pytest.raises(TemplateError, match="line 1: k in the text"):
+        line("y = {{ S['k', 0] }}\nz = [k for k in y]", "python")
+
+
+def test_what_is_given_is_no_name_of_the_kernel():
+    with pytest.raises(TemplateError, match=r"line 1: B is given to the .*; write B without quot"):
+        line("{{ S['i + B', 0] }}", B=8, names="i")
+
+
+def test_a_name_of_which_where_speaks_is_known():
+    assert line("[{{ S['lane', 0] }}]", where={"lane": (0, 4)}).endswith("(lane)]")
+
+
+@pytest.mark.parametrize(
+    "tag", ["{% names A %}", "{% index A = S[0, 1] * 1 %}", "{% names A: int64, b %}"]
+)
+def test_no_name_hides_what_is_given(tag):
+    for given in (SMALL, lambda i: i, 32):
+        with pytest.raises(TemplateError, match=r"line 2: A is given, .* would hide it"):
+            line(f"\n{tag}", A=given)
+    assert line("{% names M %}{{ M }}", M=symbols("M")) == "M"
 
 
 @pytest.mark.parametrize(
@@ -211,6 +356,65 @@ def test_texts_that_are_one(target, text, wanted):
 )
 def test_conditions_that_are_known(target, wanted):
     assert line("{{ S.in_bounds(0, 7) }} {{ S.in_bounds(0, 8) }}", target) == wanted
+
+
+# -- storage -----------------------------------------------------------------------------------
+
+N = symbols("N")
+PADDED = GroupBy([4, 8]).OrderBy(Strided((4, 8), (9, 1)))
+DECLARED = [
+    ("cuda", "__shared__ float s[{{ A.size }}];"),
+    ("cuda", "alignas(16) __shared__ __half s[2 * {{ A.size }}];"),
+    ("cuda", "float x[3], *s[2][{{ A.size + 1 }}] = {};"),
+    ("cuda", "{% set n = A.size %}float s[{{ n * 2 }}];"),
+    ("cuda", "x = (float*)malloc({{ A.size }} * sizeof(float));"),
+    ("cuda", "k<<<1, 2, {{ 4 * A.size }}>>>(x);"),
+    ("c", "static double a[{{ A.size }}];"),
+    ("cpp", "std::array<float, {{ A.size }}> a;"),
+    ("cpp", "std::vector<float> a({{ A.size }});"),
+    ("opencl", "__local float a[{{ A.size }}];"),
+    ("metal", "threadgroup float a[{{ A.size }}];"),
+    ("glsl", "shared float a[{{ A.size }}];"),
+    ("wgsl", "var<workgroup> a: array<f32, {{ A.size }}>;"),
+    ("rust", "let a = [0f32; {{ A.size }}];"),
+    ("rust", "let a = vec![0; {{ A.size }}];"),
+    ("fortran", "real :: a({{ A.size }})"),
+    ("fortran", "allocate(a({{ A.size }}))"),
+    ("python", "a = [0] * {{ A.size }}"),
+    ("numpy", "a = np.empty({{ A.size }})"),
+    ("triton", "a = torch.zeros(({{ A.size }},))"),
+    ("julia", "a = Vector{Int}(undef, {{ A.size }})"),
+    ("javascript", "const a = new Float32Array({{ A.size }});"),
+]
+
+
+def told(text, target, layout):
+    """The warnings of a rendering."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        render(text, target, A=layout)
+    assert all(one.category is LegoWarning and one.filename == __file__ for one in found)
+    return [str(one.message) for one in found]
+
+
+@pytest.mark.parametrize(("target", "text"), DECLARED)
+def test_storage_of_a_layout_with_holes_has_its_physical_size(target, text):
+    for layout in (PADDED, Strided((N, 8), (9, 1))):
+        assert told(f"\n{text}", target, layout) == [
+            "<template>, line 2: A.size counts indices, and A has more positions: where its storage is "
+            "declared write A.physical_size"
+        ]
+    for layout in (SMALL, Col(N, 8), GroupBy([8, 8]).OrderBy(RegP([2, 4, 8], [1, 0, 2]))):
+        assert not told(text, target, layout)
+    assert not told(text.replace("size", "physical_size"), target, PADDED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["for (int i = 0; i < {{ A.size }}; ++i)", "x = s[{{ A.size - 1 }}];", "return s[{{ A.size - 1 }}];"],
+)  # fmt: skip
+def test_a_size_elsewhere_counts_indices(text):
+    assert not told(text, "cuda", PADDED)
 
 
 # -- layouts of one result ---------------------------------------------------------------------

@@ -136,6 +136,9 @@ class Printer:
         reserved: words that cannot name a parameter, a variable or a function.
         reserved_functions: words that only functions of the file cannot have as a name (they would
             meet a function that the language or its headers already have).
+        builtins: the names beside these two that the language has without a declaration, in a
+            kernel too.
+        angles: whether < and > may enclose arguments.
         case_insensitive, max_name: the language's rules for names.
         line_width: longer lines are broken.
         array_word: what the name of an array form ends in.
@@ -173,6 +176,8 @@ class Printer:
     template = ""
     reserved: frozenset[str] = frozenset()
     reserved_functions: frozenset[str] = frozenset()
+    builtins: frozenset[str] = frozenset()
+    angles = False
     case_insensitive = False
     max_name = 255
     line_width = 100
@@ -201,6 +206,11 @@ class Printer:
     taken_namespaces: frozenset[str] = frozenset()
     array_word = "array"
     naming = AS_WRITTEN
+
+    @property
+    def statement_ends_line(self) -> bool:
+        """Whether a line's end is a statement's."""
+        return not self.declaration.endswith(";")
 
     @property
     def namespace(self) -> str:

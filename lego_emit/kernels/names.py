@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any
 
@@ -26,7 +26,8 @@ from ..trace.learn import learn_layout
 from ..trace.subject import index_of
 from ..trace.trace import Trace
 from .placed import sizes_of
-from .texts import fault
+from .tags import place
+from .texts import MARKED, NOTE, NOTED, STORAGE, declared_in, fault, names_in
 from .values import Kernel, Name, Value
 
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
@@ -63,6 +64,10 @@ class Names(Kernel):
         self._scopes: list[Any] = []
         self._ended: set[str] = set()  # names of inner scopes
         self._bindings: dict[str, Any] = {}
+        self.given: set[str] = set()  # what layouts, functions and numbers are called
+        self.told: list[str] = []  # warnings
+        self._notes: list[Note] = []  # of what was printed
+        self._unprinted: dict[str, str] = {}  # texts that were not, and their places
         self._programs: dict[Any, tuple[Program, set[str]]] = {}
         self._traces: dict[Any, Trace] = {}
         if not printer.declaration:
@@ -86,6 +91,11 @@ class Names(Kernel):
             raise TemplateError(
                 f"{shown(name)} is not a name in {self.printer.title}; write identifiers, as in "
                 "pm, pn: int32, i"
+            )
+        if name in self.given:
+            raise TemplateError(
+                f"{name} is given, as a layout or another value, and the kernel's own {name} would hide "
+                "it: take another name for one of them"
             )
         if name in self.types and name not in self.sizes:
             self._forget(name)
@@ -212,7 +222,7 @@ class Names(Kernel):
         self._check_scope(text, f"the text {shown(text)}")
         if text in self.types:
             return self.names.get(text, Value(self, lambda: self._bound(text), text, names=[text]))
-        if why := fault(text, self.printer.comments):
+        if why := fault(text, self.printer):
             raise TemplateError(
                 f"{shown(text)} {why}: give each index one expression in {self.printer.title}"
             )
@@ -227,7 +237,88 @@ class Names(Kernel):
             except AssumptionError as error:
                 raise AssumptionError(f"where: {str(error).replace(name, f'({text})')}") from None
         of = [self.names[word] for word in NAMES.findall(text) if word in self.names]
+        if self._strange([name]):
+            self._unprinted.setdefault(name, place())
         return Value(self, lambda: self._bound(name), text, of, names=[name])
+
+    def noted(self, value: Value) -> str:
+        """The mark of what checked() is to see of a value that is printed here."""
+        words = self._strange(value.names)
+        if not words and not value.holed:
+            return ""
+        for name in value.names:
+            self._unprinted.pop(name, None)
+        self._notes.append(Note(words, [*value.holed], place()))
+        return f"{NOTED}{len(self._notes) - 1}{NOTED}"
+
+    def _strange(self, names: Iterable[str]) -> dict[str, str]:
+        """The names in texts that only the kernel's own text can have declared, and which text."""
+        texts = [self._texts[name] for name in names if name in self._texts]
+        words = {word: text for text in texts for word in names_in(text, self.printer)}
+        known = {*map(self._spelled_alike, self.types)} if words else set[str]()
+        return {
+            word: text
+            for word, text in words.items()
+            if (alike := self._spelled_alike(word)) not in known and alike not in self._common
+        }
+
+    @cached_property
+    def _common(self) -> set[str]:
+        """The language's own names, and those that `where` speaks of."""
+        own = self.printer.reserved | self.printer.reserved_functions | self.printer.builtins
+        said = (word for text in self.where for word in names_in(text, self.printer))
+        return {*map(self._spelled_alike, (*own, *said))}
+
+    def _spelled_alike(self, name: str) -> str:
+        return name.lower() if self.printer.case_insensitive else name
+
+    def checked(self, found: str) -> str:
+        """What was rendered without the notes' marks, which ask whether the kernel declares the names in
+        the texts of its own before, and what a size is used for.
+
+        Raises TemplateError where it does not.
+        """
+        if not self._notes and not self._unprinted:
+            return found
+        *pieces, last = NOTE.split(found)
+        parts, numbers = [*pieces[::2], last], [int(k) for k in pieces[1::2]]
+        bare = [MARKED.sub("0", part) for part in parts]
+        declared: dict[str, int] = {}
+        for word, end in declared_in("".join(bare), self.printer):
+            declared.setdefault(self._spelled_alike(word), end)
+        before = ""
+        for part, k in zip(bare, numbers, strict=False):
+            before += part
+            note = self._notes[k]
+            self._check_words(note.words, declared, len(before), note.place)
+            if note.holed and STORAGE.search(before.rpartition("\n")[2][-400:]):
+                self.told += [
+                    f"{note.place}: {name}.size counts indices, and {name} has more positions: where its "
+                    f"storage is declared write {name}.physical_size"
+                    for name in note.holed
+                ]
+        for name, where in self._unprinted.items():
+            self._check_words(self._strange([name]), declared, len(found), where)
+        return "".join(parts)
+
+    def _check_words(
+        self, words: Mapping[str, str], declared: Mapping[str, int], at: int, where: str
+    ) -> None:
+        for word, text in words.items():
+            if declared.get(self._spelled_alike(word), at + 1) > at:
+                known = [*self.types, *(name for name, end in declared.items() if end <= at)]
+                known = [name for name in known if name not in self._texts]
+                meant = nearest(word, known) or nearest(word, sorted(self._common))
+                if word in self.given:
+                    raise TemplateError(
+                        f"{where}: {word} is given to the template, and no name of the kernel's, which has "
+                        f"the text {shown(text)} as it stands; write {word} without quotation marks"
+                    )
+                raise TemplateError(
+                    f"{where}: {word} in the text {shown(text)} is neither declared nor assigned before, "
+                    f"and no name of {self.printer.title}'s own; where it is meant, write "
+                    f"{{% names {word} %}}.{meant}"
+                )
 
     def unknown(self, name: str, size: Any) -> Value:
         """An index below a size that is in no kernel's text: what is proven holds for all of them."""
@@ -341,6 +432,16 @@ class Names(Kernel):
         used = {str(node.value) for node in function.nodes() if node.op == "var"}
         function = replace(function, params=tuple(p for p in function.params if p.name in used))
         return replace(program, functions=(function,)), names
+
+
+@dataclass
+class Note:
+    """What is to be checked of a value that was printed: names in its texts, and in which; layouts whose
+    sizes are in it; the place in the template."""
+
+    words: dict[str, str]
+    holed: list[str]
+    place: str
 
 
 @dataclass

@@ -13,7 +13,7 @@ from ..algebra.block import Block
 from ..arith.expr import Expr, select
 from ..arith.facts import current
 from ..errors import TemplateError, nearest
-from ..kinds import is_symbolic
+from ..kinds import is_integer, is_symbolic
 from ..trace.learn import learn_layout, product_of
 from .slices import Hints, parts_of, values_of_parts
 from .values import Kernel, Number, Several, Test, Value
@@ -121,7 +121,17 @@ class Placed:
     @property
     def size(self) -> Value:
         """How many indices there are."""
-        return self._number(self._layout.dims, "size")
+        made = self._number(self._layout.dims, "size")
+        if self._has_holes():
+            made.holed = {self._name: None}
+        return made
+
+    def _has_holes(self) -> bool:
+        """Whether there may be more positions than indices."""
+        size, physical = self._layout.size, self._layout.physical_size
+        if is_integer(size) and is_integer(physical):
+            return int(size) < int(physical)
+        return not self._layout.masks and Expr.of(physical) != Expr.of(size)
 
     @property
     def physical_size(self) -> Value:

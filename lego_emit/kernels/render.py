@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,15 +18,14 @@ from jinja2.parser import Parser
 from ..arith.assume import as_list
 from ..arith.given_ranges import parse_ranges
 from ..emit import registry
-from ..errors import AssumptionError, LegoError, TemplateError, shown
+from ..errors import AssumptionError, LegoError, LegoWarning, TemplateError, shown
 from ..files import note
+from ..kinds import is_symbolic
 from .placed import placed, sizes_of
 from .spelling import Kernel
-from .tags import KERNEL, KernelTags, Scoped
-from .texts import CLOSED, END, MARKED, START, bracketed
+from .tags import INLINE, KERNEL, KernelTags, Scoped
+from .texts import CLOSED, END, MARKED, NOTED, START, bracketed
 from .values import Value
-
-INLINE = "<template>"  # what a template that is no file is called
 
 
 class Rendered(str):
@@ -91,6 +91,8 @@ def render(
             if name in kernel.types:
                 raise TemplateError(f"{name} is a declared name and given as {shown(value)}")
             environment.globals[name] = placed(kernel, name, value)
+            if not is_symbolic(value):
+                kernel.given.add(name)
         for name in (name for value in context.values() for name in sizes_of(value)):
             environment.globals.setdefault(name, kernel.size(name))
         template = (
@@ -98,14 +100,16 @@ def render(
         )
         found = template.render()
         kernel.finished()
-    lines_end = not kernel.printer.declaration.endswith(";")
-    found = MARKED.sub(bracketed(found, lines_end), found)
+    found = kernel.checked(found)
+    for told in kernel.told:
+        warnings.warn(told, LegoWarning, stacklevel=2)
+    found = MARKED.sub(bracketed(found, kernel.printer.statement_ends_line), found)
     ends_in_crlf = source.partition("\n")[0].endswith("\r")  # which Jinja makes \n of
     made = Rendered(re.sub("\r?\n", "\r\n", found) if ends_in_crlf else found)
-    if any(mark in made for mark in (START, END, CLOSED)):
+    if any(mark in made for mark in (START, END, CLOSED, NOTED)):
         raise TemplateError(
             f"{file or INLINE}: a filter has cut an index expression, or the text has the "
-            "characters U+E000 to U+E002, which mark one"
+            "characters U+E000 to U+E003, which mark one"
         )
     made.assumptions = tuple(kernel.assumptions)
     return made

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import TemplateError, shown
+from .texts import filled
 from .values import Kernel, Value
 
-COMMA = re.compile(r",(?![^(\[{]*[)\]}])")  # outside of brackets
 OTHER = re.compile(r"[?(\[{]|\w\s*::")  # a colon of the kernel's language
 MOST = 2**20  # the greatest alignment that is looked for
 
@@ -31,7 +31,9 @@ class PerAxis(tuple):
 def parts_of(indices: Sequence[Any]) -> list[Any]:
     """The indices, with an Axis for each ':'; one text may hold all of them."""
     if len(indices) == 1 and isinstance(text := indices[0], str):
-        indices = [part.strip() for part in COMMA.split(text)]
+        ends = [m.start() for m in re.finditer(",", filled(text))]
+        parts = zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)
+        indices = [text[start:end].strip() for start, end in parts]
     return [_part(one) for one in indices]
 
 

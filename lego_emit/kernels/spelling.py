@@ -64,13 +64,14 @@ class Kernel(Names):
     def expression(self, value: Value) -> str:
         """A value as text, between marks that say whether it is bracketed already."""
         self._check_steps(value)
+        mark = self.noted(value)
         program, node = self._whole(value)
         if isinstance(value, Test):
             node = node.args[0] if node.op == "int" else node
             if node.op == "const":
-                return f"{START}{CLOSED}{self.printer.truths[bool(node.value)]}{END}"
+                return f"{mark}{START}{CLOSED}{self.printer.truths[bool(node.value)]}{END}"
         text, closed = self._spelled(node, program, value.said)
-        return f"{START}{CLOSED * closed}{text}{END}"
+        return f"{mark}{START}{CLOSED * closed}{text}{END}"
 
     def _whole(self, value: Value) -> tuple[Program, Node]:
         """A value as one expression."""
@@ -103,6 +104,7 @@ class Kernel(Names):
         values = [*values_of(found)]
         for value in values:
             self._check_steps(value)
+        marks = "".join(map(self.noted, values))
         if len(values) != len(names):
             raise TemplateError(
                 f"{len(names)} names for {len(values)} values; give as many of each"
@@ -142,7 +144,7 @@ class Kernel(Names):
             )
             if said := Range(*bounds).says(name):
                 self._promises[name] = said
-        return "".join(f"{indent}{line}\n" for line in lines)
+        return marks + "".join(f"{indent}{line}\n" for line in lines)
 
     def _is_of_sizes(self, bound: Node) -> bool:
         """Whether a bound is one in layouts' sizes alone; another hides the range that an index has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import jinja2
@@ -10,11 +11,24 @@ from jinja2 import nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 
+INLINE = "<template>"  # what a template that is no file is called
 KERNEL = "_kernel"  # the rendering, in a template's globals
 SCOPED = (
     nodes.For, nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.With, nodes.AssignBlock,
     nodes.Block, nodes.Scope,
 )  # fmt: skip
+
+
+def place() -> str:
+    """The file and line of the template that is being rendered."""
+    frame = sys._getframe()
+    while frame is not None:
+        template = frame.f_globals.get("__jinja_template__")
+        if isinstance(template, jinja2.Template):
+            line = template.get_corresponding_lineno(frame.f_lineno)
+            return f"{template.filename or INLINE}, line {line}"
+        frame = frame.f_back
+    return INLINE
 
 
 class KernelTags(Extension):

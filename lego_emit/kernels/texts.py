@@ -3,16 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
+from ..emit.printer import UNSEEN, Printer
+
 START, END, CLOSED = "\ue000", "\ue001", "\ue002"  # around an expression, until all text is there
+NOTED = "\ue003"  # around the number of a note, before it
+NOTE = re.compile(f"{NOTED}([0-9]+){NOTED}")
 MARKED = re.compile(f"{START}({CLOSED}?)([^{START}{END}]*){END}")
 COMMENTED = re.compile(r"(//|#|!).*\Z")  # a last line that may end in a comment
 CARRIED_ON = re.compile(r"\s*([-+*/%<>=!&|^@.?]|(and|or)\b)")
 ANGLE = re.compile(r"\w<([^<>;{}]|<[^<>;{}]*>)*\Z")  # within a template's arguments
 QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
-INNER = re.compile(r"\([^][(){}]*\)|\[[^][(){}]*\]|\{[^][(){}]*\}|(?<=\w)<[^<>;]*>")
+THOUSANDS = re.compile(r"(?<=\d)'(?=\d)")  # in C++: 1'000
+BRACKETS = re.compile(r"\([^][(){}]*\)|\[[^][(){}]*\]|\{[^][(){}]*\}")
+ANGLES = re.compile(rf"{BRACKETS.pattern}|(?<=[\w:])<[^<>;=]*>(?=\s*(?:[({{{END}]|::))")
+ASSIGNS = re.compile(r"(?:<<|>>|(?<![=!<>~]))=(?![=>])")
+STATES = re.compile(
+    r"\s*(assert|break|continue|del|goto|import|let|pass|raise|return|throw|var|yield)\b"
+)
+WORD = re.compile(r"(?<!\w)[^\W\d]\w*")
+MEMBER = re.compile(r"(?:(?<!\.)\.|->)\s*\Z")
+OUTSIDE = re.compile(rf"{MEMBER.pattern}|(?:::|@)\s*\Z")  # and of a namespace, and Julia's macros
+LOOP = re.compile(r"\bfor\s+([\w, ]+?)\s+(?:in\b|=|∈)")
+OWN = re.compile(
+    rf"{LOOP.pattern}|\blambda\s+([\w, ]+?)\s*:|(\w+)\)?\s*=>"
+    r"|(?:\A|[(,=])\s*\|([^|]+)\|"
+)
+SUBSCRIPT = re.compile(
+    r"(?<=[\w)\]])(?<!\bauto)(?<!\bconst)(?<!\blet)(?<!\bvar)(?<!\breturn)\[[^][\n]*\]"
+)
+USED = re.compile(
+    r"(?:[-+/%^~!?<=]|(?:\b\d[\w.]*|[)\]])[ \t]*[*&]"
+    r"|\b(?:return|in|and|or|not|if|elif|while|is)\b)[ \t]*\Z"
+)
+SET = re.compile(r"\s*(?:<<|>>|//|\*\*|[-+*/%&|^:])?=(?!=)")
+STRINGS = r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"'
+COMMENTS = {"/*": r"/\*[\s\S]*?\*/"}  # those that do not end with the line
+STORAGE = re.compile(
+    r"(?:\A|[^\w\s.])\s*(?!return\b|else\b|case\b|in\b)(?:[\w:]+(?:<[^;{}]*>)?[\s*&]+)+"
+    r"(?:\w+\s*(?:\[[^][]*\]\s*)*,[\s*&]*)*\w+\s*(?:\[[^][]*\]\s*)*\[[^][;]*\Z"  # float x[3], y[
+    r"|\[[^][;]*;[^][;]*\Z"  # [f32;
+    r"|(?:\bdimension|\ballocate|::[^!]*?\w)\s*\([^()]*\Z"  # real :: x(
+    r"|\b(?:\w*[aA]lloc\w*|empty|zeros|ones|full|undef|resize|reserve|with_capacity|\w*Array|Vector|"
+    r"vector|array|make_unique|make_shared)\b[^;]*\Z"
+    r"|\]\s*\*\s*\Z"  # [0] *
+    r"|<<<[^>]*\Z"  # a kernel's dynamic memory
+)
 CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -41,17 +78,81 @@ def bracketed(whole: str, lines_end: bool) -> Any:
     return text
 
 
-def fault(text: str, comments: Sequence[str]) -> str:
-    """Why a text can be no expression, as the end of a sentence; the empty string where it may be one.
-    comments: what begins one in its language."""
-    bare = outside = QUOTED.sub("0", text)
+def fault(text: str, printer: Printer) -> str:
+    """Why a text can be no expression of the language, as the end of a sentence; the empty string where
+    it may be one."""
+    if unseen := UNSEEN.search(text.replace("\t", " ")):
+        lines = len(f"{text}.".splitlines()) > 1
+        return "has a line end" if lines else f"has the character U+{ord(unseen[0]):04X}"
+    if "\\" in text:
+        return "has a backslash"
+    bare = QUOTED.sub("0", THOUSANDS.sub("", text))
     if not bare.strip() or START in text or not _balanced(bare):
         return "is not an expression"
-    if marks := [mark for mark in comments if mark in bare]:
+    if marks := [mark for mark in printer.comments if mark in bare]:
         return f"has a comment, {marks[0]}"
-    while (less := INNER.sub("", outside)) != outside:
-        outside = less
-    return "is more than one expression" if re.search("[,;]", outside) else ""
+    if marks := [mark for mark in "'\"`" if mark in bare]:
+        return f"has a quotation mark without its other half, {marks[0]}"
+    if printer.suffix and printer.suffix.strip() in bare:
+        return f"goes on over a line end, {printer.suffix.strip()}"
+    outside = filled(bare, printer.angles)
+    if re.search("[,;]", outside):
+        return "is more than one expression"
+    if (word := STATES.match(bare)) and word[1] in printer.reserved:
+        return f"is a statement, {word[1]}"
+    in_calls = not printer.statement_ends_line  # where no f(name=value) names an argument
+    if ASSIGNS.search(bare if in_calls else outside) or ":=" in bare:
+        return "assigns a value"
+    return "assigns a value" if in_calls and re.search(r"\+\+|--", bare) else ""
+
+
+def names_in(text: str, printer: Printer) -> list[str]:
+    """The names that an expression takes from around it: no members, arguments' names, or own ones."""
+    bare = QUOTED.sub("0", THOUSANDS.sub("", text))
+    own = {name for parts in OWN.findall(bare) for part in parts for name in WORD.findall(part)}
+    found: dict[str, None] = {}
+    for word in WORD.finditer(bare):
+        before, after = bare[: word.start()], bare[word.end() :]
+        member = OUTSIDE.search(before) or (printer.case_insensitive and before[-1:] == "%")
+        argument = printer.statement_ends_line and re.match(r"\s*=(?!=)", after)
+        if not (member or argument or word[0] in own):
+            found[word[0]] = None
+    return [*found]
+
+
+def declared_in(text: str, printer: Printer) -> list[tuple[str, int]]:
+    """The names that a kernel's text may declare or assign, and where they end: all but those that are
+    plainly used, as operands, subscripts or members."""
+    marks = "|".join(map(re.escape, printer.comments))
+    strings = rf"{STRINGS}|'[^'\n]*(?:{marks})[^'\n]*'"  # of ' alone those that matter: Rust has 'a
+    skipped = "|".join(COMMENTS.get(mark, f"{re.escape(mark)}[^\n]*") for mark in printer.comments)
+    bare = re.sub(f"{strings}|{skipped}", blank, text)
+    while (less := SUBSCRIPT.sub(blank, bare)) != bare:
+        bare = less
+    found = []
+    for word in WORD.finditer(bare):
+        before = bare[max(0, word.start() - 40) : word.start()]
+        if not MEMBER.search(before) and (not USED.search(before) or SET.match(bare, word.end())):
+            found.append((word[0], word.end()))
+    for loop in LOOP.finditer(bare):  # of a comprehension they stand before it
+        line = bare.rfind("\n", 0, loop.start()) + 1
+        found += [(name, line) for name in WORD.findall(loop[1])]
+    return sorted(found, key=lambda one: one[1])
+
+
+def blank(match: re.Match[str]) -> str:
+    """Blanks in place of what was found."""
+    return " " * len(match[0])
+
+
+def filled(text: str, angles: bool = True) -> str:
+    """The text, as long, with nothing to read in place of quotations and brackets. angles: < and > may
+    be brackets."""
+    text = QUOTED.sub(lambda m: "0" * len(m[0]), text)
+    inner = ANGLES if angles else BRACKETS
+    while (less := inner.sub(lambda m: END * len(m[0]), text)) != text:
+        text = less
+    return text
 
 
 def _balanced(text: str) -> bool:

@@ -76,8 +76,10 @@ class Value:
         self.names = {*names}.union(*(value.names for value in of))
         self.layouts = dict.fromkeys(x for value in of for x in value.layouts)
         self.layouts |= dict.fromkeys(layouts)
+        self.holed = dict.fromkeys(x for value in of for x in value.holed)
 
     made_of: dict[Name, None]  # the declared names in it
+    holed: dict[str, None]  # the sizes in it of layouts that have more positions
 
     def __str__(self) -> str:
         return self.kernel.expression(self)
@@ -215,7 +217,9 @@ class Number(Value):
         if not is_integer(other) and not isinstance(other, Number):
             return super()._with(other, text, compute)
         found = Expr.of(compute(self._number, int(other))).constant
-        return Number(self.kernel, int(found or 0), f"({text.format(self.said, other)})")
+        made = Number(self.kernel, int(found or 0), f"({text.format(self.said, other)})")
+        made.holed = self.holed | (other.holed if isinstance(other, Number) else {})
+        return made
 
 
 class Several(tuple[Value, ...]):

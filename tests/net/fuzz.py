@@ -75,6 +75,11 @@ def parse(arguments):
     parser.add_argument(
         "--certificates", action="store_true", help="prove each case's certificate again"
     )
+    parser.add_argument(
+        "--texts",
+        action="store_true",
+        help="index texts of templates, in one process, and no cases",
+    )
     parser.add_argument("--gpu", action="store_true", help="run CUDA C on the GPU, not on the CPU")
     parser.add_argument(
         "--resume", type=Path, help="a file of the batches that are compiled: goes on where it ends"
@@ -569,6 +574,10 @@ def print_bytes(given):
 
 def main(arguments=None):
     given = parse(arguments)
+    if given.texts:
+        from net import texts
+
+        return texts.report(given)
     load()
     if given.bytes:
         print_bytes(given)

@@ -9,4 +9,5 @@ array = GroupBy([N, N, N]).OrderBy(Row(N, N, N))
 bricks = GroupBy([N, N, N]).OrderBy(RegP([N // B, B, N // B, B, N // B, B], [0, 2, 4, 1, 3, 5]))
 
 # The cell of a thread.
+cube = GroupBy([N, N, N])
 threads = TileBy([N // B, N // B, N // B], [B, B, B]).OrderBy(Row(N, N, N))

@@ -8,5 +8,6 @@ R = 4  # the coarsening: rows and columns of elements of a thread
 B = R * T
 
 A = TileBy([N // B, N // B], [B, B]).OrderBy(Row(N, N))
-tile = GroupBy([B, B])
+tile = GroupBy([B, B])  # in shared memory
+elements = GroupBy([B, B])
 work = TileBy([R, R], [T, T]).OrderBy(Row(B, B))
