@@ -280,7 +280,7 @@ def test_what_stands_beside_a_function_is_known(language):
             "  return 0;\n  return [",
             "gives 1 results, and the certificate",
         ),
-        ("julia", "    flat_div_35 = ", "    return 0\n    flat_div_35 = ", "gives 1 results"),
+        ("julia", "    flat_div_35 = ", "    return 0\n    flat_div_35 = ", "does not know"),
         ("cpp", "/// @return 0 <= the", "/// @pre i == 0\n/// @return 0 <= the", "alone supposes"),
         ("rust", "`0 <= result < 420`", "`0 <= i < 420`", "do not promise the same"),
         ("julia", "`0 <= the result < 420`", "`0 <= x < 420`", "x, which is no result"),
