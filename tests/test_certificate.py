@@ -12,13 +12,13 @@ from zlib import crc32
 import pytest
 import z3
 from click.testing import CliRunner
-from net import corpus
+from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, TileBy, generate
 from lego_emit.check.certificate import STATEMENTS
 from lego_emit.cli import main
 from lego_emit.errors import LegoError, TargetError, VerifyError
-from lego_emit.golden import cases
+from lego_emit.golden import cases, load
 from lego_emit.lower import widths
 from lego_emit.proofcheck import check as checker
 from lego_emit.proofcheck import terms
@@ -269,6 +269,21 @@ def test_what_stands_beside_a_function_is_known(language):
         text = f"{before}{other}\n{mark}{after}"
         data["sha256"] = sha256(text.encode()).hexdigest()
         assert not check(data, text, SMALL), other
+
+
+@pytest.mark.parametrize("language", foreign.FORMS)
+def test_a_form_that_no_text_has_is_refused(language):
+    cases_ = [load(ROOT / "golden" / name) for name in ("layer_norm_forward", "lookup_permutation")]
+    units = [(generate(tiles, language), tiles), (generate(SMALL, language, name="f"), SMALL)]
+    units += [(case.emit(language), case.subject) for case in cases_]
+    seen, missed = set(), []
+    for unit, subject in units:
+        missed += [(str(unit), what) for what in foreign.accepted(unit, subject, language, seen)]
+    assert not missed
+    assert seen >= {what for what, _, _ in foreign.FORMS[language]}
+    if language not in ("rust", "julia", "glsl"):
+        assert "names of parameters exchanged" in seen
+    assert "names of a list exchanged" in seen
 
 
 @pytest.mark.parametrize(
