@@ -12,13 +12,13 @@ from zlib import crc32
 import pytest
 import z3
 from click.testing import CliRunner
-from net import corpus
+from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, TileBy, generate, pipeline
 from lego_emit.check.certificate import STATEMENTS
 from lego_emit.cli import main
 from lego_emit.errors import InternalError, LegoError, TargetError, VerifyError
-from lego_emit.golden import cases
+from lego_emit.golden import cases, load
 from lego_emit.lower import widths
 from lego_emit.proofcheck import check as checker
 from lego_emit.proofcheck import terms
@@ -284,6 +284,21 @@ def test_what_stands_beside_a_function_is_known(language):
         assert not check(data, text, SMALL), other
 
 
+@pytest.mark.parametrize("language", foreign.FORMS)
+def test_a_form_that_no_text_has_is_refused(language):
+    cases_ = [load(ROOT / "golden" / name) for name in ("layer_norm_forward", "lookup_permutation")]
+    units = [(generate(tiles, language), tiles), (generate(SMALL, language, name="f"), SMALL)]
+    units += [(case.emit(language), case.subject) for case in cases_]
+    seen, missed = set(), []
+    for unit, subject in units:
+        missed += [(str(unit), what) for what in foreign.accepted(unit, subject, language, seen)]
+    assert not missed
+    assert seen >= {what for what, _, _ in foreign.FORMS[language]}
+    if language not in ("rust", "julia", "glsl"):
+        assert "names of parameters exchanged" in seen
+    assert "names of a list exchanged" in seen
+
+
 @pytest.mark.parametrize(
     ("language", "right", "wrong", "why"),
     [
@@ -293,7 +308,7 @@ def test_what_stands_beside_a_function_is_known(language):
             "  return 0;\n  return [",
             "gives 1 results, and the certificate",
         ),
-        ("julia", "    flat_div_35 = ", "    return 0\n    flat_div_35 = ", "gives 1 results"),
+        ("julia", "    flat_div_35 = ", "    return 0\n    flat_div_35 = ", "does not know"),
         ("cpp", "/// @return 0 <= the", "/// @pre i == 0\n/// @return 0 <= the", "alone supposes"),
         ("rust", "`0 <= result < 420`", "`0 <= i < 420`", "do not promise the same"),
         ("julia", "`0 <= the result < 420`", "`0 <= x < 420`", "x, which is no result"),

@@ -13,7 +13,7 @@ from .definition import Known
 from .exhaustive import Failure
 from .languages import read
 from .provers import Proof, prove
-from .stated import RESULT, UNSEEN, condition_in_python, stated
+from .stated import RESULT, UNSEEN, condition_in_python, listed_names, renamed, stated
 from .terms import Term, both, made, var
 from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, Unread
 
@@ -293,6 +293,7 @@ class _Subject:
 
     def _agreed(self) -> None:
         """Raises Unread where the certificate supposes something else than the text's comment."""
+        self._named()
         said = [text for text in self.about["given"] if not UNSEEN.fullmatch(text)]
         known = [condition_in_python(text) for text in said]
         own = [c for cs in self.said.params.values() for c in cs] + list(self.said.assumptions)
@@ -304,6 +305,25 @@ class _Subject:
             if alone:
                 said = min(map(repr, alone))
                 raise Unread(f"the {who} alone supposes {said}; emit both together")
+
+    def _named(self) -> None:
+        """Raises Unread where the text's comment names other parameters or results, or in another
+        order."""
+        of = {name: p["of"] for name, p in self.parameters.items()}
+        results = list(self.about["results"])
+        before = {**of, **{text: old for old, text in renamed(self.function)}}
+        allowed = []
+        for names in (list(of), [n for n in of if self.parameters[n]["is"] != "size"], results):
+            allowed += [names, [before.get(n, n) for n in names]]
+        for old, text in renamed(self.function):
+            if text not in (*of, *results) or of.get(text, old) != old:
+                raise Unread(f"the comment says that {old} is renamed {text}")
+        for names in listed_names(self.function):
+            if names not in allowed:
+                raise Unread(f"the comment names {', '.join(names)}, in this order")
+        seen = [n for cs in self.said.results for n in results if n in both(cs).names()]
+        if seen != sorted(seen, key=results.index):
+            raise Unread(f"the comment promises something of {', '.join(seen)}, in this order")
 
     def _range(self, known: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
         """What the comment promises of the results, which is what the certificate does."""

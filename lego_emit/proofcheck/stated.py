@@ -60,6 +60,7 @@ def stated(function: Function, language: str) -> Stated:
     condition and cannot be read."""
     names = [name for name, _ in function.params]
     found = Stated()
+    seen: list[str] = []
     for kind, text in _items(function.comment, language):
         if kind == "assume":
             if UNSEEN.fullmatch(text):
@@ -71,14 +72,47 @@ def stated(function: Function, language: str) -> Stated:
             if said:
                 found.results += [conditions(part, language, None) for part in _separate(said)]
         else:
+            tagged, _, text = text.partition(" ") if kind == "tagged" else ("", "", text)
             said = _last(text)
             if said:
                 known = conditions(said, language, names)
                 name = _subject(said, names, language)
-                if name is None:
-                    raise Unread(f"{function.name}: the comment says {said!r} of no parameter")
+                if name is None or (
+                    tagged and _folded(tagged, language) != _folded(name, language)
+                ):
+                    raise Unread(
+                        f"{function.name}: the comment says {said!r} of {tagged or 'no parameter'}"
+                    )
                 found.params.setdefault(name, []).extend(known)
+                tagged = name
+            if tagged:
+                seen.append(_folded(tagged, language))
+    if seen != [name for name in (_folded(n, language) for n in names) if name in seen]:
+        raise Unread(f"{function.name}: the comment speaks of {', '.join(seen)}, in this order")
     return found
+
+
+# Where a comment lists names: of the parameters, or of the results.
+LISTS = re.compile(
+    r"^(?:Physical position of the logical index|Logical index|The index at|The indices at) \(([\w, ]+)\)|"
+    r"^- result: \(([\w, ]+)\);|^@returns \{[\[{](.*?)[\]}]\}|^\w+\(([\w, ]*)\)(?: -> \(;? ?([\w, ]+)\))?$",
+    re.MULTILINE,
+)
+
+
+def listed_names(function: Function) -> Iterator[list[str]]:
+    """The names that its comment lists together, in their order."""
+    text = "\n".join(line.strip() for line in _plain(function.comment)).replace("`", "")
+    for match in LISTS.finditer(text):
+        for found in filter(None, match.groups()):
+            yield [
+                part.partition(":")[0].strip() for part in re.split("[,;]", found) if part.strip()
+            ]
+
+
+def renamed(function: Function) -> list[tuple[str, str]]:
+    """(what the definition calls it, what the text does), as its comment says."""
+    return re.findall(r"Renamed: (\w+) is (\w+) here", function.comment.replace("`", ""))
 
 
 def condition_in_python(text: str) -> Term:
@@ -94,7 +128,7 @@ def condition_in_python(text: str) -> Term:
 
 
 def _items(comment: str, language: str) -> Iterator[tuple[str, str]]:
-    """("param" | "result" | "assume", its text)."""
+    """("tagged" with a parameter's name before its text | "param" | "result" | "assume", the text)."""
     if language in ("rust", "julia"):
         yield from _listed(_plain(comment))
     elif language == "glsl":
@@ -127,7 +161,7 @@ def _tagged(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         tag, _, rest = item.partition(" ")
         rest = re.sub(r"^\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*", "", rest)
         if tag == "@param":
-            yield "param", rest.partition(" ")[2]
+            yield "tagged", rest
         elif tag in ("@return", "@returns"):
             yield "result", rest
         elif tag == "@pre":
@@ -207,16 +241,15 @@ def _separate(text: str) -> list[str]:
     return [part.strip() for part in found]
 
 
+def _folded(name: str, language: str) -> str:
+    return name.lower() if language == "fortran" else name
+
+
 def _subject(text: str, names: Sequence[str], language: str) -> str | None:
     """The parameter that a range is of: it stands alone on one side of a comparison."""
     for part in re.split(r"<=|>=|==|<|>", text):
         for name in names:
-            same = (
-                part.strip().lower() == name.lower()
-                if language == "fortran"
-                else part.strip() == name
-            )
-            if same:
+            if _folded(part.strip(), language) == _folded(name, language):
                 return name
     return None
 
@@ -241,7 +274,7 @@ class _Reader:
 
     def __init__(self, text: str, language: str, names: Sequence[str] | None):
         self.text, self.language = text, language
-        self.names = None if names is None else {self._folded(n): n for n in names}
+        self.names = None if names is None else {_folded(n, language): n for n in names}
         self.tokens: list[str] = []
         at = 0
         while at < len(text.rstrip()):
@@ -254,9 +287,6 @@ class _Reader:
 
     def wrong(self) -> Unread:
         return Unread(f"the comment's {self.text!r} cannot be read")
-
-    def _folded(self, name: str) -> str:
-        return name.lower() if self.language == "fortran" else name
 
     def peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
@@ -430,9 +460,9 @@ class _Reader:
             return self._called(name.rpartition(".")[2], self._arguments())
         if self.names is None:
             return var(name)
-        if self._folded(name) not in self.names:
+        if _folded(name, self.language) not in self.names:
             raise Unread(f"the comment's {self.text!r} speaks of {name}, which is no parameter")
-        return var(self.names[self._folded(name)])
+        return var(self.names[_folded(name, self.language)])
 
     def _arguments(self) -> list[Term]:
         found = [self.either()]

@@ -5,6 +5,7 @@ import json
 from lego_emit import LegoError
 from lego_emit.proofcheck.check import REFUTED, check
 
+from . import foreign
 from .judge import Finding, OutOfTime, alarm
 
 LANGUAGES = ("cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript")
@@ -12,8 +13,8 @@ SECONDS = 20.0  # of CPU; the checker's own bounds are in steps, and generous
 
 
 def proved_again(case, number):
-    """([what is refuted, or no report at all], [each statement's verdict]) of a case's certificate, in
-    its own language or the number's."""
+    """([what is refuted, what foreign form is accepted, or no report at all], [each statement's verdict])
+    of a case's certificate, in its own language or the number's."""
     own = case.target in LANGUAGES and number % 2
     target = case.target if own else LANGUAGES[number // 2 % len(LANGUAGES)]
     try:
@@ -33,4 +34,12 @@ def proved_again(case, number):
         for line in report.lines
         if line.verdict == REFUTED
     ]
+    try:
+        with alarm(SECONDS):
+            wrong += [
+                Finding("certificate", f"{target}: a foreign form is accepted: {what}")
+                for what in foreign.accepted(unit, subject, target)
+            ]
+    except OutOfTime:
+        pass
     return wrong, [line.verdict for line in report.lines]

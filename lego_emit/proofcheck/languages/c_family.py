@@ -45,6 +45,11 @@ ATTRIBUTES = (
 MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+){ATTRIBUTES}[ \t]*$", re.MULTILINE)
 # The names of macros of ours, which no code but the preprocessor's has.
 GUARD = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+_?")
+# What compilers define, that texts ask for.
+ASKED = frozenset(
+    """__CUDACC__ __CUDA_ARCH__ __cpp_lib_is_constant_evaluated
+    __cpp_multidimensional_subscript""".split()
+)
 # The standard's own, which change no name of a text.
 HEADERS = frozenset(
     """<algorithm> <cmath> <cstddef> <cstdint> <limits> <math.h> <metal_stdlib> <ranges> <stddef.h> <stdint.h>
@@ -85,7 +90,7 @@ def read(source: str, language: str) -> Text:
         plain = re.sub(rf"= {INT}\[\d*\]\(([^()]*)\)", r"= {\2}", plain)
     else:
         plain = re.sub(r"#ifdef __CUDA_ARCH__\n__device__\n#endif\n", "\n\n\n", plain)
-    return _File(parsed(plain, "cpp"), language).text()
+    return _File(parsed(plain, "cpp", language), language).text()
 
 
 INT = r"(u?int(?:32_t|64_t)?)"
@@ -110,6 +115,7 @@ class _File(File):
     def collect(self) -> None:
         self.structs: dict[str, list[tuple[str, Type | None]]] = {}
         self._items(self.root)
+        self._guarded()
         guards: set[str] = set()
         used: dict[str, Any] = {}
         for node in walk(self.root):
@@ -155,6 +161,19 @@ class _File(File):
                 raise unread(part, "names from elsewhere")
             elif part.type not in ITEMS and part.type[:8] != "preproc_" and part not in about:
                 raise unread(part, "an item that the checker does not know")
+
+    def _guarded(self) -> None:
+        """Raises Unread where what a branch asks is not what texts of ours ask: whether a name is not
+        defined that it defines, or whether one of a compiler's own is."""
+        for node in walk(self.root):
+            if node.type != "preproc_ifdef":
+                continue
+            name = words(node.child_by_field_name("name"))
+            first = next((n for n in walk(node) if n.type == "preproc_def"), None)
+            own = first is not None and words(first.child_by_field_name("name")) == name
+            known = name in ASKED if node.children[0].type == "#ifdef" else own
+            if not known or (own and not GUARD.fullmatch(name)):
+                raise unread(node, "a branch that the checker does not know")
 
     def _struct(self, node: Any) -> None:
         name, fields = node.child_by_field_name("name"), []

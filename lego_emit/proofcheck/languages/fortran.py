@@ -91,16 +91,20 @@ class _File(File):
     def declared(self, node: Any) -> dict[str, tuple[Type | None, bool]]:
         """(type, whether it is for a result) of each variable of a procedure, by small letters."""
         found: dict[str, tuple[Type | None, bool]] = {}
+        params = inside(node)[0].child_by_field_name("parameters")
+        listed = [words(n).lower() for n in inside(params)] if params is not None else []
         for part in inside(node):
             if part.type != "variable_declaration":
                 continue
             kind = self.kind(part.child_by_field_name("type"))
             text = words(part).lower()
             plain = "dimension" not in text and "parameter" not in text
+            passed = "intent(" in text
             for declarator in part.children_by_field_name("declarator"):
                 single = declarator.type == "identifier" and plain
-                known = kind if single else None, "intent(out)" in text
-                found[words(_named(declarator)).lower()] = known
+                name = words(_named(declarator)).lower()
+                known = single and passed == (name in listed)
+                found[name] = kind if known else None, "intent(out)" in text
         return found
 
     def kind(self, node: Any) -> Type | None:

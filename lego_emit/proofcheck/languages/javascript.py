@@ -73,8 +73,6 @@ class _File(File):
                 name = words(node.child_by_field_name("name"))
                 if name in self.functions:
                     raise unread(node, f"a second function {name}")
-                if node.children[0].type == "async":
-                    raise unread(node, "what it gives is a promise")
                 self.functions[name] = [node]
             elif node.type == "variable_declarator":
                 self._table(node)

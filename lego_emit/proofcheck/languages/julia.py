@@ -166,13 +166,14 @@ class _Call(Call):
         if not result:
             return values
         named = re.match(
-            r"(?:NTuple\{\d+, (\w+)\}|NamedTuple\{.*NTuple\{\d+, (\w+)\}\}|(\w+))(?= where|$)",
+            r"(?:(NamedTuple\{\((.*?),?\),\s*)?NTuple\{(\d+), (\w+)\}(?(1)\})|(\w+))(?= where|$)",
             result,
             re.DOTALL,
         )
-        name = next((g for g in named.groups() if g), "") if named else ""
-        kind = self.file.type_of(self.node, name)
-        if kind is None:
+        names, count, each, single = named.groups()[1:] if named else (None, None, "", None)
+        kind = self.file.type_of(self.node, each or single or "")
+        given = tuple(re.findall(r":(\w+)", names or ""))
+        if kind is None or int(count or 1) != len(values) or given != self.names:
             raise unread(self.node, "a result of a type that the checker does not know")
         return tuple(self.implicit(v, kind) for v in values)
 

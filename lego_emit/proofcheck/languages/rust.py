@@ -63,29 +63,41 @@ def read(source: str, language: str) -> Text:
 ITEMS = frozenset("attribute_item const_item function_item impl_item struct_item type_item".split())
 USED = frozenset({"use core::iter::FusedIterator;"})
 DERIVED = r"(Clone|Copy|Debug|PartialEq|Eq|Hash)(, )?"
-ATTRIBUTE = re.compile(rf"#\[(inline|must_use|allow\([\w:, ]+\)|derive\(({DERIVED})+\))\]")
+ATTRIBUTE = re.compile(
+    rf"#\[(inline|must_use|rustfmt::skip|allow\([\w:, ]+\)|derive\(({DERIVED})+\))\]"
+)
 
 
 class _File(File):
     def collect(self) -> None:
+        self.structs: dict[str, list[tuple[str, Type | None]]] = {}
         for node in inside(self.root):
             if node.type not in ITEMS and words(node) not in USED:
                 raise unread(node, "an item that the checker does not know")
         for node in walk(self.root):
             if node.type == "function_item":
                 name = words(node.child_by_field_name("name"))
-                if node.children[0].type == "function_modifiers" and "async" in words(
-                    node.children[0]
-                ):
-                    raise unread(node, "what it gives is a future")
                 self.functions.setdefault(name, []).append(node)
             elif node.type == "const_item":
                 self._table(node)
             elif node.type in ("type_item", "struct_item"):
                 if words(node.child_by_field_name("name")) in TYPES:
                     raise unread(node, "another meaning of a type's name")
+                if node.type == "struct_item":
+                    self._struct(node)
             elif node.type == "attribute_item" and not ATTRIBUTE.fullmatch(words(node)):
                 raise unread(node, "an attribute that the checker does not know")
+
+    def _struct(self, node: Any) -> None:
+        name = words(node.child_by_field_name("name"))
+        fields = [
+            (
+                words(part.child_by_field_name("name")).removeprefix("r#"),
+                TYPES.get(words(part.child_by_field_name("type"))),
+            )
+            for part in inside(node.child_by_field_name("body"))
+        ]
+        self.structs[name] = [] if name in self.structs else fields
 
     def _table(self, node: Any) -> None:
         """const NAME: [T; n] = [..]; any other constant is one that is not known."""
@@ -129,6 +141,8 @@ def _number(text: str) -> tuple[int, Type] | None:
 
 
 class _Call(Call):
+    file: _File  # pyright: ignore[reportIncompatibleVariableOverride]
+
     def body(self) -> list[Statement]:
         return self._block(self.node.child_by_field_name("body"), True)
 
@@ -194,6 +208,10 @@ class _Call(Call):
             return Statement("return", node, values=inside(value))
         if value.type == "struct_expression":
             names, values = [], []
+            if words(value.child_by_field_name("name")) != words(
+                self.node.child_by_field_name("return_type")
+            ):
+                raise unread(value, "a value of another type than the function's")
             for part in inside(value.child_by_field_name("body")):
                 parts = inside(part)
                 names.append(words(parts[0]).removeprefix("r#"))
@@ -213,7 +231,11 @@ class _Call(Call):
         if kind is not None and kind.type == "tuple_type":
             types = [self._type(n) for n in inside(kind)]
             return tuple(self.implicit(v, t) for v, t in zip(values, types, strict=True))
-        return values
+        fields = dict(self.file.structs.get(words(kind), ()))
+        types = [fields.get(name) for name in self.names]
+        if len(fields) != len(types) or None in types:
+            raise unread(kind, f"a function that returns {len(values)} values of this type")
+        return tuple(self.implicit(v, t) for v, t in zip(values, types, strict=True) if t)
 
     # -- expressions -------------------------------------------------------------------------------
 

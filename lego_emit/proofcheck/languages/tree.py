@@ -13,24 +13,26 @@ from typing import Any, TypeVar
 from ...errors import LegoError, MissingPackageError
 from ..terms import TRUE, Term, made, term_of, var
 from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, Unread, Value
-from .forms import FORMS
+from .forms import FORMS, Forms
 
 MOST_STEPS = 4096  # of a loop
 COMMENTS = ("comment", "line_comment", "block_comment")
+BRANCHES = ("preproc_ifdef", "preproc_if")
+NEWLINE = {"\n": "newline"}
 # What ends a line in one language and not in another; and C's trigraphs, which some dialects have.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]|\?\?[=/'()!<>-]")
 Found = TypeVar("Found")
 
 
-def parsed(source: str, grammar: str) -> Any:
-    """The root of a text's tree. Raises Unread where the text does not parse, or has what no text of
-    ours has."""
+def parsed(source: str, grammar: str, language: str = "") -> Any:
+    """The root of a text's tree. language: whose forms it has, where it is not the grammar's. Raises
+    Unread where the text does not parse, or has what no text of ours has."""
     control = CONTROL.search(source)
     if control is not None:
         line = source.count("\n", 0, control.start()) + 1
         raise Unread(f"line {line}: {control[0]!r}: a character that may end a line, or hide one")
     try:
-        language = import_module(f"tree_sitter_{grammar}")
+        module = import_module(f"tree_sitter_{grammar}")
         sitter: Any = import_module("tree_sitter")
     except ImportError as error:
         raise MissingPackageError(
@@ -39,15 +41,54 @@ def parsed(source: str, grammar: str) -> Any:
         ) from error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        parser = sitter.Parser(sitter.Language(language.language()))
+        parser = sitter.Parser(sitter.Language(module.language()))
     root = parser.parse(source.encode()).root_node
     wrong = next((n for n in walk(root) if n.type == "ERROR" or n.is_missing), None)
     if wrong is not None:
         raise unread(wrong, "this is not understood")
-    for node in walk(root):
-        if node.is_named and node.type not in FORMS[grammar] and node.type not in COMMENTS:
-            raise unread(node, "a form that the checker does not know")
+    foreign = _foreign(root, FORMS[language or grammar])
+    if foreign is not None:
+        raise unread(foreign, "a form that the checker does not know")
     return root
+
+
+def _foreign(root: Any, known: Forms) -> Any:
+    """The first node that has not the form of its kind; None where all have."""
+    left = [(root, [root.type])]
+    while left:
+        node, keys = left.pop()
+        allowed, looked_into = known.allow(keys, words(node), symbols(node, known.joint))
+        if not allowed:
+            return node
+        if looked_into:
+            within = node.type
+            if node.type in BRANCHES and len(keys) > 1:
+                within = keys[-2].partition("/")[0]
+            for child in reversed(node.children):
+                if child.is_named and child.type not in COMMENTS:
+                    parents = dict.fromkeys((node.type, within))
+                    left.append((child, [*(f"{p}/{child.type}" for p in parents), child.type]))
+    return None
+
+
+def symbols(node: Any, joint: str) -> list[str]:
+    """What a node is made of, without comments: its children as kinds and 'tokens', and ~text that
+    is in none of them. joint: the token that joins lines."""
+    found, end = [], node.start_byte
+    text = node.text
+    for child in [*node.children, None] if node.children else ():
+        start = node.end_byte if child is None else child.start_byte
+        between = text[end - node.start_byte : start - node.start_byte].decode().strip()
+        if between:
+            found.append("~number" if between.isdecimal() else f"~{between}")
+        if child is None:
+            break
+        end = child.end_byte
+        if child.type not in (*COMMENTS, joint):
+            found.append(
+                child.type if child.is_named else f"'{NEWLINE.get(child.type, child.type)}'"
+            )
+    return found
 
 
 def walk(node: Any) -> Iterator[Any]:
