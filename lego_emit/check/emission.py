@@ -47,14 +47,16 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
     run, count, reason = compiled(function), 0, "no point meets what its header assumes"
     least, most = INDEX_TYPES[function.index_type]
     bases = {p.name: p.base for p in function.params if p.base}
-    for values in Points(function).draw(definition.points):
+    for values in Points(function, definition.stays_small).draw(definition.points):
         zero = {n: v - bases.get(n, 0) for n, v in values.items()} if bases else values
         try:
             wanted = results_of(definition(zero))
             again = results_of(definition(zero)) if count < TWICE else wanted
-        except LegoError as error:  # an index that only a proof keeps out, or no value there
-            reason = str(error)
-            continue
+        except LegoError as error:
+            raise InternalError(
+                f"{function.name}: its header allows{_place(values)}, where the definition has no "
+                f"value: {error}; nothing was emitted. {REPORT}"
+            ) from error
         except (Exception, SystemExit) as error:
             reason = f"{definition.name}: {type(error).__name__}: {said(error)}"
             continue
@@ -113,11 +115,11 @@ def _listed(values: list[int]) -> str:
 
 
 class _Table:
-    def __init__(self, table: Any):
-        self._at = table.at
+    def __init__(self, entries: Any):
+        self.entries = entries
 
     def __getitem__(self, place: int) -> int:
-        return self._at(place)
+        return self.entries.at(place)
 
 
 def compiled(function: Function) -> Callable[[Values], list[int]]:
@@ -135,7 +137,9 @@ def compiled(function: Function) -> Callable[[Values], list[int]]:
         lines.append(f"    return [{outputs}]")
         for node in function.nodes():
             if node.op == "table":
-                names[str(node.value)] = _Table(node.value)
+                table = names.setdefault(str(node.value), _Table(node.value))
+                if not isinstance(table, _Table) or table.entries != node.value:
+                    return interpreted  # two tables of one name
         if not names.keys().isdisjoint([*(p.name for p in function.params), *dict(function.body)]):
             return interpreted  # a name of the user's is that of a function here, or of a table
         exec("\n".join(lines), names)

@@ -23,8 +23,9 @@ Values = dict[str, int]
 class Points:
     """Draws values of a function's parameters that meet its ranges and assumptions."""
 
-    def __init__(self, function: Function):
-        self.function = function
+    def __init__(self, function: Function, small: bool = False):
+        """small: what nothing bounds stays below 10."""
+        self.function, self._tops = function, TOPS[:5] if small else TOPS
         self.least, self.most = INDEX_TYPES[function.index_type]
         self._state = 1
         self._multiples = dict(_multiples(function.assumed))
@@ -35,6 +36,7 @@ class Points:
         self._divisors = _divisors(function)
         # The parameters that no number bounds from above, and no other parameter.
         self._open = [p for p, _, _ in self._order if p.hi is None and p.range.end is None]
+        self._pushes = () if small or not self._open else (7, 13, 19, 25)
 
     def draw(self, count: int) -> Iterator[Values]:
         """At most so many points. Fewer where the attempts do not meet the assumptions."""
@@ -49,7 +51,7 @@ class Points:
         vain = 0
         for attempt in range(count * ATTEMPTS):
             point = self._point(attempt)
-            if point is not None and self._open and attempt in (7, 13, 19, 25):
+            if point is not None and attempt in self._pushes:
                 point = self._pushed(point, attempt)
             if point is None or (key := tuple(point.values())) in seen:
                 vain += 1
@@ -89,7 +91,7 @@ class Points:
         return values if self._allowed(values) else None
 
     def _bounds(self, p: Param, values: Values, attempt: int) -> tuple[int, int] | None:
-        top = TOPS[attempt % len(TOPS)]
+        top = self._tops[attempt % len(self._tops)]
         least, most = p.lo, p.hi
         if p.range.least is not None:
             bound = evaluate(p.range.least, values)

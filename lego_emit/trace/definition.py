@@ -34,6 +34,11 @@ class Definition(Protocol):
     name: str
     points: int
 
+    @property
+    def stays_small(self) -> bool:
+        """Whether sizes without bounds stay small: a GenP is checked anew for each size."""
+        ...
+
     def __call__(self, values: Values) -> Any:
         """Its result at values of the parameters, which count from 0. Raises what it raises."""
         ...
@@ -55,6 +60,11 @@ class OfFunction:
             self._names = dict(fn.__globals__)
             self._target = _with_globals(fn, self._names)
         self.points = POINTS if self._ends and _is_short(fn) else FEW
+
+    @property
+    def stays_small(self) -> bool:
+        """See Definition."""
+        return self._trace.has_genp
 
     def __call__(self, values: Values) -> Any:
         """The result at values of the parameters, indices counted from 0. Raises what it raises."""
@@ -81,35 +91,52 @@ class OfFunction:
 
 
 class OfLayout:
-    """One of a layout's two functions: apply, or inv where inverse is true."""
+    """One of a layout's two functions: apply, or inv where inverse is true. given: the layout, or
+    the function that returns it."""
 
     def __init__(
-        self, layout: Block, trace: Trace, name: str, indices: Sequence[str], inverse: bool
+        self,
+        given: Block | OfFunction,
+        trace: Trace,
+        name: str,
+        indices: Sequence[str],
+        inverse: bool,
     ):
-        self.name, self._layout, self._trace = name, layout, trace
+        self.name, self._given, self._trace = name, given, trace
         self._indices, self._inverse = indices, inverse
         self._made: dict[tuple[int, ...], Block] = {}
-        self.points = POINTS if layout.is_concrete else FEW
+        self.points = POINTS if isinstance(given, Block) and given.is_concrete else FEW
+
+    @property
+    def stays_small(self) -> bool:
+        """See Definition."""
+        return self._trace.has_genp
 
     def __call__(self, values: Values) -> Any:
         """The position, or the index, at values of the parameters. Raises LegoError where it has
         none."""
-        layout = self._layout
-        if not layout.is_concrete:
-            sizes = {n: v for n, v in values.items() if n not in self._indices}
-            key = tuple(sizes.values())
-            if key not in self._made:
-                numbers = {**self._trace.sizes, **sizes}
-                self._made[key] = layout.with_sizes(Numbered(layout, numbers))
-            layout = self._made[key]
+        sizes = {n: v for n, v in values.items() if n not in self._indices}
+        key = tuple(sizes.values())
+        layout = self._made.get(key)
+        if layout is None:
+            layout = self._made[key] = self._at(sizes)
         index = [values[n] for n in self._indices]
         return layout.inv(*index) if self._inverse else reference.apply(layout, index)
+
+    def _at(self, sizes: Values) -> Block:
+        given = self._given
+        if not isinstance(given, Block):
+            return given(sizes)
+        if given.is_concrete:
+            return given
+        return given.with_sizes(Numbered(given, {**self._trace.sizes, **sizes}))
 
 
 class OfFormulas:
     """SymPy expressions, as SymPy itself evaluates them."""
 
     points = FEW
+    stays_small = False
 
     def __init__(self, pair: Any, trace: Trace, name: str):
         from .evaluated import Evaluated
@@ -126,6 +153,7 @@ class OfTrace:
     """A function of a trace, such as a template's placeholder, followed with numbers for names."""
 
     points = FEW
+    stays_small = False
 
     def __init__(self, trace: Trace, name: str):
         self.name, self._trace = name, trace

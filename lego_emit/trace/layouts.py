@@ -246,6 +246,7 @@ class Symbols:
 
     def called(self, block: GenP | Part, index: Sequence[Expr]) -> Expr:
         """A GenP's position of an index, all paths of its function followed."""
+        _note_genp(block)
         result = given(block, "apply", explore(lambda: call(block, "apply", *index)))
         if isinstance(block, Part):
             check_part(block, [size_of(n) for n in block.sizes()])
@@ -256,6 +257,7 @@ class Symbols:
 
     def called_back(self, block: GenP | Part, flat: Expr) -> list[Expr]:
         """A GenP's index of a position."""
+        _note_genp(block)
         sizes = [size_of(n) for n in block.dims]
         result = explore(lambda: call(block, "inv", flat))
         values = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -307,3 +309,8 @@ def isqrt(x: Any) -> Any:
     """The integer square root of a SymPy expression."""
     root = Expr.of(x).isqrt()
     return root.to_sympy() if is_sympy(x) else root
+
+
+def _note_genp(block: Any) -> None:
+    if not block.is_concrete and (trace := running()) is not None:
+        trace.has_genp = True

@@ -250,7 +250,8 @@ def _of_one_subject(
         raise _no_subject(subject)
     said = Doc() if isinstance(subject, Block) else doc_of(subject)
     if isinstance(result, Block):
-        functions = _layout_functions(unit, result, trace, view, said)
+        given = result if isinstance(subject, Block) else OfFunction(subject, trace, unit)
+        functions = _layout_functions(unit, result, trace, view, said, given)
     elif view:
         raise _no_view(unit, "it gives no layout")
     else:
@@ -367,9 +368,9 @@ def _declared(trace: Trace, layout: Block, given: Block) -> Block:
 
 
 def _layout_functions(
-    unit: str, layout: Block, trace: Trace, view: bool, said: Doc
+    unit: str, layout: Block, trace: Trace, view: bool, said: Doc, given: Block | OfFunction
 ) -> list[Traced]:
-    """NAME_apply and, where there is an inverse, NAME_inv."""
+    """NAME_apply and, where there is an inverse, NAME_inv. given: what gives the layout at numbers."""
     taken = {*trace.signature, *trace.free}
     coordinates = [*(layout.coordinates or index_names(len(layout.dims), taken))]
     position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
@@ -421,7 +422,7 @@ def _layout_functions(
             spans,
         )
     ]
-    functions[0].definition = OfLayout(layout, forward, unit, coordinates, inverse=False)
+    functions[0].definition = OfLayout(given, forward, unit, coordinates, inverse=False)
     if view:
         functions[0].view = _view(unit, layout, forward)
     if layout.has_inverse:
@@ -448,7 +449,7 @@ def _layout_functions(
                 spans,
             )
         )
-        functions[1].definition = OfLayout(layout, back, unit, targets, inverse=True)
+        functions[1].definition = OfLayout(given, back, unit, targets, inverse=True)
     return functions
 
 

@@ -50,6 +50,7 @@ class Trace:
     narrowed: set[str] = field(default_factory=set)  # parameters whose range follows from these
     keeps: bool = False  # flat positions are kept as one value, not looked into
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
+    has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
 
     def knows(self, layout: Any) -> bool:
         """Whether a layout's sizes were learned before, so that they hold on every path."""
