@@ -331,7 +331,7 @@ def case(c):
 
 def parted(c, names, e):
     """One value in two branches, in one of which more is known of it; and what is shared there."""
-    kind = c.weighted((2, "block"), (3, "guard"), (2, "difference"), (1, "guards"))
+    kind = c.weighted((2, "block"), (3, "guard"), (2, "difference"), (1, "guards"), (2, "arms"))
     op, by = c.of(("//", "%", "^", "*", "-")), c.of(("//", "%"))
     if kind == "block":
         n = c.of((2, 4, 6))
@@ -350,6 +350,14 @@ def parted(c, names, e):
             f"    q = 0\n    if {a} > {b}:\n        if 0 <= {x} < {n}*({a} - {b}):\n"
             f"            r, s = GroupBy([{n}, {a} - {b}]).inv({x})\n            q = {square}\n"
             f"    elif {a} < {b}:\n        q = {y} {by} ({a} - {b})\n    return q\n"
+        )
+    if kind == "arms":  # one node, of which the condition says something, in both arms
+        x, n = e.leaf(), c.of(NUMBERS)
+        test = f"{x} {c.of(('<', '>=', '<=', '=='))} {c.of((n, 2 * n, 0, n - 1))}"
+        node = c.of((f"{x} {by} {n}", f"min({x}, {n})", f"({x} {by} {n}) * 2 + {x}"))
+        return (
+            f"    if {test}:\n        return {node}\n"
+            f"    return {node} + {c.of((1, 0, -1))} + {x} {c.of(('//', '%'))} {n}\n"
         )
     d, x = e.leaf(), e.whole(1)
     test = c.of((f"{d} > 0", f"{d} != 0", f"{d} < 0", f"{d} >= 2"))
