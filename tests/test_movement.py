@@ -1,5 +1,6 @@
 """Bank conflicts by looking and by rank, and the memory layouts with the fewest."""
 
+import functools
 import itertools
 import random
 
@@ -17,7 +18,7 @@ from lego_emit.movement import (
     optimal_swizzle,
     swizzle_bound,
 )
-from lego_emit.movement.linear_access import linear_access, vector_bits, wavefronts
+from lego_emit.movement.linear_access import linear_access, log2, vector_bits, wavefronts
 from lego_emit.movement.memories import memory_of
 
 ROWS = GroupBy([32, 32])
@@ -230,6 +231,204 @@ def test_no_layout_is_better_than_the_optimal_one(gpu, bits, count):
         )
         assert mine == best, (pair, element_bytes)
         assert (1 << -mine[0], mine[1]) == swizzle_bound(*pair, element_bytes, gpu=gpu)
+
+
+def pair_of(draw):
+    """Two distributed layouts of one tile, of full warps."""
+    sizes = draw.randint(3, 5), draw.randint(3, 6)
+    return [distributed(draw, sizes, (draw.randint(1, 4), 5, draw.randint(0, 2))) for _ in "ab"]
+
+
+def costs(pair, element_bytes):
+    """What the optimal swizzle costs, as judged says, and the bound."""
+    found = optimal_swizzle(*pair, element_bytes)
+    sides = [*zip(pair, (True, False), strict=True)]
+    mine = judged(found, sides, element_bytes, NVIDIA)
+    elements, least = swizzle_bound(*pair, element_bytes)
+    assert 1 << -mine[0] >= elements, (pair, element_bytes)
+    assert mine[1] >= least, (pair, element_bytes)
+    return mine, least
+
+
+TILE = {"x": 8, "y": 16}
+WARPS = Linear.identity1D(2, "warp", "dim1") * Linear.identity1D(2, "warp", "dim0")
+MISSED = {
+    "two registers": (
+        Linear(
+            {
+                "register": [(0, 1), (0, 8)],
+                "lane": [(1, 0), (4, 0), (2, 0), (0, 4), (0, 2)],
+            },
+            TILE,
+        ),
+        Linear(
+            {
+                "register": [(0, 1), (0, 2)],
+                "lane": [(4, 0), (2, 0), (1, 0), (0, 4), (0, 8)],
+            },
+            TILE,
+        ),
+        8,
+    ),
+    "blocked to mma": (
+        hardware.blocked((1, 2), (8, 4), (2, 2), shape=(32, 32)),
+        hardware.mma("a") * WARPS,
+        16,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISSED)
+def test_the_bound_is_reached_by_index_columns_of_the_whole_space(case):
+    *pair, least = MISSED[case]
+    (_, found, _), bound = costs(pair, 4)
+    assert found == bound == least
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_the_bound_is_reached(seed):
+    draw = random.Random(seed)
+    for _ in range(80):
+        (_, found, _), least = costs(pair := pair_of(draw), size := draw.choice([1, 2, 4, 8]))
+        assert found == least, (pair, size)
+
+
+def spanned(columns):
+    """All sums of columns."""
+    found = [0]
+    for c in columns:
+        found += [x ^ c for x in found] if c not in found else []
+    return found
+
+
+def as_set(vectors):
+    """A set of vectors as an int: bit v for vector v."""
+    return sum(1 << v for v in {*vectors})
+
+
+@functools.cache
+def spaces(dimensions, size):
+    """All spaces of one dimension within another, as sets."""
+    found = {(0,)}
+    for _ in range(size):
+        found = {
+            tuple(sorted([*space, *(x ^ v for x in space)]))
+            for space in found
+            for v in range(1 << dimensions)
+            if v not in space
+        }
+    return [as_set(space) for space in found]
+
+
+def chains(vectors, size):
+    """All sequences of so many independent vectors."""
+    if not size:
+        yield ()
+        return
+    for chain in chains(vectors, size - 1):
+        inside = spanned(chain)
+        yield from ((*chain, v) for v in vectors if v not in inside)
+
+
+def better(pair, element_bytes, mine, gpu=NVIDIA):
+    """A memory that lets both accesses move as many elements as mine, with fewer wavefronts, or None:
+    (vector, common, word, index space) over all of them.
+
+    What a memory costs is said by the columns of its inverse: the lowest ones, which registers make,
+    the space of those within a word, and the space of the index's.
+    """
+    accesses = [linear_access(x, gpu, "") for x in pair]
+    bits = sum(bits for _, bits in accesses[0].layout.outs)
+    most = log2(gpu.widest // element_bytes)
+    in_word = log2(max(1, gpu.bank_bytes // element_bytes))
+    above = max(0, bits - log2(gpu.banks * gpu.bank_bytes // element_bytes))
+    for writes, length in itertools.product((True, False), range(most + 1)):
+        wide, narrow = accesses if writes else accesses[::-1]
+        for common in range(-mine[0], length + 1):
+            moved = [(wide, length, writes), (narrow, common, not writes)]
+            alone = [
+                x.phases(gpu, element_bytes << n, w) << f2.rank(x.registers) - n
+                for x, n, w in moved
+                if n <= f2.rank(x.registers)
+            ]
+            if len(alone) < 2 or (-common, sum(alone)) >= mine[:2]:
+                continue
+            lanes = [x.in_phase(gpu, element_bytes << n, w) for x, n, w in moved]
+            for vector in chains(spanned(wide.registers)[1:], length):
+                if not {*vector[:common]} <= {*spanned(narrow.registers)}:
+                    continue
+                for others in chains(range(1, 1 << bits), max(0, in_word - length)):
+                    word = [*vector, *others][:in_word]
+                    forbidden = _forbidden(vector, others, common, wide, narrow)
+                    if forbidden is None:
+                        continue
+                    one = as_set(spanned([*vector, *others, *lanes[0]]))
+                    other = as_set(spanned([*word, *vector[:common], *lanes[1]]))
+                    for index in spaces(bits, above):
+                        if index & forbidden:
+                            continue
+                        found = alone[0] * (index & one).bit_count()
+                        found += alone[1] * (index & other).bit_count()
+                        if (-common, found) < mine[:2]:
+                            return vector, common, word, index
+    return None
+
+
+def _forbidden(vector, others, common, wide, narrow):
+    """What no index column may be; None where the columns cannot be a memory's."""
+    found = as_set(spanned([*vector, *others])[1:])
+    for k, v in enumerate(vector):
+        both = [narrow.lanes, narrow.others] if k < common else []
+        rest = [x for x in (*vector, *others) if x != v]
+        still = spanned([*rest, *itertools.chain(wide.lanes, wide.others, *both)])
+        if v in still:
+            return None
+        found |= as_set(v ^ x for x in still)
+    return found
+
+
+@pytest.mark.deep
+def test_no_memory_is_better_in_small_spaces():
+    draw = random.Random(2)
+    for _ in range(200):
+        sizes = draw.choice([(3, 4), (4, 3), (2, 5), (3, 3), (2, 4)])
+        pair = [
+            distributed(
+                draw, sizes, (draw.randint(0, 3), draw.choice([5, 5, 3]), draw.randint(0, 2))
+            )
+            for _ in "ab"
+        ]
+        for element_bytes in (1, 2, 4, 8):
+            mine, _ = costs(pair, element_bytes)
+            assert better(pair, element_bytes, mine) is None, (pair, element_bytes)
+
+
+@pytest.mark.deep
+def test_the_bound_is_reached_by_many():
+    draw = random.Random(11)
+    for _ in range(10_000):
+        pair, size = pair_of(draw), draw.choice([1, 2, 4, 8])
+        (_, found, _), least = costs(pair, size)
+        assert found == least, (pair, size)
+
+
+def test_the_bound_is_not_reached_where_what_one_moves_the_other_s_warps_hold():
+    """The reader would move 8 bytes at once, as lanes 0 and 1 read the same. No index column is away
+    from both accesses and leaves its order alone."""
+    tile = {"x": 8, "y": 32}
+    write = {
+        "register": [(2, 0), (4, 0)],
+        "lane": [(0, 16), (0, 2), (1, 0), (0, 1), (0, 4)],
+        "warp": [(0, 8)],
+    }
+    read = {
+        "register": [(0, 8), (4, 0), (2, 0)],
+        "lane": [(0, 0), (0, 16), (0, 1), (1, 0), (0, 2)],
+        "warp": [(0, 4)],
+    }
+    pair = [Linear(bases, tile) for bases in (write, read)]
+    mine, least = costs(pair, 1)
+    assert (mine[1], least) == (3, 2) and better(pair, 1, mine) is None
 
 
 @pytest.mark.slow

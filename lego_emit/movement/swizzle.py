@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..algebra import f2
@@ -21,7 +21,8 @@ def optimal_swizzle(write: Any, read: Any, element_bytes: int = 4, *, gpu: Any =
     write, read: layouts from register, lane and warp to the coordinates of one tile, linear over F2.
     First both move as many elements an instruction as both can; then there are as few wavefronts as
     there can be, none of them for a conflict; then one of the two moves more where it costs the other
-    nothing. swizzle_bound says what no layout goes below.
+    nothing. swizzle_bound says what no layout goes below: it is reached, unless fewer lanes than a
+    warp's take part, or some of them read the same, and then nearly always.
 
     Raises LayoutError where the two are not linear, or do not give one tile.
     """
@@ -29,7 +30,7 @@ def optimal_swizzle(write: Any, read: Any, element_bytes: int = 4, *, gpu: Any =
     a, b, hardware = _prepared(write, read, element_bytes, gpu, construct)
     sides = written, read_ = (a, True), (b, False)
     pairs = (written, read_), (read_, written)
-    found = [_layout(wide, narrow, element_bytes, hardware) for wide, narrow in pairs]
+    found = (m for pair in pairs for m in _layouts(*pair, element_bytes, hardware))
     return min(found, key=lambda memory: _cost(memory, sides, element_bytes, hardware))
 
 
@@ -122,53 +123,67 @@ def _cost(
 # -- how it is made ------------------------------------------------------------------------------
 
 
-def _layout(wide: Side, narrow: Side, element_bytes: int, gpu: SharedMemory) -> Linear:
-    """The layout whose lowest bits both accesses move at once, and the next ones the wide one where
-    the narrow one loses nothing.
+def _layouts(wide: Side, narrow: Side, element_bytes: int, gpu: SharedMemory) -> Iterator[Linear]:
+    """Layouts whose lowest bits both accesses move at once, and the next ones the wide one: at least
+    a word where it has one, and then one bit more in each layout, for as long as there are any."""
+    one, other = wide[0], narrow[0]
+    most = log2(gpu.widest // element_bytes)
+    in_word = log2(max(1, gpu.bank_bytes // element_bytes))
+    still = [*one.lanes, *one.others]  # what may not change the order of the wide one's registers
+
+    vector = _common(one, other)[:most]
+    common = len(vector)
+    lanes = other.in_phase(gpu, element_bytes << common, narrow[1])
+    # Within a word what only the wide one moves comes first; beyond it what the narrow one's lanes
+    # differ in, which is a bit of the bank to them.
+    across = f2.intersection(one.registers, lanes)
+    own = f2.complement([*vector, *still, *across], one.registers)
+    vector += f2.complement([*vector, *still], [*own, *across])[: max(0, in_word - common)]
+    more = f2.complement([*vector, *still], [*across, *one.registers])
+    for bits in range(min(most - len(vector), len(more)) + 1):
+        yield _layout(wide, narrow, [*vector, *more[:bits]], common, element_bytes, gpu)
+
+
+def _layout(
+    wide: Side, narrow: Side, vector: list[int], common: int, element_bytes: int, gpu: SharedMemory
+) -> Linear:
+    """The layout whose lowest bits are the vector, which the wide access moves; the narrow one moves
+    the common bits of it.
 
     Its inverse has as columns, from the lowest bit of the offset on: the vector, what shares a word
     with it, the bank, and the index within the bank.
     """
     (one, one_writes), (other, other_writes) = wide, narrow
-    tile = one.layout
-    most = log2(gpu.widest // element_bytes)
     in_word = log2(max(1, gpu.bank_bytes // element_bytes))
     in_row = log2(gpu.banks * gpu.bank_bytes // element_bytes)
-    still = [*one.lanes, *one.others]  # what may not change the order of the wide one's registers
-
-    vector = _common(one, other)[:most]
-    lanes = other.in_phase(gpu, element_bytes << len(vector), other_writes)
-    common = len(vector)
-    across = f2.intersection(one.registers, lanes)
-    own = f2.complement([*vector, *still, *across], one.registers)
-    vector += f2.complement([*vector, *still], [*own, *across])[: max(0, in_word - common)]
-    if len(vector) >= in_word:  # a bit of the bank: where the narrow one's lanes differ in it, or
-        vector += f2.complement([*vector, *still], across)[: most - len(vector)]  # need it not
-        free = in_row - in_word - len(f2.complement(vector[:in_word], lanes))
-        free = most if tile.physical_size <= 1 << in_row else free
-        more = f2.complement([*vector, *still], one.registers)
-        vector += more[: max(0, min(free, most - len(vector)))]
-
-    rest = f2.complement(vector, [*still, *other.lanes, *other.others, *_row_major(tile)])
+    still = [*one.lanes, *one.others]
+    order = [*still, *other.lanes, *other.others, *_row_major(one.layout)]
+    rest = f2.complement(vector, order)
     seen = f2.Echelon([*rest, *vector])
 
-    def beside(vectors: Sequence[int]) -> list[int]:
-        """Without their part in the vector."""
-        parts = [(seen.solve(v) or 0) & (1 << len(rest)) - 1 for v in vectors]
-        return [f2.times(rest, part) for part in parts]
+    def beside(v: int) -> int:
+        """Without its part in the vector."""
+        return f2.times(rest, (seen.solve(v) or 0) & (1 << len(rest)) - 1)
 
-    shared = [*f2.intersection(one.lanes, beside(other.lanes)), *one.lanes, *rest]
+    shared = [*f2.intersection(one.lanes, [*map(beside, other.lanes)]), *one.lanes, *rest]
     word = f2.complement(vector, shared)[: max(0, in_word - len(vector))]
     index: list[int] = []
     if len(rest) + len(vector) > in_row:
-        width = element_bytes << len(vector)
-        avoided = one.in_phase(gpu, width, one_writes), beside(lanes)
-        index = _away(rest, word, avoided)[: len(rest) + len(vector) - in_row]
-    bank = f2.complement([*vector, *word, *index], rest)
+        taken = [*vector[: max(common, in_word)], *word]
+        served = one.in_phase(gpu, element_bytes << len(vector), one_writes)
+        lanes = other.in_phase(gpu, element_bytes << common, other_writes)
+        # Bits of the vector are paired with what neither lanes nor warps of the wide one change, as
+        # long as there is such: else their sum would change the order of its registers.
+        moved = f2.complement([*vector, *still], lanes)
+        own = f2.complement([*taken, *lanes], vector)[: len(moved)]
+        pairs = _away(rest, taken, [*own, *served, *vector], [*moved, *lanes])
+        index = [a ^ (b if b in moved else beside(b)) for a, b in pairs]
+        index = index[: len(rest) + len(vector) - in_row]
+    bank = f2.complement([*vector, *word, *index], order)
     columns = f2.inverse([*vector, *word, *bank, *index])
     if columns is None:
         raise InternalError("optimal_swizzle: the columns are no basis")
-    return Linear._made(tile.outs, [("offset", len(columns))], columns)
+    return Linear._made(one.layout.outs, [("offset", len(columns))], columns)
 
 
 def _row_major(tile: Linear) -> list[int]:
@@ -182,13 +197,13 @@ def _row_major(tile: Linear) -> list[int]:
 
 
 def _away(
-    rest: Sequence[int], taken: Sequence[int], avoided: tuple[Sequence[int], Sequence[int]]
-) -> list[int]:
-    """A basis of a largest space within the rest that meets neither of two spaces, modulo what is
-    taken (Lemma 9.5)."""
-    one, other = (f2.complement(taken, space) for space in avoided)
+    space: Sequence[int], taken: Sequence[int], one: Sequence[int], other: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Pairs whose sums are a basis of a largest space that meets neither the one nor the other, modulo
+    what is taken (Lemma 9.5): what is in none of them, with 0; and an element of each, in the order
+    in which they are given."""
     shared = f2.complement(taken, f2.intersection([*taken, *one], [*taken, *other]))
     first = f2.complement([*taken, *shared], one)
     second = f2.complement([*taken, *shared], other)
-    beyond = f2.complement([*taken, *one, *other], rest)
-    return beyond + [a ^ b for a, b in zip(first, second, strict=False)]
+    beyond = f2.complement([*taken, *one, *other], space)
+    return [(c, 0) for c in beyond] + [*zip(first, second, strict=False)]
