@@ -90,12 +90,16 @@ def write_if_changed(path: str | os.PathLike[str], text: str | bytes) -> bool:
     """Write bytes, or text as UTF-8 with \\n line ends; True where the file changed.
 
     The file is replaced in one step, so that nobody sees half of it, and an unchanged one keeps
-    its time stamp. Raises LegoError where it cannot be written.
+    its time stamp; what is_stream() is written through. Raises LegoError where it cannot be written.
     """
     target = Path(path)
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogateescape")  # file names in a text need not be UTF-8
     try:
+        if is_stream(target):
+            with os.fdopen(_opened(target), "wb") as stream:
+                stream.write(text)
+            return True
         if target.is_file() and target.read_bytes() == text:
             return False
         real = target.resolve()
@@ -114,6 +118,34 @@ def write_if_changed(path: str | os.PathLike[str], text: str | bytes) -> bool:
     return True
 
 
+def is_stream(path: Path) -> bool:
+    """Whether a path is no place for a file of its own: a device, a FIFO, a socket, or an open
+    descriptor of this process, such as /dev/stdout, whatever that is."""
+    if _descriptor(path) is not None:
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _descriptor(path: Path) -> int | None:
+    """The open descriptor of this process that a path names, as /dev/stdout and /dev/fd/63 do."""
+    folders = "/dev/fd", f"/proc/{os.getpid()}/fd"
+    for _ in range(40):  # links, as many as Linux follows
+        if path.name.isdecimal() and os.path.realpath(path.parent) in folders:
+            return int(path.name)
+        if not path.is_symlink():
+            return None
+        path = path.parent / path.readlink()
+    return None
+
+
+def _opened(stream: Path) -> int:
+    """A descriptor to write to a stream; it is neither made nor cut short."""
+    number = _descriptor(stream)
+    if number is not None:
+        return os.dup(number)
+    return os.open(stream, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+
+
 def sweep(path: Path) -> None:
     """Remove what write_if_changed left beside a file when its process was killed; nobody may be
     writing the file."""
@@ -126,16 +158,17 @@ def sweep(path: Path) -> None:
 def write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
     """Write all files or, where one cannot be written, none; missing folders are made. The paths.
 
-    Raises LegoError as write_if_changed does.
+    Streams come last: what they took is not put back. Raises LegoError as write_if_changed does.
     """
     made: list[Path] = []
     before: list[tuple[Path, bytes | None]] = []
     path = Path()
     try:
-        for path, text in files.items():
+        for path in sorted(files, key=is_stream):
             made += _make_folder(path.parent)
-            old = path.read_bytes() if path.is_file() else None
-            if write_if_changed(path, text):
+            kept = not is_stream(path)
+            old = path.read_bytes() if kept and path.is_file() else None
+            if write_if_changed(path, files[path]) and kept:
                 before.append((path, old))
     except (LegoError, OSError) as error:
         for path, old in reversed(before):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
-from ..files import write_if_changed
+from ..files import is_stream, write_if_changed
 from ..html import code, folded, line
 from ..ir.program import Function, Program
 from .printer import Printer
@@ -63,11 +63,12 @@ class Unit:
         return self.program.functions
 
     def files(self, path: str | PathLike[str]) -> dict[Path, str]:
-        """What save() writes: the unit at path and, for JavaScript, its declarations beside it."""
+        """What save() writes: the unit at path and, for JavaScript, its declarations beside it, where
+        path is no device and no pipe."""
         path = Path(path)
         files = {path: self.source}
         beside = self.printer.declarations_path(path)
-        if beside is not None:
+        if beside is not None and not is_stream(path):
             files[beside] = self.printer.declarations(self.program)
         return files
 
