@@ -199,6 +199,7 @@ def _substitute(facts: Facts, name: str, value: Expr) -> None:
             made, lambda a: value if a.kind == "sym" and a.args[0] == name else None
         )
     facts.substitutions[name] = value
+    facts.put(Atom("sym", name), value)
     facts.forget()
     if known is not None:
         if known.lo is not None:
