@@ -127,3 +127,38 @@ def test_what_is_known_of_a_product_counts(assume, index_type, needs):
     (found,) = build_program(index_kernel, CPP, assume=assume).functions
     rest = [a for a in found.assumptions if a not in assume and "%" not in a]
     assert (found.index_type, tuple(rest)) == (index_type, needs)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ranges": {"i": (0, "n")}},
+        {"assume": ["0 <= i < n"]},
+        {"assume": ["i < n", "0 <= i"]},
+        {"assume": ["0 <= i <= n - 1"]},
+        {"assume": ["i >= 3", "i < n"]},
+        {"assume": ["i >= 0"], "ranges": {"i": (None, "n")}},
+        {"assume": ["i < n"], "ranges": {"i": (0, None)}},
+    ],
+)
+def test_an_index_below_a_number_says_that_it_is_positive(options):
+    def squares(i, n):
+        return i * i // (n * n)
+
+    (found,) = build_program(squares, CPP, **options).functions
+    assert (found.op_count, found.evaluate({"i": 5, "n": 6})) == (0, {"result": 0})
+
+
+def test_where_0_is_no_index_the_end_may_be_0():
+    (found,) = build_program(lambda i, n: i + n, CPP, assume=["-1 <= i < n"]).functions
+    assert found.ranges["n"] == ""
+
+
+def test_what_every_unsigned_value_meets_is_no_precondition():
+    for fn, says in [
+        (lambda dx, y: dx * y, ()),
+        (lambda x, y: x // 8 * y + min(x, y), ()),
+        (lambda dx, y: dx - y, ("dx - y >= 0",)),
+    ]:
+        (found,) = build_program(fn, CPP, index_type="uint32").functions
+        assert tuple(a for a in found.assumptions if ">= 0" in a) == says

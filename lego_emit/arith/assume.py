@@ -131,6 +131,7 @@ def learn(facts: Facts, conditions: Iterable[tuple[Cond, str]]) -> None:
             _learn(facts, condition)
         except LegoError as error:
             raise AssumptionError(f"the assumption {_short(source)}: {error}") from None
+    facts.learn_ends()
 
 
 def source_of(assumption: Any) -> str:

@@ -65,6 +65,16 @@ class Facts(Division):
             self.ranges[name] = Range(least, most)
             self.forget()
 
+    def learn_ends(self) -> None:
+        """What lies in 0 <= i < n says of n: it is at least 1."""
+        for known in list(self.ranges.values()):
+            least = None if known.lo is None else self.interval(known.lo)[0]
+            end = None if known.hi is None else (known.hi + 1).single
+            if least is None or least < 0 or end is None or end.kind != "sym":
+                continue
+            if (self._atom_interval(end)[0] or 0) < 1:
+                self.learn_range(end.args[0], Expr.of(1), None)
+
     def learn_size(self, name: str) -> None:
         """name >= 1, in whatever branch that was learned."""
         self.sizes.add(name)

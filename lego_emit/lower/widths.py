@@ -20,6 +20,8 @@ from .lowering import Lowering
 from .problem import Problem
 from .relations import value as said
 
+# of operands that are not negative not negative either; divisors are positive
+NATURAL = frozenset({"digit", "min", "max", "and", "or", "xor", "shl", "shr", "isqrt", "bool"})
 MOST_SHOWN = 100  # characters of a value in a message
 
 
@@ -171,7 +173,7 @@ class _Needs:
             floor = _without_tables(value, facts)
             if floor is None:
                 self.unseen = True
-            elif not facts.nonneg(floor):
+            elif not facts.nonneg(floor) and not _natural(floor):
                 self.floors.append(floor)
         keep = {name for name in facts.sizes if (facts.interval(facts.symbol(name))[0] or 0) >= 0}
         found = [facts.upper(value, keep)] if high else []
@@ -234,6 +236,15 @@ class _Needs:
         yield from (
             Node("ge", (said(put_back(e, self.stand_ins), facts), const(0))) for e in self.floors
         )
+
+
+def _natural(e: Expr) -> bool:
+    """Whether e is not negative because no symbol is: arguments of an unsigned type are not."""
+    return all(c > 0 for c in e.terms.values()) and all(
+        a.kind == "sym"
+        or (a.kind in NATURAL and all(_natural(x) for x in a.args if isinstance(x, Expr)))
+        for a in e.atoms()
+    )
 
 
 def _looks_up(e: Expr) -> bool:
