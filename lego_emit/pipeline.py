@@ -306,6 +306,7 @@ def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Pro
         log,
         kept,
         traced.form,
+        placed=trace.placed | trace.indices,
     )
 
 

@@ -1039,8 +1039,8 @@ def long_function(flat):
         ),
         (
             WidthError,
-            ["lies in 0..about 10**91", "does not fit int64"],
-            lambda: generate(lambda M, i: GroupBy([M])[i], "cpp", assume=["M < 10**91"]),
+            ["lies in 0..about 10**90", "does not fit int64"],
+            lambda: generate(lambda i: GroupBy([10**45])[i] * i, "cpp"),
         ),
         (
             TraceError,

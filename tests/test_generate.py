@@ -65,18 +65,19 @@ def test_a_function_is_shown_in_a_line():
 
 
 @pytest.mark.parametrize(
-    "assume, left",
+    "assume, left, index_type",
     [
-        (["M*N < 2**31"], ()),
-        (["M*N <= 2**63 - 1"], ()),
-        (["M*N < 2**64"], ("M*N <= 2**63 - 1",)),
+        (["M*N < 2**31"], (), "int32"),
+        (["M*N <= 2**31"], (), "int64"),
+        (["M*N <= 2**63 - 1"], (), "int64"),
+        (["M*N < 2**64"], ("M*N <= 2**63 - 1",), "int64"),
     ],
 )
-def test_a_precondition_of_the_width_that_is_assumed_stands_once(assume, left):
+def test_a_precondition_of_the_width_that_is_assumed_stands_once(assume, left, index_type):
     M, N = symbols("M N")
     for function in generate(GroupBy([M, N]), "cpp", assume=assume).functions:
         assert function.assumptions == (*dict.fromkeys([*assume, *left]),)
-        assert function.index_type == "int64"
+        assert function.index_type == index_type
 
 
 # -- the README's example ------------------------------------------------------------------------
@@ -830,8 +831,18 @@ def test_unsigned_types_take_no_negative_value():
     def gap(i, j):
         return i - j
 
+    ends = ["0 <= i < 9", "0 <= j < 9"]
+    assert "i - j >= 0" in function(gap, index_type="uint32").assumptions
+    assert function(gap, index_type="uint32", assume=ends).assumptions == ("i - j >= 0",)
+    assert function(gap, index_type="uint32", assume=[*ends, "j <= i"]).assumptions == ("j <= i",)
     with pytest.raises(WidthError, match="signed"):
-        generate(gap, "cpp", index_type="uint32", assume=["0 <= i < 9", "0 <= j < 9"])
+        generate(gap, "cpp", index_type="uint32", assume=["0 <= i < 9", "9 < j < 20"])
+    with pytest.raises(WidthError, match="signed"):  # the sizes say which indices there are
+
+        def between_places(i, j):
+            return GroupBy([9])[i] - GroupBy([9])[j]
+
+        generate(between_places, "cpp", index_type="uint32")
 
 
 def test_an_argument_that_nothing_needs_fits_too():

@@ -131,6 +131,7 @@ def learn(facts: Facts, conditions: Iterable[tuple[Cond, str]]) -> None:
             _learn(facts, condition)
         except LegoError as error:
             raise AssumptionError(f"the assumption {_short(source)}: {error}") from None
+    facts.learn_ends()
 
 
 def source_of(assumption: Any) -> str:
@@ -199,6 +200,7 @@ def _substitute(facts: Facts, name: str, value: Expr) -> None:
             made, lambda a: value if a.kind == "sym" and a.args[0] == name else None
         )
     facts.substitutions[name] = value
+    facts.put(Atom("sym", name), value)
     facts.forget()
     if known is not None:
         if known.lo is not None:

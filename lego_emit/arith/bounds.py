@@ -2,24 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .expr import Expr, distribute
+from .intervals import tighter
 from .known import Range
 from .proofs import Proofs, digit_count
-from .rebuild import MOST_EXPANDED
-from .terms import Atom, Identity
+from .rebuild import MOST_EXPANDED, unsubstitute
+from .terms import Atom, Identity, without
 
 
 class Bounds(Proofs):
     """What is known, with bounds of magnitude."""
 
     def most(self, e: Expr) -> int | None:
-        """A constant upper bound of a value in the user's own symbols."""
+        """A constant upper bound of a value."""
         known = dict(self.original)
         for name, r in self.original.items():
             if (now := self.ranges.get(name)) is not None:
                 lo, hi = now.lo if r.lo is None else r.lo, now.hi if r.hi is None else r.hi
                 known[name] = Range(lo, hi)
-        return type(self)({**self.ranges, **known}, use_z3=False).interval(e)[1]
+        there = type(self)({**self.ranges, **known}, use_z3=False)
+        own = unsubstitute(e, self)
+        top = there._most(own, [unsubstitute(k, self) for k in self.constraints])
+        if self.substitutions and self.constraints:
+            top = tighter(min, top, self._most(e, self.constraints))
+        return top
+
+    def _most(self, e: Expr, constraints: Sequence[Expr]) -> int | None:
+        """A constant upper bound of e where constraints are >= 0."""
+        top, rest = self.interval(e)[1], e
+        for k in constraints:
+            top = tighter(min, top, self.interval(self._above(e, k))[1])
+            rest = self._above(rest, k)  # of a sum each constraint may bound another product
+        return tighter(min, top, self.interval(rest)[1])
+
+    def _above(self, e: Expr, k: Expr) -> Expr:
+        """What e is at most where k >= 0: a product that is a part of one that k bounds is at most
+        that, for the other factors are positive."""
+        for whole, bounded in k.terms.items():
+            if len(whole) < 2 or bounded > 0:
+                continue
+            if any((self._atom_interval(a)[0] or 0) < 1 for a in whole):
+                continue
+            for part, c in e.terms.items():
+                if part and c > 0 and without(whole, part) is not None:
+                    return e - Expr({part: c}) + Expr({whole: c}) + k * -(c // bounded)
+        return e
 
     def magnitude(self, e: Expr) -> Expr | None:
         """A bound of abs(e) in sizes only, looser than upper and lower but for any form; None

@@ -65,6 +65,16 @@ class Facts(Division):
             self.ranges[name] = Range(least, most)
             self.forget()
 
+    def learn_ends(self) -> None:
+        """What lies in 0 <= i < n says of n: it is at least 1."""
+        for known in list(self.ranges.values()):
+            least = None if known.lo is None else self.interval(known.lo)[0]
+            end = None if known.hi is None else (known.hi + 1).single
+            if least is None or least < 0 or end is None or end.kind != "sym":
+                continue
+            if (self._atom_interval(end)[0] or 0) < 1:
+                self.learn_range(end.args[0], Expr.of(1), None)
+
     def learn_size(self, name: str) -> None:
         """name >= 1, in whatever branch that was learned."""
         self.sizes.add(name)
@@ -180,8 +190,8 @@ class Facts(Division):
                 stack += [b for b in (known.lo, known.hi) if b is not None]
         return False
 
-    def _put(self, atom: Atom, value: Expr) -> None:
-        """Say the bounds that an atom stands in with its value."""
+    def put(self, atom: Atom, value: Expr) -> None:
+        """Say the bounds and constraints that an atom stands in with its value."""
 
         def said(bound: Expr | None) -> Expr | None:
             if bound is None or not any(a is atom for a in bound.deep_atoms()):
@@ -190,6 +200,7 @@ class Facts(Division):
 
         for known in self.ranges.values():
             known.lo, known.hi = said(known.lo), said(known.hi)
+        self.constraints = [e for k in self.constraints if (e := said(k)) is not None]
 
     def learn_divides(self, divisor: Expr, dividend: Expr, positive: bool = True) -> None:
         """divisor, which is positive, divides dividend, both products. positive: dividend is a size,
@@ -227,17 +238,20 @@ class Facts(Division):
             self.substitutions[symbol] = made
             old = self.ranges.pop(symbol, None)
             self.forget()
-            self._put(single, made)
+            self.put(single, made)
             if old is not None:
                 self.original.setdefault(symbol, old)
                 if least is not None:
                     self._at_least(name, least)
                 if least == 1:
                     self._bound_factors(name)
-                if old.lo is not None and not self.nonneg(made - old.lo):
-                    self.learn_nonneg(made - old.lo)
-                if old.hi is not None:
-                    self.learn_nonneg(old.hi - made)
+                gaps = [made - old.lo] if old.lo is not None else []
+                gaps += [old.hi - made] if old.hi is not None else []
+                for e in gaps:
+                    if any(k.same(e) for k in self.constraints):
+                        self._learn_sign(e)
+                    else:
+                        self.learn_nonneg(e)
         else:
             self.exact[atom] = (dividend, divisor)
             if dividend.constant is not None:

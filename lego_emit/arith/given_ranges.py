@@ -86,6 +86,7 @@ def learn_ranges(facts: Facts, ranges: Iterable[GivenRange], sizes: Mapping[str,
         size = None if end is None else end.single
         if least is not None and facts.nonneg(least) and size is not None and size.kind == "sym":
             facts.learn_size(size.args[0])
+    facts.learn_ends()
 
 
 def _name(key: Any) -> str:

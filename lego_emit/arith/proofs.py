@@ -7,6 +7,7 @@ depend on the machine).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 
 from .expr import Cond, Expr, distribute, divide_terms
@@ -298,20 +299,23 @@ class Proofs(Ranges):
                     least = found
         return least
 
-    def upper(self, e: Expr) -> Expr | None:
-        """An upper bound in sizes (what no number bounds from above), None where there is none."""
-        return self._bound(e, 1, 16)
+    def upper(self, e: Expr, keep: Collection[str] = ()) -> Expr | None:
+        """An upper bound in sizes (what no number bounds from above, and what keep names), None where
+        there is none."""
+        return self._bound(e, keep, 16)
 
-    def lower(self, e: Expr) -> Expr | None:
-        """A lower bound in sizes (what no number bounds from above), None where there is none."""
-        bound = self._bound(-e, 1, 16)
+    def lower(self, e: Expr, keep: Collection[str] = ()) -> Expr | None:
+        """A lower bound in sizes (as in upper), None where there is none."""
+        bound = self._bound(-e, keep, 16)
         return None if bound is None else -bound
 
-    def _bound(self, e: Expr, sign: int, depth: int) -> Expr | None:
+    def _bound(self, e: Expr, keep: Collection[str], depth: int) -> Expr | None:
         if depth == 0:
             return None
         for atom in sorted(e.atoms(), key=self._depth, reverse=True):
-            if atom.kind == "sym" and self._least(atom.args[0]) is not None:
+            if atom.kind == "sym" and (
+                atom.args[0] in keep or self._least(atom.args[0]) is not None
+            ):
                 continue
             with_atom = {m: c for m, c in e.terms.items() if atom in m}
             if any(m.count(atom) > 1 for m in with_atom):
@@ -322,11 +326,11 @@ class Proofs(Ranges):
             if not positive and not self.nonneg(-factor):
                 return None
             if positive and (top := self._quotient_top(atom, factor.constant)) is not None:
-                return self._bound(rest + top, sign, depth - 1)
+                return self._bound(rest + top, keep, depth - 1)
             for want, bounds, need_all in self._bounds(atom):
                 # an upper bound of the sum takes the upper bound where the factor is positive
                 if (want < 0) is positive and bounds and not need_all:
-                    return self._bound(rest + distribute(factor, bounds[0]), sign, depth - 1)
+                    return self._bound(rest + distribute(factor, bounds[0]), keep, depth - 1)
             return None
         return e
 

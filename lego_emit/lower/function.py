@@ -15,7 +15,7 @@ from . import header
 from .lower import Lowered, lower
 from .lowering import Lowering, Tried
 from .problem import Problem
-from .widths import Width, choose_type
+from .widths import Width, choose_type, holds_argument
 
 
 @dataclass
@@ -62,7 +62,7 @@ def lowered(
                 "give Lookup the entries"
             )
         params = tuple(header.param(n, problem) for n in problem.params)
-        chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem.size)
+        chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
         width = _with_params(problem.name, params, chosen, types)
         spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
         record = Record(problem, found.lowering.tried, found.roots, cost.name)
@@ -130,8 +130,10 @@ def _with_params(
         least, most = INDEX_TYPES[candidate]
         if all(least <= end <= most for _, end in ends):
             return replace(chosen, index_type=candidate)
-    least, most = INDEX_TYPES[rest[-1]]
-    culprit = next(p for p, end in ends if not least <= end <= most)
+    culprit = next((p for p in params if not holds_argument(p, rest[-1])), None)
+    if culprit is None:
+        return replace(chosen, index_type=rest[-1])
+    least = INDEX_TYPES[rest[-1]][0]
     better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"
     raise WidthError(
         f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
+from ..arith.intervals import tighter
 from ..arith.rebuild import put_back
 from ..arith.terms import Atom
 from ..entries import Entries
@@ -30,6 +31,9 @@ def param(name: str, problem: Problem) -> Param:
     else:
         least, end = known.lo, None if known.hi is None else known.hi + 1
         found = Range(*(None if e is None else value(e, facts) for e in (least, end)))
+    if facts.constraints:  # not in its range, which is said beside them
+        top = facts.upper(facts.symbol(name))
+        hi = tighter(min, hi, None if top is None else facts.most(top))
     base = problem.base if name in problem.indices else 0
     said = problem.doc.params.get(name, "")
     return Param(name, found, lo, hi, name in problem.axes, facts.is_size(name), base, said)

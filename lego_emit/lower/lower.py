@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from types import MappingProxyType
 
 from ..arith.expr import Expr
@@ -66,6 +67,9 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
         # a form that needs wider values on the way than its results are is no good one
         others = sorted((t.found for t in lowering.tried), key=price)
         best = next((found for found in others if is_narrow(lowering, found)), best)
+    elif not holds(lowering, best):
+        others = sorted((t.found for t in lowering.tried if t.cost < inf), key=price)
+        best = next((found for found in others if holds(lowering, found)), best)
     return finished(problem, lowering, best[1])
 
 
@@ -115,6 +119,20 @@ def is_narrow(lowering: Lowering, found: Found) -> bool:
     ranges = lowering.ranges.program(found[1]).values()
     return all(
         lo is not None and lo >= least and hi is not None and hi <= most for lo, hi in ranges
+    )
+
+
+def holds(lowering: Lowering, found: Found) -> bool:
+    """Whether the widest type holds every value on the way, as far as they have bounds that are
+    numbers; an unsigned one holds none that may be negative."""
+    least, most = INDEX_TYPES[lowering.types[-1]] if lowering.types else (-inf, inf)
+    if most == inf:
+        return True
+    if least == 0 and not lowering.never_negative(found[1]):
+        return False
+    ranges = lowering.ranges.program(found[1]).values()
+    return all((lo is None or lo <= most) and (hi is None or hi <= most) for lo, hi in ranges) and (
+        least == 0 or all(end is None or end >= least for ends in ranges for end in ends)
     )
 
 

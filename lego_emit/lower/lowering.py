@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -58,7 +58,7 @@ class Lowering:
         facts: Facts,
         cost: Cost,
         bit_operations: bool,
-        types: Collection[str] = (),
+        types: Sequence[str] = (),
         lazy: bool = True,
         effort: int = 1,
     ):
@@ -101,7 +101,7 @@ class Lowering:
         cost, operations = self.graph.price(nodes)
         if self.plain is None:
             self.plain = operations
-        elif not self.signed and not self._never_negative(nodes):
+        elif not self.signed and not self.never_negative(nodes):
             cost = inf
         margin = self.graph.cost.margin * (1.5 if self.sizes else 0.1)
         found = (cost + margin * max(0, operations - self.plain), operations), nodes
@@ -155,7 +155,7 @@ class Lowering:
         if node in graph.tops:
             graph.tops.setdefault(new, graph.tops[node])
 
-    def _never_negative(self, nodes: list[int]) -> bool:
+    def never_negative(self, nodes: list[int]) -> bool:
         """Whether no operation on the way has a negative result: what an unsigned type asks."""
         ops = self.graph.ops
         reached = self.graph.reached(nodes)

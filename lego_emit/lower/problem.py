@@ -27,7 +27,8 @@ class Problem:
     of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
     (replacements, expressions by name); None where the cheapest form is searched for.
     equal_form: the form stands for the outputs, and must have a value wherever they have one.
-    rewritten: what rewrite= changed, (before, after) as text.
+    rewritten: what rewrite= changed, (before, after) as text. placed: parameters that are indices of a
+    layout.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Problem:
     form: tuple[Sequence[tuple[Any, Any]], Mapping[str, Any]] | None
     equal_form: bool = False
     rewritten: Sequence[tuple[str, str]] = ()
+    placed: Collection[str] = ()
 
 
 class Kept(Protocol):

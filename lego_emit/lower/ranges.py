@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..arith.intervals import ANY, Interval, both, interval, tighter
-from ..arith.rebuild import unsubstitute
 from ..ir.nodes import OPS
 from ..ir.program import INDEX_TYPES
 from .graph import OPPOSITES, Graph
@@ -161,5 +160,5 @@ class Ranges:
         if self._numbers and (hi is None or hi > INT32):
             top = facts.upper(value)
             if top is not None:
-                hi = tighter(min, hi, facts.most(unsubstitute(top, facts)))
+                hi = tighter(min, hi, facts.most(top))
         return lo, hi

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
 from ..arith.expr import Expr
 from ..arith.facts import Facts
-from ..arith.rebuild import unsubstitute
+from ..arith.rebuild import put_back, unsubstitute
 from ..arith.terms import without
 from ..arith.text import CUT
 from ..errors import WidthError, shown
 from ..ir.nodes import Node
-from ..ir.program import INDEX_TYPES
+from ..ir.program import INDEX_TYPES, Param
 from ..ir.relations import const
 from .graph import Graph
 from .lowering import Lowering
+from .problem import Problem
 from .relations import value as said
 
+# of operands that are not negative not negative either; divisors are positive
+NATURAL = frozenset({"digit", "min", "max", "and", "or", "xor", "shl", "shr", "isqrt", "bool"})
 MOST_SHOWN = 100  # characters of a value in a message
 
 
@@ -37,17 +40,17 @@ def choose_type(
     lowering: Lowering,
     program: Mapping[int, Node],
     candidates: Sequence[str],
-    size: Expr | None,
+    problem: Problem,
 ) -> Width:
-    """The narrowest candidate that holds every value. program: the node of each operation. Raises WidthError where a value provably does not fit the widest candidate."""
+    """The narrowest candidate that holds every value. program: the node of each operation. Where one
+    is not proven to fit the widest candidate, it is needed; raises WidthError where it never fits, or
+    not for all indices of layouts whose sizes are numbers."""
     facts, graph = lowering.facts, lowering.graph
     nodes = {k: n for k, n in program.items() if not n.is_bool}
     # The graph has the operations: the node of one that has a name is a variable.
     shifts = [program[graph.args[k][1]].hi for k in nodes if graph.ops[k] in ("shl", "shr")]
     negated = {k for k in nodes if graph.ops[k] == "neg"}  # unsigned there is no such operation
-    lows = [n.lo for n in nodes.values() if n.lo is not None]
-    highs = [n.hi for n in nodes.values() if n.hi is not None]
-    bounded = len(lows) == len(highs) == len(nodes)
+    bounded = all(n.lo is not None and n.hi is not None for n in nodes.values())
     for candidate in candidates:
         least, most = INDEX_TYPES[candidate]
         known = [by for by in shifts if by is not None]
@@ -60,33 +63,25 @@ def choose_type(
             continue
         if most == inf:
             return Width(candidate)
-        outside = {
-            k: n
-            for k, n in nodes.items()
-            if any(end is not None and not least <= end <= most for end in (n.lo, n.hi))
-            or (k in negated and least == 0)
-        }
-        fits = not outside
-        if fits and bounded:
+        fits = bounded and all(least <= n.lo and n.hi <= most for n in nodes.values())
+        if fits and (least < 0 or not negated):
             return Width(candidate)
-        if candidate != candidates[-1]:
-            continue
-        if not fits:
-            k, culprit = next(iter(outside.items()))
-            raise WidthError(
-                f"{name}: {_named(k, culprit, lowering)} lies in "
-                f"{_shown(culprit.lo)}..{_shown(culprit.hi)}, which does not fit {candidate} "
-                f"({least}..{most}); "
-                + (
-                    "choose a signed index_type"
-                    if least == 0 and (k in negated or min(culprit.lo or 0, culprit.hi or 0) < 0)
-                    else "choose a wider index_type or smaller sizes"
-                )
-            )
-        with facts.quick():  # a weaker proof only costs a longer header
-            needed, unseen = _preconditions(nodes, lowering, candidate, size)
-        return Width(candidate, tuple(needed), unseen)
+        if candidate == candidates[-1]:
+            with facts.quick():  # a weaker proof only costs a longer header
+                return _Needs(name, lowering, problem, nodes, candidate).width()
     raise WidthError(f"{name}: no index type to choose from")
+
+
+def holds_argument(param: Param, index_type: str) -> bool:
+    """Whether an argument's range is one of the type's. Nobody said that a size reaches its end, or an
+    index that of a range that depends on sizes, or that is open on one side."""
+    least, most = INDEX_TYPES[index_type]
+    lo, hi = param.lo, param.hi
+    if (lo is not None and lo > most) or (hi is not None and hi < least):
+        return False
+    if param.size or lo is None or hi is None or param.range.names():
+        return True
+    return least <= lo and hi <= most
 
 
 def _named(k: int, node: Node, lowering: Lowering) -> str:
@@ -101,64 +96,155 @@ def _shown(bound: int | None) -> str:
     return "?" if bound is None else shown(bound)
 
 
-def _preconditions(
-    nodes: dict[int, Node],
-    lowering: Lowering,
-    index_type: str,
-    size: Expr | None,
-) -> tuple[list[Node], bool]:
-    """(what must hold for every unbounded value to fit, the strongest conditions only; whether there
-    is one of which that cannot be said)."""
-    facts, graph = lowering.facts, lowering.graph
-    least, most = INDEX_TYPES[index_type]
-    limit = Node("sub", (Node("pow", (const(2), const(most.bit_length()))), const(1)))
-    tops: list[Expr] = []
-    signs: list[Node] = []
-    unseen = False
-    covered = _covered(lowering.graph, nodes)
-    for k, node in nodes.items():
-        if node.lo is not None and (node.hi is not None or k in covered):
-            continue
-        if graph.ops[k] in ("var", "table"):
-            continue  # an argument of the type fits the type
-        value = lowering.value(k)
-        if value is None:
-            unseen = True
-            continue
-        if node.lo is None and least == 0:
-            low = _without_tables(value, facts)
-            if low is None:
-                unseen = True
-            elif not facts.nonneg(low):
-                signs.append(Node("ge", (said(low, facts), const(0))))
-        found: list[Expr | None] = []
-        if node.hi is None:
-            found.append(facts.upper(value))
-        if node.lo is None:
-            bottom = facts.lower(value)
+class _Needs:
+    """What must hold for every value of a program to fit a type."""
+
+    def __init__(
+        self,
+        name: str,
+        lowering: Lowering,
+        problem: Problem,
+        nodes: dict[int, Node],
+        index_type: str,
+    ):
+        self.name, self.lowering, self.nodes = name, lowering, nodes
+        self.facts, self.size, self.index_type = lowering.facts, problem.size, index_type
+        self.least, self.most = INDEX_TYPES[index_type]
+        self.placed, self.params = problem.placed, problem.params
+        self.stand_ins = problem.stand_ins
+        self.covered = _covered(lowering.graph, nodes)
+        self.tops: list[Expr] = []  # each is at most the type's greatest number
+        self.floors: list[Expr] = []  # each is at least its least
+        self.unseen = False
+
+    def width(self) -> Width:
+        """The type with what is needed, the strongest conditions only."""
+        graph = self.lowering.graph
+        for k, node in self.nodes.items():
+            if graph.ops[k] == "var":
+                continue  # an argument fits, or its function says that it does not
+            low = node.lo is None or node.lo < self.least
+            high = node.hi is None or node.hi > self.most
+            table = graph.ops[k] == "table"
+            if self._never(node) or (graph.ops[k] == "neg" and self.least == 0):
+                raise self._misfit(k)
+            if table and any(
+                end not in (None, 0) for end, out in ((node.lo, low), (node.hi, high)) if out
+            ):
+                raise self._misfit(k)  # all entries are there
+            if table:
+                continue
+            if high and node.hi is None and node.lo is not None and k in self.covered:
+                high = False
+            if low or high:
+                self._need(k, low, high)
+        return Width(self.index_type, tuple(self._conditions()), self.unseen)
+
+    def _never(self, node: Node) -> bool:
+        """Whether no value of a node fits."""
+        lo, hi = node.lo, node.hi
+        return (lo is not None and lo > self.most) or (hi is not None and hi < self.least)
+
+    def _misfit(self, k: int) -> WidthError:
+        node, unsigned = self.nodes[k], self.least == 0
+        negative = self.lowering.graph.ops[k] == "neg" or min(node.lo or 0, node.hi or 0) < 0
+        return WidthError(
+            f"{self.name}: {_named(k, node, self.lowering)} lies in "
+            f"{_shown(node.lo)}..{_shown(node.hi)}, which does not fit {self.index_type} "
+            f"({self.least}..{self.most}); "
+            + (
+                "choose a signed index_type"
+                if unsigned and negative
+                else "choose a wider index_type or smaller sizes"
+            )
+        )
+
+    def _need(self, k: int, low: bool, high: bool) -> None:
+        node, facts = self.nodes[k], self.facts
+        numbers = [end for end in (node.lo if low else None, node.hi if high else None) if end]
+        value = self.lowering.value(k)
+        if value is None or (numbers and self._is_fixed(value)):
+            if numbers:
+                raise self._misfit(k)
+            self.unseen = True
+            return
+        if low and self.least == 0:
+            low = False
+            floor = _without_tables(value, facts)
+            if floor is None:
+                self.unseen = True
+            elif not facts.nonneg(floor) and not _natural(floor):
+                self.floors.append(floor)
+        keep = {name for name in facts.sizes if (facts.interval(facts.symbol(name))[0] or 0) >= 0}
+        found = [facts.upper(value, keep)] if high else []
+        if low:
+            bottom = facts.lower(value, keep)
             found.append(None if bottom is None else -bottom)
-        if any(bound is None for bound in found):
+        if None in found:
             found = [facts.magnitude(value)]
-        known = [bound for bound in found if bound is not None and not _looks_up(bound)]
-        if len(known) < len(found):
-            unseen = True
-        else:
-            tops += known
-    if size is not None and tops and all(_at_most(top, size, facts) for top in tops):
-        tops = [size]
-    kept: list[Expr] = []
-    for top in tops:
-        constant = top.terms.get((), 0)
-        if constant < 0:
-            top = top - constant
-        if not any(_at_most(top, other, facts) for other in kept):
-            kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
-    # What is assumed may say it already.
-    open_ = [top for top in kept if not facts.nonneg(Expr.of(most) - top)]
-    own = [unsubstitute(top, facts) for top in open_]
-    own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
-    needed = [*(Node("le", (said(e, facts), limit)) for e in own), *signs]
-    return needed, unseen
+        for bound in found:
+            if bound is None or _looks_up(bound):
+                bound = None
+            elif bound.constant is not None and bound.constant > self.most:
+                bound = None
+            elif (facts.interval(bound)[0] or 0) > self.most:
+                raise self._misfit(k)
+            if bound is not None:
+                self.tops.append(bound)
+            elif len(numbers) < low + high or _looks_up(value):
+                self.unseen = True
+            else:  # what it is itself says it
+                self.tops += [value] if high else []
+                self.tops += [-value] if low else []
+
+    def _is_fixed(self, value: Expr) -> bool:
+        """Whether nothing but indices of layouts whose sizes are numbers is in a value: all of them
+        are to be numbered."""
+        seen: set[str] = set()
+        waiting = [*value.symbols()]
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            if name in self.params and name not in self.placed:
+                return False
+            known = self.facts.ranges.get(name)
+            for bound in (known.lo, known.hi) if known is not None else ():
+                waiting += [] if bound is None else bound.symbols()
+            for e in self.facts.quotients.get(name, ()):
+                waiting += e.symbols()
+        return True
+
+    def _conditions(self) -> Iterator[Node]:
+        facts, size, tops = self.facts, self.size, self.tops
+        limit = Node("sub", (Node("pow", (const(2), const(self.most.bit_length()))), const(1)))
+        if size is not None and tops and all(_at_most(top, size, facts) for top in tops):
+            tops = [size]
+        kept: list[Expr] = []
+        for top in tops:
+            constant = top.terms.get((), 0)
+            if constant < 0:
+                top = top - constant
+            if not any(_at_most(top, other, facts) for other in kept):
+                kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
+        # What is assumed may say it already.
+        open_ = [top for top in kept if not facts.nonneg(Expr.of(self.most) - top)]
+        own = [unsubstitute(put_back(top, self.stand_ins), facts) for top in open_]
+        own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
+        yield from (Node("le", (said(e, facts), limit)) for e in own)
+        yield from (
+            Node("ge", (said(put_back(e, self.stand_ins), facts), const(0))) for e in self.floors
+        )
+
+
+def _natural(e: Expr) -> bool:
+    """Whether e is not negative because no symbol is: arguments of an unsigned type are not."""
+    return all(c > 0 for c in e.terms.values()) and all(
+        a.kind == "sym"
+        or (a.kind in NATURAL and all(_natural(x) for x in a.args if isinstance(x, Expr)))
+        for a in e.atoms()
+    )
 
 
 def _looks_up(e: Expr) -> bool:

@@ -227,6 +227,7 @@ class _Function:
             extents=dict(problem.extents),
             base=problem.base,
             indices={*problem.indices},
+            placed={*problem.placed},
             stand_ins=dict(problem.stand_ins),
         )
         assert isinstance(pair, Formulas)

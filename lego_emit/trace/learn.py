@@ -119,6 +119,8 @@ def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None
     found = parameter_of(value)
     if found is not None and _counts_from_base(found[0]):
         return
+    if found is not None and (trace := running()) is not None:
+        trace.placed.add(found[0])
     if size.constant == 1 and found is not None:
         name, shift = found
         if in_a_branch() and not (facts.nonneg(value) and facts.nonneg(-value)):

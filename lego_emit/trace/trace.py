@@ -43,6 +43,7 @@ class Trace:
     indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
     asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
     turned: set[str] = field(default_factory=set)  # those that turned out to be in this run
+    placed: set[str] = field(default_factory=set)  # parameters that are indices of a layout
     _axis: int = 0
     layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range

@@ -1,0 +1,164 @@
+"""More knowledge never makes the result worse."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from lego_emit import Col, GroupBy, OrderBy, Row
+from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.pipeline import build_program
+from lego_emit.run import registry
+
+CPP = registry.printer("cpp")
+
+STEPS = 3  # assumptions that are added, one by one
+
+
+def tiles(M, N, BM, BN, p, q, i, j):
+    return OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))[p, q, i, j]
+
+
+def columns(M, N, i, j):
+    return OrderBy(Col(M, N))[i, j]
+
+
+def strided(M, N, K, i, j):
+    return (GroupBy([M, N])[i, j] * K + i) // 4
+
+
+def dealt(M, N, p, q):
+    return M * (p // N) + p % N - q
+
+
+def cubed(M, N, K, i, j, k):
+    return GroupBy([M, N, K])[i, j, k], OrderBy(Col(M, N, K))[i, j, k]
+
+
+def raised(M, N, x):
+    return (x * M + 3) // N * N + x % 8
+
+
+SIZES = ("M", "N", "K", "BM", "BN")
+
+
+def drawn(draw):
+    """(a function, an index type, what is assumed of it one after another, all of which holds for some sizes)."""
+    fn = draw.choice([tiles, columns, strided, dealt, cubed, raised])
+    names = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+    sizes = {n: draw.choice([1, 2, 12, 64, 1000, 10**5, 10**6]) for n in names if n in SIZES}
+    if fn is tiles:
+        sizes |= {"M": 4096 * draw.randint(1, 99), "N": 1024 * draw.randint(1, 99)}
+        sizes |= {"BM": draw.choice([1, 16, 64]), "BN": draw.choice([4, 32])}
+    known = [*sizes]
+
+    def assumption():
+        name, other = draw.choice(known), draw.choice(known)
+        kind = draw.randrange(7)
+        if kind == 0 and name != other:
+            most = sizes[name] * sizes[other]
+            return (
+                f"{name}*{other} <= {draw.choice([most, 2 * most + 5, 2**31 - 1 + most, 10**12])}"
+            )
+        if kind == 1:
+            return f"{name} >= {draw.choice([1, sizes[name]])}"
+        if kind == 2 and sizes[name] % 4 == 0:
+            return f"{name} % 4 == 0"
+        if kind == 3 and fn in (dealt, raised):
+            return f"0 <= {names[2]} < {draw.choice([9, 10**5, 2 * 10**9])}"
+        if kind == 4 and sizes[name] <= sizes[other] and name != other:
+            return f"{name} <= {other}"
+        return f"{name} <= {draw.choice([sizes[name], 10 * sizes[name], 10**10, 2**31 - 1])}"
+
+    index_type = draw.choice(["auto", "auto", "int64", "int32"])
+    return fn, index_type, [assumption() for _ in range(STEPS)]
+
+
+def emitted(fn, index_type, assume):
+    """(bits of the index type, what it needs beside what is stated) of each function."""
+    functions = build_program(fn, CPP, assume=assume, index_type=index_type).functions
+    stated = [{*f.record.problem.stated} for f in functions]
+    return [
+        (INDEX_TYPES[f.index_type][1], f.unseen, len([c for c in f.assumed if c not in said]))
+        for f, said in zip(functions, stated, strict=True)
+    ]
+
+
+def assert_never_worse(seed):
+    fn, index_type, assume = drawn(random.Random(f"knowledge {seed}"))
+    before = emitted(fn, index_type, [])
+    for count in range(1, STEPS + 1):
+        now = emitted(fn, index_type, assume[:count])
+        for (bits, unseen, needs), (fewer, open_, left) in zip(before, now, strict=True):
+            said = fn.__name__, index_type, assume[:count], before, now
+            assert fewer <= bits, said
+            assert unseen or (left <= needs and not open_), said
+        before = now
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_more_knowledge_never_makes_the_result_worse(seed):
+    assert_never_worse(seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(40, 240))
+def test_more_knowledge_never_makes_more_results_worse(seed):
+    assert_never_worse(seed)
+
+
+@pytest.mark.parametrize(
+    ("assume", "index_type", "needs"),
+    [
+        ([], "int64", ("M*N <= 2**63 - 1",)),
+        (["M <= 10**10", "N <= 10**10"], "int64", ("M*N <= 2**63 - 1",)),
+        (["M*N <= 10**12"], "int64", ()),
+        (["M*N <= 2**31 - 1"], "int32", ()),
+        (["M <= 10**10", "N <= 10**10", "M*N <= 10**12"], "int64", ()),
+        (["M <= 10**10", "N <= 10**10", "M*N <= 2**31 - 1"], "int32", ()),
+        (["M*N <= K", "K <= 2**31 - 1"], "int32", ()),
+    ],
+)
+def test_what_is_known_of_a_product_counts(assume, index_type, needs):
+    def index_kernel(M, N, BM, BN, pid_m, pid_n, K):
+        return OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))[pid_m, pid_n, :, :]
+
+    (found,) = build_program(index_kernel, CPP, assume=assume).functions
+    rest = [a for a in found.assumptions if a not in assume and "%" not in a]
+    assert (found.index_type, tuple(rest)) == (index_type, needs)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ranges": {"i": (0, "n")}},
+        {"assume": ["0 <= i < n"]},
+        {"assume": ["i < n", "0 <= i"]},
+        {"assume": ["0 <= i <= n - 1"]},
+        {"assume": ["i >= 3", "i < n"]},
+        {"assume": ["i >= 0"], "ranges": {"i": (None, "n")}},
+        {"assume": ["i < n"], "ranges": {"i": (0, None)}},
+    ],
+)
+def test_an_index_below_a_number_says_that_it_is_positive(options):
+    def squares(i, n):
+        return i * i // (n * n)
+
+    (found,) = build_program(squares, CPP, **options).functions
+    assert (found.op_count, found.evaluate({"i": 5, "n": 6})) == (0, {"result": 0})
+
+
+def test_where_0_is_no_index_the_end_may_be_0():
+    (found,) = build_program(lambda i, n: i + n, CPP, assume=["-1 <= i < n"]).functions
+    assert found.ranges["n"] == ""
+
+
+def test_what_every_unsigned_value_meets_is_no_precondition():
+    for fn, says in [
+        (lambda dx, y: dx * y, ()),
+        (lambda x, y: x // 8 * y + min(x, y), ()),
+        (lambda dx, y: dx - y, ("dx - y >= 0",)),
+    ]:
+        (found,) = build_program(fn, CPP, index_type="uint32").functions
+        assert tuple(a for a in found.assumptions if ">= 0" in a) == says
