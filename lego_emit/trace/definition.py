@@ -20,6 +20,7 @@ from ..arith.evaluate import evaluate
 from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..ends import bounded, may_not_end
+from ..kinds import is_symbolic
 from .numbered import Numbered, numbered
 from .trace import Trace, within
 
@@ -49,9 +50,7 @@ class OfFunction:
 
     def __init__(self, fn: Callable[..., Any], trace: Trace, name: str):
         self.name, self._trace, self._fn = name, trace, fn
-        self._symbols = bool(numbered(fn, {})[1]) or any(
-            n not in trace.signature and n not in trace.undefined for n in trace.free
-        )
+        self._symbols = _symbols_in(fn)
         self._names: dict[str, Any] = {}
         self._target = fn
         self._ends = not may_not_end(fn)
@@ -79,6 +78,7 @@ class OfFunction:
         known = {**trace.sizes, **{n: v for n, v in values.items() if n not in trace.axes}}
         target = self._target
         if self._symbols:
+            known = {**dict.fromkeys(self._symbols, 1), **known}  # those that cancel out are any
             target, _ = numbered(self._fn, known)
             if isinstance(target, FunctionType):
                 target = _with_globals(target, {**target.__globals__, **_missing(target, known)})
@@ -129,7 +129,8 @@ class OfLayout:
             return given(sizes)
         if given.is_concrete:
             return given
-        return given.with_sizes(Numbered(given, {**self._trace.sizes, **sizes}))
+        cancelled = dict.fromkeys(_symbols_in(given), 1)
+        return given.with_sizes(Numbered(given, {**cancelled, **self._trace.sizes, **sizes}))
 
 
 class OfFormulas:
@@ -186,6 +187,21 @@ def _numbers(result: Any, values: Values) -> Any:
     if isinstance(result, tuple | list):
         return [_numbers(v, values) for v in result]
     return evaluate(result, values) if isinstance(result, Expr) else result
+
+
+def _symbols_in(held: Any) -> list[str]:
+    """The names of the symbols that a layout has, or that a function reads from around it."""
+    values = [held]
+    if isinstance(held, FunctionType):
+        values = [*_read(held), *(held.__defaults__ or ()), *(held.__kwdefaults__ or {}).values()]
+    found = set[str]()
+    for value in values:
+        if isinstance(value, Block) and not value.is_concrete:
+            held_sizes = (*value.sizes(), *value.offsets())
+            found = found.union(*(Expr.of(n).symbols() for n in held_sizes))
+        elif is_symbolic(value):
+            found |= Expr.of(value).symbols()
+    return sorted(found)
 
 
 def _with_globals(fn: FunctionType, names: dict[str, Any]) -> FunctionType:
