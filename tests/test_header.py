@@ -576,6 +576,17 @@ def test_a_branch_whose_layout_needs_whole_tiles():
     assert not any(text.startswith("n % b") for text in assumed(kernel))
 
 
+def test_a_quotient_of_a_sum_in_a_branch_may_be_0():
+    """It is a size as it is, in a branch as elsewhere, and the header says that it is one."""
+
+    def kernel(n, b, i):
+        return TileBy([(n - 3) // b, b])[i // b, i % b] if i < 5 else i
+
+    found = assumed(kernel)
+    assert any(">= 1" in text and text.startswith("i >= 5 or") for text in found)
+    assert not any("% b == 0" in text for text in found)
+
+
 def test_a_quotient_that_is_a_size_divides_as_before():
     """As a size, a factor or a term of one; under max and as a factor, too."""
     assert "n % b == 0" in assumed(lambda n, b, i: GroupBy([n // b, b])[0, i])

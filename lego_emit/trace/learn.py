@@ -295,12 +295,13 @@ def _note_divides(divisor: Expr, dividend: Expr) -> None:
         return
     if facts.nonneg(divisor - dividend - 1):
         return  # the quotient is 0, as in M // GM + K // GM with M < GM
-    if in_a_branch():  # elsewhere it need not divide
+    if not in_a_branch():
+        facts.learn_divides(divisor, dividend)
+    elif len(divisor.terms) == len(dividend.terms) == 1:  # elsewhere it need not divide
         if (rest := dividend % divisor).terms:
             note(Cond("eq", own(rest), Expr.of(0)))
-        facts.constrain(dividend // divisor - 1)
-        return
-    facts.learn_divides(divisor, dividend)
+        if facts.nonneg(dividend - 1) and facts.nonneg(divisor - 1):
+            facts.constrain(dividend // divisor - 1)
 
 
 def _rounds_up(size: Expr, quotient: Atom) -> bool:
