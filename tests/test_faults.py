@@ -4,6 +4,7 @@ the user's own function, or the reference, at every point of a small domain."""
 import subprocess
 import sys
 import threading
+import warnings
 from collections import namedtuple
 from functools import cache
 from itertools import product
@@ -530,14 +531,28 @@ def test_branches_that_return_named_tuples():
 
 def test_a_branch_that_a_layout_rules_out_is_told():
     def f(M, B, x):
-        if M % B:
-            return x + 1
-        return GroupBy([M // B, B]).OrderBy(Col(M // B, B))[x // B, x % B]
+        position = GroupBy([M // B, B]).OrderBy(Col(M // B, B))[x // B, x % B]
+        return x + 1 if M % B else position
 
     with pytest.warns(LegoWarning, match="f: it asks whether M % B == 0, and a layout in it"):
         generate(f, "cpp", assume=["0 <= x < M"])
     with pytest.raises(TraceError, match="emit the other branch as a function of its own"):
         generate(f, "cpp", assume=["0 <= x < M"], strict=True)
+
+
+def test_a_branch_that_a_layout_of_another_branch_rules_out_is_emitted():
+    def f(M, B, x):
+        if M % B:
+            return x + 1
+        return GroupBy([M // B, B]).OrderBy(Col(M // B, B))[x // B, x % B]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (made,) = build_program(f, CPP, assume=["0 <= x < M"]).functions
+    assert not any("M % B ==" in text for text in made.assumptions)
+    for M, B in product(range(1, 13), range(1, 8)):
+        for x in range(M):
+            assert made.evaluate({"M": M, "B": B, "x": x}) == {"result": f(M, B, x)}
 
 
 # -- a package that is missing -------------------------------------------------------------------

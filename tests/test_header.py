@@ -5,6 +5,7 @@ import subprocess
 from functools import partial
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,14 +15,26 @@ from net.points import Relations
 from net.words import WORDS, build
 
 import lego_emit
-from lego_emit import Col, ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, generate, isqrt, symbols
+from lego_emit import (
+    Col,
+    ExpandBy,
+    GenP,
+    GroupBy,
+    OrderBy,
+    RegP,
+    Row,
+    TileBy,
+    generate,
+    isqrt,
+    symbols,
+)
 from lego_emit.algebra import reference
 from lego_emit.arith.expr import Expr
 from lego_emit.arith.terms import Atom
 from lego_emit.check.verify import _promised
 from lego_emit.emit.printer import UNSEEN
-from lego_emit.errors import AssumptionError, TargetError, WidthError
-from lego_emit.ir.relations import names_in, parts, read, renamed, says
+from lego_emit.errors import AssumptionError, LayoutError, TargetError, WidthError
+from lego_emit.ir.relations import evaluate, names_in, parts, read, renamed, says
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 from lego_emit.run.space import space_of
@@ -429,3 +442,152 @@ def test_rust_s_comments_round_down_for_negative_divisors():
 )  # fmt: skip
 def test_a_result_that_may_be_negative_has_both_bounds(made, assume, said):
     assert f"@return {said}\n" in generate(made, "c", name="f", assume=assume).source
+
+
+# -- quotients that one case of a size has -------------------------------------------------------
+
+UP_TO = range(1, 17)
+
+
+def fig1(nm, nn, GM):
+    return OrderBy(Col(max(nm // GM, 1), 1), Col(min(nm, GM), nn)).TileBy([nm, nn])
+
+
+def multiplies_out(nm, GM):
+    return max(nm // GM, 1) * min(nm, GM) == nm
+
+
+def holds(function, **values):
+    """Whether a header's conditions all hold."""
+    return all(evaluate(c, values) for c in function.assumed)
+
+
+def test_a_quotient_under_max_divides_in_that_case_only():
+    """Fig. 1 as it stands: its header demands what its sizes say, and where they say so it is
+    right; with fewer rows than a group has, it was emitted for whole groups alone."""
+    unit = build_program(fig1, registry.printer("python"))
+    for function in unit.functions:
+        assert function.assumptions == ("nm <= GM or nm % GM == 0",)
+    space = {}
+    exec(generate(fig1, "numpy", name="fig1").source, space)
+    for nm, nn, GM in product(UP_TO, UP_TO, UP_TO):
+        met = [holds(f, nm=nm, nn=nn, GM=GM) for f in unit.functions]
+        assert met == [multiplies_out(nm, GM)] * 2
+        if not met[0]:
+            continue
+        i, j = np.indices((nm, nn))
+        flat = fig1(nm, nn, GM).apply(i, j)
+        assert (space["fig1_apply"](nm, nn, GM, i, j) == flat).all()
+        assert (np.array(space["fig1_inv"](nm, nn, GM, flat)) == np.array((i, j))).all()
+
+
+def test_a_quotient_under_max_compiled(need, tmp_path):
+    """Fig. 1 in C++, at every index of all sizes up to 8 at which it has one."""
+    compiler = need("g++", "apt-get install g++")
+    generate(fig1, "cpp", name="fig1").save(tmp_path / "fig1.hpp")
+    sizes = [s for s in product(range(1, 9), repeat=3) if multiplies_out(s[0], s[2])]
+    calls = "".join(f"  run({nm}, {nn}, {GM});\n" for nm, nn, GM in sizes)
+    (tmp_path / "all.cpp").write_text(
+        f"""#include "fig1.hpp"
+#include <cstdio>
+static void run(int nm, int nn, int GM) {{
+  for (int i = 0; i < nm; ++i)
+    for (int j = 0; j < nn; ++j) {{
+      const long flat = lego::fig1_apply(nm, nn, GM, i, j);
+      const auto at = lego::fig1_inv(nm, nn, GM, flat);
+      std::printf("%ld %d ", flat, at.i == i && at.j == j);
+    }}
+}}
+int main() {{
+{calls}}}
+"""
+    )
+    command = [compiler, "-std=c++17", *FLAGS[1:], "all.cpp", "-o", "all"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    told = subprocess.run([tmp_path / "all"], check=True, capture_output=True, text=True).stdout
+    wanted = []
+    for nm, nn, GM in sizes:
+        for flat in fig1(nm, nn, GM).apply(*np.indices((nm, nn))).ravel():
+            wanted += [int(flat), 1]
+    assert [*map(int, told.split())] == wanted
+
+
+def by_if(n, b, i):
+    count = n // b if n > b else 1
+    return TileBy([n]).OrderBy(Col(count, min(n, b)))[i]
+
+
+def by_two_ifs(n, b, i):
+    count, size = (n // b, b) if n >= b else (1, n)
+    return TileBy([n]).OrderBy(Col(count, size))[i]
+
+
+def by_max(n, b, i):
+    return TileBy([n]).OrderBy(Col(max(n // b, 1), min(n, b)))[i]
+
+
+def by_select(n, b, i):
+    return TileBy([n]).OrderBy(Col(max(b, n) // b if n > b else 1, min(n, b)))[i]
+
+
+def by_two_choices(n, b, i):
+    return TileBy([n]).OrderBy(Col(min(n // b, 4), max(n // 4, b)))[i]
+
+
+@pytest.mark.parametrize("fn", [by_if, by_two_ifs, by_max, by_select, by_two_choices])
+def test_a_quotient_in_one_case_says_nothing_of_the_other(fn):
+    """The header holds exactly where the layout is one, and there the function is right."""
+    (function,) = build_program(fn, registry.printer("python")).functions
+    space = {}
+    exec(generate(fn, "python", name="of").source, space)
+    for n, b in product(range(1, 25), range(1, 13)):
+        for i in range(n):
+            try:
+                wanted = fn(n, b, i)
+            except LayoutError:
+                wanted = None
+            assert holds(function, n=n, b=b, i=i) is (wanted is not None), (n, b, i)
+            assert wanted is None or space["of"](n, b, i) == wanted
+
+
+def test_a_branch_that_asks_whether_a_size_divides():
+    """Both branches are emitted; what holds in the first is not said of the other."""
+
+    def kernel(n, b, i, j):
+        return TileBy([n // b, b]).OrderBy(Col(n // b, b))[i, j] if n % b == 0 else 7 * i + j
+
+    (function,) = build_program(kernel, registry.printer("python")).functions
+    assert not any(text.startswith("n % b ==") for text in function.assumptions)
+    space = {}
+    exec(generate(kernel, "python", name="of").source, space)
+    for n, b in product(range(1, 13), range(1, 7)):
+        for i, j in product(range(n // b), range(b)):
+            assert holds(function, n=n, b=b, i=i, j=j)
+            assert space["of"](n, b, i, j) == kernel(n, b, i, j)
+
+
+def test_a_branch_whose_layout_needs_whole_tiles():
+    """What one branch needs is a precondition of that branch."""
+
+    def kernel(n, b, i):
+        return TileBy([n // b, b])[i // b, i % b] if i < 5 else i
+
+    assert "i >= 5 or n % b == 0" in assumed(kernel)
+    assert not any(text.startswith("n % b") for text in assumed(kernel))
+
+
+def test_a_quotient_of_a_sum_in_a_branch_may_be_0():
+    """It is a size as it is, in a branch as elsewhere, and the header says that it is one."""
+
+    def kernel(n, b, i):
+        return TileBy([(n - 3) // b, b])[i // b, i % b] if i < 5 else i
+
+    found = assumed(kernel)
+    assert any(">= 1" in text and text.startswith("i >= 5 or") for text in found)
+    assert not any("% b == 0" in text for text in found)
+
+
+def test_a_quotient_that_is_a_size_divides_as_before():
+    """As a size, a factor or a term of one; under max and as a factor, too."""
+    assert "n % b == 0" in assumed(lambda n, b, i: GroupBy([n // b, b])[0, i])
+    assert "n % b == 0" in assumed(lambda n, b, i: GroupBy([max(n // b, 2), n // b, b])[0, 0, i])

@@ -252,7 +252,8 @@ class Proofs(Ranges):
                 return [(1, [Expr.of(0)], False), (-1, [top], False)]
             bounds = []
             if self.nonneg(base):
-                bounds.append((1, [Expr.of(0)], False))
+                least = int(bool(self.constraints) and self.nonneg(base - lo))
+                bounds.append((1, [Expr.of(least)], False))
             most = self._quotient_bound(base, lo)
             if most is not None:
                 bounds.append((-1, [most], False))

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.slices import place_of
+from ..arith.cases import equal
 from ..arith.expr import Cond, Expr, group
 from ..arith.facts import current
 from ..arith.known import Range
@@ -36,8 +37,8 @@ def size_of(n: Any) -> Expr:
 
 
 def learn_layout(block: Block) -> None:
-    """Sizes are at least 1; a floor quotient among them divides, unless it is rounded up; the
-    blocks' sizes agree."""
+    """Sizes are at least 1; a floor quotient that is one, or a factor or term of one, divides, unless
+    it is rounded up; the blocks' sizes agree."""
     if block.is_concrete:
         return
     trace = running()
@@ -57,9 +58,8 @@ def _learn_layout(block: Block) -> None:
                 facts.learn_size(name)
                 if name not in facts.quotients:
                     _parameter(name)
-        for atom in sorted(e.deep_atoms(), key=lambda a: a.key):
-            whole = atom.kind == "fdiv" or (atom.kind == "digit" and atom.args[2] is None)
-            if whole and not _rounds_up(e, atom):
+        for atom in sorted(_wholes(e), key=lambda a: a.key):
+            if not _rounds_up(e, atom):
                 dividend, divisor = facts.rebuilt(atom.args[0]), facts.rebuilt(atom.args[1])
                 _note_divides(divisor, dividend)
         value = facts.rebuilt(e)
@@ -78,12 +78,13 @@ def _learn_layout(block: Block) -> None:
         gap = gap if (plain := expand_groups(gap)) is None else plain
         if not gap.terms:
             continue
-        if facts.nonneg(gap - 1) or facts.nonneg(-gap - 1):
+        if facts.nonneg(gap - 1) or facts.nonneg(-gap - 1) or (condition := equal(a, b)) is False:
             raise LayoutError(
                 f"{block!r}: the sizes do not multiply out: "
                 f"{unsubstitute(a, facts)!r} is not {unsubstitute(b, facts)!r}"
             )
-        note(Cond("eq", unsubstitute(a, facts), unsubstitute(b, facts)))
+        if isinstance(condition, Cond):
+            note(condition.rebuild(lambda e: unsubstitute(e, facts)))
 
 
 def learn_application(block: Block, values: Sequence[Expr]) -> None:
@@ -271,6 +272,21 @@ def _parameter(name: str) -> None:
         trace.add_parameter(name)
 
 
+def _wholes(size: Expr) -> set[Atom]:
+    """The quotients among a size's terms and factors, which it takes to be whole. One under max, min
+    or a condition is a case among others, and may be rounded down."""
+    found: set[Atom] = set()
+    waiting = [size]
+    while waiting:
+        for atom in waiting.pop().atoms():
+            if atom.kind == "group":
+                waiting.append(atom.args[0])
+            elif atom.kind == "fdiv" or (atom.kind == "digit" and atom.args[2] is None):
+                found.add(atom)
+                waiting += atom.args[:2]
+    return found
+
+
 def _note_divides(divisor: Expr, dividend: Expr) -> None:
     facts = current()
     if divisor.constant is not None and dividend.constant is not None:
@@ -280,8 +296,14 @@ def _note_divides(divisor: Expr, dividend: Expr) -> None:
             )
         return
     if facts.nonneg(divisor - dividend - 1):
-        return  # the quotient is 0, as in max(M // GM, 1) with M < GM
-    facts.learn_divides(divisor, dividend)
+        return  # the quotient is 0, as in M // GM + K // GM with M < GM
+    if not in_a_branch():
+        facts.learn_divides(divisor, dividend)
+    elif len(divisor.terms) == len(dividend.terms) == 1:  # elsewhere it need not divide
+        if (rest := dividend % divisor).terms:
+            note(Cond("eq", own(rest), Expr.of(0)))
+        if facts.nonneg(dividend - 1) and facts.nonneg(divisor - 1):
+            facts.constrain(dividend // divisor - 1)
 
 
 def _rounds_up(size: Expr, quotient: Atom) -> bool:

@@ -94,6 +94,13 @@ class _Path:
         self.decided[condition.identity] = condition, value
         facts.assume(condition if value else ~condition)
 
+    def before(self, condition: Cond) -> bool | None:
+        """What was decided of a condition or its negation on this path, None where nothing was."""
+        for same, sign in ((condition, True), (~condition, False)):
+            if same.identity in self.decided:
+                return self.decided[same.identity][1] is sign
+        return None
+
     def ask(self, condition: Cond) -> bool:
         """What `if condition:` does: the answer where it is known, else both branches are followed."""
         facts = current()
@@ -104,9 +111,9 @@ class _Path:
                 f"that no value of a symbol ends? Let it run over numbers, or fix sizes with "
                 f"sizes={{...}}"
             )
-        for same, sign in ((condition, True), (~condition, False)):
-            if same.identity in self.decided:
-                return self.decided[same.identity][1] is sign
+        before = self.before(condition)
+        if before is not None:
+            return before
         possible = self.possible(condition) if self.decided else [True, False]
         if len(possible) == 2:
             known = facts.decide(condition)

@@ -125,6 +125,8 @@ class Trace:
         """A precondition for the header; one of a branch, or of the path here, says so."""
         path = PATH.get()
         if path is not None and path.decided:
+            if path.before(condition):  # it is what the branch asks for
+                return
             branch = [*branch, *(c if value else ~c for c, value in path.decided.values())]
         found = any_of([*(self.put_back(~c) for c in branch), condition])
         if found.identity not in {c.identity for c in self.preconditions}:
