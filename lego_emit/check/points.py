@@ -16,6 +16,7 @@ from ..ir.relations import evaluate, names_in
 
 ATTEMPTS = 6  # for each point that is wanted
 TOPS = (1, 2, 3, 5, 9, 33, 257, 2**15, 2**31)  # of a parameter that nothing bounds, in turn
+SMALL = 9  # how far sizes go that are to be small
 IN_VAIN = 24  # attempts in a row that give nothing new
 Values = dict[str, int]
 
@@ -24,13 +25,13 @@ class Points:
     """Draws values of a function's parameters that meet its ranges and assumptions."""
 
     def __init__(self, function: Function, small: bool = False):
-        """small: what nothing bounds stays below 10."""
+        """small: sizes stay below 10."""
         self.function, self._tops = function, TOPS[:5] if small else TOPS
         self.least, self.most = INDEX_TYPES[function.index_type]
         self._state = 1
         self._multiples = dict(_multiples(function.assumed))
         self._order = [
-            (p, self._multiples.get(p.name, ()), _fixed(p))
+            (p, self._multiples.get(p.name, ()), self._fixed(p, small))
             for p in _ordered(function.params, self._multiples)
         ]
         self._divisors = _divisors(function)
@@ -127,8 +128,22 @@ class Points:
             return lo + self._below(min(hi - lo, 40) + 1)
         return lo + self._below(hi - lo + 1)
 
+    def _fixed(self, p: Param, small: bool) -> tuple[int, int] | None:
+        """The bounds of a parameter's range where they are numbers of the index type. small: of a
+        size, the least ones."""
+        bounds = [b.value if b.op == "const" else None for b in (p.range.least, p.range.end) if b]
+        if p.lo is None or p.hi is None or None in bounds:
+            return None
+        lo, hi = max(p.lo, self.least), min(p.hi, self.most)
+        if small and p.size:
+            hi = min(hi, lo + SMALL)
+        return (int(lo), int(hi)) if lo <= hi else None
+
     def _allowed(self, values: Values) -> bool:
-        return all(evaluate(c, values) for c in self.function.assumed)
+        least, most = self.least, self.most
+        return all(least <= v <= most for v in values.values()) and all(
+            evaluate(c, values) for c in self.function.assumed
+        )
 
     def _pushed(self, point: Values, attempt: int) -> Values:
         """A point whose sizes are as large as the header allows, by doubling one after the other."""
@@ -141,14 +156,6 @@ class Points:
                     break
                 point = larger
         return point
-
-
-def _fixed(p: Param) -> tuple[int, int] | None:
-    """The bounds of a parameter's range where they are numbers."""
-    bounds = [b.value if b.op == "const" else None for b in (p.range.least, p.range.end) if b]
-    if p.lo is None or p.hi is None or None in bounds:
-        return None
-    return (p.lo, p.hi) if p.lo <= p.hi else None
 
 
 def _multiple(value: int, lo: int, divisors: Sequence[Node], values: Values) -> int | None:

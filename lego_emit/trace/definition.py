@@ -19,7 +19,7 @@ from ..algebra.reference import axes_at
 from ..arith.evaluate import evaluate
 from ..arith.expr import Expr
 from ..arith.facts import Facts
-from ..ends import bounded, may_not_end
+from ..ends import may_not_end
 from ..kinds import is_symbolic
 from .numbered import Numbered, numbered
 from .trace import Trace, within
@@ -36,6 +36,12 @@ class Definition(Protocol):
     points: int
 
     @property
+    def is_total(self) -> bool:
+        """Whether it has a value wherever its sizes allow it: a layout's function, of which a
+        function of Python's may say nothing at some integers, as isqrt(-1)."""
+        ...
+
+    @property
     def stays_small(self) -> bool:
         """Whether sizes without bounds stay small: a GenP is checked anew for each size."""
         ...
@@ -48,17 +54,18 @@ class Definition(Protocol):
 class OfFunction:
     """A user's function of indices. name: in messages."""
 
+    is_total = False
+
     def __init__(self, fn: Callable[..., Any], trace: Trace, name: str):
         self.name, self._trace, self._fn = name, trace, fn
         self._symbols = _symbols_in(fn)
         self._names: dict[str, Any] = {}
         self._target = fn
-        self._ends = not may_not_end(fn)
         self._takes = [*signature(fn).parameters]
         if isinstance(fn, FunctionType):
             self._names = dict(fn.__globals__)
             self._target = _with_globals(fn, self._names)
-        self.points = POINTS if self._ends and _is_short(fn) else FEW
+        self.points = FEW if may_not_end(fn) or not _is_short(fn) else POINTS
 
     @property
     def stays_small(self) -> bool:
@@ -86,13 +93,15 @@ class OfFunction:
             self._names |= {n: known[n] for n in trace.undefined if n in known}
         given = {n: made(known[n]) for n in self._takes if n in known}
         with axes_at([values[n] for n in trace.axes]):
-            result = target(**given) if self._ends else bounded(target, **given)
+            result = target(**given)
         return _numbers(result, known) if self._symbols else result
 
 
 class OfLayout:
     """One of a layout's two functions: apply, or inv where inverse is true. given: the layout, or
     the function that returns it."""
+
+    is_total = True
 
     def __init__(
         self,
@@ -137,7 +146,7 @@ class OfFormulas:
     """SymPy expressions, as SymPy itself evaluates them."""
 
     points = FEW
-    stays_small = False
+    is_total = stays_small = False
 
     def __init__(self, pair: Any, trace: Trace, name: str):
         from .evaluated import Evaluated
@@ -154,7 +163,7 @@ class OfTrace:
     """A function of a trace, such as a template's placeholder, followed with numbers for names."""
 
     points = FEW
-    stays_small = False
+    is_total = stays_small = False
 
     def __init__(self, trace: Trace, name: str):
         self.name, self._trace = name, trace
