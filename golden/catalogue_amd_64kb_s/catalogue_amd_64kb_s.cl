@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CL
-#define LEGO_CATALOGUE_AMD_64KB_S_CL
+#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x6da0b2ee
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -46,4 +46,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return result;
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x6da0b2ee
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CUH
-#define LEGO_CATALOGUE_AMD_64KB_S_CUH
+#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x33b5660d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -51,4 +51,6 @@ struct catalogue_amd_64kb_s_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x33b5660d
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CUH

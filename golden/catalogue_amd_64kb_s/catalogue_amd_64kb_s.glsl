@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_GLSL
-#define LEGO_CATALOGUE_AMD_64KB_S_GLSL
+#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x404709e7
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -52,4 +52,6 @@ ivec2 catalogue_amd_64kb_s_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x404709e7
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_H
-#define LEGO_CATALOGUE_AMD_64KB_S_H
+#define LEGO_CATALOGUE_AMD_64KB_S_H 0x7e21730b
 
 #include <stdint.h>
 
@@ -49,4 +49,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_H != 0x7e21730b
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_H

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_HIP_H
-#define LEGO_CATALOGUE_AMD_64KB_S_HIP_H
+#define LEGO_CATALOGUE_AMD_64KB_S_HIP_H 0x12211d1a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -51,4 +51,6 @@ struct catalogue_amd_64kb_s_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_HIP_H != 0x12211d1a
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_HPP
-#define LEGO_CATALOGUE_AMD_64KB_S_HPP
+#define LEGO_CATALOGUE_AMD_64KB_S_HPP 0x77e79147
 
 #include <cstdint>
 
@@ -49,4 +49,6 @@ struct catalogue_amd_64kb_s_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_HPP != 0x77e79147
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_METAL
-#define LEGO_CATALOGUE_AMD_64KB_S_METAL
+#define LEGO_CATALOGUE_AMD_64KB_S_METAL 0x3cc5d2fc
 
 #include <metal_stdlib>
 
@@ -44,4 +44,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_METAL != 0x3cc5d2fc
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_CL
-#define LEGO_CATALOGUE_AOSOA_CL
+#define LEGO_CATALOGUE_AOSOA_CL 0x42f74110
 
 /// Physical position of the logical index (i, j).
 /// @param N N >= 1
@@ -39,4 +39,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, lon
   return result;
 }
 
+#elif LEGO_CATALOGUE_AOSOA_CL != 0x42f74110
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AOSOA_GLSL
-#define LEGO_CATALOGUE_AOSOA_GLSL
+#define LEGO_CATALOGUE_AOSOA_GLSL 0x45d89534
 
 // Physical position of the logical index (i, j).
 // N >= 1
@@ -45,4 +45,6 @@ ivec2 catalogue_aosoa_inv(int N, int F, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_AOSOA_GLSL != 0x45d89534
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_H
-#define LEGO_CATALOGUE_AOSOA_H
+#define LEGO_CATALOGUE_AOSOA_H 0x354635d0
 
 #include <stdint.h>
 
@@ -41,4 +41,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int64_t N, int64_t 
   return result;
 }
 
+#elif LEGO_CATALOGUE_AOSOA_H != 0x354635d0
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_H

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HIP_H
-#define LEGO_CATALOGUE_AOSOA_HIP_H
+#define LEGO_CATALOGUE_AOSOA_HIP_H 0x3bdd0e37
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,4 +44,6 @@ struct catalogue_aosoa_inv_result {
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x3bdd0e37
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HPP
-#define LEGO_CATALOGUE_AOSOA_HPP
+#define LEGO_CATALOGUE_AOSOA_HPP 0x4e2d0e52
 
 #include <cstdint>
 
@@ -42,4 +42,6 @@ struct catalogue_aosoa_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_AOSOA_HPP != 0x4e2d0e52
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_METAL
-#define LEGO_CATALOGUE_AOSOA_METAL
+#define LEGO_CATALOGUE_AOSOA_METAL 0x4bfb7f5d
 
 #include <metal_stdlib>
 
@@ -37,4 +37,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, lon
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_AOSOA_METAL != 0x4bfb7f5d
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_METAL

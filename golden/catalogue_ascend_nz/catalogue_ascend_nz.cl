@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_CL
-#define LEGO_CATALOGUE_ASCEND_NZ_CL
+#define LEGO_CATALOGUE_ASCEND_NZ_CL 0x62a1a369
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -39,4 +39,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(long M, lon
   return result;
 }
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_CL != 0x62a1a369
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_CL

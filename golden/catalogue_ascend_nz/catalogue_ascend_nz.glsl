@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_GLSL
-#define LEGO_CATALOGUE_ASCEND_NZ_GLSL
+#define LEGO_CATALOGUE_ASCEND_NZ_GLSL 0x1d613f70
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -45,4 +45,6 @@ ivec2 catalogue_ascend_nz_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_GLSL != 0x1d613f70
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_GLSL

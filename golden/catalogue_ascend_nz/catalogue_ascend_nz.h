@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_H
-#define LEGO_CATALOGUE_ASCEND_NZ_H
+#define LEGO_CATALOGUE_ASCEND_NZ_H 0x592ef2e5
 
 #include <stdint.h>
 
@@ -42,4 +42,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_H != 0x592ef2e5
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_H

@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_HPP
-#define LEGO_CATALOGUE_ASCEND_NZ_HPP
+#define LEGO_CATALOGUE_ASCEND_NZ_HPP 0x1b5d6020
 
 #include <cstdint>
 
@@ -42,4 +42,6 @@ struct catalogue_ascend_nz_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_HPP != 0x1b5d6020
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_HPP

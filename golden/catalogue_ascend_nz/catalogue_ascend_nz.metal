@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_METAL
-#define LEGO_CATALOGUE_ASCEND_NZ_METAL
+#define LEGO_CATALOGUE_ASCEND_NZ_METAL 0x548e2923
 
 #include <metal_stdlib>
 
@@ -37,4 +37,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(long M, lon
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_METAL != 0x548e2923
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_METAL

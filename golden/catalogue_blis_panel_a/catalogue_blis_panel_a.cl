@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CL
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CL 0x08299368
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -40,4 +40,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CL != 0x08299368
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CUH
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CUH
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CUH 0x0fa172b6
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,4 +44,6 @@ catalogue_blis_panel_a_inv(long long M, long long K, long long flat) noexcept {
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CUH != 0x0fa172b6
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_GLSL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL
+#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL 0x53886b17
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -45,4 +45,6 @@ ivec2 catalogue_blis_panel_a_inv(int M, int K, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_GLSL != 0x53886b17
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_GLSL

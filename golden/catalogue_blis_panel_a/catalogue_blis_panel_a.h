@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_H
-#define LEGO_CATALOGUE_BLIS_PANEL_A_H
+#define LEGO_CATALOGUE_BLIS_PANEL_A_H 0x1da58a58
 
 #include <stdint.h>
 
@@ -42,4 +42,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_H != 0x1da58a58
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_H

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_HPP
-#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP
+#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP 0x6b41f47d
 
 #include <cstdint>
 
@@ -42,4 +42,6 @@ struct catalogue_blis_panel_a_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_HPP != 0x6b41f47d
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_METAL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL
+#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x68cfc97b
 
 #include <metal_stdlib>
 
@@ -38,4 +38,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x68cfc97b
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_METAL

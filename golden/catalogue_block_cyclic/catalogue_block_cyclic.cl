@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x3b08f8a9
 
 /// Physical position of the logical index (i).
 /// @param N N >= 1
@@ -30,4 +30,6 @@ static inline long catalogue_block_cyclic_inv(long N, long NB, long P, long flat
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x3b08f8a9
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CUH
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH 0x25d9d1d8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -40,4 +40,6 @@
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CUH != 0x25d9d1d8
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CUH

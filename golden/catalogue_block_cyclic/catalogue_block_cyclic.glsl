@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x6d54797a
 
 // Physical position of the logical index (i).
 // N >= 1
@@ -34,4 +34,6 @@ int catalogue_block_cyclic_inv(int N, int NB, int P, int flat_v) {
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x6d54797a
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_H
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_H
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x03fdd02f
 
 #include <stdint.h>
 
@@ -32,4 +32,6 @@ static inline int64_t catalogue_block_cyclic_inv(int64_t N, int64_t NB, int64_t 
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x03fdd02f
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_H

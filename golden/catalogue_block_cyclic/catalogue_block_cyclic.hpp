@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_HPP
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x333be724
 
 #include <cstdint>
 
@@ -38,4 +38,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x333be724
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_METAL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x0b017906
 
 #include <metal_stdlib>
 
@@ -32,4 +32,6 @@ static inline long catalogue_block_cyclic_inv(long N, long NB, long P, long flat
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x0b017906
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_METAL

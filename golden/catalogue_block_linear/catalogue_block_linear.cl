@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CL
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CL 0x67e7652c
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -44,4 +44,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CL != 0x67e7652c
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CL

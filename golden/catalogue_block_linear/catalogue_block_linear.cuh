@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CUH
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CUH
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CUH 0x2679132d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -48,4 +48,6 @@ catalogue_block_linear_inv(long long M, long long N, long long flat) noexcept {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CUH != 0x2679132d
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_GLSL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL
+#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL 0x0cc36b58
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -49,4 +49,6 @@ ivec2 catalogue_block_linear_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_GLSL != 0x0cc36b58
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_GLSL

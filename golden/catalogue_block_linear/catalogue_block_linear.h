@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_H
-#define LEGO_CATALOGUE_BLOCK_LINEAR_H
+#define LEGO_CATALOGUE_BLOCK_LINEAR_H 0x3400286b
 
 #include <stdint.h>
 
@@ -46,4 +46,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_H != 0x3400286b
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H
-#define LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H
+#define LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H 0x506a5981
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -48,4 +48,6 @@ catalogue_block_linear_inv(long long M, long long N, long long flat) noexcept {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H != 0x506a5981
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_HPP
-#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP
+#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP 0x2370260c
 
 #include <cstdint>
 
@@ -46,4 +46,6 @@ struct catalogue_block_linear_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_HPP != 0x2370260c
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_METAL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL
+#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL 0x269f7141
 
 #include <metal_stdlib>
 
@@ -42,4 +42,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_METAL != 0x269f7141
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_CL
-#define LEGO_CATALOGUE_BLOCK_SCALES_CL
+#define LEGO_CATALOGUE_BLOCK_SCALES_CL 0x4979e637
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -40,4 +40,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_CL != 0x4979e637
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_CL

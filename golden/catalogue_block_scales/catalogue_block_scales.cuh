@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_CUH
-#define LEGO_CATALOGUE_BLOCK_SCALES_CUH
+#define LEGO_CATALOGUE_BLOCK_SCALES_CUH 0x503c27d8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,4 +44,6 @@ catalogue_block_scales_inv(long long M, long long K, long long flat) noexcept {
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_CUH != 0x503c27d8
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_CUH

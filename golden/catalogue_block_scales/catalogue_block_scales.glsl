@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_GLSL
-#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL
+#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x18419400
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -45,4 +45,6 @@ ivec2 catalogue_block_scales_inv(int M, int K, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x18419400
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_GLSL

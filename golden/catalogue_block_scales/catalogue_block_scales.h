@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_H
+#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x097b313e
 
 #include <stdint.h>
 
@@ -42,4 +42,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x097b313e
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_H

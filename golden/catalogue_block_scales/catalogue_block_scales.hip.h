@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HIP_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_HIP_H
+#define LEGO_CATALOGUE_BLOCK_SCALES_HIP_H 0x1f34f1cb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,4 +44,6 @@ catalogue_block_scales_inv(long long M, long long K, long long flat) noexcept {
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HIP_H != 0x1f34f1cb
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HIP_H

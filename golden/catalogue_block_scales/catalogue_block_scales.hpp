@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HPP
-#define LEGO_CATALOGUE_BLOCK_SCALES_HPP
+#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x3b074671
 
 #include <cstdint>
 
@@ -42,4 +42,6 @@ struct catalogue_block_scales_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x3b074671
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_METAL
-#define LEGO_CATALOGUE_BLOCK_SCALES_METAL
+#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x4c1c920c
 
 #include <metal_stdlib>
 
@@ -38,4 +38,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x4c1c920c
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_CUH
-#define LEGO_CATALOGUE_COL32_2R_4R4_CUH
+#define LEGO_CATALOGUE_COL32_2R_4R4_CUH 0x2f505028
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -46,4 +46,6 @@ catalogue_col32_2r_4r4_inv(long long M, long long N, long long flat) noexcept {
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
+#elif LEGO_CATALOGUE_COL32_2R_4R4_CUH != 0x2f505028
+#error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_CUH

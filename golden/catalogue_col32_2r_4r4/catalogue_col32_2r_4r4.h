@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_H
+#define LEGO_CATALOGUE_COL32_2R_4R4_H 0x3bbff74e
 
 #include <stdint.h>
 
@@ -44,4 +44,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_COL32_2R_4R4_H != 0x3bbff74e
+#error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_H

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HPP
-#define LEGO_CATALOGUE_COL32_2R_4R4_HPP
+#define LEGO_CATALOGUE_COL32_2R_4R4_HPP 0x78f257c7
 
 #include <cstdint>
 
@@ -44,4 +44,6 @@ struct catalogue_col32_2r_4r4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HPP != 0x78f257c7
+#error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CL
-#define LEGO_CATALOGUE_INTEL_Y_CL
+#define LEGO_CATALOGUE_INTEL_Y_CL 0x17dad879
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -39,4 +39,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N,
   return result;
 }
 
+#elif LEGO_CATALOGUE_INTEL_Y_CL != 0x17dad879
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CL

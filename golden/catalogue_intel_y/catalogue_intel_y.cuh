@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CUH
-#define LEGO_CATALOGUE_INTEL_Y_CUH
+#define LEGO_CATALOGUE_INTEL_Y_CUH 0x6a017e33
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,4 +44,6 @@ struct catalogue_intel_y_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_INTEL_Y_CUH != 0x6a017e33
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CUH

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_H
-#define LEGO_CATALOGUE_INTEL_Y_H
+#define LEGO_CATALOGUE_INTEL_Y_H 0x5ec77a6a
 
 #include <stdint.h>
 
@@ -42,4 +42,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_INTEL_Y_H != 0x5ec77a6a
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_H

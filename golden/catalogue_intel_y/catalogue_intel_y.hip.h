@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_HIP_H
-#define LEGO_CATALOGUE_INTEL_Y_HIP_H
+#define LEGO_CATALOGUE_INTEL_Y_HIP_H 0x51f32a2d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,4 +44,6 @@ struct catalogue_intel_y_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_INTEL_Y_HIP_H != 0x51f32a2d
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_HIP_H

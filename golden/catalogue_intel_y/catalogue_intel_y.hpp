@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_HPP
-#define LEGO_CATALOGUE_INTEL_Y_HPP
+#define LEGO_CATALOGUE_INTEL_Y_HPP 0x18b0e858
 
 #include <cstdint>
 
@@ -42,4 +42,6 @@ struct catalogue_intel_y_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_INTEL_Y_HPP != 0x18b0e858
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_HPP

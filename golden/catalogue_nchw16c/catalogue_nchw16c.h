@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_H
-#define LEGO_CATALOGUE_NCHW16C_H
+#define LEGO_CATALOGUE_NCHW16C_H 0x239800a0
 
 #include <stdint.h>
 
@@ -56,4 +56,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_NCHW16C_H != 0x239800a0
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_H

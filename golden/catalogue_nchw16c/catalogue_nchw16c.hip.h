@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HIP_H
-#define LEGO_CATALOGUE_NCHW16C_HIP_H
+#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x5604ac6e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -60,4 +60,6 @@ struct catalogue_nchw16c_inv_result {
   };
 }
 
+#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x5604ac6e
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HIP_H

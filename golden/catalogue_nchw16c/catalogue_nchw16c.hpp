@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HPP
-#define LEGO_CATALOGUE_NCHW16C_HPP
+#define LEGO_CATALOGUE_NCHW16C_HPP 0x6cf5e5ca
 
 #include <cstdint>
 
@@ -59,4 +59,6 @@ struct catalogue_nchw16c_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x6cf5e5ca
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_METAL
-#define LEGO_CATALOGUE_NCHW16C_METAL
+#define LEGO_CATALOGUE_NCHW16C_METAL 0x5c2871da
 
 #include <metal_stdlib>
 
@@ -55,4 +55,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   };
 }
 
+#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x5c2871da
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_CL
-#define LEGO_CATALOGUE_TENSTORRENT_CL
+#define LEGO_CATALOGUE_TENSTORRENT_CL 0x75e6cec5
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -42,4 +42,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_CL != 0x75e6cec5
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_H
-#define LEGO_CATALOGUE_TENSTORRENT_H
+#define LEGO_CATALOGUE_TENSTORRENT_H 0x700f289e
 
 #include <stdint.h>
 
@@ -44,4 +44,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_H != 0x700f289e
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_H

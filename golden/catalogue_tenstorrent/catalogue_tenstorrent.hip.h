@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_HIP_H
-#define LEGO_CATALOGUE_TENSTORRENT_HIP_H
+#define LEGO_CATALOGUE_TENSTORRENT_HIP_H 0x28382e15
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,4 +46,6 @@ struct catalogue_tenstorrent_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_HIP_H != 0x28382e15
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_HPP
-#define LEGO_CATALOGUE_TENSTORRENT_HPP
+#define LEGO_CATALOGUE_TENSTORRENT_HPP 0x71d9690b
 
 #include <cstdint>
 
@@ -44,4 +44,6 @@ struct catalogue_tenstorrent_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_TENSTORRENT_HPP != 0x71d9690b
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_HPP

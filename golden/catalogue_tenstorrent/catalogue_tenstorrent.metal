@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_METAL
-#define LEGO_CATALOGUE_TENSTORRENT_METAL
+#define LEGO_CATALOGUE_TENSTORRENT_METAL 0x78a45f66
 
 #include <metal_stdlib>
 
@@ -40,4 +40,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_METAL != 0x78a45f66
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_METAL

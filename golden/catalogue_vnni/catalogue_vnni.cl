@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_CL
-#define LEGO_CATALOGUE_VNNI_CL
+#define LEGO_CATALOGUE_VNNI_CL 0x4c503d47
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -39,4 +39,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(long K, long N, long 
   return result;
 }
 
+#elif LEGO_CATALOGUE_VNNI_CL != 0x4c503d47
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_VNNI_GLSL
-#define LEGO_CATALOGUE_VNNI_GLSL
+#define LEGO_CATALOGUE_VNNI_GLSL 0x2963984f
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -45,4 +45,6 @@ ivec2 catalogue_vnni_inv(int K, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_VNNI_GLSL != 0x2963984f
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_GLSL

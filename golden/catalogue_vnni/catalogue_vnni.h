@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_H
-#define LEGO_CATALOGUE_VNNI_H
+#define LEGO_CATALOGUE_VNNI_H 0x35df65b2
 
 #include <stdint.h>
 
@@ -41,4 +41,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(int64_t K, int64_t N,
   return result;
 }
 
+#elif LEGO_CATALOGUE_VNNI_H != 0x35df65b2
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_H

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HIP_H
-#define LEGO_CATALOGUE_VNNI_HIP_H
+#define LEGO_CATALOGUE_VNNI_HIP_H 0x076209cd
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,4 +44,6 @@ struct catalogue_vnni_inv_result {
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_VNNI_HIP_H != 0x076209cd
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HPP
-#define LEGO_CATALOGUE_VNNI_HPP
+#define LEGO_CATALOGUE_VNNI_HPP 0x2007ffe9
 
 #include <cstdint>
 
@@ -42,4 +42,6 @@ struct catalogue_vnni_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_VNNI_HPP != 0x2007ffe9
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HPP

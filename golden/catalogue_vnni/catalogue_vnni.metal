@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_METAL
-#define LEGO_CATALOGUE_VNNI_METAL
+#define LEGO_CATALOGUE_VNNI_METAL 0x439cfcd7
 
 #include <metal_stdlib>
 
@@ -37,4 +37,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(long K, long N, long 
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_VNNI_METAL != 0x439cfcd7
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CL
-#define LEGO_CATALOGUE_XLA_TILED_CL
+#define LEGO_CATALOGUE_XLA_TILED_CL 0x2ec5fbae
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -40,4 +40,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(long M, lon
   return result;
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_CL != 0x2ec5fbae
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CL

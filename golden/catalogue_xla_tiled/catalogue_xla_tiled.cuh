@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CUH
-#define LEGO_CATALOGUE_XLA_TILED_CUH
+#define LEGO_CATALOGUE_XLA_TILED_CUH 0x4febd563
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,4 +45,6 @@ struct catalogue_xla_tiled_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_CUH != 0x4febd563
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_XLA_TILED_GLSL
-#define LEGO_CATALOGUE_XLA_TILED_GLSL
+#define LEGO_CATALOGUE_XLA_TILED_GLSL 0x64264fb4
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -46,4 +46,6 @@ ivec2 catalogue_xla_tiled_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_GLSL != 0x64264fb4
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_GLSL

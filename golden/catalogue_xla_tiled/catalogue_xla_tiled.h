@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_H
-#define LEGO_CATALOGUE_XLA_TILED_H
+#define LEGO_CATALOGUE_XLA_TILED_H 0x75c350ec
 
 #include <stdint.h>
 
@@ -43,4 +43,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_H != 0x75c350ec
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_H

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_HPP
-#define LEGO_CATALOGUE_XLA_TILED_HPP
+#define LEGO_CATALOGUE_XLA_TILED_HPP 0x190a7aee
 
 #include <cstdint>
 
@@ -43,4 +43,6 @@ struct catalogue_xla_tiled_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_XLA_TILED_HPP != 0x190a7aee
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_METAL
-#define LEGO_CATALOGUE_XLA_TILED_METAL
+#define LEGO_CATALOGUE_XLA_TILED_METAL 0x0c414a87
 
 #include <metal_stdlib>
 
@@ -38,4 +38,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(long M, lon
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_METAL != 0x0c414a87
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_METAL
