@@ -30,7 +30,7 @@ def param(name: str, problem: Problem) -> Param:
     else:
         least, end = known.lo, None if known.hi is None else known.hi + 1
         found = Range(*(None if e is None else value(e, facts) for e in (least, end)))
-    base = problem.base if name in problem.indices else 0
+    base = problem.first if name in problem.indices else 0
     said = problem.doc.params.get(name, "")
     return Param(name, found, lo, hi, name in problem.axes, facts.is_size(name), base, said)
 
