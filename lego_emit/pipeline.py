@@ -26,6 +26,7 @@ from .lower.function import lowered
 from .lower.problem import Problem
 from .lower.propose import is_aligned
 from .lower.relations import condition
+from .trace.follow import Base
 from .trace.formulas import are_formulas, reference
 from .trace.learn import learn_assumed
 from .trace.subject import Subject, Traced, followed, several
@@ -42,7 +43,7 @@ def generate(
     sizes: Mapping[str, int] | None = None,
     assume: Sequence[Any] = (),
     index_type: str | Sequence[str] = "auto",
-    base: int = 0,
+    base: int | Mapping[str, int] = 0,
     cost: str | Cost | None = None,
     strict: bool = False,
     ranges: Mapping[Any, Any] | None = None,
@@ -80,7 +81,9 @@ def generate(
         ["auto", "int32"] gives each function in each type where they differ: NAME, and NAME_i32
         beside it, with 32 bits as a precondition.
     base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
-        and a masked position is 0 then). Of an expression it is 0: it says itself what it counts.
+        and what is masked is 0 then). A formula in which no layout stands, and an expression, say
+        themselves what they count: nothing is shifted. {"g": 1, "local": 1} names the parameters
+        and results that count from 1, of any function, and nothing else does.
     cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
         fewest operations), "measured" (the prices on this machine that `lego-emit calibrate` stored), or
         a Cost.
@@ -236,7 +239,7 @@ def build_program(
     assume: Sequence[Any] = (),
     index_type: str = "auto",
     *,
-    base: int = 0,
+    base: int | Mapping[str, int] = 0,
     cost: str | Cost | None = None,
     ranges: Mapping[Any, Any] | None = None,
     rewrite: Rewrite | None = None,
@@ -247,14 +250,13 @@ def build_program(
     if view and not printer.has_views:
         known = [n for n in registry.targets() if registry.printer(n).has_views]
         raise TargetError(f"{printer.title} has no views of layouts; {', '.join(known)} have")
-    if not is_integer(base) or base not in (0, 1):
-        raise TargetError(f"base is {shown(base)}; indices count from 0 or from 1")
+    counted = _counted(base)
     assume = as_list(assume)
     types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
     spelled = model, printer.bit_operations, printer.lazy_select, effort
     subject = fn_or_layout
     if not isinstance(subject, Subject):
-        subject = followed(subject, name, sizes, assume, base, ranges, view)
+        subject = followed(subject, name, sizes, assume, counted, ranges, view)
     try:
         functions = [
             lowered(_rewritten(_problem(f, assume, types), rewrite), types, *spelled)
@@ -266,11 +268,48 @@ def build_program(
         subject.unit, tuple(functions), subject.title, subject.doubts(), subject.parts
     )
     program.check()
+    if isinstance(counted, frozenset):
+        _check_counted(counted, program)
     checked = (
         replace(f, checked=check_emission(f, traced.definition))
         for f, traced in zip(program.functions, subject.functions, strict=True)
     )
     return replace(program, functions=tuple(checked))
+
+
+def _counted(base: Any) -> Base:
+    """base= as a number, or as the names of what counts from 1. Raises TargetError."""
+    named = base.items() if isinstance(base, Mapping) else [("", base)]
+    for name, number in named:
+        if not is_integer(number) or number not in (0, 1):
+            what = f"base of {name}" if name else "base"
+            raise TargetError(f"{what} is {shown(number)}; indices count from 0 or from 1")
+        if not isinstance(name, str):
+            raise TargetError(f"base names {shown(name)}, which is no name; write {{'i': 1}}")
+    return frozenset(n for n, number in named if number) if isinstance(base, Mapping) else base
+
+
+def _check_counted(names: frozenset[str], program: Program) -> None:
+    """Raise TraceError for a name of base= that nothing has that could count from 1."""
+    indices = {p.name for f in program.functions for p in f.params if not p.size}
+    indices |= {n for f in program.functions for n, _ in f.outputs}
+    for name in sorted(names - indices):
+        known = sorted(indices)
+        raise TraceError(
+            f"base names {name}, which is no index and no result; there are {', '.join(known)}."
+            f"{nearest(name, known)}"
+        )
+
+
+def _axes_base(trace: Trace, name: str) -> int:
+    """What the axes' first index is called. Raises TraceError where they differ."""
+    found = {trace.base_of(n) for n in trace.axes}
+    if len(found) > 1 and trace.extents:
+        raise TraceError(
+            f"{name}: base names some of the axes {', '.join(trace.axes)}, over which one array form "
+            "runs; name all of them or none"
+        )
+    return max(found, default=0)
 
 
 def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Problem:
@@ -296,6 +335,9 @@ def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Pro
         trace.extents,
         trace.indices,
         trace.base,
+        _axes_base(trace, traced.name),
+        [trace.result_base(n) for n, _ in outputs],
+        trace.named is not None,
         traced.size,
         traced.spans,
         traced.view,

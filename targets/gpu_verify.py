@@ -99,8 +99,8 @@ def _round_trip(text: Text, name: str, trip: Trip) -> str:
         "call": text.call(back, trip.target, places),
         "same": list(zip(text.results(back, "s"), starts, strict=True)),
     }
-    mask = text.number(trip.mask, there) if trip.masked else ""
-    return KERNELS("round_trip", name, at, returned, mask)
+    masks = [text.number(start - 1, there) for start in there.starts] if trip.masked else []
+    return KERNELS("round_trip", name, at, returned, masks)
 
 
 def verify_text(unit: Unit, spaces: Mapping[str, Space]) -> str:

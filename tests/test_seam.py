@@ -571,7 +571,7 @@ def whole(form):
 
 WRONG = {
     "another value": (lambda n, o: {"result": o["result"] + Mod(i, 2)}, "at i = 1"),
-    "a constant off": (lambda n, o: {"result": o["result"] + 1}, "which is 2 at i = 1, j = 0, N = 1"),
+    "a constant off": (lambda n, o: {"result": o["result"] + 1}, "which is 3 at i = 1, j = 0, N = 2"),
     "another name": (lambda n, o: {"r": i}, "gives r for row_major"),
     "an unknown symbol": (lambda n, o: {"result": x}, "names x"),
     "an exception": (lambda n, o: 1 / 0, "ZeroDivisionError"),

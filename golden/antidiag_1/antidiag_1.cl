@@ -2,7 +2,7 @@
 //
 // GroupBy([1, 1]).OrderBy(GenP([1, 1], partial(antidiag, 1), partial(antidiag_inv, 1)))
 #ifndef LEGO_ANTIDIAG_1_CL
-#define LEGO_ANTIDIAG_1_CL
+#define LEGO_ANTIDIAG_1_CL 0x5b1db776
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 1
@@ -29,4 +29,6 @@ static inline antidiag_1_inv_result antidiag_1_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_1_CL != 0x5b1db776
+#error two different units are named antidiag_1; give name= to one of them
 #endif  // LEGO_ANTIDIAG_1_CL

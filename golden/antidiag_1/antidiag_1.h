@@ -2,7 +2,7 @@
 //
 // GroupBy([1, 1]).OrderBy(GenP([1, 1], partial(antidiag, 1), partial(antidiag_inv, 1)))
 #ifndef LEGO_ANTIDIAG_1_H
-#define LEGO_ANTIDIAG_1_H
+#define LEGO_ANTIDIAG_1_H 0x44707876
 
 #include <stdint.h>
 
@@ -31,4 +31,6 @@ static inline antidiag_1_inv_result antidiag_1_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_1_H != 0x44707876
+#error two different units are named antidiag_1; give name= to one of them
 #endif  // LEGO_ANTIDIAG_1_H

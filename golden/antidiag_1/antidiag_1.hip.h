@@ -2,7 +2,7 @@
 //
 // GroupBy([1, 1]).OrderBy(GenP([1, 1], partial(antidiag, 1), partial(antidiag_inv, 1)))
 #ifndef LEGO_ANTIDIAG_1_HIP_H
-#define LEGO_ANTIDIAG_1_HIP_H
+#define LEGO_ANTIDIAG_1_HIP_H 0x5e85159b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -35,4 +35,6 @@ struct antidiag_1_inv_result {
   return {0, 0};
 }
 
+#elif LEGO_ANTIDIAG_1_HIP_H != 0x5e85159b
+#error two different units are named antidiag_1; give name= to one of them
 #endif  // LEGO_ANTIDIAG_1_HIP_H

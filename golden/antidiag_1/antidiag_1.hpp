@@ -2,7 +2,7 @@
 //
 // GroupBy([1, 1]).OrderBy(GenP([1, 1], partial(antidiag, 1), partial(antidiag_inv, 1)))
 #ifndef LEGO_ANTIDIAG_1_HPP
-#define LEGO_ANTIDIAG_1_HPP
+#define LEGO_ANTIDIAG_1_HPP 0x27190c7a
 
 #include <cstdint>
 
@@ -33,4 +33,6 @@ struct antidiag_1_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ANTIDIAG_1_HPP != 0x27190c7a
+#error two different units are named antidiag_1; give name= to one of them
 #endif  // LEGO_ANTIDIAG_1_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([1, 1]).OrderBy(GenP([1, 1], partial(antidiag, 1), partial(antidiag_inv, 1)))
 #ifndef LEGO_ANTIDIAG_1_METAL
-#define LEGO_ANTIDIAG_1_METAL
+#define LEGO_ANTIDIAG_1_METAL 0x658d847d
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline antidiag_1_inv_result antidiag_1_inv(int flat) {
   return {0, 0};
 }
 
+#elif LEGO_ANTIDIAG_1_METAL != 0x658d847d
+#error two different units are named antidiag_1; give name= to one of them
 #endif  // LEGO_ANTIDIAG_1_METAL

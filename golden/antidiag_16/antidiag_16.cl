@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], partial(antidiag, 16), partial(antidiag_inv, 16)))
 #ifndef LEGO_ANTIDIAG_16_CL
-#define LEGO_ANTIDIAG_16_CL
+#define LEGO_ANTIDIAG_16_CL 0x70dea189
 
 // The square root rounded down, two bits of n at a time.
 static inline int antidiag_16_isqrt_i32(int n) {
@@ -51,4 +51,6 @@ static inline antidiag_16_inv_result antidiag_16_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_16_CL != 0x70dea189
+#error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], partial(antidiag, 16), partial(antidiag_inv, 16)))
 #ifndef LEGO_ANTIDIAG_16_CUH
-#define LEGO_ANTIDIAG_16_CUH
+#define LEGO_ANTIDIAG_16_CUH 0x5278958b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -65,4 +65,6 @@ struct antidiag_16_inv_result {
   };
 }
 
+#elif LEGO_ANTIDIAG_16_CUH != 0x5278958b
+#error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_16_GLSL
-#define LEGO_ANTIDIAG_16_GLSL
+#define LEGO_ANTIDIAG_16_GLSL 0x26002ce6
 
 // The square root rounded down, two bits of n at a time.
 int antidiag_16_isqrt(int n) {
@@ -58,4 +58,6 @@ ivec2 antidiag_16_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_16_GLSL != 0x26002ce6
+#error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_GLSL

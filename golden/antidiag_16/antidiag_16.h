@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], partial(antidiag, 16), partial(antidiag_inv, 16)))
 #ifndef LEGO_ANTIDIAG_16_H
-#define LEGO_ANTIDIAG_16_H
+#define LEGO_ANTIDIAG_16_H 0x13d6a91e
 
 #include <stdint.h>
 
@@ -53,4 +53,6 @@ static inline antidiag_16_inv_result antidiag_16_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_16_H != 0x13d6a91e
+#error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_H

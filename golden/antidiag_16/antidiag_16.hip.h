@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], partial(antidiag, 16), partial(antidiag_inv, 16)))
 #ifndef LEGO_ANTIDIAG_16_HIP_H
-#define LEGO_ANTIDIAG_16_HIP_H
+#define LEGO_ANTIDIAG_16_HIP_H 0x56d6f880
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -58,4 +58,6 @@ struct antidiag_16_inv_result {
   };
 }
 
+#elif LEGO_ANTIDIAG_16_HIP_H != 0x56d6f880
+#error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], partial(antidiag, 16), partial(antidiag_inv, 16)))
 #ifndef LEGO_ANTIDIAG_16_HPP
-#define LEGO_ANTIDIAG_16_HPP
+#define LEGO_ANTIDIAG_16_HPP 0x10c24b38
 
 #include <cmath>
 #include <cstdint>
@@ -67,4 +67,6 @@ struct antidiag_16_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ANTIDIAG_16_HPP != 0x10c24b38
+#error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], partial(antidiag, 16), partial(antidiag_inv, 16)))
 #ifndef LEGO_ANTIDIAG_16_METAL
-#define LEGO_ANTIDIAG_16_METAL
+#define LEGO_ANTIDIAG_16_METAL 0x2f9a3eda
 
 #include <metal_stdlib>
 
@@ -52,4 +52,6 @@ static inline antidiag_16_inv_result antidiag_16_inv(int flat) {
   };
 }
 
+#elif LEGO_ANTIDIAG_16_METAL != 0x2f9a3eda
+#error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2]).OrderBy(GenP([2, 2], partial(antidiag, 2), partial(antidiag_inv, 2)))
 #ifndef LEGO_ANTIDIAG_2_CL
-#define LEGO_ANTIDIAG_2_CL
+#define LEGO_ANTIDIAG_2_CL 0x77bbd7f0
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 2
@@ -26,4 +26,6 @@ static inline antidiag_2_inv_result antidiag_2_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_2_CL != 0x77bbd7f0
+#error two different units are named antidiag_2; give name= to one of them
 #endif  // LEGO_ANTIDIAG_2_CL

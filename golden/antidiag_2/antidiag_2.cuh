@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2]).OrderBy(GenP([2, 2], partial(antidiag, 2), partial(antidiag_inv, 2)))
 #ifndef LEGO_ANTIDIAG_2_CUH
-#define LEGO_ANTIDIAG_2_CUH
+#define LEGO_ANTIDIAG_2_CUH 0x50816a47
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -33,4 +33,6 @@ struct antidiag_2_inv_result {
   return {flat >> 1, flat & 1};
 }
 
+#elif LEGO_ANTIDIAG_2_CUH != 0x50816a47
+#error two different units are named antidiag_2; give name= to one of them
 #endif  // LEGO_ANTIDIAG_2_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_2_GLSL
-#define LEGO_ANTIDIAG_2_GLSL
+#define LEGO_ANTIDIAG_2_GLSL 0x52b62a0b
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 2
@@ -36,4 +36,6 @@ ivec2 antidiag_2_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_2_GLSL != 0x52b62a0b
+#error two different units are named antidiag_2; give name= to one of them
 #endif  // LEGO_ANTIDIAG_2_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2]).OrderBy(GenP([2, 2], partial(antidiag, 2), partial(antidiag_inv, 2)))
 #ifndef LEGO_ANTIDIAG_2_H
-#define LEGO_ANTIDIAG_2_H
+#define LEGO_ANTIDIAG_2_H 0x2081701b
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline antidiag_2_inv_result antidiag_2_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_2_H != 0x2081701b
+#error two different units are named antidiag_2; give name= to one of them
 #endif  // LEGO_ANTIDIAG_2_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2]).OrderBy(GenP([2, 2], partial(antidiag, 2), partial(antidiag_inv, 2)))
 #ifndef LEGO_ANTIDIAG_2_HPP
-#define LEGO_ANTIDIAG_2_HPP
+#define LEGO_ANTIDIAG_2_HPP 0x3b6ce5b3
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct antidiag_2_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ANTIDIAG_2_HPP != 0x3b6ce5b3
+#error two different units are named antidiag_2; give name= to one of them
 #endif  // LEGO_ANTIDIAG_2_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2]).OrderBy(GenP([2, 2], partial(antidiag, 2), partial(antidiag_inv, 2)))
 #ifndef LEGO_ANTIDIAG_2_METAL
-#define LEGO_ANTIDIAG_2_METAL
+#define LEGO_ANTIDIAG_2_METAL 0x08357352
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline antidiag_2_inv_result antidiag_2_inv(int flat) {
   return {flat >> 1, flat & 1};
 }
 
+#elif LEGO_ANTIDIAG_2_METAL != 0x08357352
+#error two different units are named antidiag_2; give name= to one of them
 #endif  // LEGO_ANTIDIAG_2_METAL

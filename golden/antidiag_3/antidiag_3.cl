@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_CL
-#define LEGO_ANTIDIAG_3_CL
+#define LEGO_ANTIDIAG_3_CL 0x130fcd00
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
@@ -29,4 +29,6 @@ static inline antidiag_3_inv_result antidiag_3_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_3_CL != 0x130fcd00
+#error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_CL

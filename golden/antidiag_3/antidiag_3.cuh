@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_CUH
-#define LEGO_ANTIDIAG_3_CUH
+#define LEGO_ANTIDIAG_3_CUH 0x56e54f16
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -36,4 +36,6 @@ struct antidiag_3_inv_result {
   return {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
 }
 
+#elif LEGO_ANTIDIAG_3_CUH != 0x56e54f16
+#error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_3_GLSL
-#define LEGO_ANTIDIAG_3_GLSL
+#define LEGO_ANTIDIAG_3_GLSL 0x6d8bdbfe
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
@@ -39,4 +39,6 @@ ivec2 antidiag_3_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_3_GLSL != 0x6d8bdbfe
+#error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_H
-#define LEGO_ANTIDIAG_3_H
+#define LEGO_ANTIDIAG_3_H 0x7e6b4a33
 
 #include <stdint.h>
 
@@ -31,4 +31,6 @@ static inline antidiag_3_inv_result antidiag_3_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_3_H != 0x7e6b4a33
+#error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_HIP_H
-#define LEGO_ANTIDIAG_3_HIP_H
+#define LEGO_ANTIDIAG_3_HIP_H 0x05f54366
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,4 +36,6 @@ struct antidiag_3_inv_result {
   return {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
 }
 
+#elif LEGO_ANTIDIAG_3_HIP_H != 0x05f54366
+#error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_HIP_H

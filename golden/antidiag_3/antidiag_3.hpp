@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_HPP
-#define LEGO_ANTIDIAG_3_HPP
+#define LEGO_ANTIDIAG_3_HPP 0x2537eb5c
 
 #include <cstdint>
 
@@ -34,4 +34,6 @@ struct antidiag_3_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ANTIDIAG_3_HPP != 0x2537eb5c
+#error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_METAL
-#define LEGO_ANTIDIAG_3_METAL
+#define LEGO_ANTIDIAG_3_METAL 0x272e6c3d
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline antidiag_3_inv_result antidiag_3_inv(int flat) {
   return {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
 }
 
+#elif LEGO_ANTIDIAG_3_METAL != 0x272e6c3d
+#error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_METAL

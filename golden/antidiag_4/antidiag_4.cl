@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(GenP([4, 4], partial(antidiag, 4), partial(antidiag_inv, 4)))
 #ifndef LEGO_ANTIDIAG_4_CL
-#define LEGO_ANTIDIAG_4_CL
+#define LEGO_ANTIDIAG_4_CL 0x545628f3
 
 // The square root rounded down, two bits of n at a time.
 static inline int antidiag_4_isqrt_i32(int n) {
@@ -51,4 +51,6 @@ static inline antidiag_4_inv_result antidiag_4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_4_CL != 0x545628f3
+#error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_CL

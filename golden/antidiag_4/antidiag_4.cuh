@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(GenP([4, 4], partial(antidiag, 4), partial(antidiag_inv, 4)))
 #ifndef LEGO_ANTIDIAG_4_CUH
-#define LEGO_ANTIDIAG_4_CUH
+#define LEGO_ANTIDIAG_4_CUH 0x3577481e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -65,4 +65,6 @@ struct antidiag_4_inv_result {
   };
 }
 
+#elif LEGO_ANTIDIAG_4_CUH != 0x3577481e
+#error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_CUH

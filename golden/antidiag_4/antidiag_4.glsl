@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_4_GLSL
-#define LEGO_ANTIDIAG_4_GLSL
+#define LEGO_ANTIDIAG_4_GLSL 0x597724ea
 
 // The square root rounded down, two bits of n at a time.
 int antidiag_4_isqrt(int n) {
@@ -58,4 +58,6 @@ ivec2 antidiag_4_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_4_GLSL != 0x597724ea
+#error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(GenP([4, 4], partial(antidiag, 4), partial(antidiag_inv, 4)))
 #ifndef LEGO_ANTIDIAG_4_H
-#define LEGO_ANTIDIAG_4_H
+#define LEGO_ANTIDIAG_4_H 0x5766b3bc
 
 #include <stdint.h>
 
@@ -53,4 +53,6 @@ static inline antidiag_4_inv_result antidiag_4_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_4_H != 0x5766b3bc
+#error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_H

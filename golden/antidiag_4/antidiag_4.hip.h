@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(GenP([4, 4], partial(antidiag, 4), partial(antidiag_inv, 4)))
 #ifndef LEGO_ANTIDIAG_4_HIP_H
-#define LEGO_ANTIDIAG_4_HIP_H
+#define LEGO_ANTIDIAG_4_HIP_H 0x7c043963
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -58,4 +58,6 @@ struct antidiag_4_inv_result {
   };
 }
 
+#elif LEGO_ANTIDIAG_4_HIP_H != 0x7c043963
+#error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(GenP([4, 4], partial(antidiag, 4), partial(antidiag_inv, 4)))
 #ifndef LEGO_ANTIDIAG_4_HPP
-#define LEGO_ANTIDIAG_4_HPP
+#define LEGO_ANTIDIAG_4_HPP 0x6750b8cb
 
 #include <cmath>
 #include <cstdint>
@@ -67,4 +67,6 @@ struct antidiag_4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ANTIDIAG_4_HPP != 0x6750b8cb
+#error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_HPP

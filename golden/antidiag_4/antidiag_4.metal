@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(GenP([4, 4], partial(antidiag, 4), partial(antidiag_inv, 4)))
 #ifndef LEGO_ANTIDIAG_4_METAL
-#define LEGO_ANTIDIAG_4_METAL
+#define LEGO_ANTIDIAG_4_METAL 0x51a5df78
 
 #include <metal_stdlib>
 
@@ -52,4 +52,6 @@ static inline antidiag_4_inv_result antidiag_4_inv(int flat) {
   };
 }
 
+#elif LEGO_ANTIDIAG_4_METAL != 0x51a5df78
+#error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([5, 5]).OrderBy(GenP([5, 5], partial(antidiag, 5), partial(antidiag_inv, 5)))
 #ifndef LEGO_ANTIDIAG_5_CL
-#define LEGO_ANTIDIAG_5_CL
+#define LEGO_ANTIDIAG_5_CL 0x5e249306
 
 // The square root rounded down, two bits of n at a time.
 static inline int antidiag_5_isqrt_i32(int n) {
@@ -51,4 +51,6 @@ static inline antidiag_5_inv_result antidiag_5_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_5_CL != 0x5e249306
+#error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([5, 5]).OrderBy(GenP([5, 5], partial(antidiag, 5), partial(antidiag_inv, 5)))
 #ifndef LEGO_ANTIDIAG_5_CUH
-#define LEGO_ANTIDIAG_5_CUH
+#define LEGO_ANTIDIAG_5_CUH 0x380932d3
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -65,4 +65,6 @@ struct antidiag_5_inv_result {
   };
 }
 
+#elif LEGO_ANTIDIAG_5_CUH != 0x380932d3
+#error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_CUH

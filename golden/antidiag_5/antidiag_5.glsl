@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_5_GLSL
-#define LEGO_ANTIDIAG_5_GLSL
+#define LEGO_ANTIDIAG_5_GLSL 0x748e6ffa
 
 // The square root rounded down, two bits of n at a time.
 int antidiag_5_isqrt(int n) {
@@ -58,4 +58,6 @@ ivec2 antidiag_5_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_5_GLSL != 0x748e6ffa
+#error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_GLSL

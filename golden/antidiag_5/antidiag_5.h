@@ -2,7 +2,7 @@
 //
 // GroupBy([5, 5]).OrderBy(GenP([5, 5], partial(antidiag, 5), partial(antidiag_inv, 5)))
 #ifndef LEGO_ANTIDIAG_5_H
-#define LEGO_ANTIDIAG_5_H
+#define LEGO_ANTIDIAG_5_H 0x49b46106
 
 #include <stdint.h>
 
@@ -53,4 +53,6 @@ static inline antidiag_5_inv_result antidiag_5_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_5_H != 0x49b46106
+#error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([5, 5]).OrderBy(GenP([5, 5], partial(antidiag, 5), partial(antidiag_inv, 5)))
 #ifndef LEGO_ANTIDIAG_5_HIP_H
-#define LEGO_ANTIDIAG_5_HIP_H
+#define LEGO_ANTIDIAG_5_HIP_H 0x14b4c820
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -58,4 +58,6 @@ struct antidiag_5_inv_result {
   };
 }
 
+#elif LEGO_ANTIDIAG_5_HIP_H != 0x14b4c820
+#error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([5, 5]).OrderBy(GenP([5, 5], partial(antidiag, 5), partial(antidiag_inv, 5)))
 #ifndef LEGO_ANTIDIAG_5_HPP
-#define LEGO_ANTIDIAG_5_HPP
+#define LEGO_ANTIDIAG_5_HPP 0x74eb3484
 
 #include <cmath>
 #include <cstdint>
@@ -67,4 +67,6 @@ struct antidiag_5_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ANTIDIAG_5_HPP != 0x74eb3484
+#error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_HPP

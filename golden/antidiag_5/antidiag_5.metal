@@ -2,7 +2,7 @@
 //
 // GroupBy([5, 5]).OrderBy(GenP([5, 5], partial(antidiag, 5), partial(antidiag_inv, 5)))
 #ifndef LEGO_ANTIDIAG_5_METAL
-#define LEGO_ANTIDIAG_5_METAL
+#define LEGO_ANTIDIAG_5_METAL 0x0faf8544
 
 #include <metal_stdlib>
 
@@ -52,4 +52,6 @@ static inline antidiag_5_inv_result antidiag_5_inv(int flat) {
   };
 }
 
+#elif LEGO_ANTIDIAG_5_METAL != 0x0faf8544
+#error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(GenP([8, 8], partial(antidiag, 8), partial(antidiag_inv, 8)))
 #ifndef LEGO_ANTIDIAG_8_CL
-#define LEGO_ANTIDIAG_8_CL
+#define LEGO_ANTIDIAG_8_CL 0x3a332eb4
 
 // The square root rounded down, two bits of n at a time.
 static inline int antidiag_8_isqrt_i32(int n) {
@@ -51,4 +51,6 @@ static inline antidiag_8_inv_result antidiag_8_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_8_CL != 0x3a332eb4
+#error two different units are named antidiag_8; give name= to one of them
 #endif  // LEGO_ANTIDIAG_8_CL

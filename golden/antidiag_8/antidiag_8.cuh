@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(GenP([8, 8], partial(antidiag, 8), partial(antidiag_inv, 8)))
 #ifndef LEGO_ANTIDIAG_8_CUH
-#define LEGO_ANTIDIAG_8_CUH
+#define LEGO_ANTIDIAG_8_CUH 0x5313b54b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -65,4 +65,6 @@ struct antidiag_8_inv_result {
   };
 }
 
+#elif LEGO_ANTIDIAG_8_CUH != 0x5313b54b
+#error two different units are named antidiag_8; give name= to one of them
 #endif  // LEGO_ANTIDIAG_8_CUH

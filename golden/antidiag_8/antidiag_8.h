@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(GenP([8, 8], partial(antidiag, 8), partial(antidiag_inv, 8)))
 #ifndef LEGO_ANTIDIAG_8_H
-#define LEGO_ANTIDIAG_8_H
+#define LEGO_ANTIDIAG_8_H 0x5b8bfb8b
 
 #include <stdint.h>
 
@@ -53,4 +53,6 @@ static inline antidiag_8_inv_result antidiag_8_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ANTIDIAG_8_H != 0x5b8bfb8b
+#error two different units are named antidiag_8; give name= to one of them
 #endif  // LEGO_ANTIDIAG_8_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(GenP([8, 8], partial(antidiag, 8), partial(antidiag_inv, 8)))
 #ifndef LEGO_ANTIDIAG_8_HIP_H
-#define LEGO_ANTIDIAG_8_HIP_H
+#define LEGO_ANTIDIAG_8_HIP_H 0x375f8b1e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -58,4 +58,6 @@ struct antidiag_8_inv_result {
   };
 }
 
+#elif LEGO_ANTIDIAG_8_HIP_H != 0x375f8b1e
+#error two different units are named antidiag_8; give name= to one of them
 #endif  // LEGO_ANTIDIAG_8_HIP_H

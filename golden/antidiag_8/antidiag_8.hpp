@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(GenP([8, 8], partial(antidiag, 8), partial(antidiag_inv, 8)))
 #ifndef LEGO_ANTIDIAG_8_HPP
-#define LEGO_ANTIDIAG_8_HPP
+#define LEGO_ANTIDIAG_8_HPP 0x369a5739
 
 #include <cmath>
 #include <cstdint>
@@ -67,4 +67,6 @@ struct antidiag_8_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ANTIDIAG_8_HPP != 0x369a5739
+#error two different units are named antidiag_8; give name= to one of them
 #endif  // LEGO_ANTIDIAG_8_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(GenP([8, 8], partial(antidiag, 8), partial(antidiag_inv, 8)))
 #ifndef LEGO_ANTIDIAG_8_METAL
-#define LEGO_ANTIDIAG_8_METAL
+#define LEGO_ANTIDIAG_8_METAL 0x21c45aca
 
 #include <metal_stdlib>
 
@@ -52,4 +52,6 @@ static inline antidiag_8_inv_result antidiag_8_inv(int flat) {
   };
 }
 
+#elif LEGO_ANTIDIAG_8_METAL != 0x21c45aca
+#error two different units are named antidiag_8; give name= to one of them
 #endif  // LEGO_ANTIDIAG_8_METAL

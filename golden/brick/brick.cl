@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_CL
-#define LEGO_BRICK_CL
+#define LEGO_BRICK_CL 0x34182721
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -52,4 +52,6 @@ static inline brick_inv_result brick_inv(long N, long B, long flat) {
   return result;
 }
 
+#elif LEGO_BRICK_CL != 0x34182721
+#error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_CL

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_CUH
-#define LEGO_BRICK_CUH
+#define LEGO_BRICK_CUH 0x151b8085
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -62,4 +62,6 @@ struct brick_inv_result {
   };
 }
 
+#elif LEGO_BRICK_CUH != 0x151b8085
+#error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_GLSL
-#define LEGO_BRICK_GLSL
+#define LEGO_BRICK_GLSL 0x27d6cd28
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -44,4 +44,6 @@ void brick_inv(
   n = flat_v % B;
 }
 
+#elif LEGO_BRICK_GLSL != 0x27d6cd28
+#error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_GLSL

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_H
-#define LEGO_BRICK_H
+#define LEGO_BRICK_H 0x669a277a
 
 #include <stdint.h>
 
@@ -55,4 +55,6 @@ static inline brick_inv_result brick_inv(int64_t N, int64_t B, int64_t flat) {
   return result;
 }
 
+#elif LEGO_BRICK_H != 0x669a277a
+#error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_H

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_HIP_H
-#define LEGO_BRICK_HIP_H
+#define LEGO_BRICK_HIP_H 0x4c737636
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -62,4 +62,6 @@ struct brick_inv_result {
   };
 }
 
+#elif LEGO_BRICK_HIP_H != 0x4c737636
+#error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_HIP_H

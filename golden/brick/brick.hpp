@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_HPP
-#define LEGO_BRICK_HPP
+#define LEGO_BRICK_HPP 0x1691c927
 
 #include <cstdint>
 
@@ -60,4 +60,6 @@ struct brick_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_BRICK_HPP != 0x1691c927
+#error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_HPP

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_METAL
-#define LEGO_BRICK_METAL
+#define LEGO_BRICK_METAL 0x595fe562
 
 #include <metal_stdlib>
 
@@ -53,4 +53,6 @@ static inline brick_inv_result brick_inv(long N, long B, long flat) {
   };
 }
 
+#elif LEGO_BRICK_METAL != 0x595fe562
+#error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_METAL

@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_CL
-#define LEGO_BRICK_384_CL
+#define LEGO_BRICK_384_CL 0x566d4d15
 
 /// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 48
@@ -30,4 +30,6 @@ static inline void brick_384_fill(int bx, int by, int bz, global int *out, int r
   }
 }
 
+#elif LEGO_BRICK_384_CL != 0x566d4d15
+#error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_CL

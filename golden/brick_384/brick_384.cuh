@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_CUH
-#define LEGO_BRICK_384_CUH
+#define LEGO_BRICK_384_CUH 0x43283b5e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -40,4 +40,6 @@ LEGO_HOST_DEVICE constexpr void brick_384_fill(
   }
 }
 
+#elif LEGO_BRICK_384_CUH != 0x43283b5e
+#error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_CUH

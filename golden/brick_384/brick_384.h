@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_H
-#define LEGO_BRICK_384_H
+#define LEGO_BRICK_384_H 0x4f24a0eb
 
 #include <stdint.h>
 
@@ -32,4 +32,6 @@ static inline void brick_384_fill(int32_t bx, int32_t by, int32_t bz, int32_t *o
   }
 }
 
+#elif LEGO_BRICK_384_H != 0x4f24a0eb
+#error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_H

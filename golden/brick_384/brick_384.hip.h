@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_HIP_H
-#define LEGO_BRICK_384_HIP_H
+#define LEGO_BRICK_384_HIP_H 0x4dc3f3e2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -40,4 +40,6 @@ LEGO_HOST_DEVICE constexpr void brick_384_fill(
   }
 }
 
+#elif LEGO_BRICK_384_HIP_H != 0x4dc3f3e2
+#error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_HIP_H

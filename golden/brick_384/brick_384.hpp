@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_HPP
-#define LEGO_BRICK_384_HPP
+#define LEGO_BRICK_384_HPP 0x43bcbd5a
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -39,4 +39,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_BRICK_384_HPP != 0x43bcbd5a
+#error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_HPP

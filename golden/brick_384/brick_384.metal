@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_METAL
-#define LEGO_BRICK_384_METAL
+#define LEGO_BRICK_384_METAL 0x3ebe9771
 
 #include <metal_stdlib>
 
@@ -31,4 +31,6 @@ static inline void brick_384_fill(int bx, int by, int bz, device int* out, int r
   }
 }
 
+#elif LEGO_BRICK_384_METAL != 0x3ebe9771
+#error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_METAL

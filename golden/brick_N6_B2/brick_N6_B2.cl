@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_CL_240
-#define LEGO_BRICK_N6_B2_CL_240
+#define LEGO_BRICK_N6_B2_CL_240 0x29bbba65
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param i 0 <= i < 3
@@ -42,4 +42,6 @@ static inline brick_N6_B2_inv_result brick_N6_B2_inv(int flat) {
   return result;
 }
 
+#elif LEGO_BRICK_N6_B2_CL_240 != 0x29bbba65
+#error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_CL_240

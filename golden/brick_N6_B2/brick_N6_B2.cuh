@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_CUH_240
-#define LEGO_BRICK_N6_B2_CUH_240
+#define LEGO_BRICK_N6_B2_CUH_240 0x0f3cb1ea
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -50,4 +50,6 @@ struct brick_N6_B2_inv_result {
   };
 }
 
+#elif LEGO_BRICK_N6_B2_CUH_240 != 0x0f3cb1ea
+#error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_CUH_240

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_N6_B2_GLSL_240
-#define LEGO_BRICK_N6_B2_GLSL_240
+#define LEGO_BRICK_N6_B2_GLSL_240 0x2ab0a618
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 3
@@ -33,4 +33,6 @@ void brick_N6_B2_inv(int flat_v, out int i, out int j, out int k, out int l, out
   n = flat_v & 1;
 }
 
+#elif LEGO_BRICK_N6_B2_GLSL_240 != 0x2ab0a618
+#error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_GLSL_240

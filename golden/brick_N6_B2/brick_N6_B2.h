@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_H_240
-#define LEGO_BRICK_N6_B2_H_240
+#define LEGO_BRICK_N6_B2_H_240 0x0488bb63
 
 #include <stdint.h>
 
@@ -45,4 +45,6 @@ static inline brick_N6_B2_inv_result brick_N6_B2_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_BRICK_N6_B2_H_240 != 0x0488bb63
+#error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_H_240

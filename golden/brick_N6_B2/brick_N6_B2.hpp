@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_HPP_240
-#define LEGO_BRICK_N6_B2_HPP_240
+#define LEGO_BRICK_N6_B2_HPP_240 0x2c9ca4fb
 
 #include <cstdint>
 
@@ -49,4 +49,6 @@ struct brick_N6_B2_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_BRICK_N6_B2_HPP_240 != 0x2c9ca4fb
+#error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_HPP_240

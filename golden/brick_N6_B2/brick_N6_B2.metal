@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_METAL_240
-#define LEGO_BRICK_N6_B2_METAL_240
+#define LEGO_BRICK_N6_B2_METAL_240 0x5ebe7ffc
 
 #include <metal_stdlib>
 
@@ -43,4 +43,6 @@ static inline brick_N6_B2_inv_result brick_N6_B2_inv(int flat) {
   };
 }
 
+#elif LEGO_BRICK_N6_B2_METAL_240 != 0x5ebe7ffc
+#error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_METAL_240

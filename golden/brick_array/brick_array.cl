@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CL
-#define LEGO_BRICK_ARRAY_CL
+#define LEGO_BRICK_ARRAY_CL 0x2990b20f
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -52,4 +52,6 @@ static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) 
   return result;
 }
 
+#elif LEGO_BRICK_ARRAY_CL != 0x2990b20f
+#error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CL

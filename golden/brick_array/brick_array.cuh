@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CUH
-#define LEGO_BRICK_ARRAY_CUH
+#define LEGO_BRICK_ARRAY_CUH 0x23bf3079
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -61,4 +61,6 @@ struct brick_array_inv_result {
   };
 }
 
+#elif LEGO_BRICK_ARRAY_CUH != 0x23bf3079
+#error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_ARRAY_GLSL
-#define LEGO_BRICK_ARRAY_GLSL
+#define LEGO_BRICK_ARRAY_GLSL 0x6bb43972
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -43,4 +43,6 @@ void brick_array_inv(
   n = flat_v % B;
 }
 
+#elif LEGO_BRICK_ARRAY_GLSL != 0x6bb43972
+#error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_GLSL

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_H
-#define LEGO_BRICK_ARRAY_H
+#define LEGO_BRICK_ARRAY_H 0x2afe67c7
 
 #include <stdint.h>
 
@@ -54,4 +54,6 @@ static inline brick_array_inv_result brick_array_inv(int64_t N, int64_t B, int64
   return result;
 }
 
+#elif LEGO_BRICK_ARRAY_H != 0x2afe67c7
+#error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_H

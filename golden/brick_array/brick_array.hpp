@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_HPP
-#define LEGO_BRICK_ARRAY_HPP
+#define LEGO_BRICK_ARRAY_HPP 0x565399b3
 
 #include <cstdint>
 
@@ -59,4 +59,6 @@ struct brick_array_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_BRICK_ARRAY_HPP != 0x565399b3
+#error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_HPP

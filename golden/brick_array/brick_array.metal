@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_METAL
-#define LEGO_BRICK_ARRAY_METAL
+#define LEGO_BRICK_ARRAY_METAL 0x2dd6e88c
 
 #include <metal_stdlib>
 
@@ -53,4 +53,6 @@ static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) 
   };
 }
 
+#elif LEGO_BRICK_ARRAY_METAL != 0x2dd6e88c
+#error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_METAL

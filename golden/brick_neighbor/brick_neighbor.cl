@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_CL
-#define LEGO_BRICK_NEIGHBOR_CL
+#define LEGO_BRICK_NEIGHBOR_CL 0x66226509
 
 /// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
@@ -32,4 +32,6 @@ static inline long brick_neighbor(
       + total_2;
 }
 
+#elif LEGO_BRICK_NEIGHBOR_CL != 0x66226509
+#error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_CL

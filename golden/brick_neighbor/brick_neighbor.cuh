@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_CUH
-#define LEGO_BRICK_NEIGHBOR_CUH
+#define LEGO_BRICK_NEIGHBOR_CUH 0x62c34fc7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,4 +41,6 @@
       + total_2;
 }
 
+#elif LEGO_BRICK_NEIGHBOR_CUH != 0x62c34fc7
+#error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_NEIGHBOR_GLSL
-#define LEGO_BRICK_NEIGHBOR_GLSL
+#define LEGO_BRICK_NEIGHBOR_GLSL 0x628f0a3d
 
 // The index at (x, y, z, dx, dy, dz).
 // N >= 1
@@ -34,4 +34,6 @@ int brick_neighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
       + total_2;
 }
 
+#elif LEGO_BRICK_NEIGHBOR_GLSL != 0x628f0a3d
+#error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_GLSL

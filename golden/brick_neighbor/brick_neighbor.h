@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_H
-#define LEGO_BRICK_NEIGHBOR_H
+#define LEGO_BRICK_NEIGHBOR_H 0x7ce7b0df
 
 #include <stdint.h>
 
@@ -34,4 +34,6 @@ static inline int64_t brick_neighbor(
       + total_2;
 }
 
+#elif LEGO_BRICK_NEIGHBOR_H != 0x7ce7b0df
+#error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_H

@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_HPP
-#define LEGO_BRICK_NEIGHBOR_HPP
+#define LEGO_BRICK_NEIGHBOR_HPP 0x31e3be2e
 
 #include <cstdint>
 
@@ -39,4 +39,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_BRICK_NEIGHBOR_HPP != 0x31e3be2e
+#error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_HPP

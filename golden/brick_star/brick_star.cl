@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CL
-#define LEGO_BRICK_STAR_CL
+#define LEGO_BRICK_STAR_CL 0x5957b08a
 
 /// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
@@ -26,4 +26,6 @@ static inline long brick_star(long N, long B, long bx, long by, long bz, long i,
       + k;
 }
 
+#elif LEGO_BRICK_STAR_CL != 0x5957b08a
+#error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CL

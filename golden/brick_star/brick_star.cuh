@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CUH
-#define LEGO_BRICK_STAR_CUH
+#define LEGO_BRICK_STAR_CUH 0x0eba8104
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -36,4 +36,6 @@
       + k;
 }
 
+#elif LEGO_BRICK_STAR_CUH != 0x0eba8104
+#error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CUH

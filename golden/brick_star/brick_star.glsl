@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_STAR_GLSL
-#define LEGO_BRICK_STAR_GLSL
+#define LEGO_BRICK_STAR_GLSL 0x59c2f580
 
 // The index at (bx, by, bz, i, j, k).
 // N >= 1
@@ -29,4 +29,6 @@ int brick_star(int N, int B, int bx, int by, int bz, int i, int j, int k) {
       + k;
 }
 
+#elif LEGO_BRICK_STAR_GLSL != 0x59c2f580
+#error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_GLSL

@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_H
-#define LEGO_BRICK_STAR_H
+#define LEGO_BRICK_STAR_H 0x165b3c34
 
 #include <stdint.h>
 
@@ -29,4 +29,6 @@ static inline int64_t brick_star(
       + k;
 }
 
+#elif LEGO_BRICK_STAR_H != 0x165b3c34
+#error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_H

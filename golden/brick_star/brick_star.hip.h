@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HIP_H
-#define LEGO_BRICK_STAR_HIP_H
+#define LEGO_BRICK_STAR_HIP_H 0x4e83a662
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,4 +36,6 @@
       + k;
 }
 
+#elif LEGO_BRICK_STAR_HIP_H != 0x4e83a662
+#error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HIP_H

@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HPP
-#define LEGO_BRICK_STAR_HPP
+#define LEGO_BRICK_STAR_HPP 0x3f4efa14
 
 #include <cstdint>
 
@@ -34,4 +34,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_BRICK_STAR_HPP != 0x3f4efa14
+#error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HPP

@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_METAL
-#define LEGO_BRICK_STAR_METAL
+#define LEGO_BRICK_STAR_METAL 0x17792f22
 
 #include <metal_stdlib>
 
@@ -28,4 +28,6 @@ static inline long brick_star(long N, long B, long bx, long by, long bz, long i,
       + k;
 }
 
+#elif LEGO_BRICK_STAR_METAL != 0x17792f22
+#error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_METAL

@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_CL
-#define LEGO_BRICK_STAR_384_CL
+#define LEGO_BRICK_STAR_384_CL 0x7001c381
 
 /// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 47
@@ -16,4 +16,6 @@ static inline int brick_star_384(int bx, int by, int bz, int i, int j, int k) {
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
+#elif LEGO_BRICK_STAR_384_CL != 0x7001c381
+#error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_CL

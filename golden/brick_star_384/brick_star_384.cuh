@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_CUH
-#define LEGO_BRICK_STAR_384_CUH
+#define LEGO_BRICK_STAR_384_CUH 0x4d3c6092
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -25,4 +25,6 @@
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
+#elif LEGO_BRICK_STAR_384_CUH != 0x4d3c6092
+#error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_CUH

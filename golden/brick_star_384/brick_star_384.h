@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_H
-#define LEGO_BRICK_STAR_384_H
+#define LEGO_BRICK_STAR_384_H 0x346a4750
 
 #include <stdint.h>
 
@@ -19,4 +19,6 @@ static inline int32_t brick_star_384(
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
+#elif LEGO_BRICK_STAR_384_H != 0x346a4750
+#error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_H

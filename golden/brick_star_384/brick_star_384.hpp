@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_HPP
-#define LEGO_BRICK_STAR_384_HPP
+#define LEGO_BRICK_STAR_384_HPP 0x28577052
 
 #include <cstdint>
 
@@ -24,4 +24,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_BRICK_STAR_384_HPP != 0x28577052
+#error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 6]).OrderBy(GenP([4, 6], row_of))
 #ifndef LEGO_BROADCAST_4X6_CL
-#define LEGO_BROADCAST_4X6_CL
+#define LEGO_BROADCAST_4X6_CL 0x1855118d
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 4
@@ -13,4 +13,6 @@ static inline int broadcast_4x6_apply(int i, int j) {
   return j;
 }
 
+#elif LEGO_BROADCAST_4X6_CL != 0x1855118d
+#error two different units are named broadcast_4x6; give name= to one of them
 #endif  // LEGO_BROADCAST_4X6_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 6]).OrderBy(GenP([4, 6], row_of))
 #ifndef LEGO_BROADCAST_4X6_CUH
-#define LEGO_BROADCAST_4X6_CUH
+#define LEGO_BROADCAST_4X6_CUH 0x321c27eb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,4 +21,6 @@
   return j;
 }
 
+#elif LEGO_BROADCAST_4X6_CUH != 0x321c27eb
+#error two different units are named broadcast_4x6; give name= to one of them
 #endif  // LEGO_BROADCAST_4X6_CUH

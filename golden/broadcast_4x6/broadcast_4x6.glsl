@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BROADCAST_4X6_GLSL
-#define LEGO_BROADCAST_4X6_GLSL
+#define LEGO_BROADCAST_4X6_GLSL 0x52f7d7c1
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 4
@@ -20,4 +20,6 @@ int broadcast_4x6_apply(ivec2 index) {
   return broadcast_4x6_apply(index.x, index.y);
 }
 
+#elif LEGO_BROADCAST_4X6_GLSL != 0x52f7d7c1
+#error two different units are named broadcast_4x6; give name= to one of them
 #endif  // LEGO_BROADCAST_4X6_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 6]).OrderBy(GenP([4, 6], row_of))
 #ifndef LEGO_BROADCAST_4X6_H
-#define LEGO_BROADCAST_4X6_H
+#define LEGO_BROADCAST_4X6_H 0x50e7ab03
 
 #include <stdint.h>
 
@@ -15,4 +15,6 @@ static inline int32_t broadcast_4x6_apply(int32_t i, int32_t j) {
   return j;
 }
 
+#elif LEGO_BROADCAST_4X6_H != 0x50e7ab03
+#error two different units are named broadcast_4x6; give name= to one of them
 #endif  // LEGO_BROADCAST_4X6_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 6]).OrderBy(GenP([4, 6], row_of))
 #ifndef LEGO_BROADCAST_4X6_HPP
-#define LEGO_BROADCAST_4X6_HPP
+#define LEGO_BROADCAST_4X6_HPP 0x2690d925
 
 #include <cstdint>
 
@@ -19,4 +19,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_BROADCAST_4X6_HPP != 0x2690d925
+#error two different units are named broadcast_4x6; give name= to one of them
 #endif  // LEGO_BROADCAST_4X6_HPP

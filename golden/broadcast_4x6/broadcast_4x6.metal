@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 6]).OrderBy(GenP([4, 6], row_of))
 #ifndef LEGO_BROADCAST_4X6_METAL
-#define LEGO_BROADCAST_4X6_METAL
+#define LEGO_BROADCAST_4X6_METAL 0x1029dbdb
 
 #include <metal_stdlib>
 
@@ -15,4 +15,6 @@ static inline int broadcast_4x6_apply(int i, int j) {
   return j;
 }
 
+#elif LEGO_BROADCAST_4X6_METAL != 0x1029dbdb
+#error two different units are named broadcast_4x6; give name= to one of them
 #endif  // LEGO_BROADCAST_4X6_METAL

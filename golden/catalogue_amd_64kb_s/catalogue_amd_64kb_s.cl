@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CL
-#define LEGO_CATALOGUE_AMD_64KB_S_CL
+#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x462d6015
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -24,7 +24,7 @@ typedef struct catalogue_amd_64kb_s_inv_result {
   long j;
 } catalogue_amd_64kb_s_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
@@ -46,4 +46,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return result;
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x462d6015
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_GLSL
-#define LEGO_CATALOGUE_AMD_64KB_S_GLSL
+#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x2395c8b6
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -25,7 +25,7 @@ int catalogue_amd_64kb_s_apply(int M, int N, ivec2 index) {
   return catalogue_amd_64kb_s_apply(M, N, index.x, index.y);
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat_v < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
@@ -52,4 +52,6 @@ ivec2 catalogue_amd_64kb_s_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x2395c8b6
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_H
-#define LEGO_CATALOGUE_AMD_64KB_S_H
+#define LEGO_CATALOGUE_AMD_64KB_S_H 0x6c48c781
 
 #include <stdint.h>
 
@@ -26,7 +26,7 @@ typedef struct catalogue_amd_64kb_s_inv_result {
   int64_t j;
 } catalogue_amd_64kb_s_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
@@ -49,4 +49,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_H != 0x6c48c781
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_H

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_HIP_H
-#define LEGO_CATALOGUE_AMD_64KB_S_HIP_H
+#define LEGO_CATALOGUE_AMD_64KB_S_HIP_H 0x21d7be44
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -32,7 +32,7 @@ struct catalogue_amd_64kb_s_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
@@ -51,4 +51,6 @@ struct catalogue_amd_64kb_s_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_HIP_H != 0x21d7be44
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_HPP
-#define LEGO_CATALOGUE_AMD_64KB_S_HPP
+#define LEGO_CATALOGUE_AMD_64KB_S_HPP 0x3e501217
 
 #include <cstdint>
 
@@ -28,7 +28,7 @@ struct catalogue_amd_64kb_s_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
@@ -49,4 +49,6 @@ struct catalogue_amd_64kb_s_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_HPP != 0x3e501217
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_METAL
-#define LEGO_CATALOGUE_AMD_64KB_S_METAL
+#define LEGO_CATALOGUE_AMD_64KB_S_METAL 0x309c4fbe
 
 #include <metal_stdlib>
 
@@ -26,7 +26,7 @@ struct catalogue_amd_64kb_s_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
@@ -44,4 +44,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_AMD_64KB_S_METAL != 0x309c4fbe
+#error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_METAL

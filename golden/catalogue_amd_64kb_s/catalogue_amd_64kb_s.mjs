@@ -24,7 +24,7 @@ export function catalogue_amd_64kb_s_apply(M, N, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 524288*M*N + 1048576*M + 1048576*N + 2097279 <= Number.MAX_SAFE_INTEGER.
  *

@@ -66,7 +66,7 @@ func.func @catalogue_amd_64kb_s_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64
   return %35 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)

@@ -23,7 +23,7 @@ struct catalogue_amd_64kb_s_inv_result {
   j: i32,
 }
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// M >= 1
 /// N >= 1
 /// 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)

@@ -40,7 +40,7 @@ def catalogue_amd_64kb_s_apply(M, N, i, j):
 
 
 def catalogue_amd_64kb_s_inv(M, N, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_CL
-#define LEGO_CATALOGUE_AOSOA_CL
+#define LEGO_CATALOGUE_AOSOA_CL 0x7bebd7f7
 
 /// Physical position of the logical index (i, j).
 /// @param N N >= 1
@@ -22,7 +22,7 @@ typedef struct catalogue_aosoa_inv_result {
   long j;
 } catalogue_aosoa_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param N N >= 1
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
@@ -39,4 +39,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, lon
   return result;
 }
 
+#elif LEGO_CATALOGUE_AOSOA_CL != 0x7bebd7f7
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_CUH
-#define LEGO_CATALOGUE_AOSOA_CUH
+#define LEGO_CATALOGUE_AOSOA_CUH 0x47dcb254
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,7 +30,7 @@ struct catalogue_aosoa_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param N N >= 1
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
@@ -44,4 +44,6 @@ struct catalogue_aosoa_inv_result {
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_AOSOA_CUH != 0x47dcb254
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_CUH

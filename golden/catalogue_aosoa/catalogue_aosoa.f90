@@ -21,7 +21,7 @@ contains
     catalogue_aosoa_apply = 8_int64 * (shifta(i, 3) * (F - 1_int64) + j) + i
   end function catalogue_aosoa_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param N N >= 1
   !> @param F F >= 1
   !> @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)

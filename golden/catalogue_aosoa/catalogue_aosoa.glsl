@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AOSOA_GLSL
-#define LEGO_CATALOGUE_AOSOA_GLSL
+#define LEGO_CATALOGUE_AOSOA_GLSL 0x229675af
 
 // Physical position of the logical index (i, j).
 // N >= 1
@@ -23,7 +23,7 @@ int catalogue_aosoa_apply(int N, int F, ivec2 index) {
   return catalogue_aosoa_apply(N, F, index.x, index.y);
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // N >= 1
 // F >= 1
 // 0 <= flat_v < 8*F*((N - 1) / 8 + 1)
@@ -45,4 +45,6 @@ ivec2 catalogue_aosoa_inv(int N, int F, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_AOSOA_GLSL != 0x229675af
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_GLSL

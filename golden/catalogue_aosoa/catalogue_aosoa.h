@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_H
-#define LEGO_CATALOGUE_AOSOA_H
+#define LEGO_CATALOGUE_AOSOA_H 0x734058da
 
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ typedef struct catalogue_aosoa_inv_result {
   int64_t j;
 } catalogue_aosoa_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param N N >= 1
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
@@ -41,4 +41,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int64_t N, int64_t 
   return result;
 }
 
+#elif LEGO_CATALOGUE_AOSOA_H != 0x734058da
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_H

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HPP
-#define LEGO_CATALOGUE_AOSOA_HPP
+#define LEGO_CATALOGUE_AOSOA_HPP 0x2b63453d
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ struct catalogue_aosoa_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param N N >= 1
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
@@ -42,4 +42,6 @@ struct catalogue_aosoa_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_AOSOA_HPP != 0x2b63453d
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HPP

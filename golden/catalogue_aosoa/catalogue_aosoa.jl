@@ -28,7 +28,7 @@ end
 """
     catalogue_aosoa_inv(N, F, flat) -> (i, j)
 
-Logical index (i, j) of a physical position.
+Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
 - `N >= 1`
 - `F >= 1`

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_METAL
-#define LEGO_CATALOGUE_AOSOA_METAL
+#define LEGO_CATALOGUE_AOSOA_METAL 0x322ce667
 
 #include <metal_stdlib>
 
@@ -24,7 +24,7 @@ struct catalogue_aosoa_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param N N >= 1
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
@@ -37,4 +37,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, lon
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_AOSOA_METAL != 0x322ce667
+#error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_METAL

@@ -21,7 +21,7 @@ export function catalogue_aosoa_apply(N, F, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 64*F*N + 128*F + 15 <= Number.MAX_SAFE_INTEGER.
  * Assumes 8*F*F*N + 16*F*F + F <= Number.MAX_SAFE_INTEGER.

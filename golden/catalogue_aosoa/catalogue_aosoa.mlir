@@ -22,7 +22,7 @@ func.func @catalogue_aosoa_apply(%N: i64, %F: i64, %i: i64, %j: i64) -> i64 {
   return %5 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // N >= 1
 // F >= 1
 // 0 <= flat < 8*F*((N - 1) / 8 + 1)

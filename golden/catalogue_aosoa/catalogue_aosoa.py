@@ -21,7 +21,7 @@ def catalogue_aosoa_apply(N: int, F: int, i: int, j: int) -> int:
 
 
 def catalogue_aosoa_inv(N: int, F: int, flat: int) -> tuple[int, int]:
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         N: N >= 1

@@ -22,7 +22,7 @@ pub const fn catalogue_aosoa_apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
     8 * ((i >> 3) * (F - 1) + j) + i
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `N >= 1`
 /// - `F >= 1`

@@ -21,7 +21,7 @@ struct catalogue_aosoa_inv_result {
   j: i32,
 }
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// N >= 1
 /// F >= 1
 /// 0 <= flat < 8*F*((N - 1) / 8 + 1)

@@ -31,7 +31,7 @@ def catalogue_aosoa_apply(N, F, i, j):
 
 @triton.jit
 def catalogue_aosoa_inv(N, F, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         N: N >= 1

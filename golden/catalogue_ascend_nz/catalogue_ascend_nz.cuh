@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_CUH
-#define LEGO_CATALOGUE_ASCEND_NZ_CUH
+#define LEGO_CATALOGUE_ASCEND_NZ_CUH 0x02b92959
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,7 +30,7 @@ struct catalogue_ascend_nz_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
@@ -44,4 +44,6 @@ struct catalogue_ascend_nz_inv_result {
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_CUH != 0x02b92959
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_CUH

@@ -22,7 +22,7 @@ contains
         + 16_int64 * i + j
   end function catalogue_ascend_nz_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)

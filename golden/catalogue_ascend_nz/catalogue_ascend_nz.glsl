@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_GLSL
-#define LEGO_CATALOGUE_ASCEND_NZ_GLSL
+#define LEGO_CATALOGUE_ASCEND_NZ_GLSL 0x15b25d55
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -23,7 +23,7 @@ int catalogue_ascend_nz_apply(int M, int N, ivec2 index) {
   return catalogue_ascend_nz_apply(M, N, index.x, index.y);
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat_v < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
@@ -45,4 +45,6 @@ ivec2 catalogue_ascend_nz_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_GLSL != 0x15b25d55
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_H
-#define LEGO_CATALOGUE_ASCEND_NZ_H
+#define LEGO_CATALOGUE_ASCEND_NZ_H 0x323a225c
 
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ typedef struct catalogue_ascend_nz_inv_result {
   int64_t j;
 } catalogue_ascend_nz_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
@@ -42,4 +42,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_H != 0x323a225c
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_H

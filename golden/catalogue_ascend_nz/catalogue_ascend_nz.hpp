@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_HPP
-#define LEGO_CATALOGUE_ASCEND_NZ_HPP
+#define LEGO_CATALOGUE_ASCEND_NZ_HPP 0x468756b6
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ struct catalogue_ascend_nz_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
@@ -42,4 +42,6 @@ struct catalogue_ascend_nz_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_HPP != 0x468756b6
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_HPP

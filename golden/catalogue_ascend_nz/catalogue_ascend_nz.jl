@@ -28,7 +28,7 @@ end
 """
     catalogue_ascend_nz_inv(M, N, flat) -> (i, j)
 
-Logical index (i, j) of a physical position.
+Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
 - `M >= 1`
 - `N >= 1`

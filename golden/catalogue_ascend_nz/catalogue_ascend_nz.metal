@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_METAL
-#define LEGO_CATALOGUE_ASCEND_NZ_METAL
+#define LEGO_CATALOGUE_ASCEND_NZ_METAL 0x6a83ac54
 
 #include <metal_stdlib>
 
@@ -24,7 +24,7 @@ struct catalogue_ascend_nz_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
@@ -37,4 +37,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(long M, lon
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
+#elif LEGO_CATALOGUE_ASCEND_NZ_METAL != 0x6a83ac54
+#error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_METAL

@@ -21,7 +21,7 @@ export function catalogue_ascend_nz_apply(M, N, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 4096*M*N + 8192*M + 8192*N + 16415 <= Number.MAX_SAFE_INTEGER.
  *

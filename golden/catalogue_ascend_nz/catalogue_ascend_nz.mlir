@@ -27,7 +27,7 @@ func.func @catalogue_ascend_nz_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 
   return %8 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)

@@ -22,7 +22,7 @@ pub const fn catalogue_ascend_nz_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `M >= 1`
 /// - `N >= 1`

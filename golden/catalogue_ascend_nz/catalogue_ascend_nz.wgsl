@@ -21,7 +21,7 @@ struct catalogue_ascend_nz_inv_result {
   j: i32,
 }
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// M >= 1
 /// N >= 1
 /// 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)

@@ -27,7 +27,7 @@ def catalogue_ascend_nz_apply(M, N, i, j):
 
 
 def catalogue_ascend_nz_inv(M, N, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

@@ -31,7 +31,7 @@ def catalogue_ascend_nz_apply(M, N, i, j):
 
 @triton.jit
 def catalogue_ascend_nz_inv(M, N, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_CL
-#define LEGO_CATALOGUE_AWQ_CL
+#define LEGO_CATALOGUE_AWQ_CL 0x2f3dcd74
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -39,4 +39,6 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long fl
   return result;
 }
 
+#elif LEGO_CATALOGUE_AWQ_CL != 0x2f3dcd74
+#error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AWQ_GLSL
-#define LEGO_CATALOGUE_AWQ_GLSL
+#define LEGO_CATALOGUE_AWQ_GLSL 0x2d99d7bc
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -44,4 +44,6 @@ ivec2 catalogue_awq_inv(int K, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_AWQ_GLSL != 0x2d99d7bc
+#error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_GLSL

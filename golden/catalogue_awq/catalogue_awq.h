@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_H
-#define LEGO_CATALOGUE_AWQ_H
+#define LEGO_CATALOGUE_AWQ_H 0x2bf9dbeb
 
 #include <stdint.h>
 
@@ -41,4 +41,6 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(int64_t K, int64_t N, i
   return result;
 }
 
+#elif LEGO_CATALOGUE_AWQ_H != 0x2bf9dbeb
+#error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_H

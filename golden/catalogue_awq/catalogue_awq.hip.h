@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_HIP_H
-#define LEGO_CATALOGUE_AWQ_HIP_H
+#define LEGO_CATALOGUE_AWQ_HIP_H 0x1d293a22
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,4 +46,6 @@ struct catalogue_awq_inv_result {
   };
 }
 
+#elif LEGO_CATALOGUE_AWQ_HIP_H != 0x1d293a22
+#error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_HIP_H

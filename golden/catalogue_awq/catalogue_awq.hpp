@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_HPP
-#define LEGO_CATALOGUE_AWQ_HPP
+#define LEGO_CATALOGUE_AWQ_HPP 0x213da1e9
 
 #include <cstdint>
 
@@ -44,4 +44,6 @@ struct catalogue_awq_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_AWQ_HPP != 0x213da1e9
+#error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_HPP

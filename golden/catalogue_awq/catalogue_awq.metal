@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_METAL
-#define LEGO_CATALOGUE_AWQ_METAL
+#define LEGO_CATALOGUE_AWQ_METAL 0x60fc503c
 
 #include <metal_stdlib>
 
@@ -40,4 +40,6 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long fl
   };
 }
 
+#elif LEGO_CATALOGUE_AWQ_METAL != 0x60fc503c
+#error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CL
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CL 0x3c252b54
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -22,7 +22,7 @@ typedef struct catalogue_blis_panel_a_inv_result {
   long j;
 } catalogue_blis_panel_a_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
@@ -40,4 +40,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CL != 0x3c252b54
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CUH
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CUH
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CUH 0x43cf1240
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,7 +30,7 @@ struct catalogue_blis_panel_a_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
@@ -44,4 +44,6 @@ catalogue_blis_panel_a_inv(long long M, long long K, long long flat) noexcept {
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CUH != 0x43cf1240
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CUH

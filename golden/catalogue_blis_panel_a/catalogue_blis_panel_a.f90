@@ -21,7 +21,7 @@ contains
     catalogue_blis_panel_a_apply = 6_int64 * (i / 6_int64 * (K - 1_int64) + j) + i
   end function catalogue_blis_panel_a_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param M M >= 1
   !> @param K K >= 1
   !> @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_GLSL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL
+#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL 0x37008686
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -23,7 +23,7 @@ int catalogue_blis_panel_a_apply(int M, int K, ivec2 index) {
   return catalogue_blis_panel_a_apply(M, K, index.x, index.y);
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // K >= 1
 // 0 <= flat_v < 6*K*((M - 1) / 6 + 1)
@@ -45,4 +45,6 @@ ivec2 catalogue_blis_panel_a_inv(int M, int K, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_GLSL != 0x37008686
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_H
-#define LEGO_CATALOGUE_BLIS_PANEL_A_H
+#define LEGO_CATALOGUE_BLIS_PANEL_A_H 0x280b1f56
 
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ typedef struct catalogue_blis_panel_a_inv_result {
   int64_t j;
 } catalogue_blis_panel_a_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
@@ -42,4 +42,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_H != 0x280b1f56
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_H

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_HPP
-#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP
+#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP 0x52cb118c
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ struct catalogue_blis_panel_a_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
@@ -42,4 +42,6 @@ struct catalogue_blis_panel_a_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_HPP != 0x52cb118c
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_HPP

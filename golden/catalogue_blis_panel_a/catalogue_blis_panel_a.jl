@@ -28,7 +28,7 @@ end
 """
     catalogue_blis_panel_a_inv(M, K, flat) -> (i, j)
 
-Logical index (i, j) of a physical position.
+Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
 - `M >= 1`
 - `K >= 1`

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_METAL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL
+#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x7be4858d
 
 #include <metal_stdlib>
 
@@ -24,7 +24,7 @@ struct catalogue_blis_panel_a_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
@@ -38,4 +38,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x7be4858d
+#error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_METAL

@@ -21,7 +21,7 @@ export function catalogue_blis_panel_a_apply(M, K, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 36*K*M + 72*K + 11 <= Number.MAX_SAFE_INTEGER.
  * Assumes 6*K*K*M + 12*K*K + K <= Number.MAX_SAFE_INTEGER.

@@ -21,7 +21,7 @@ func.func @catalogue_blis_panel_a_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i
   return %5 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // K >= 1
 // 0 <= flat < 6*K*((M - 1) / 6 + 1)

@@ -22,7 +22,7 @@ pub const fn catalogue_blis_panel_a_apply(M: i64, K: i64, i: i64, j: i64) -> i64
     6 * (i / 6 * (K - 1) + j) + i
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `M >= 1`
 /// - `K >= 1`

@@ -21,7 +21,7 @@ struct catalogue_blis_panel_a_inv_result {
   j: i32,
 }
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// M >= 1
 /// K >= 1
 /// 0 <= flat < 6*K*((M - 1) / 6 + 1)

@@ -31,7 +31,7 @@ def catalogue_blis_panel_a_apply(M, K, i, j):
 
 @triton.jit
 def catalogue_blis_panel_a_inv(M, K, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CUH
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH 0x0cabef35
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -25,7 +25,7 @@
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
 
-/// Logical index (i) of a physical position.
+/// Logical index (i) of a physical position; -1 where it is masked.
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
@@ -40,4 +40,6 @@
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CUH != 0x0cabef35
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CUH

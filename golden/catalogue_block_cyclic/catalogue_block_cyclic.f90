@@ -24,7 +24,7 @@ contains
         + i
   end function catalogue_block_cyclic_apply
 
-  !> Logical index (i) of a physical position.
+  !> Logical index (i) of a physical position; -1 where it is masked.
   !> @param N N >= 1
   !> @param NB NB >= 1
   !> @param P P >= 1

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x285fc20c
 
 // Physical position of the logical index (i).
 // N >= 1
@@ -19,7 +19,7 @@ int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
 
-// Logical index (i) of a physical position.
+// Logical index (i) of a physical position; -1 where it is masked.
 // N >= 1
 // NB >= 1
 // P >= 1
@@ -34,4 +34,6 @@ int catalogue_block_cyclic_inv(int N, int NB, int P, int flat_v) {
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x285fc20c
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL

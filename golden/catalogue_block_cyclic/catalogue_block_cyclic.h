@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_H
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_H
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x6d402023
 
 #include <stdint.h>
 
@@ -18,7 +18,7 @@ static inline int64_t catalogue_block_cyclic_apply(int64_t N, int64_t NB, int64_
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
 
-/// Logical index (i) of a physical position.
+/// Logical index (i) of a physical position; -1 where it is masked.
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
@@ -32,4 +32,6 @@ static inline int64_t catalogue_block_cyclic_inv(int64_t N, int64_t NB, int64_t 
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x6d402023
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_HPP
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x7bd406f1
 
 #include <cstdint>
 
@@ -21,7 +21,7 @@ namespace lego {
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
 
-/// Logical index (i) of a physical position.
+/// Logical index (i) of a physical position; -1 where it is masked.
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
@@ -38,4 +38,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x7bd406f1
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_HPP

@@ -30,7 +30,7 @@ end
 """
     catalogue_block_cyclic_inv(N, NB, P, flat)
 
-Logical index (i) of a physical position.
+Logical index (i) of a physical position; -1 where it is masked.
 
 - `N >= 1`
 - `NB >= 1`

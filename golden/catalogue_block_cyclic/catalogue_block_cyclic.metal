@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_METAL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x54ac06b3
 
 #include <metal_stdlib>
 
@@ -18,7 +18,7 @@ static inline long catalogue_block_cyclic_apply(long N, long NB, long P, long i)
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
 
-/// Logical index (i) of a physical position.
+/// Logical index (i) of a physical position; -1 where it is masked.
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
@@ -32,4 +32,6 @@ static inline long catalogue_block_cyclic_inv(long N, long NB, long P, long flat
   return total_2 < N ? total_2 : -1;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x54ac06b3
+#error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_METAL

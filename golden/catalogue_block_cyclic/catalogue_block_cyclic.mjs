@@ -22,7 +22,7 @@ export function catalogue_block_cyclic_apply(N, NB, P, i) {
 }
 
 /**
- * Logical index (i) of a physical position.
+ * Logical index (i) of a physical position; -1 where it is masked.
  *
  * Assumes N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= Number.MAX_SAFE_INTEGER.
  *

@@ -26,7 +26,7 @@ func.func @catalogue_block_cyclic_apply(%N: i64, %NB: i64, %P: i64, %i: i64) -> 
   return %10 : i64
 }
 
-// Logical index (i) of a physical position.
+// Logical index (i) of a physical position; -1 where it is masked.
 // N >= 1
 // NB >= 1
 // P >= 1

@@ -23,7 +23,7 @@ def catalogue_block_cyclic_apply(N: int, NB: int, P: int, i: int) -> int:
 
 
 def catalogue_block_cyclic_inv(N: int, NB: int, P: int, flat: int) -> int:
-    """Logical index (i) of a physical position.
+    """Logical index (i) of a physical position; -1 where it is masked.
 
     Args:
         N: N >= 1

@@ -22,7 +22,7 @@ pub const fn catalogue_block_cyclic_apply(N: i64, NB: i64, P: i64, i: i64) -> i6
     NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i
 }
 
-/// Logical index (i) of a physical position.
+/// Logical index (i) of a physical position; -1 where it is masked.
 ///
 /// - `N >= 1`
 /// - `NB >= 1`

@@ -16,7 +16,7 @@ fn catalogue_block_cyclic_apply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
 
-/// Logical index (i) of a physical position.
+/// Logical index (i) of a physical position; -1 where it is masked.
 /// N >= 1
 /// NB >= 1
 /// P >= 1

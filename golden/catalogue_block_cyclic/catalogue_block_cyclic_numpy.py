@@ -28,7 +28,7 @@ def catalogue_block_cyclic_apply(N, NB, P, i):
 
 
 def catalogue_block_cyclic_inv(N, NB, P, flat):
-    """Logical index (i) of a physical position.
+    """Logical index (i) of a physical position; -1 where it is masked.
 
     Args:
         N: N >= 1

@@ -33,7 +33,7 @@ def catalogue_block_cyclic_apply(N, NB, P, i):
 
 @triton.jit
 def catalogue_block_cyclic_inv(N, NB, P, flat):
-    """Logical index (i) of a physical position.
+    """Logical index (i) of a physical position; -1 where it is masked.
 
     Args:
         N: N >= 1

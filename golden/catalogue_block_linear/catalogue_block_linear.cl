@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CL
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CL 0x0656c930
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -23,7 +23,7 @@ typedef struct catalogue_block_linear_inv_result {
   long j;
 } catalogue_block_linear_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
@@ -44,4 +44,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CL != 0x0656c930
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CUH
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CUH
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CUH 0x2aa8907b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -31,7 +31,7 @@ struct catalogue_block_linear_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
@@ -48,4 +48,6 @@ catalogue_block_linear_inv(long long M, long long N, long long flat) noexcept {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CUH != 0x2aa8907b
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CUH

@@ -23,7 +23,7 @@ contains
         + 32_int64 * shifta(i, 1) + 16_int64 * (shifta(j, 4) + i) + j
   end function catalogue_block_linear_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)

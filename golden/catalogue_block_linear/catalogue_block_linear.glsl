@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_GLSL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL
+#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL 0x50ac4800
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -24,7 +24,7 @@ int catalogue_block_linear_apply(int M, int N, ivec2 index) {
   return catalogue_block_linear_apply(M, N, index.x, index.y);
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat_v < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
@@ -49,4 +49,6 @@ ivec2 catalogue_block_linear_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_GLSL != 0x50ac4800
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_GLSL

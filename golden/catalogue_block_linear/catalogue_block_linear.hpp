@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_HPP
-#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP
+#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP 0x7ddd6884
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ struct catalogue_block_linear_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
@@ -46,4 +46,6 @@ struct catalogue_block_linear_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_HPP != 0x7ddd6884
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_METAL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL
+#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL 0x78af9712
 
 #include <metal_stdlib>
 
@@ -25,7 +25,7 @@ struct catalogue_block_linear_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
@@ -42,4 +42,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_METAL != 0x78af9712
+#error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_METAL

@@ -23,7 +23,7 @@ export function catalogue_block_linear_apply(M, N, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 16384*M*N + 32768*M + 32768*N + 65567 <= Number.MAX_SAFE_INTEGER.
  * Assumes 65536*N + 131135 <= Number.MAX_SAFE_INTEGER.

@@ -46,7 +46,7 @@ func.func @catalogue_block_linear_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i
   return %21 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)

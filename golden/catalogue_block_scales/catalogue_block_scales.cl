@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_CL
-#define LEGO_CATALOGUE_BLOCK_SCALES_CL
+#define LEGO_CATALOGUE_BLOCK_SCALES_CL 0x7d458657
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -22,7 +22,7 @@ typedef struct catalogue_block_scales_inv_result {
   long j;
 } catalogue_block_scales_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
@@ -40,4 +40,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_CL != 0x7d458657
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_CL

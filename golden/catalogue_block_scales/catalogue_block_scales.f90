@@ -23,7 +23,7 @@ contains
         + 16_int64 * iand(i, 31_int64) + iand(shifta(i, 3), 12_int64) + iand(j, 3_int64)
   end function catalogue_block_scales_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param M M >= 1
   !> @param K K >= 1
   !> @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_GLSL
-#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL
+#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x4451628b
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -23,7 +23,7 @@ int catalogue_block_scales_apply(int M, int K, ivec2 index) {
   return catalogue_block_scales_apply(M, K, index.x, index.y);
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // K >= 1
 // 0 <= flat_v < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
@@ -45,4 +45,6 @@ ivec2 catalogue_block_scales_inv(int M, int K, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x4451628b
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_H
+#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x17a7473e
 
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ typedef struct catalogue_block_scales_inv_result {
   int64_t j;
 } catalogue_block_scales_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
@@ -42,4 +42,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x17a7473e
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HIP_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_HIP_H
+#define LEGO_CATALOGUE_BLOCK_SCALES_HIP_H 0x037a0cd6
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -30,7 +30,7 @@ struct catalogue_block_scales_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
@@ -44,4 +44,6 @@ catalogue_block_scales_inv(long long M, long long K, long long flat) noexcept {
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HIP_H != 0x037a0cd6
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HPP
-#define LEGO_CATALOGUE_BLOCK_SCALES_HPP
+#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x141e2173
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ struct catalogue_block_scales_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
@@ -42,4 +42,6 @@ struct catalogue_block_scales_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x141e2173
+#error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HPP

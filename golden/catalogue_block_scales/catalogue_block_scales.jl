@@ -29,7 +29,7 @@ end
 """
     catalogue_block_scales_inv(M, K, flat) -> (i, j)
 
-Logical index (i, j) of a physical position.
+Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
 - `M >= 1`
 - `K >= 1`

@@ -22,7 +22,7 @@ export function catalogue_block_scales_apply(M, K, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 65536*K*M + 131072*K + 131072*M + 262399 <= Number.MAX_SAFE_INTEGER.
  *

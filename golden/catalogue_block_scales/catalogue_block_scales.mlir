@@ -35,7 +35,7 @@ func.func @catalogue_block_scales_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i
   return %14 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // K >= 1
 // 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)

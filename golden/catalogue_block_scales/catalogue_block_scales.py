@@ -21,7 +21,7 @@ def catalogue_block_scales_apply(M: int, K: int, i: int, j: int) -> int:
 
 
 def catalogue_block_scales_inv(M: int, K: int, flat: int) -> tuple[int, int]:
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

@@ -22,7 +22,7 @@ pub const fn catalogue_block_scales_apply(M: i64, K: i64, i: i64, j: i64) -> i64
     512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 0x1f) + ((i >> 3) & 0xc) + (j & 3)
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `M >= 1`
 /// - `K >= 1`

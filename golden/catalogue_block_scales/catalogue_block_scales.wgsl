@@ -22,7 +22,7 @@ struct catalogue_block_scales_inv_result {
   j: i32,
 }
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// M >= 1
 /// K >= 1
 /// 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)

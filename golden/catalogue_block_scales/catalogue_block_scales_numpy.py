@@ -27,7 +27,7 @@ def catalogue_block_scales_apply(M, K, i, j):
 
 
 def catalogue_block_scales_inv(M, K, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

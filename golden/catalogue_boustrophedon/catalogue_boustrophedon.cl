@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_CL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_CL
+#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x28709110
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -40,4 +40,6 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x28709110
+#error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_CUH
-#define LEGO_CATALOGUE_BOUSTROPHEDON_CUH
+#define LEGO_CATALOGUE_BOUSTROPHEDON_CUH 0x68de6874
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -43,4 +43,6 @@ catalogue_boustrophedon_inv([[maybe_unused]] long long M, long long N, long long
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1};
 }
 
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_CUH != 0x68de6874
+#error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_GLSL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL
+#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x0fbd5937
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -44,4 +44,6 @@ ivec2 catalogue_boustrophedon_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x0fbd5937
+#error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_H
+#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x4d31dd4e
 
 #include <stdint.h>
 
@@ -42,4 +42,6 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x4d31dd4e
+#error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_H

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H 0x42e23a70
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -43,4 +43,6 @@ catalogue_boustrophedon_inv([[maybe_unused]] long long M, long long N, long long
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1};
 }
 
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H != 0x42e23a70
+#error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HPP
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x3fab61f3
 
 #include <cstdint>
 
@@ -41,4 +41,6 @@ struct catalogue_boustrophedon_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x3fab61f3
+#error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_METAL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL
+#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x5f09329a
 
 #include <metal_stdlib>
 
@@ -38,4 +38,6 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1};
 }
 
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x5f09329a
+#error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_METAL

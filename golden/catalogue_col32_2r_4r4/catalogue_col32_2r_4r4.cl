@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_CL
-#define LEGO_CATALOGUE_COL32_2R_4R4_CL
+#define LEGO_CATALOGUE_COL32_2R_4R4_CL 0x383de971
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -23,7 +23,7 @@ typedef struct catalogue_col32_2r_4r4_inv_result {
   long j;
 } catalogue_col32_2r_4r4_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -42,4 +42,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_COL32_2R_4R4_CL != 0x383de971
+#error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_CL

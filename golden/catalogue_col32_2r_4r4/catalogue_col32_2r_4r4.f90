@@ -24,7 +24,7 @@ contains
         + 32_int64 * iand(i, 1_int64) + j
   end function catalogue_col32_2r_4r4_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)

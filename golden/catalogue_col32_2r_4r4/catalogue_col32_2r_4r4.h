@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_H
+#define LEGO_CATALOGUE_COL32_2R_4R4_H 0x332f58cd
 
 #include <stdint.h>
 
@@ -25,7 +25,7 @@ typedef struct catalogue_col32_2r_4r4_inv_result {
   int64_t j;
 } catalogue_col32_2r_4r4_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -44,4 +44,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_COL32_2R_4R4_H != 0x332f58cd
+#error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_H

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HIP_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_HIP_H
+#define LEGO_CATALOGUE_COL32_2R_4R4_HIP_H 0x66ef8db4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -31,7 +31,7 @@ struct catalogue_col32_2r_4r4_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -46,4 +46,6 @@ catalogue_col32_2r_4r4_inv(long long M, long long N, long long flat) noexcept {
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HIP_H != 0x66ef8db4
+#error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HPP
-#define LEGO_CATALOGUE_COL32_2R_4R4_HPP
+#define LEGO_CATALOGUE_COL32_2R_4R4_HPP 0x29f2ff62
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ struct catalogue_col32_2r_4r4_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -44,4 +44,6 @@ struct catalogue_col32_2r_4r4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HPP != 0x29f2ff62
+#error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HPP

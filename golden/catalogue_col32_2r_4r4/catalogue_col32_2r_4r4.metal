@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_METAL
-#define LEGO_CATALOGUE_COL32_2R_4R4_METAL
+#define LEGO_CATALOGUE_COL32_2R_4R4_METAL 0x28632d97
 
 #include <metal_stdlib>
 
@@ -25,7 +25,7 @@ struct catalogue_col32_2r_4r4_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -40,4 +40,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
+#elif LEGO_CATALOGUE_COL32_2R_4R4_METAL != 0x28632d97
+#error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_METAL

@@ -27,7 +27,7 @@ pub const fn catalogue_col32_2r_4r4_apply(M: i64, N: i64, i: i64, j: i64) -> i64
         + j
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `M >= 1`
 /// - `N >= 1`

@@ -38,7 +38,7 @@ def catalogue_col32_2r_4r4_apply(M, N, i, j):
 
 @triton.jit
 def catalogue_col32_2r_4r4_inv(M, N, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

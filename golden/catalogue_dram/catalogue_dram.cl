@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_CL
-#define LEGO_CATALOGUE_DRAM_CL
+#define LEGO_CATALOGUE_DRAM_CL 0x3a10e1d4
 
 /// Physical position of the logical index (i, j, k).
 /// @param M M >= 1
@@ -42,4 +42,6 @@ static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long 
   return result;
 }
 
+#elif LEGO_CATALOGUE_DRAM_CL != 0x3a10e1d4
+#error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_CL

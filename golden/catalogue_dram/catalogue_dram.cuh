@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_CUH
-#define LEGO_CATALOGUE_DRAM_CUH
+#define LEGO_CATALOGUE_DRAM_CUH 0x7329b0a0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,4 +45,6 @@ struct catalogue_dram_inv_result {
   return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
 }
 
+#elif LEGO_CATALOGUE_DRAM_CUH != 0x7329b0a0
+#error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_CUH

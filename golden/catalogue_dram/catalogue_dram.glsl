@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_DRAM_GLSL
-#define LEGO_CATALOGUE_DRAM_GLSL
+#define LEGO_CATALOGUE_DRAM_GLSL 0x4755c063
 
 // Physical position of the logical index (i, j, k).
 // M >= 1
@@ -46,4 +46,6 @@ ivec3 catalogue_dram_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_DRAM_GLSL != 0x4755c063
+#error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_GLSL

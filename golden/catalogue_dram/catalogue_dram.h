@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_H
-#define LEGO_CATALOGUE_DRAM_H
+#define LEGO_CATALOGUE_DRAM_H 0x6f8e7599
 
 #include <stdint.h>
 
@@ -44,4 +44,6 @@ static inline catalogue_dram_inv_result catalogue_dram_inv(int64_t M, int64_t N,
   return result;
 }
 
+#elif LEGO_CATALOGUE_DRAM_H != 0x6f8e7599
+#error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_H

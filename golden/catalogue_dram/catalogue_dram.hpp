@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HPP
-#define LEGO_CATALOGUE_DRAM_HPP
+#define LEGO_CATALOGUE_DRAM_HPP 0x200c88c4
 
 #include <cstdint>
 
@@ -44,4 +44,6 @@ struct catalogue_dram_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_DRAM_HPP != 0x200c88c4
+#error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_METAL
-#define LEGO_CATALOGUE_DRAM_METAL
+#define LEGO_CATALOGUE_DRAM_METAL 0x702f4e52
 
 #include <metal_stdlib>
 
@@ -39,4 +39,6 @@ static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long 
   return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
 }
 
+#elif LEGO_CATALOGUE_DRAM_METAL != 0x702f4e52
+#error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_METAL

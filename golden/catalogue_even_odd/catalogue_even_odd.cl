@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CL
-#define LEGO_CATALOGUE_EVEN_ODD_CL
+#define LEGO_CATALOGUE_EVEN_ODD_CL 0x78f2bbf5
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param T T >= 1
@@ -56,4 +56,6 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x78f2bbf5
+#error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CL

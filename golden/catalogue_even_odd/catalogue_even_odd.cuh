@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CUH
-#define LEGO_CATALOGUE_EVEN_ODD_CUH
+#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x2e084ab0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -64,4 +64,6 @@ struct catalogue_even_odd_inv_result {
   };
 }
 
+#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x2e084ab0
+#error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_EVEN_ODD_GLSL
-#define LEGO_CATALOGUE_EVEN_ODD_GLSL
+#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x68e3dc5d
 
 // Physical position of the logical index (i, j, k, l).
 // T >= 1
@@ -60,4 +60,6 @@ ivec4 catalogue_even_odd_inv(int T, int Z, int Y, int X, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x68e3dc5d
+#error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_GLSL

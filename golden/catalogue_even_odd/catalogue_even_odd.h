@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_H
-#define LEGO_CATALOGUE_EVEN_ODD_H
+#define LEGO_CATALOGUE_EVEN_ODD_H 0x3b6eaae2
 
 #include <stdint.h>
 
@@ -58,4 +58,6 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x3b6eaae2
+#error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_H

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_HIP_H
-#define LEGO_CATALOGUE_EVEN_ODD_HIP_H
+#define LEGO_CATALOGUE_EVEN_ODD_HIP_H 0x6db1103b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -64,4 +64,6 @@ struct catalogue_even_odd_inv_result {
   };
 }
 
+#elif LEGO_CATALOGUE_EVEN_ODD_HIP_H != 0x6db1103b
+#error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_HIP_H

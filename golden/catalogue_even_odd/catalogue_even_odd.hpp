@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_HPP
-#define LEGO_CATALOGUE_EVEN_ODD_HPP
+#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x79feb3ed
 
 #include <cstdint>
 
@@ -62,4 +62,6 @@ struct catalogue_even_odd_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x79feb3ed
+#error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_HPP

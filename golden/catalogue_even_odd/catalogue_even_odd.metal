@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_METAL
-#define LEGO_CATALOGUE_EVEN_ODD_METAL
+#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x51307faa
 
 #include <metal_stdlib>
 
@@ -57,4 +57,6 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   };
 }
 
+#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x51307faa
+#error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_METAL

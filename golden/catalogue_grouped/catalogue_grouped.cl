@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_CL
-#define LEGO_CATALOGUE_GROUPED_CL
+#define LEGO_CATALOGUE_GROUPED_CL 0x4b814b05
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 11
@@ -33,4 +33,6 @@ static inline catalogue_grouped_inv_result catalogue_grouped_inv(int flat) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_GROUPED_CL != 0x4b814b05
+#error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_CL

@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_CUH
-#define LEGO_CATALOGUE_GROUPED_CUH
+#define LEGO_CATALOGUE_GROUPED_CUH 0x16ce1b43
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,4 +41,6 @@ struct catalogue_grouped_inv_result {
   };
 }
 
+#elif LEGO_CATALOGUE_GROUPED_CUH != 0x16ce1b43
+#error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_GROUPED_GLSL
-#define LEGO_CATALOGUE_GROUPED_GLSL
+#define LEGO_CATALOGUE_GROUPED_GLSL 0x781fb1b7
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 11
@@ -40,4 +40,6 @@ ivec2 catalogue_grouped_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_GROUPED_GLSL != 0x781fb1b7
+#error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_GLSL

@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_H
-#define LEGO_CATALOGUE_GROUPED_H
+#define LEGO_CATALOGUE_GROUPED_H 0x2ef8fe0c
 
 #include <stdint.h>
 
@@ -35,4 +35,6 @@ static inline catalogue_grouped_inv_result catalogue_grouped_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_GROUPED_H != 0x2ef8fe0c
+#error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_H

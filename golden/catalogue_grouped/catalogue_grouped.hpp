@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_HPP
-#define LEGO_CATALOGUE_GROUPED_HPP
+#define LEGO_CATALOGUE_GROUPED_HPP 0x59dd2dd9
 
 #include <cstdint>
 
@@ -40,4 +40,6 @@ struct catalogue_grouped_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_GROUPED_HPP != 0x59dd2dd9
+#error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_HPP

@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_METAL
-#define LEGO_CATALOGUE_GROUPED_METAL
+#define LEGO_CATALOGUE_GROUPED_METAL 0x395a3a02
 
 #include <metal_stdlib>
 
@@ -34,4 +34,6 @@ static inline catalogue_grouped_inv_result catalogue_grouped_inv(int flat) {
   };
 }
 
+#elif LEGO_CATALOGUE_GROUPED_METAL != 0x395a3a02
+#error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_METAL

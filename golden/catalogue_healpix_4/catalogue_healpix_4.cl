@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_CL
-#define LEGO_CATALOGUE_HEALPIX_4_CL
+#define LEGO_CATALOGUE_HEALPIX_4_CL 0x39ed6134
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 12
@@ -31,4 +31,6 @@ static inline catalogue_healpix_4_inv_result catalogue_healpix_4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_HEALPIX_4_CL != 0x39ed6134
+#error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_CL

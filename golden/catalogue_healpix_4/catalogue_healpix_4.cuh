@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_CUH
-#define LEGO_CATALOGUE_HEALPIX_4_CUH
+#define LEGO_CATALOGUE_HEALPIX_4_CUH 0x2118c9d3
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -40,4 +40,6 @@ struct catalogue_healpix_4_inv_result {
   return {flat >> 4, bits_2 & 3, bits_2 >> 12};
 }
 
+#elif LEGO_CATALOGUE_HEALPIX_4_CUH != 0x2118c9d3
+#error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_HEALPIX_4_GLSL
-#define LEGO_CATALOGUE_HEALPIX_4_GLSL
+#define LEGO_CATALOGUE_HEALPIX_4_GLSL 0x2def090b
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 12
@@ -41,4 +41,6 @@ ivec3 catalogue_healpix_4_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_HEALPIX_4_GLSL != 0x2def090b
+#error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_GLSL

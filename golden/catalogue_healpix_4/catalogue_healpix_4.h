@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_H
-#define LEGO_CATALOGUE_HEALPIX_4_H
+#define LEGO_CATALOGUE_HEALPIX_4_H 0x5ef4a99c
 
 #include <stdint.h>
 
@@ -33,4 +33,6 @@ static inline catalogue_healpix_4_inv_result catalogue_healpix_4_inv(int32_t fla
   return result;
 }
 
+#elif LEGO_CATALOGUE_HEALPIX_4_H != 0x5ef4a99c
+#error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_HPP
-#define LEGO_CATALOGUE_HEALPIX_4_HPP
+#define LEGO_CATALOGUE_HEALPIX_4_HPP 0x08139854
 
 #include <cstdint>
 
@@ -38,4 +38,6 @@ struct catalogue_healpix_4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_HEALPIX_4_HPP != 0x08139854
+#error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_HPP

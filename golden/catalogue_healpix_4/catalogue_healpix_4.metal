@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_METAL
-#define LEGO_CATALOGUE_HEALPIX_4_METAL
+#define LEGO_CATALOGUE_HEALPIX_4_METAL 0x3f7cc3a2
 
 #include <metal_stdlib>
 
@@ -32,4 +32,6 @@ static inline catalogue_healpix_4_inv_result catalogue_healpix_4_inv(int flat) {
   return {flat >> 4, bits_2 & 3, bits_2 >> 12};
 }
 
+#elif LEGO_CATALOGUE_HEALPIX_4_METAL != 0x3f7cc3a2
+#error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_METAL

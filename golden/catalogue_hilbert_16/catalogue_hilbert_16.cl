@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_CL
-#define LEGO_CATALOGUE_HILBERT_16_CL
+#define LEGO_CATALOGUE_HILBERT_16_CL 0x2e578bde
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 16
@@ -60,4 +60,6 @@ static inline catalogue_hilbert_16_inv_result catalogue_hilbert_16_inv(int flat)
   return result;
 }
 
+#elif LEGO_CATALOGUE_HILBERT_16_CL != 0x2e578bde
+#error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_CL

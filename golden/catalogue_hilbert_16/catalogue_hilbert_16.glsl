@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_HILBERT_16_GLSL
-#define LEGO_CATALOGUE_HILBERT_16_GLSL
+#define LEGO_CATALOGUE_HILBERT_16_GLSL 0x660c230a
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
@@ -69,4 +69,6 @@ ivec2 catalogue_hilbert_16_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_HILBERT_16_GLSL != 0x660c230a
+#error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_GLSL

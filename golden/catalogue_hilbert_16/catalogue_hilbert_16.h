@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_H
-#define LEGO_CATALOGUE_HILBERT_16_H
+#define LEGO_CATALOGUE_HILBERT_16_H 0x5bf05f3f
 
 #include <stdint.h>
 
@@ -63,4 +63,6 @@ static inline catalogue_hilbert_16_inv_result catalogue_hilbert_16_inv(int32_t f
   return result;
 }
 
+#elif LEGO_CATALOGUE_HILBERT_16_H != 0x5bf05f3f
+#error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_H

@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_HIP_H
-#define LEGO_CATALOGUE_HILBERT_16_HIP_H
+#define LEGO_CATALOGUE_HILBERT_16_HIP_H 0x78eb18fb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -68,4 +68,6 @@ struct catalogue_hilbert_16_inv_result {
   return {bits_11, bits_3 ^ bits_11};
 }
 
+#elif LEGO_CATALOGUE_HILBERT_16_HIP_H != 0x78eb18fb
+#error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_HIP_H

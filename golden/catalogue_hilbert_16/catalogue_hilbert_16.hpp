@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_HPP
-#define LEGO_CATALOGUE_HILBERT_16_HPP
+#define LEGO_CATALOGUE_HILBERT_16_HPP 0x04cdbf3d
 
 #include <cstdint>
 
@@ -68,4 +68,6 @@ struct catalogue_hilbert_16_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_HILBERT_16_HPP != 0x04cdbf3d
+#error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_HPP

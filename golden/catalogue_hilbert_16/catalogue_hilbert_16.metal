@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_METAL
-#define LEGO_CATALOGUE_HILBERT_16_METAL
+#define LEGO_CATALOGUE_HILBERT_16_METAL 0x0a815300
 
 #include <metal_stdlib>
 
@@ -61,4 +61,6 @@ static inline catalogue_hilbert_16_inv_result catalogue_hilbert_16_inv(int flat)
   return {bits_11, bits_3 ^ bits_11};
 }
 
+#elif LEGO_CATALOGUE_HILBERT_16_METAL != 0x0a815300
+#error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CL
-#define LEGO_CATALOGUE_INTEL_Y_CL
+#define LEGO_CATALOGUE_INTEL_Y_CL 0x79c6a5ea
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -22,7 +22,7 @@ typedef struct catalogue_intel_y_inv_result {
   long j;
 } catalogue_intel_y_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
@@ -39,4 +39,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N,
   return result;
 }
 
+#elif LEGO_CATALOGUE_INTEL_Y_CL != 0x79c6a5ea
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CL

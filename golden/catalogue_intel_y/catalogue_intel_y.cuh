@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CUH
-#define LEGO_CATALOGUE_INTEL_Y_CUH
+#define LEGO_CATALOGUE_INTEL_Y_CUH 0x30d9136c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,7 +30,7 @@ struct catalogue_intel_y_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
@@ -44,4 +44,6 @@ struct catalogue_intel_y_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_INTEL_Y_CUH != 0x30d9136c
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CUH

@@ -22,7 +22,7 @@ contains
         + 496_int64 * shifta(j, 4) + 16_int64 * i + j
   end function catalogue_intel_y_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)

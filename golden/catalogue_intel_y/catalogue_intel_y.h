@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_H
-#define LEGO_CATALOGUE_INTEL_Y_H
+#define LEGO_CATALOGUE_INTEL_Y_H 0x59f06a4d
 
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ typedef struct catalogue_intel_y_inv_result {
   int64_t j;
 } catalogue_intel_y_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
@@ -42,4 +42,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_INTEL_Y_H != 0x59f06a4d
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_H

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_HPP
-#define LEGO_CATALOGUE_INTEL_Y_HPP
+#define LEGO_CATALOGUE_INTEL_Y_HPP 0x0f11586d
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ struct catalogue_intel_y_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
@@ -42,4 +42,6 @@ struct catalogue_intel_y_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_INTEL_Y_HPP != 0x0f11586d
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_HPP

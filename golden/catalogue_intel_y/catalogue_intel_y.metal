@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_METAL
-#define LEGO_CATALOGUE_INTEL_Y_METAL
+#define LEGO_CATALOGUE_INTEL_Y_METAL 0x35fac26e
 
 #include <metal_stdlib>
 
@@ -24,7 +24,7 @@ struct catalogue_intel_y_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
@@ -37,4 +37,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N,
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x35fac26e
+#error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_METAL

@@ -22,7 +22,7 @@ export function catalogue_intel_y_apply(M, N, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 131072*M*N + 262144*M + 262144*N + 524351 <= Number.MAX_SAFE_INTEGER.
  *

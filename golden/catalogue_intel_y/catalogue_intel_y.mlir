@@ -33,7 +33,7 @@ func.func @catalogue_intel_y_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   return %11 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)

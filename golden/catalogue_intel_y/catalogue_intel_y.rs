@@ -22,7 +22,7 @@ pub const fn catalogue_intel_y_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `M >= 1`
 /// - `N >= 1`

@@ -21,7 +21,7 @@ struct catalogue_intel_y_inv_result {
   j: i32,
 }
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// M >= 1
 /// N >= 1
 /// 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)

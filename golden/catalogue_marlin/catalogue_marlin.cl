@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_CL
-#define LEGO_CATALOGUE_MARLIN_CL
+#define LEGO_CATALOGUE_MARLIN_CL 0x6781c4e9
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 16
@@ -31,4 +31,6 @@ static inline catalogue_marlin_inv_result catalogue_marlin_inv(int flat) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_MARLIN_CL != 0x6781c4e9
+#error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_CL

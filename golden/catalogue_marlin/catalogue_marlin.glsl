@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_MARLIN_GLSL
-#define LEGO_CATALOGUE_MARLIN_GLSL
+#define LEGO_CATALOGUE_MARLIN_GLSL 0x2267a7be
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
@@ -38,4 +38,6 @@ ivec2 catalogue_marlin_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_MARLIN_GLSL != 0x2267a7be
+#error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_H
-#define LEGO_CATALOGUE_MARLIN_H
+#define LEGO_CATALOGUE_MARLIN_H 0x76c9927d
 
 #include <stdint.h>
 
@@ -33,4 +33,6 @@ static inline catalogue_marlin_inv_result catalogue_marlin_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_MARLIN_H != 0x76c9927d
+#error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_H

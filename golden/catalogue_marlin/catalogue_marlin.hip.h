@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_HIP_H
-#define LEGO_CATALOGUE_MARLIN_HIP_H
+#define LEGO_CATALOGUE_MARLIN_HIP_H 0x6063f085
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -39,4 +39,6 @@ struct catalogue_marlin_inv_result {
   };
 }
 
+#elif LEGO_CATALOGUE_MARLIN_HIP_H != 0x6063f085
+#error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_HIP_H

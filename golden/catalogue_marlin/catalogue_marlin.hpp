@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_HPP
-#define LEGO_CATALOGUE_MARLIN_HPP
+#define LEGO_CATALOGUE_MARLIN_HPP 0x58d5e0bf
 
 #include <cstdint>
 
@@ -38,4 +38,6 @@ struct catalogue_marlin_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_MARLIN_HPP != 0x58d5e0bf
+#error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_HPP

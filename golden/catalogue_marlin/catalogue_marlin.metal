@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_METAL
-#define LEGO_CATALOGUE_MARLIN_METAL
+#define LEGO_CATALOGUE_MARLIN_METAL 0x668e57db
 
 #include <metal_stdlib>
 
@@ -32,4 +32,6 @@ static inline catalogue_marlin_inv_result catalogue_marlin_inv(int flat) {
   };
 }
 
+#elif LEGO_CATALOGUE_MARLIN_METAL != 0x668e57db
+#error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_METAL

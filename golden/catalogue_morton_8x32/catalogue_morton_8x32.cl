@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_CL
-#define LEGO_CATALOGUE_MORTON_8X32_CL
+#define LEGO_CATALOGUE_MORTON_8X32_CL 0x60e7f6fe
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 8
@@ -33,4 +33,6 @@ static inline catalogue_morton_8x32_inv_result catalogue_morton_8x32_inv(int fla
   return result;
 }
 
+#elif LEGO_CATALOGUE_MORTON_8X32_CL != 0x60e7f6fe
+#error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_CL

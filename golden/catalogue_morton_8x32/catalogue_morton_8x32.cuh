@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_CUH
-#define LEGO_CATALOGUE_MORTON_8X32_CUH
+#define LEGO_CATALOGUE_MORTON_8X32_CUH 0x30bb834f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,4 +41,6 @@ struct catalogue_morton_8x32_inv_result {
   return {bits_2 >> 9, bits_2 & 31};
 }
 
+#elif LEGO_CATALOGUE_MORTON_8X32_CUH != 0x30bb834f
+#error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_MORTON_8X32_GLSL
-#define LEGO_CATALOGUE_MORTON_8X32_GLSL
+#define LEGO_CATALOGUE_MORTON_8X32_GLSL 0x26f5d2a5
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
@@ -42,4 +42,6 @@ ivec2 catalogue_morton_8x32_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_MORTON_8X32_GLSL != 0x26f5d2a5
+#error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_GLSL

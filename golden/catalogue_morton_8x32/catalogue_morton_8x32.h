@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_H
-#define LEGO_CATALOGUE_MORTON_8X32_H
+#define LEGO_CATALOGUE_MORTON_8X32_H 0x58bfdd13
 
 #include <stdint.h>
 
@@ -35,4 +35,6 @@ static inline catalogue_morton_8x32_inv_result catalogue_morton_8x32_inv(int32_t
   return result;
 }
 
+#elif LEGO_CATALOGUE_MORTON_8X32_H != 0x58bfdd13
+#error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_H

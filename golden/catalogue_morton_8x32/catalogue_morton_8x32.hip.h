@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_HIP_H
-#define LEGO_CATALOGUE_MORTON_8X32_HIP_H
+#define LEGO_CATALOGUE_MORTON_8X32_HIP_H 0x51e3fe5e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -41,4 +41,6 @@ struct catalogue_morton_8x32_inv_result {
   return {bits_2 >> 9, bits_2 & 31};
 }
 
+#elif LEGO_CATALOGUE_MORTON_8X32_HIP_H != 0x51e3fe5e
+#error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_HIP_H

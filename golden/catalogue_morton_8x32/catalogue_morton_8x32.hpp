@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_HPP
-#define LEGO_CATALOGUE_MORTON_8X32_HPP
+#define LEGO_CATALOGUE_MORTON_8X32_HPP 0x4c0f3850
 
 #include <cstdint>
 
@@ -40,4 +40,6 @@ struct catalogue_morton_8x32_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_MORTON_8X32_HPP != 0x4c0f3850
+#error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_METAL
-#define LEGO_CATALOGUE_MORTON_8X32_METAL
+#define LEGO_CATALOGUE_MORTON_8X32_METAL 0x37653878
 
 #include <metal_stdlib>
 
@@ -34,4 +34,6 @@ static inline catalogue_morton_8x32_inv_result catalogue_morton_8x32_inv(int fla
   return {bits_2 >> 9, bits_2 & 31};
 }
 
+#elif LEGO_CATALOGUE_MORTON_8X32_METAL != 0x37653878
+#error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_CL
-#define LEGO_CATALOGUE_NCHW16C_CL
+#define LEGO_CATALOGUE_NCHW16C_CL 0x23152dfa
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param N N >= 1
@@ -29,7 +29,7 @@ typedef struct catalogue_nchw16c_inv_result {
   long l;
 } catalogue_nchw16c_inv_result;
 
-/// Logical index (i, j, k, l) of a physical position.
+/// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 /// @param N N >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -54,4 +54,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_NCHW16C_CL != 0x23152dfa
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_CL

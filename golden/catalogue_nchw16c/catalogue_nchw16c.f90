@@ -27,7 +27,7 @@ contains
         + iand(j, 15_int64)
   end function catalogue_nchw16c_apply
 
-  !> Logical index (i, j, k, l) of a physical position.
+  !> Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
   !> @param N N >= 1
   !> @param C C >= 1
   !> @param H H >= 1

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_NCHW16C_GLSL
-#define LEGO_CATALOGUE_NCHW16C_GLSL
+#define LEGO_CATALOGUE_NCHW16C_GLSL 0x39d72933
 
 // Physical position of the logical index (i, j, k, l).
 // N >= 1
@@ -27,7 +27,7 @@ int catalogue_nchw16c_apply(int N, int C, int H, int W, ivec4 index) {
   return catalogue_nchw16c_apply(N, C, H, W, index.x, index.y, index.z, index.w);
 }
 
-// Logical index (i, j, k, l) of a physical position.
+// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 // N >= 1
 // C >= 1
 // H >= 1
@@ -56,4 +56,6 @@ ivec4 catalogue_nchw16c_inv(int N, int C, int H, int W, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x39d72933
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_H
-#define LEGO_CATALOGUE_NCHW16C_H
+#define LEGO_CATALOGUE_NCHW16C_H 0x6be2b8ae
 
 #include <stdint.h>
 
@@ -31,7 +31,7 @@ typedef struct catalogue_nchw16c_inv_result {
   int64_t l;
 } catalogue_nchw16c_inv_result;
 
-/// Logical index (i, j, k, l) of a physical position.
+/// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 /// @param N N >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -56,4 +56,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_NCHW16C_H != 0x6be2b8ae
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_H

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HIP_H
-#define LEGO_CATALOGUE_NCHW16C_HIP_H
+#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x4ff5c38c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -37,7 +37,7 @@ struct catalogue_nchw16c_inv_result {
   long long l;
 };
 
-/// Logical index (i, j, k, l) of a physical position.
+/// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 /// @param N N >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -60,4 +60,6 @@ struct catalogue_nchw16c_inv_result {
   };
 }
 
+#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x4ff5c38c
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HIP_H

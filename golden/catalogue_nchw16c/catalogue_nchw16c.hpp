@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HPP
-#define LEGO_CATALOGUE_NCHW16C_HPP
+#define LEGO_CATALOGUE_NCHW16C_HPP 0x650a992f
 
 #include <cstdint>
 
@@ -33,7 +33,7 @@ struct catalogue_nchw16c_inv_result {
   std::int64_t l;
 };
 
-/// Logical index (i, j, k, l) of a physical position.
+/// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 /// @param N N >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -59,4 +59,6 @@ struct catalogue_nchw16c_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x650a992f
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HPP

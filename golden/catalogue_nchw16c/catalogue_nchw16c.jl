@@ -35,7 +35,7 @@ end
 """
     catalogue_nchw16c_inv(N, C, H, W, flat) -> (i, j, k, l)
 
-Logical index (i, j, k, l) of a physical position.
+Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 
 - `N >= 1`
 - `C >= 1`

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_METAL
-#define LEGO_CATALOGUE_NCHW16C_METAL
+#define LEGO_CATALOGUE_NCHW16C_METAL 0x08499a5a
 
 #include <metal_stdlib>
 
@@ -31,7 +31,7 @@ struct catalogue_nchw16c_inv_result {
   long l;
 };
 
-/// Logical index (i, j, k, l) of a physical position.
+/// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 /// @param N N >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -55,4 +55,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   };
 }
 
+#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x08499a5a
+#error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_METAL

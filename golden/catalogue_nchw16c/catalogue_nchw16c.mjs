@@ -25,7 +25,7 @@ export function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l) {
 }
 
 /**
- * Logical index (i, j, k, l) of a physical position.
+ * Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
  *
  * Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= Number.MAX_SAFE_INTEGER.
  * Assumes 16*C + 47 <= Number.MAX_SAFE_INTEGER.

@@ -33,7 +33,7 @@ func.func @catalogue_nchw16c_apply(%N: i64, %C: i64, %H: i64, %W: i64, %i: i64, 
   return %11 : i64
 }
 
-// Logical index (i, j, k, l) of a physical position.
+// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 // N >= 1
 // C >= 1
 // H >= 1

@@ -25,7 +25,7 @@ def catalogue_nchw16c_apply(N: int, C: int, H: int, W: int, i: int, j: int, k: i
 
 
 def catalogue_nchw16c_inv(N: int, C: int, H: int, W: int, flat: int) -> tuple[int, int, int, int]:
-    """Logical index (i, j, k, l) of a physical position.
+    """Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 
     Args:
         N: N >= 1

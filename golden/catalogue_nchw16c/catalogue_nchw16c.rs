@@ -37,7 +37,7 @@ pub const fn catalogue_nchw16c_apply(
     16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 0xf)
 }
 
-/// Logical index `(i, j, k, l)` of a physical position.
+/// Logical index `(i, j, k, l)` of a physical position; (-1, -1, -1, -1) where it is masked.
 ///
 /// - `N >= 1`
 /// - `C >= 1`

@@ -27,7 +27,7 @@ struct catalogue_nchw16c_inv_result {
   l: i32,
 }
 
-/// Logical index (i, j, k, l) of a physical position.
+/// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 /// N >= 1
 /// C >= 1
 /// H >= 1

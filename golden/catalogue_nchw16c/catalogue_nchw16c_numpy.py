@@ -31,7 +31,7 @@ def catalogue_nchw16c_apply(N, C, H, W, i, j, k, l):
 
 
 def catalogue_nchw16c_inv(N, C, H, W, flat):
-    """Logical index (i, j, k, l) of a physical position.
+    """Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
 
     Args:
         N: N >= 1

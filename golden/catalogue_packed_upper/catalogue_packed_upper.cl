@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_CL
-#define LEGO_CATALOGUE_PACKED_UPPER_CL
+#define LEGO_CATALOGUE_PACKED_UPPER_CL 0x2e51b040
 
 // The square root rounded down, two bits of n at a time.
 static inline long catalogue_packed_upper_isqrt_i64(long n) {
@@ -50,4 +50,6 @@ static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(long 
   return result;
 }
 
+#elif LEGO_CATALOGUE_PACKED_UPPER_CL != 0x2e51b040
+#error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_CL

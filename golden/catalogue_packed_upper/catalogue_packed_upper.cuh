@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_CUH
-#define LEGO_CATALOGUE_PACKED_UPPER_CUH
+#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x5d41eef2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -61,4 +61,6 @@ catalogue_packed_upper_inv([[maybe_unused]] long long N, long long flat) noexcep
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
+#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x5d41eef2
+#error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_CUH

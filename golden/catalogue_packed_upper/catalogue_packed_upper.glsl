@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_GLSL
-#define LEGO_CATALOGUE_PACKED_UPPER_GLSL
+#define LEGO_CATALOGUE_PACKED_UPPER_GLSL 0x3519ccab
 
 // The square root rounded down, two bits of n at a time.
 int catalogue_packed_upper_isqrt(int n) {
@@ -55,4 +55,6 @@ ivec2 catalogue_packed_upper_inv(int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_PACKED_UPPER_GLSL != 0x3519ccab
+#error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_H
-#define LEGO_CATALOGUE_PACKED_UPPER_H
+#define LEGO_CATALOGUE_PACKED_UPPER_H 0x65a89d98
 
 #include <stdint.h>
 
@@ -53,4 +53,6 @@ static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x65a89d98
+#error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_H

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_HPP
-#define LEGO_CATALOGUE_PACKED_UPPER_HPP
+#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x3cd54ff2
 
 #include <cmath>
 #include <cstdint>
@@ -65,4 +65,6 @@ struct catalogue_packed_upper_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x3cd54ff2
+#error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_METAL
-#define LEGO_CATALOGUE_PACKED_UPPER_METAL
+#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x7917d708
 
 #include <metal_stdlib>
 
@@ -48,4 +48,6 @@ static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(long 
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
+#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x7917d708
+#error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_METAL

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_CL
-#define LEGO_CATALOGUE_SKEWED_CL
+#define LEGO_CATALOGUE_SKEWED_CL 0x1583bdba
 
 // The remainder of the quotient rounded down: it has the divisor's sign.
 static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
@@ -45,4 +45,6 @@ static inline catalogue_skewed_inv_result catalogue_skewed_inv(long M, long N, l
   return result;
 }
 
+#elif LEGO_CATALOGUE_SKEWED_CL != 0x1583bdba
+#error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_CL

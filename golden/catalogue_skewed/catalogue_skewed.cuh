@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_CUH
-#define LEGO_CATALOGUE_SKEWED_CUH
+#define LEGO_CATALOGUE_SKEWED_CUH 0x4a4b0901
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -49,4 +49,6 @@ struct catalogue_skewed_inv_result {
   return {flat_div_N, catalogue_skewed_floor_mod(flat - flat_div_N, N)};
 }
 
+#elif LEGO_CATALOGUE_SKEWED_CUH != 0x4a4b0901
+#error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_SKEWED_GLSL
-#define LEGO_CATALOGUE_SKEWED_GLSL
+#define LEGO_CATALOGUE_SKEWED_GLSL 0x7bb2215a
 
 // The remainder of the quotient rounded down: it has the divisor's sign.
 int catalogue_skewed_floor_mod(int a, int b) {
@@ -51,4 +51,6 @@ ivec2 catalogue_skewed_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_SKEWED_GLSL != 0x7bb2215a
+#error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_GLSL

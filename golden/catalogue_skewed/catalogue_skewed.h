@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_H
-#define LEGO_CATALOGUE_SKEWED_H
+#define LEGO_CATALOGUE_SKEWED_H 0x5f270c04
 
 #include <stdint.h>
 
@@ -47,4 +47,6 @@ static inline catalogue_skewed_inv_result catalogue_skewed_inv(int64_t M, int64_
   return result;
 }
 
+#elif LEGO_CATALOGUE_SKEWED_H != 0x5f270c04
+#error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_H

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_HIP_H
-#define LEGO_CATALOGUE_SKEWED_HIP_H
+#define LEGO_CATALOGUE_SKEWED_HIP_H 0x7b510f83
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -49,4 +49,6 @@ struct catalogue_skewed_inv_result {
   return {flat_div_N, catalogue_skewed_floor_mod(flat - flat_div_N, N)};
 }
 
+#elif LEGO_CATALOGUE_SKEWED_HIP_H != 0x7b510f83
+#error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_HPP
-#define LEGO_CATALOGUE_SKEWED_HPP
+#define LEGO_CATALOGUE_SKEWED_HPP 0x339ea3bd
 
 #include <cstdint>
 
@@ -51,4 +51,6 @@ struct catalogue_skewed_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_SKEWED_HPP != 0x339ea3bd
+#error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_METAL
-#define LEGO_CATALOGUE_SKEWED_METAL
+#define LEGO_CATALOGUE_SKEWED_METAL 0x4c3c34b4
 
 #include <metal_stdlib>
 
@@ -43,4 +43,6 @@ static inline catalogue_skewed_inv_result catalogue_skewed_inv(long M, long N, l
   return {flat_div_N, catalogue_skewed_floor_mod_i64(flat - flat_div_N, N)};
 }
 
+#elif LEGO_CATALOGUE_SKEWED_METAL != 0x4c3c34b4
+#error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_METAL

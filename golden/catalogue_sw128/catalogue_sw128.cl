@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_CL
-#define LEGO_CATALOGUE_SW128_CL
+#define LEGO_CATALOGUE_SW128_CL 0x784bec2a
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 24
@@ -26,4 +26,6 @@ static inline catalogue_sw128_inv_result catalogue_sw128_inv(int flat) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_SW128_CL != 0x784bec2a
+#error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_CL

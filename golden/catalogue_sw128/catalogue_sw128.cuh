@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_CUH
-#define LEGO_CATALOGUE_SW128_CUH
+#define LEGO_CATALOGUE_SW128_CUH 0x2436f72c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,4 +34,6 @@ struct catalogue_sw128_inv_result {
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
+#elif LEGO_CATALOGUE_SW128_CUH != 0x2436f72c
+#error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_SW128_GLSL
-#define LEGO_CATALOGUE_SW128_GLSL
+#define LEGO_CATALOGUE_SW128_GLSL 0x3a705bcb
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 24
@@ -36,4 +36,6 @@ ivec2 catalogue_sw128_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_SW128_GLSL != 0x3a705bcb
+#error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_GLSL

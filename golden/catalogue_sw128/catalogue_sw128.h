@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_H
-#define LEGO_CATALOGUE_SW128_H
+#define LEGO_CATALOGUE_SW128_H 0x641ea546
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline catalogue_sw128_inv_result catalogue_sw128_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_SW128_H != 0x641ea546
+#error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_HPP
-#define LEGO_CATALOGUE_SW128_HPP
+#define LEGO_CATALOGUE_SW128_HPP 0x2a403a97
 
 #include <cstdint>
 
@@ -32,4 +32,6 @@ struct catalogue_sw128_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_SW128_HPP != 0x2a403a97
+#error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_HPP

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_METAL
-#define LEGO_CATALOGUE_SW128_METAL
+#define LEGO_CATALOGUE_SW128_METAL 0x4c81d300
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline catalogue_sw128_inv_result catalogue_sw128_inv(int flat) {
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
+#elif LEGO_CATALOGUE_SW128_METAL != 0x4c81d300
+#error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_METAL

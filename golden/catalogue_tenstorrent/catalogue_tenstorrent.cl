@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_CL
-#define LEGO_CATALOGUE_TENSTORRENT_CL
+#define LEGO_CATALOGUE_TENSTORRENT_CL 0x646e072e
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -23,7 +23,7 @@ typedef struct catalogue_tenstorrent_inv_result {
   long j;
 } catalogue_tenstorrent_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -42,4 +42,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_CL != 0x646e072e
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_CUH
-#define LEGO_CATALOGUE_TENSTORRENT_CUH
+#define LEGO_CATALOGUE_TENSTORRENT_CUH 0x5ff0c3ac
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -31,7 +31,7 @@ struct catalogue_tenstorrent_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -46,4 +46,6 @@ struct catalogue_tenstorrent_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_CUH != 0x5ff0c3ac
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_CUH

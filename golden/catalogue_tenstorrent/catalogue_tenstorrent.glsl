@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_TENSTORRENT_GLSL
-#define LEGO_CATALOGUE_TENSTORRENT_GLSL
+#define LEGO_CATALOGUE_TENSTORRENT_GLSL 0x33fa15f2
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -24,7 +24,7 @@ int catalogue_tenstorrent_apply(int M, int N, ivec2 index) {
   return catalogue_tenstorrent_apply(M, N, index.x, index.y);
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat_v < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -47,4 +47,6 @@ ivec2 catalogue_tenstorrent_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_GLSL != 0x33fa15f2
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_H
-#define LEGO_CATALOGUE_TENSTORRENT_H
+#define LEGO_CATALOGUE_TENSTORRENT_H 0x7fd86951
 
 #include <stdint.h>
 
@@ -25,7 +25,7 @@ typedef struct catalogue_tenstorrent_inv_result {
   int64_t j;
 } catalogue_tenstorrent_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -44,4 +44,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_H != 0x7fd86951
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_H

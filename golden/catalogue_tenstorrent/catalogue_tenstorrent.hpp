@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_HPP
-#define LEGO_CATALOGUE_TENSTORRENT_HPP
+#define LEGO_CATALOGUE_TENSTORRENT_HPP 0x48f32317
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ struct catalogue_tenstorrent_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -44,4 +44,6 @@ struct catalogue_tenstorrent_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_TENSTORRENT_HPP != 0x48f32317
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_HPP

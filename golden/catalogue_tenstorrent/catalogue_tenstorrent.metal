@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_METAL
-#define LEGO_CATALOGUE_TENSTORRENT_METAL
+#define LEGO_CATALOGUE_TENSTORRENT_METAL 0x6a19b3a8
 
 #include <metal_stdlib>
 
@@ -25,7 +25,7 @@ struct catalogue_tenstorrent_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
@@ -40,4 +40,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_TENSTORRENT_METAL != 0x6a19b3a8
+#error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_METAL

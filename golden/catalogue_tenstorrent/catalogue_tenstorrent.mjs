@@ -22,7 +22,7 @@ export function catalogue_tenstorrent_apply(M, N, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 32768*M*N + 65536*M + 65536*N + 131135 <= Number.MAX_SAFE_INTEGER.
  *

@@ -26,7 +26,7 @@ pub const fn catalogue_tenstorrent_apply(M: i64, N: i64, i: i64, j: i64) -> i64 
         + (j & 0xf)
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `M >= 1`
 /// - `N >= 1`

@@ -37,7 +37,7 @@ def catalogue_tenstorrent_apply(M, N, i, j):
 
 @triton.jit
 def catalogue_tenstorrent_inv(M, N, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_CL
-#define LEGO_CATALOGUE_VNNI_CL
+#define LEGO_CATALOGUE_VNNI_CL 0x134ca084
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -22,7 +22,7 @@ typedef struct catalogue_vnni_inv_result {
   long j;
 } catalogue_vnni_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param K K >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
@@ -39,4 +39,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(long K, long N, long 
   return result;
 }
 
+#elif LEGO_CATALOGUE_VNNI_CL != 0x134ca084
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_CL

@@ -21,7 +21,7 @@ contains
     catalogue_vnni_apply = 2_int64 * (shifta(i, 1) * (N - 1_int64) + j) + i
   end function catalogue_vnni_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param K K >= 1
   !> @param N N >= 1
   !> @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_VNNI_GLSL
-#define LEGO_CATALOGUE_VNNI_GLSL
+#define LEGO_CATALOGUE_VNNI_GLSL 0x54fe601f
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -23,7 +23,7 @@ int catalogue_vnni_apply(int K, int N, ivec2 index) {
   return catalogue_vnni_apply(K, N, index.x, index.y);
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // K >= 1
 // N >= 1
 // 0 <= flat_v < 2*N*((K - 1) / 2 + 1)
@@ -45,4 +45,6 @@ ivec2 catalogue_vnni_inv(int K, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_CATALOGUE_VNNI_GLSL != 0x54fe601f
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_H
-#define LEGO_CATALOGUE_VNNI_H
+#define LEGO_CATALOGUE_VNNI_H 0x5648207b
 
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ typedef struct catalogue_vnni_inv_result {
   int64_t j;
 } catalogue_vnni_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param K K >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
@@ -41,4 +41,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(int64_t K, int64_t N,
   return result;
 }
 
+#elif LEGO_CATALOGUE_VNNI_H != 0x5648207b
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_H

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HIP_H
-#define LEGO_CATALOGUE_VNNI_HIP_H
+#define LEGO_CATALOGUE_VNNI_HIP_H 0x3600d7c7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -30,7 +30,7 @@ struct catalogue_vnni_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param K K >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
@@ -44,4 +44,6 @@ struct catalogue_vnni_inv_result {
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_VNNI_HIP_H != 0x3600d7c7
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HIP_H

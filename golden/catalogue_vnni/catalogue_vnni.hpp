@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HPP
-#define LEGO_CATALOGUE_VNNI_HPP
+#define LEGO_CATALOGUE_VNNI_HPP 0x76845b04
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ struct catalogue_vnni_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param K K >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
@@ -42,4 +42,6 @@ struct catalogue_vnni_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_VNNI_HPP != 0x76845b04
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HPP

@@ -28,7 +28,7 @@ end
 """
     catalogue_vnni_inv(K, N, flat) -> (i, j)
 
-Logical index (i, j) of a physical position.
+Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
 - `K >= 1`
 - `N >= 1`

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_METAL
-#define LEGO_CATALOGUE_VNNI_METAL
+#define LEGO_CATALOGUE_VNNI_METAL 0x0ed8ab42
 
 #include <metal_stdlib>
 
@@ -24,7 +24,7 @@ struct catalogue_vnni_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param K K >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
@@ -37,4 +37,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(long K, long N, long 
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
+#elif LEGO_CATALOGUE_VNNI_METAL != 0x0ed8ab42
+#error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_METAL

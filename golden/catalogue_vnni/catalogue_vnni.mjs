@@ -21,7 +21,7 @@ export function catalogue_vnni_apply(K, N, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 4*K*N + 8*N + 3 <= Number.MAX_SAFE_INTEGER.
  * Assumes 2*K*N*N + 4*N*N + N <= Number.MAX_SAFE_INTEGER.

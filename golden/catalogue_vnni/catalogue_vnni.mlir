@@ -21,7 +21,7 @@ func.func @catalogue_vnni_apply(%K: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   return %5 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // K >= 1
 // N >= 1
 // 0 <= flat < 2*N*((K - 1) / 2 + 1)

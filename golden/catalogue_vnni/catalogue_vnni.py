@@ -21,7 +21,7 @@ def catalogue_vnni_apply(K: int, N: int, i: int, j: int) -> int:
 
 
 def catalogue_vnni_inv(K: int, N: int, flat: int) -> tuple[int, int]:
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         K: K >= 1

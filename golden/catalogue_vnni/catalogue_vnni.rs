@@ -22,7 +22,7 @@ pub const fn catalogue_vnni_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
     2 * ((i >> 1) * (N - 1) + j) + i
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `K >= 1`
 /// - `N >= 1`

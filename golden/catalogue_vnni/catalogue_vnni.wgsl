@@ -21,7 +21,7 @@ struct catalogue_vnni_inv_result {
   j: i32,
 }
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// K >= 1
 /// N >= 1
 /// 0 <= flat < 2*N*((K - 1) / 2 + 1)

@@ -27,7 +27,7 @@ def catalogue_vnni_apply(K, N, i, j):
 
 
 def catalogue_vnni_inv(K, N, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         K: K >= 1

@@ -31,7 +31,7 @@ def catalogue_vnni_apply(K, N, i, j):
 
 @triton.jit
 def catalogue_vnni_inv(K, N, flat):
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         K: K >= 1

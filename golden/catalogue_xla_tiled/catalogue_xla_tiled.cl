@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CL
-#define LEGO_CATALOGUE_XLA_TILED_CL
+#define LEGO_CATALOGUE_XLA_TILED_CL 0x3802f9d8
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -22,7 +22,7 @@ typedef struct catalogue_xla_tiled_inv_result {
   long j;
 } catalogue_xla_tiled_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
@@ -40,4 +40,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(long M, lon
   return result;
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_CL != 0x3802f9d8
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CL

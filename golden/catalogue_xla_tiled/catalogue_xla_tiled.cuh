@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CUH
-#define LEGO_CATALOGUE_XLA_TILED_CUH
+#define LEGO_CATALOGUE_XLA_TILED_CUH 0x605a3058
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,7 +30,7 @@ struct catalogue_xla_tiled_inv_result {
   long long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
@@ -45,4 +45,6 @@ struct catalogue_xla_tiled_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_CUH != 0x605a3058
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CUH

@@ -23,7 +23,7 @@ contains
         + 254_int64 * shifta(i, 1) + 2_int64 * iand(j, 127_int64) + i
   end function catalogue_xla_tiled_apply
 
-  !> Logical index (i, j) of a physical position.
+  !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_H
-#define LEGO_CATALOGUE_XLA_TILED_H
+#define LEGO_CATALOGUE_XLA_TILED_H 0x46ea86c9
 
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ typedef struct catalogue_xla_tiled_inv_result {
   int64_t j;
 } catalogue_xla_tiled_inv_result;
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
@@ -43,4 +43,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(
   return result;
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_H != 0x46ea86c9
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_H

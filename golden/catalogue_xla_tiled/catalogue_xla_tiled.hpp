@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_HPP
-#define LEGO_CATALOGUE_XLA_TILED_HPP
+#define LEGO_CATALOGUE_XLA_TILED_HPP 0x672ab8ff
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ struct catalogue_xla_tiled_inv_result {
   std::int64_t j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
@@ -43,4 +43,6 @@ struct catalogue_xla_tiled_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_CATALOGUE_XLA_TILED_HPP != 0x672ab8ff
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_METAL
-#define LEGO_CATALOGUE_XLA_TILED_METAL
+#define LEGO_CATALOGUE_XLA_TILED_METAL 0x5a4ea429
 
 #include <metal_stdlib>
 
@@ -24,7 +24,7 @@ struct catalogue_xla_tiled_inv_result {
   long j;
 };
 
-/// Logical index (i, j) of a physical position.
+/// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
@@ -38,4 +38,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(long M, lon
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+#elif LEGO_CATALOGUE_XLA_TILED_METAL != 0x5a4ea429
+#error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_METAL

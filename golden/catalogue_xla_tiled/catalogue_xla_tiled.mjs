@@ -22,7 +22,7 @@ export function catalogue_xla_tiled_apply(M, N, i, j) {
 }
 
 /**
- * Logical index (i, j) of a physical position.
+ * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
  * Assumes 8192*M*N + 16384*M + 16384*N + 32783 <= Number.MAX_SAFE_INTEGER.
  * Assumes 131072*N + 262271 <= Number.MAX_SAFE_INTEGER.

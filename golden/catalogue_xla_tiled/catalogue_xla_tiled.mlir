@@ -34,7 +34,7 @@ func.func @catalogue_xla_tiled_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 
   return %13 : i64
 }
 
-// Logical index (i, j) of a physical position.
+// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 // M >= 1
 // N >= 1
 // 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)

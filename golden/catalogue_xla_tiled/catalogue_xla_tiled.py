@@ -21,7 +21,7 @@ def catalogue_xla_tiled_apply(M: int, N: int, i: int, j: int) -> int:
 
 
 def catalogue_xla_tiled_inv(M: int, N: int, flat: int) -> tuple[int, int]:
-    """Logical index (i, j) of a physical position.
+    """Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 
     Args:
         M: M >= 1

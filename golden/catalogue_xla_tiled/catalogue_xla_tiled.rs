@@ -22,7 +22,7 @@ pub const fn catalogue_xla_tiled_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 0x7f) + i
 }
 
-/// Logical index `(i, j)` of a physical position.
+/// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.
 ///
 /// - `M >= 1`
 /// - `N >= 1`

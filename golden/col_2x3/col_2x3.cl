@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_CL
-#define LEGO_COL_2X3_CL
+#define LEGO_COL_2X3_CL 0x7ccad4b3
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 2
@@ -26,4 +26,6 @@ static inline col_2x3_inv_result col_2x3_inv(int flat) {
   return result;
 }
 
+#elif LEGO_COL_2X3_CL != 0x7ccad4b3
+#error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_CL

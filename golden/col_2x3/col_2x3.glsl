@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_2X3_GLSL
-#define LEGO_COL_2X3_GLSL
+#define LEGO_COL_2X3_GLSL 0x2463f127
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 2
@@ -36,4 +36,6 @@ ivec2 col_2x3_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_COL_2X3_GLSL != 0x2463f127
+#error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_H
-#define LEGO_COL_2X3_H
+#define LEGO_COL_2X3_H 0x58040feb
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline col_2x3_inv_result col_2x3_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_COL_2X3_H != 0x58040feb
+#error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_H

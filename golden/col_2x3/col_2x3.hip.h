@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_HIP_H
-#define LEGO_COL_2X3_HIP_H
+#define LEGO_COL_2X3_HIP_H 0x06780a23
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -33,4 +33,6 @@ struct col_2x3_inv_result {
   return {flat & 1, flat >> 1};
 }
 
+#elif LEGO_COL_2X3_HIP_H != 0x06780a23
+#error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_HIP_H

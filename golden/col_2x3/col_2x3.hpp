@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_HPP
-#define LEGO_COL_2X3_HPP
+#define LEGO_COL_2X3_HPP 0x2dc01e2e
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct col_2x3_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_COL_2X3_HPP != 0x2dc01e2e
+#error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_HPP

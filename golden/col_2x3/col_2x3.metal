@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_METAL
-#define LEGO_COL_2X3_METAL
+#define LEGO_COL_2X3_METAL 0x03f37b65
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline col_2x3_inv_result col_2x3_inv(int flat) {
   return {flat & 1, flat >> 1};
 }
 
+#elif LEGO_COL_2X3_METAL != 0x03f37b65
+#error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_METAL

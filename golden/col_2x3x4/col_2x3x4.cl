@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_CL
-#define LEGO_COL_2X3X4_CL
+#define LEGO_COL_2X3X4_CL 0x5e1d7e0f
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 2
@@ -28,4 +28,6 @@ static inline col_2x3x4_inv_result col_2x3x4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_COL_2X3X4_CL != 0x5e1d7e0f
+#error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_2X3X4_GLSL
-#define LEGO_COL_2X3X4_GLSL
+#define LEGO_COL_2X3X4_GLSL 0x7c3aded4
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 2
@@ -38,4 +38,6 @@ ivec3 col_2x3x4_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_COL_2X3X4_GLSL != 0x7c3aded4
+#error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_GLSL

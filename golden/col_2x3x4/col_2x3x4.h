@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_H
-#define LEGO_COL_2X3X4_H
+#define LEGO_COL_2X3X4_H 0x02c2582b
 
 #include <stdint.h>
 
@@ -30,4 +30,6 @@ static inline col_2x3x4_inv_result col_2x3x4_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_COL_2X3X4_H != 0x02c2582b
+#error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_H

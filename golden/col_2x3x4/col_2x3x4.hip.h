@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_HIP_H
-#define LEGO_COL_2X3X4_HIP_H
+#define LEGO_COL_2X3X4_HIP_H 0x5ca8b0ca
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -35,4 +35,6 @@ struct col_2x3x4_inv_result {
   return {flat & 1, flat % 6 >> 1, flat / 6};
 }
 
+#elif LEGO_COL_2X3X4_HIP_H != 0x5ca8b0ca
+#error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_HPP
-#define LEGO_COL_2X3X4_HPP
+#define LEGO_COL_2X3X4_HPP 0x3fda1be6
 
 #include <cstdint>
 
@@ -34,4 +34,6 @@ struct col_2x3x4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_COL_2X3X4_HPP != 0x3fda1be6
+#error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_HPP

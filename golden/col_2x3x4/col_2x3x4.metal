@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_METAL
-#define LEGO_COL_2X3X4_METAL
+#define LEGO_COL_2X3X4_METAL 0x5662a51b
 
 #include <metal_stdlib>
 
@@ -29,4 +29,6 @@ static inline col_2x3x4_inv_result col_2x3x4_inv(int flat) {
   return {flat & 1, flat % 6 >> 1, flat / 6};
 }
 
+#elif LEGO_COL_2X3X4_METAL != 0x5662a51b
+#error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Col(3, 4))
 #ifndef LEGO_COL_3X4_CL
-#define LEGO_COL_3X4_CL
+#define LEGO_COL_3X4_CL 0x58399dbd
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
@@ -26,4 +26,6 @@ static inline col_3x4_inv_result col_3x4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_COL_3X4_CL != 0x58399dbd
+#error two different units are named col_3x4; give name= to one of them
 #endif  // LEGO_COL_3X4_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_3X4_GLSL
-#define LEGO_COL_3X4_GLSL
+#define LEGO_COL_3X4_GLSL 0x22f99f4b
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
@@ -36,4 +36,6 @@ ivec2 col_3x4_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_COL_3X4_GLSL != 0x22f99f4b
+#error two different units are named col_3x4; give name= to one of them
 #endif  // LEGO_COL_3X4_GLSL

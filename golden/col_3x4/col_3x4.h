@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Col(3, 4))
 #ifndef LEGO_COL_3X4_H
-#define LEGO_COL_3X4_H
+#define LEGO_COL_3X4_H 0x221361f7
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline col_3x4_inv_result col_3x4_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_COL_3X4_H != 0x221361f7
+#error two different units are named col_3x4; give name= to one of them
 #endif  // LEGO_COL_3X4_H

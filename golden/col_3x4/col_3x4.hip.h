@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Col(3, 4))
 #ifndef LEGO_COL_3X4_HIP_H
-#define LEGO_COL_3X4_HIP_H
+#define LEGO_COL_3X4_HIP_H 0x4f9da76e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -33,4 +33,6 @@ struct col_3x4_inv_result {
   return {flat % 3, flat / 3};
 }
 
+#elif LEGO_COL_3X4_HIP_H != 0x4f9da76e
+#error two different units are named col_3x4; give name= to one of them
 #endif  // LEGO_COL_3X4_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Col(3, 4))
 #ifndef LEGO_COL_3X4_HPP
-#define LEGO_COL_3X4_HPP
+#define LEGO_COL_3X4_HPP 0x4521f871
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct col_3x4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_COL_3X4_HPP != 0x4521f871
+#error two different units are named col_3x4; give name= to one of them
 #endif  // LEGO_COL_3X4_HPP

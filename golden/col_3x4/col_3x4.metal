@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Col(3, 4))
 #ifndef LEGO_COL_3X4_METAL
-#define LEGO_COL_3X4_METAL
+#define LEGO_COL_3X4_METAL 0x30a31459
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline col_3x4_inv_result col_3x4_inv(int flat) {
   return {flat % 3, flat / 3};
 }
 
+#elif LEGO_COL_3X4_METAL != 0x30a31459
+#error two different units are named col_3x4; give name= to one of them
 #endif  // LEGO_COL_3X4_METAL

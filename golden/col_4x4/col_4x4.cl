@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_CL
-#define LEGO_COL_4X4_CL
+#define LEGO_COL_4X4_CL 0x5c0a8060
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 4
@@ -26,4 +26,6 @@ static inline col_4x4_inv_result col_4x4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_COL_4X4_CL != 0x5c0a8060
+#error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_CL

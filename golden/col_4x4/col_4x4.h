@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_H
-#define LEGO_COL_4X4_H
+#define LEGO_COL_4X4_H 0x2255934c
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline col_4x4_inv_result col_4x4_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_COL_4X4_H != 0x2255934c
+#error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_H

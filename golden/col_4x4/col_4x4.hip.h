@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_HIP_H
-#define LEGO_COL_4X4_HIP_H
+#define LEGO_COL_4X4_HIP_H 0x0046f04a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -33,4 +33,6 @@ struct col_4x4_inv_result {
   return {flat & 3, flat >> 2};
 }
 
+#elif LEGO_COL_4X4_HIP_H != 0x0046f04a
+#error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_HPP
-#define LEGO_COL_4X4_HPP
+#define LEGO_COL_4X4_HPP 0x7b209c7f
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct col_4x4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_COL_4X4_HPP != 0x7b209c7f
+#error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_METAL
-#define LEGO_COL_4X4_METAL
+#define LEGO_COL_4X4_METAL 0x0c8e8e98
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline col_4x4_inv_result col_4x4_inv(int flat) {
   return {flat & 3, flat >> 2};
 }
 
+#elif LEGO_COL_4X4_METAL != 0x0c8e8e98
+#error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_METAL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_CL
-#define LEGO_EXPANDBY_10_CL
+#define LEGO_EXPANDBY_10_CL 0x52ee090c
 
 /// Physical position of the logical index (i, j); -1 where it is masked.
 /// @param i 0 <= i < 3
@@ -27,4 +27,6 @@ static inline expandby_10_inv_result expandby_10_inv(int flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_10_CL != 0x52ee090c
+#error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_CL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_CUH
-#define LEGO_EXPANDBY_10_CUH
+#define LEGO_EXPANDBY_10_CUH 0x6a436347
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,4 +34,6 @@ struct expandby_10_inv_result {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_EXPANDBY_10_CUH != 0x6a436347
+#error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_10_GLSL
-#define LEGO_EXPANDBY_10_GLSL
+#define LEGO_EXPANDBY_10_GLSL 0x123975ec
 
 // Physical position of the logical index (i, j); -1 where it is masked.
 // 0 <= i < 3
@@ -37,4 +37,6 @@ ivec2 expandby_10_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_10_GLSL != 0x123975ec
+#error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_GLSL

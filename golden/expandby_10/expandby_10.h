@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_H
-#define LEGO_EXPANDBY_10_H
+#define LEGO_EXPANDBY_10_H 0x4ab08d97
 
 #include <stdint.h>
 
@@ -29,4 +29,6 @@ static inline expandby_10_inv_result expandby_10_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_10_H != 0x4ab08d97
+#error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_HIP_H
-#define LEGO_EXPANDBY_10_HIP_H
+#define LEGO_EXPANDBY_10_HIP_H 0x492f2d3c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -34,4 +34,6 @@ struct expandby_10_inv_result {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_EXPANDBY_10_HIP_H != 0x492f2d3c
+#error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_HIP_H

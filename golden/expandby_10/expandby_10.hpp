@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_HPP
-#define LEGO_EXPANDBY_10_HPP
+#define LEGO_EXPANDBY_10_HPP 0x7e462de0
 
 #include <cstdint>
 
@@ -32,4 +32,6 @@ struct expandby_10_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_EXPANDBY_10_HPP != 0x7e462de0
+#error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_HPP

@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_METAL
-#define LEGO_EXPANDBY_10_METAL
+#define LEGO_EXPANDBY_10_METAL 0x18546ce5
 
 #include <metal_stdlib>
 
@@ -28,4 +28,6 @@ static inline expandby_10_inv_result expandby_10_inv(int flat) {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_EXPANDBY_10_METAL != 0x18546ce5
+#error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_METAL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_CL
-#define LEGO_EXPANDBY_3X3X5_CL
+#define LEGO_EXPANDBY_3X3X5_CL 0x366f654e
 
 /// Physical position of the logical index (i, j, k, l, m, n); -1 where it is masked.
 /// @param i 0 <= i < 2
@@ -46,4 +46,6 @@ static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_3X3X5_CL != 0x366f654e
+#error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_CL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_CUH
-#define LEGO_EXPANDBY_3X3X5_CUH
+#define LEGO_EXPANDBY_3X3X5_CUH 0x419a970d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -55,4 +55,6 @@ struct expandby_3x3x5_inv_result {
   };
 }
 
+#elif LEGO_EXPANDBY_3X3X5_CUH != 0x419a970d
+#error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_CUH

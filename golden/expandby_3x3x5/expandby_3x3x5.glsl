@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_3X3X5_GLSL
-#define LEGO_EXPANDBY_3X3X5_GLSL
+#define LEGO_EXPANDBY_3X3X5_GLSL 0x7ad71159
 
 // Physical position of the logical index (i, j, k, l, m, n); -1 where it is masked.
 // 0 <= i < 2
@@ -38,4 +38,6 @@ void expandby_3x3x5_inv(
   n = flat_mod_5 & 1;
 }
 
+#elif LEGO_EXPANDBY_3X3X5_GLSL != 0x7ad71159
+#error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_GLSL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_H
-#define LEGO_EXPANDBY_3X3X5_H
+#define LEGO_EXPANDBY_3X3X5_H 0x18fa6446
 
 #include <stdint.h>
 
@@ -49,4 +49,6 @@ static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_3X3X5_H != 0x18fa6446
+#error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_H

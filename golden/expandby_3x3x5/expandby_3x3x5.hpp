@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_HPP
-#define LEGO_EXPANDBY_3X3X5_HPP
+#define LEGO_EXPANDBY_3X3X5_HPP 0x7511370c
 
 #include <cstdint>
 
@@ -53,4 +53,6 @@ struct expandby_3x3x5_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_EXPANDBY_3X3X5_HPP != 0x7511370c
+#error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_HPP

@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_METAL
-#define LEGO_EXPANDBY_3X3X5_METAL
+#define LEGO_EXPANDBY_3X3X5_METAL 0x367e0e6c
 
 #include <metal_stdlib>
 
@@ -47,4 +47,6 @@ static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int flat) {
   };
 }
 
+#elif LEGO_EXPANDBY_3X3X5_METAL != 0x367e0e6c
+#error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_METAL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_CL
-#define LEGO_EXPANDBY_5X7_CL
+#define LEGO_EXPANDBY_5X7_CL 0x6054e156
 
 /// Physical position of the logical index (i, j, k, l); -1 where it is masked.
 /// @param i 0 <= i < 3
@@ -38,4 +38,6 @@ static inline expandby_5x7_inv_result expandby_5x7_inv(int flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_5X7_CL != 0x6054e156
+#error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_CL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_CUH
-#define LEGO_EXPANDBY_5X7_CUH
+#define LEGO_EXPANDBY_5X7_CUH 0x23c942e2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -127,4 +127,6 @@ struct expandby_5x7_inv_result {
   return {flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1};
 }
 
+#elif LEGO_EXPANDBY_5X7_CUH != 0x23c942e2
+#error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_CUH

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_H
-#define LEGO_EXPANDBY_5X7_H
+#define LEGO_EXPANDBY_5X7_H 0x76d5ee14
 
 #include <stdint.h>
 
@@ -40,4 +40,6 @@ static inline expandby_5x7_inv_result expandby_5x7_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_5X7_H != 0x76d5ee14
+#error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_HPP
-#define LEGO_EXPANDBY_5X7_HPP
+#define LEGO_EXPANDBY_5X7_HPP 0x652ec6bb
 
 #include <cstdint>
 
@@ -123,4 +123,6 @@ struct expandby_5x7_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_EXPANDBY_5X7_HPP != 0x652ec6bb
+#error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_HPP

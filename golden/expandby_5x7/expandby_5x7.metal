@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_METAL
-#define LEGO_EXPANDBY_5X7_METAL
+#define LEGO_EXPANDBY_5X7_METAL 0x34833482
 
 #include <metal_stdlib>
 
@@ -34,4 +34,6 @@ static inline expandby_5x7_inv_result expandby_5x7_inv(int flat) {
   return {flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1};
 }
 
+#elif LEGO_EXPANDBY_5X7_METAL != 0x34833482
+#error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_METAL

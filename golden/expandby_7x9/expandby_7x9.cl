@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_CL
-#define LEGO_EXPANDBY_7X9_CL
+#define LEGO_EXPANDBY_7X9_CL 0x7808d8f1
 
 /// Physical position of the logical index (i, j, k, l); -1 where it is masked.
 /// @param i 0 <= i < 2
@@ -38,4 +38,6 @@ static inline expandby_7x9_inv_result expandby_7x9_inv(int flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_7X9_CL != 0x7808d8f1
+#error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_7X9_GLSL
-#define LEGO_EXPANDBY_7X9_GLSL
+#define LEGO_EXPANDBY_7X9_GLSL 0x1e1fc097
 
 // Physical position of the logical index (i, j, k, l); -1 where it is masked.
 // 0 <= i < 2
@@ -43,4 +43,6 @@ ivec4 expandby_7x9_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_7X9_GLSL != 0x1e1fc097
+#error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_GLSL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_H
-#define LEGO_EXPANDBY_7X9_H
+#define LEGO_EXPANDBY_7X9_H 0x0a7bcfaa
 
 #include <stdint.h>
 
@@ -40,4 +40,6 @@ static inline expandby_7x9_inv_result expandby_7x9_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_7X9_H != 0x0a7bcfaa
+#error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_H

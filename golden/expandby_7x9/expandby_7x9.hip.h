@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_HIP_H
-#define LEGO_EXPANDBY_7X9_HIP_H
+#define LEGO_EXPANDBY_7X9_HIP_H 0x3747e9c8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -42,4 +42,6 @@ struct expandby_7x9_inv_result {
   return {flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3};
 }
 
+#elif LEGO_EXPANDBY_7X9_HIP_H != 0x3747e9c8
+#error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_HIP_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_HPP
-#define LEGO_EXPANDBY_7X9_HPP
+#define LEGO_EXPANDBY_7X9_HPP 0x3f272f95
 
 #include <cstdint>
 
@@ -39,4 +39,6 @@ struct expandby_7x9_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_EXPANDBY_7X9_HPP != 0x3f272f95
+#error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_HPP

@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_METAL
-#define LEGO_EXPANDBY_7X9_METAL
+#define LEGO_EXPANDBY_7X9_METAL 0x1815a6ca
 
 #include <metal_stdlib>
 
@@ -34,4 +34,6 @@ static inline expandby_7x9_inv_result expandby_7x9_inv(int flat) {
   return {flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3};
 }
 
+#elif LEGO_EXPANDBY_7X9_METAL != 0x1815a6ca
+#error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_METAL

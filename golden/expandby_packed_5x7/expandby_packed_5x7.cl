@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_CL
-#define LEGO_EXPANDBY_PACKED_5X7_CL
+#define LEGO_EXPANDBY_PACKED_5X7_CL 0x7b51709f
 
 /// Physical position of the logical index (i, j); -1 where it is masked.
 /// @param i 0 <= i < 6
@@ -34,4 +34,6 @@ static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int flat) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_PACKED_5X7_CL != 0x7b51709f
+#error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_CL

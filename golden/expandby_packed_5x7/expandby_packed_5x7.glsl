@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_PACKED_5X7_GLSL
-#define LEGO_EXPANDBY_PACKED_5X7_GLSL
+#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x06e6dab5
 
 // Physical position of the logical index (i, j); -1 where it is masked.
 // 0 <= i < 6
@@ -41,4 +41,6 @@ ivec2 expandby_packed_5x7_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x06e6dab5
+#error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_GLSL

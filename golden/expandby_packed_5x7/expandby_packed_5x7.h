@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_H
-#define LEGO_EXPANDBY_PACKED_5X7_H
+#define LEGO_EXPANDBY_PACKED_5X7_H 0x06e05cd5
 
 #include <stdint.h>
 
@@ -36,4 +36,6 @@ static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int32_t fla
   return result;
 }
 
+#elif LEGO_EXPANDBY_PACKED_5X7_H != 0x06e05cd5
+#error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_H

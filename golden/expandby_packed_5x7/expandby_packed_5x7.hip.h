@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_HIP_H
-#define LEGO_EXPANDBY_PACKED_5X7_HIP_H
+#define LEGO_EXPANDBY_PACKED_5X7_HIP_H 0x5b9a4e78
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -42,4 +42,6 @@ struct expandby_packed_5x7_inv_result {
   };
 }
 
+#elif LEGO_EXPANDBY_PACKED_5X7_HIP_H != 0x5b9a4e78
+#error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_HIP_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_HPP
-#define LEGO_EXPANDBY_PACKED_5X7_HPP
+#define LEGO_EXPANDBY_PACKED_5X7_HPP 0x0b40e708
 
 #include <cstdint>
 
@@ -41,4 +41,6 @@ struct expandby_packed_5x7_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_EXPANDBY_PACKED_5X7_HPP != 0x0b40e708
+#error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_HPP

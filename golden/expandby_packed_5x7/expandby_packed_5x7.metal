@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_METAL
-#define LEGO_EXPANDBY_PACKED_5X7_METAL
+#define LEGO_EXPANDBY_PACKED_5X7_METAL 0x16305fc7
 
 #include <metal_stdlib>
 
@@ -35,4 +35,6 @@ static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int flat) {
   };
 }
 
+#elif LEGO_EXPANDBY_PACKED_5X7_METAL != 0x16305fc7
+#error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_CL
-#define LEGO_FIG2_CL
+#define LEGO_FIG2_CL 0x525728a6
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -29,4 +29,6 @@ static inline fig2_inv_result fig2_inv(int flat) {
   return result;
 }
 
+#elif LEGO_FIG2_CL != 0x525728a6
+#error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_CL

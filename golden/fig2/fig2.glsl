@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG2_GLSL
-#define LEGO_FIG2_GLSL
+#define LEGO_FIG2_GLSL 0x60e8dd2a
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
@@ -39,4 +39,6 @@ ivec2 fig2_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_FIG2_GLSL != 0x60e8dd2a
+#error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_H
-#define LEGO_FIG2_H
+#define LEGO_FIG2_H 0x43808e61
 
 #include <stdint.h>
 
@@ -31,4 +31,6 @@ static inline fig2_inv_result fig2_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_FIG2_H != 0x43808e61
+#error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_HIP_H
-#define LEGO_FIG2_HIP_H
+#define LEGO_FIG2_HIP_H 0x6f377a88
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,4 +36,6 @@ struct fig2_inv_result {
   return {total >> 2, total & 3};
 }
 
+#elif LEGO_FIG2_HIP_H != 0x6f377a88
+#error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_HPP
-#define LEGO_FIG2_HPP
+#define LEGO_FIG2_HPP 0x4d4ad186
 
 #include <cstdint>
 
@@ -34,4 +34,6 @@ struct fig2_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_FIG2_HPP != 0x4d4ad186
+#error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_METAL
-#define LEGO_FIG2_METAL
+#define LEGO_FIG2_METAL 0x20bea688
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline fig2_inv_result fig2_inv(int flat) {
   return {total >> 2, total & 3};
 }
 
+#elif LEGO_FIG2_METAL != 0x20bea688
+#error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_CL
-#define LEGO_FIG6_MID_CL
+#define LEGO_FIG6_MID_CL 0x5ee8537e
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -32,4 +32,6 @@ static inline fig6_mid_inv_result fig6_mid_inv(int flat) {
   return result;
 }
 
+#elif LEGO_FIG6_MID_CL != 0x5ee8537e
+#error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_CL

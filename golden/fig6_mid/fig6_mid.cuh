@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_CUH
-#define LEGO_FIG6_MID_CUH
+#define LEGO_FIG6_MID_CUH 0x5441fd65
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -39,4 +39,6 @@ struct fig6_mid_inv_result {
   };
 }
 
+#elif LEGO_FIG6_MID_CUH != 0x5441fd65
+#error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_CUH

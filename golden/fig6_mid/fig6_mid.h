@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_H
-#define LEGO_FIG6_MID_H
+#define LEGO_FIG6_MID_H 0x2af0c049
 
 #include <stdint.h>
 
@@ -34,4 +34,6 @@ static inline fig6_mid_inv_result fig6_mid_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_FIG6_MID_H != 0x2af0c049
+#error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_HIP_H
-#define LEGO_FIG6_MID_HIP_H
+#define LEGO_FIG6_MID_HIP_H 0x2d6b0944
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -39,4 +39,6 @@ struct fig6_mid_inv_result {
   };
 }
 
+#elif LEGO_FIG6_MID_HIP_H != 0x2d6b0944
+#error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_HPP
-#define LEGO_FIG6_MID_HPP
+#define LEGO_FIG6_MID_HPP 0x61c71b6e
 
 #include <cstdint>
 
@@ -37,4 +37,6 @@ struct fig6_mid_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_FIG6_MID_HPP != 0x61c71b6e
+#error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_HPP

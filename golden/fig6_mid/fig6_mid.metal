@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_METAL
-#define LEGO_FIG6_MID_METAL
+#define LEGO_FIG6_MID_METAL 0x71ed0b2f
 
 #include <metal_stdlib>
 
@@ -33,4 +33,6 @@ static inline fig6_mid_inv_result fig6_mid_inv(int flat) {
   };
 }
 
+#elif LEGO_FIG6_MID_METAL != 0x71ed0b2f
+#error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_METAL

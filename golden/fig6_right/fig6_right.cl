@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_CL
-#define LEGO_FIG6_RIGHT_CL
+#define LEGO_FIG6_RIGHT_CL 0x64c0594f
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -35,4 +35,6 @@ static inline fig6_right_inv_result fig6_right_inv(int flat) {
   return result;
 }
 
+#elif LEGO_FIG6_RIGHT_CL != 0x64c0594f
+#error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_CL

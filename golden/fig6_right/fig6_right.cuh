@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_CUH
-#define LEGO_FIG6_RIGHT_CUH
+#define LEGO_FIG6_RIGHT_CUH 0x0e37928b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -42,4 +42,6 @@ struct fig6_right_inv_result {
   };
 }
 
+#elif LEGO_FIG6_RIGHT_CUH != 0x0e37928b
+#error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG6_RIGHT_GLSL
-#define LEGO_FIG6_RIGHT_GLSL
+#define LEGO_FIG6_RIGHT_GLSL 0x0b5ae481
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
@@ -42,4 +42,6 @@ ivec2 fig6_right_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_FIG6_RIGHT_GLSL != 0x0b5ae481
+#error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_GLSL

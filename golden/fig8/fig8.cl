@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2, 2, 2, 2]).OrderBy(RegP([2, 2, 2, 2, 2], [4, 1, 3, 2, 0]))
 #ifndef LEGO_FIG8_CL
-#define LEGO_FIG8_CL
+#define LEGO_FIG8_CL 0x43ccc142
 
 /// Physical position of the logical index (i, j, k, l, m).
 /// @param i 0 <= i < 2
@@ -38,4 +38,6 @@ static inline fig8_inv_result fig8_inv(int flat) {
   return result;
 }
 
+#elif LEGO_FIG8_CL != 0x43ccc142
+#error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG8_GLSL
-#define LEGO_FIG8_GLSL
+#define LEGO_FIG8_GLSL 0x27deb048
 
 // Physical position of the logical index (i, j, k, l, m).
 // 0 <= i < 2
@@ -30,4 +30,6 @@ void fig8_inv(int flat_v, out int i, out int j, out int k, out int l, out int m)
   m = flat_v >> 4;
 }
 
+#elif LEGO_FIG8_GLSL != 0x27deb048
+#error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2, 2, 2, 2]).OrderBy(RegP([2, 2, 2, 2, 2], [4, 1, 3, 2, 0]))
 #ifndef LEGO_FIG8_H
-#define LEGO_FIG8_H
+#define LEGO_FIG8_H 0x36272bb3
 
 #include <stdint.h>
 
@@ -40,4 +40,6 @@ static inline fig8_inv_result fig8_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_FIG8_H != 0x36272bb3
+#error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_H

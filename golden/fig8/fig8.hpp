@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2, 2, 2, 2]).OrderBy(RegP([2, 2, 2, 2, 2], [4, 1, 3, 2, 0]))
 #ifndef LEGO_FIG8_HPP
-#define LEGO_FIG8_HPP
+#define LEGO_FIG8_HPP 0x2f1fe1cc
 
 #include <cstdint>
 
@@ -38,4 +38,6 @@ struct fig8_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_FIG8_HPP != 0x2f1fe1cc
+#error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2, 2, 2, 2]).OrderBy(RegP([2, 2, 2, 2, 2], [4, 1, 3, 2, 0]))
 #ifndef LEGO_FIG8_METAL
-#define LEGO_FIG8_METAL
+#define LEGO_FIG8_METAL 0x623b4bbd
 
 #include <metal_stdlib>
 
@@ -33,4 +33,6 @@ static inline fig8_inv_result fig8_inv(int flat) {
   return {flat & 1, (flat >> 3) & 1, (flat >> 1) & 1, (flat >> 2) & 1, flat >> 4};
 }
 
+#elif LEGO_FIG8_METAL != 0x623b4bbd
+#error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_METAL

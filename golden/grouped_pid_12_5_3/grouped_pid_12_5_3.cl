@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_CL
-#define LEGO_GROUPED_PID_12_5_3_CL
+#define LEGO_GROUPED_PID_12_5_3_CL 0x3c39eb34
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 12
@@ -31,4 +31,6 @@ static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int flat) {
   return result;
 }
 
+#elif LEGO_GROUPED_PID_12_5_3_CL != 0x3c39eb34
+#error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_CUH
-#define LEGO_GROUPED_PID_12_5_3_CUH
+#define LEGO_GROUPED_PID_12_5_3_CUH 0x19178f2c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -36,4 +36,6 @@ struct grouped_pid_12_5_3_inv_result {
   return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
 }
 
+#elif LEGO_GROUPED_PID_12_5_3_CUH != 0x19178f2c
+#error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_CUH

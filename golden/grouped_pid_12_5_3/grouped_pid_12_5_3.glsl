@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_GROUPED_PID_12_5_3_GLSL
-#define LEGO_GROUPED_PID_12_5_3_GLSL
+#define LEGO_GROUPED_PID_12_5_3_GLSL 0x18c6899f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
@@ -38,4 +38,6 @@ ivec2 grouped_pid_12_5_3_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_GROUPED_PID_12_5_3_GLSL != 0x18c6899f
+#error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_GLSL

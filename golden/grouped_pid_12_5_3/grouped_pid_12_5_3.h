@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_H
-#define LEGO_GROUPED_PID_12_5_3_H
+#define LEGO_GROUPED_PID_12_5_3_H 0x6d272219
 
 #include <stdint.h>
 
@@ -33,4 +33,6 @@ static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int32_t flat)
   return result;
 }
 
+#elif LEGO_GROUPED_PID_12_5_3_H != 0x6d272219
+#error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_H

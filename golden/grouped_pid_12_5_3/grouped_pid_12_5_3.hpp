@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_HPP
-#define LEGO_GROUPED_PID_12_5_3_HPP
+#define LEGO_GROUPED_PID_12_5_3_HPP 0x7c524544
 
 #include <cstdint>
 
@@ -35,4 +35,6 @@ struct grouped_pid_12_5_3_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_GROUPED_PID_12_5_3_HPP != 0x7c524544
+#error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_HPP

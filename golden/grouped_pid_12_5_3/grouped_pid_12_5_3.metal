@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_METAL
-#define LEGO_GROUPED_PID_12_5_3_METAL
+#define LEGO_GROUPED_PID_12_5_3_METAL 0x2dfc7906
 
 #include <metal_stdlib>
 
@@ -29,4 +29,6 @@ static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int flat) {
   return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
 }
 
+#elif LEGO_GROUPED_PID_12_5_3_METAL != 0x2dfc7906
+#error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_METAL

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_CL
-#define LEGO_GROUPED_PID_8_6_4_CL
+#define LEGO_GROUPED_PID_8_6_4_CL 0x40550778
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 8
@@ -26,4 +26,6 @@ static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_GROUPED_PID_8_6_4_CL != 0x40550778
+#error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_H
-#define LEGO_GROUPED_PID_8_6_4_H
+#define LEGO_GROUPED_PID_8_6_4_H 0x6e42d781
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_GROUPED_PID_8_6_4_H != 0x6e42d781
+#error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_H

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_HIP_H
-#define LEGO_GROUPED_PID_8_6_4_HIP_H
+#define LEGO_GROUPED_PID_8_6_4_HIP_H 0x07a0b0e4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -34,4 +34,6 @@ struct grouped_pid_8_6_4_inv_result {
   return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
+#elif LEGO_GROUPED_PID_8_6_4_HIP_H != 0x07a0b0e4
+#error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_HIP_H

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_HPP
-#define LEGO_GROUPED_PID_8_6_4_HPP
+#define LEGO_GROUPED_PID_8_6_4_HPP 0x037cc348
 
 #include <cstdint>
 
@@ -33,4 +33,6 @@ struct grouped_pid_8_6_4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_GROUPED_PID_8_6_4_HPP != 0x037cc348
+#error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_HPP

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_METAL
-#define LEGO_GROUPED_PID_8_6_4_METAL
+#define LEGO_GROUPED_PID_8_6_4_METAL 0x65d09feb
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int flat) {
   return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
+#elif LEGO_GROUPED_PID_8_6_4_METAL != 0x65d09feb
+#error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_METAL

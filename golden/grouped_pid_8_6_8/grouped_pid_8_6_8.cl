@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_CL
-#define LEGO_GROUPED_PID_8_6_8_CL
+#define LEGO_GROUPED_PID_8_6_8_CL 0x76649fd8
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 8
@@ -26,4 +26,6 @@ static inline grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(int flat) {
   return result;
 }
 
+#elif LEGO_GROUPED_PID_8_6_8_CL != 0x76649fd8
+#error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_CUH
-#define LEGO_GROUPED_PID_8_6_8_CUH
+#define LEGO_GROUPED_PID_8_6_8_CUH 0x386a0e09
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,4 +34,6 @@ struct grouped_pid_8_6_8_inv_result {
   return {flat & 7, flat >> 3};
 }
 
+#elif LEGO_GROUPED_PID_8_6_8_CUH != 0x386a0e09
+#error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_CUH

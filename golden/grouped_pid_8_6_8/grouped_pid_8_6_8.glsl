@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_GROUPED_PID_8_6_8_GLSL
-#define LEGO_GROUPED_PID_8_6_8_GLSL
+#define LEGO_GROUPED_PID_8_6_8_GLSL 0x3b1619a1
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
@@ -36,4 +36,6 @@ ivec2 grouped_pid_8_6_8_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_GROUPED_PID_8_6_8_GLSL != 0x3b1619a1
+#error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_GLSL

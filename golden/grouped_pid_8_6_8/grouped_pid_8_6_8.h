@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_H
-#define LEGO_GROUPED_PID_8_6_8_H
+#define LEGO_GROUPED_PID_8_6_8_H 0x2eefc44d
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_GROUPED_PID_8_6_8_H != 0x2eefc44d
+#error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_H

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_HPP
-#define LEGO_GROUPED_PID_8_6_8_HPP
+#define LEGO_GROUPED_PID_8_6_8_HPP 0x7885c434
 
 #include <cstdint>
 
@@ -33,4 +33,6 @@ struct grouped_pid_8_6_8_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_GROUPED_PID_8_6_8_HPP != 0x7885c434
+#error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_HPP

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_METAL
-#define LEGO_GROUPED_PID_8_6_8_METAL
+#define LEGO_GROUPED_PID_8_6_8_METAL 0x5083dca2
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(int flat) {
   return {flat & 7, flat >> 3};
 }
 
+#elif LEGO_GROUPED_PID_8_6_8_METAL != 0x5083dca2
+#error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_METAL

@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_CL
-#define LEGO_LAYER_NORM_BACKWARD_CL
+#define LEGO_LAYER_NORM_BACKWARD_CL 0x7544b5f2
 
 /// The result of layer_norm_backward.
 typedef struct layer_norm_backward_result {
@@ -29,4 +29,6 @@ static inline layer_norm_backward_result layer_norm_backward(
   return result;
 }
 
+#elif LEGO_LAYER_NORM_BACKWARD_CL != 0x7544b5f2
+#error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_CL

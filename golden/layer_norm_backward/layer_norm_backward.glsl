@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_BACKWARD_GLSL
-#define LEGO_LAYER_NORM_BACKWARD_GLSL
+#define LEGO_LAYER_NORM_BACKWARD_GLSL 0x1a83a0cb
 
 // The indices at (pid, lock, column).
 // M >= 1
@@ -24,4 +24,6 @@ void layer_norm_backward(
   block = column;
 }
 
+#elif LEGO_LAYER_NORM_BACKWARD_GLSL != 0x1a83a0cb
+#error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_GLSL

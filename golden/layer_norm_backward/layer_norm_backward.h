@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_H
-#define LEGO_LAYER_NORM_BACKWARD_H
+#define LEGO_LAYER_NORM_BACKWARD_H 0x56eaf311
 
 #include <stdint.h>
 
@@ -31,4 +31,6 @@ static inline layer_norm_backward_result layer_norm_backward(
   return result;
 }
 
+#elif LEGO_LAYER_NORM_BACKWARD_H != 0x56eaf311
+#error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_HIP_H
-#define LEGO_LAYER_NORM_BACKWARD_HIP_H
+#define LEGO_LAYER_NORM_BACKWARD_HIP_H 0x237983e0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -35,4 +35,6 @@ struct layer_norm_backward_result {
   return {N * pid + column, N * lock + column, column};
 }
 
+#elif LEGO_LAYER_NORM_BACKWARD_HIP_H != 0x237983e0
+#error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_HIP_H

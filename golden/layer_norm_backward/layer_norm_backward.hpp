@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_HPP
-#define LEGO_LAYER_NORM_BACKWARD_HPP
+#define LEGO_LAYER_NORM_BACKWARD_HPP 0x35aef250
 
 #include <cstdint>
 
@@ -33,4 +33,6 @@ struct layer_norm_backward_result {
 
 }  // namespace lego
 
+#elif LEGO_LAYER_NORM_BACKWARD_HPP != 0x35aef250
+#error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_HPP

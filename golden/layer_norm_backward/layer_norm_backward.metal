@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_METAL
-#define LEGO_LAYER_NORM_BACKWARD_METAL
+#define LEGO_LAYER_NORM_BACKWARD_METAL 0x6570db71
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline layer_norm_backward_result layer_norm_backward(
   return {N * pid + column, N * lock + column, column};
 }
 
+#elif LEGO_LAYER_NORM_BACKWARD_METAL != 0x6570db71
+#error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_METAL

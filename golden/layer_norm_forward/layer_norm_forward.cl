@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_CL
-#define LEGO_LAYER_NORM_FORWARD_CL
+#define LEGO_LAYER_NORM_FORWARD_CL 0x181dabc5
 
 /// The result of layer_norm_forward.
 typedef struct layer_norm_forward_result {
@@ -29,4 +29,6 @@ static inline layer_norm_forward_result layer_norm_forward(
   return result;
 }
 
+#elif LEGO_LAYER_NORM_FORWARD_CL != 0x181dabc5
+#error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_FORWARD_GLSL
-#define LEGO_LAYER_NORM_FORWARD_GLSL
+#define LEGO_LAYER_NORM_FORWARD_GLSL 0x1e0263ca
 
 // The indices at (pid, k, column).
 // M >= 1
@@ -25,4 +25,6 @@ void layer_norm_forward(
   mean = pid;
 }
 
+#elif LEGO_LAYER_NORM_FORWARD_GLSL != 0x1e0263ca
+#error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_GLSL

@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_H
-#define LEGO_LAYER_NORM_FORWARD_H
+#define LEGO_LAYER_NORM_FORWARD_H 0x18e045f4
 
 #include <stdint.h>
 
@@ -31,4 +31,6 @@ static inline layer_norm_forward_result layer_norm_forward(
   return result;
 }
 
+#elif LEGO_LAYER_NORM_FORWARD_H != 0x18e045f4
+#error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_H

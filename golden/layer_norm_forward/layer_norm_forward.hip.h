@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_HIP_H
-#define LEGO_LAYER_NORM_FORWARD_HIP_H
+#define LEGO_LAYER_NORM_FORWARD_HIP_H 0x611ace29
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,4 +36,6 @@ struct layer_norm_forward_result {
   return {scaled + N * pid + column, scaled + column, pid};
 }
 
+#elif LEGO_LAYER_NORM_FORWARD_HIP_H != 0x611ace29
+#error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_HIP_H

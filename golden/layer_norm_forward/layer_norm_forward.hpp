@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_HPP
-#define LEGO_LAYER_NORM_FORWARD_HPP
+#define LEGO_LAYER_NORM_FORWARD_HPP 0x5018cf44
 
 #include <cstdint>
 
@@ -34,4 +34,6 @@ struct layer_norm_forward_result {
 
 }  // namespace lego
 
+#elif LEGO_LAYER_NORM_FORWARD_HPP != 0x5018cf44
+#error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_HPP

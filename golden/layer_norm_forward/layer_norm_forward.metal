@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_METAL
-#define LEGO_LAYER_NORM_FORWARD_METAL
+#define LEGO_LAYER_NORM_FORWARD_METAL 0x48bc974c
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline layer_norm_forward_result layer_norm_forward(
   return {scaled + N * pid + column, scaled + column, pid};
 }
 
+#elif LEGO_LAYER_NORM_FORWARD_METAL != 0x48bc974c
+#error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_METAL

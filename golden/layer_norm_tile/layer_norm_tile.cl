@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CL
-#define LEGO_LAYER_NORM_TILE_CL
+#define LEGO_LAYER_NORM_TILE_CL 0x4d0a098b
 
 /// The index at (pid, k, i).
 /// @param M M >= 1
@@ -35,4 +35,6 @@ static inline void layer_norm_tile_fill(
   }
 }
 
+#elif LEGO_LAYER_NORM_TILE_CL != 0x4d0a098b
+#error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CL

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CUH
-#define LEGO_LAYER_NORM_TILE_CUH
+#define LEGO_LAYER_NORM_TILE_CUH 0x0ee0a515
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,4 +45,6 @@ LEGO_HOST_DEVICE constexpr void layer_norm_tile_fill(
   }
 }
 
+#elif LEGO_LAYER_NORM_TILE_CUH != 0x0ee0a515
+#error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_TILE_GLSL
-#define LEGO_LAYER_NORM_TILE_GLSL
+#define LEGO_LAYER_NORM_TILE_GLSL 0x0fb6a524
 
 // The index at (pid, k, i).
 // M >= 1
@@ -30,4 +30,6 @@ int layer_norm_tile_at(int M, int N, int B, int pid, int k, int n) {
   return layer_norm_tile(M, N, B, pid, k, n);
 }
 
+#elif LEGO_LAYER_NORM_TILE_GLSL != 0x0fb6a524
+#error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_GLSL

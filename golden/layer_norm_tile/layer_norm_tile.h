@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_H
-#define LEGO_LAYER_NORM_TILE_H
+#define LEGO_LAYER_NORM_TILE_H 0x27e53f87
 
 #include <stdint.h>
 
@@ -32,4 +32,6 @@ static inline void layer_norm_tile_fill(
   }
 }
 
+#elif LEGO_LAYER_NORM_TILE_H != 0x27e53f87
+#error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_HIP_H
-#define LEGO_LAYER_NORM_TILE_HIP_H
+#define LEGO_LAYER_NORM_TILE_HIP_H 0x3b964ec3
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -45,4 +45,6 @@ LEGO_HOST_DEVICE constexpr void layer_norm_tile_fill(
   }
 }
 
+#elif LEGO_LAYER_NORM_TILE_HIP_H != 0x3b964ec3
+#error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_HIP_H

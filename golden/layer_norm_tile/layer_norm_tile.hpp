@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_HPP
-#define LEGO_LAYER_NORM_TILE_HPP
+#define LEGO_LAYER_NORM_TILE_HPP 0x16693c74
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -42,4 +42,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_LAYER_NORM_TILE_HPP != 0x16693c74
+#error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_HPP

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_METAL
-#define LEGO_LAYER_NORM_TILE_METAL
+#define LEGO_LAYER_NORM_TILE_METAL 0x28af2679
 
 #include <metal_stdlib>
 
@@ -36,4 +36,6 @@ static inline void layer_norm_tile_fill(
   }
 }
 
+#elif LEGO_LAYER_NORM_TILE_METAL != 0x28af2679
+#error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_METAL

@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_CL
-#define LEGO_LINEAR_AFFINE_CL
+#define LEGO_LINEAR_AFFINE_CL 0x53eb4889
 
 /// (y) of (x).
 /// @param x 0 <= x < 64
@@ -18,4 +18,6 @@ static inline int linear_affine_inv(int y) {
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
+#elif LEGO_LINEAR_AFFINE_CL != 0x53eb4889
+#error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_CL

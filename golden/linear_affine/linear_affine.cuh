@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_CUH
-#define LEGO_LINEAR_AFFINE_CUH
+#define LEGO_LINEAR_AFFINE_CUH 0x56863329
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -26,4 +26,6 @@
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
+#elif LEGO_LINEAR_AFFINE_CUH != 0x56863329
+#error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_CUH

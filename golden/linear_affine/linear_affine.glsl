@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_AFFINE_GLSL
-#define LEGO_LINEAR_AFFINE_GLSL
+#define LEGO_LINEAR_AFFINE_GLSL 0x65a1b060
 
 // (y) of (x).
 // 0 <= x < 64
@@ -21,4 +21,6 @@ int linear_affine_inv(int y) {
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
+#elif LEGO_LINEAR_AFFINE_GLSL != 0x65a1b060
+#error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_GLSL

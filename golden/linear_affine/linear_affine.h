@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_H
-#define LEGO_LINEAR_AFFINE_H
+#define LEGO_LINEAR_AFFINE_H 0x5515f606
 
 #include <stdint.h>
 
@@ -20,4 +20,6 @@ static inline int32_t linear_affine_inv(int32_t y) {
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
+#elif LEGO_LINEAR_AFFINE_H != 0x5515f606
+#error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_H

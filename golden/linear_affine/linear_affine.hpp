@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_HPP
-#define LEGO_LINEAR_AFFINE_HPP
+#define LEGO_LINEAR_AFFINE_HPP 0x76d66769
 
 #include <cstdint>
 
@@ -24,4 +24,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_AFFINE_HPP != 0x76d66769
+#error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_HPP

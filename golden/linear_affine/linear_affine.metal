@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_METAL
-#define LEGO_LINEAR_AFFINE_METAL
+#define LEGO_LINEAR_AFFINE_METAL 0x3b2072b1
 
 #include <metal_stdlib>
 
@@ -20,4 +20,6 @@ static inline int linear_affine_inv(int y) {
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
+#elif LEGO_LINEAR_AFFINE_METAL != 0x3b2072b1
+#error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_METAL

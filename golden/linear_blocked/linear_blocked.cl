@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_CL
-#define LEGO_LINEAR_BLOCKED_CL
+#define LEGO_LINEAR_BLOCKED_CL 0x55b47498
 
 /// The result of linear_blocked_apply.
 typedef struct linear_blocked_apply_result {
@@ -48,4 +48,6 @@ static inline linear_blocked_inv_result linear_blocked_inv(int dim0, int dim1) {
   return result;
 }
 
+#elif LEGO_LINEAR_BLOCKED_CL != 0x55b47498
+#error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_CL

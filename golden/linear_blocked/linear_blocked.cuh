@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_CUH
-#define LEGO_LINEAR_BLOCKED_CUH
+#define LEGO_LINEAR_BLOCKED_CUH 0x0a2dcdde
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -49,4 +49,6 @@ struct linear_blocked_inv_result {
   return {(dim1_div_4 & 12) | (dim1 & 3), ((dim0 << 2) & 0x1c) | (dim1_div_4 & 3), dim0 >> 3};
 }
 
+#elif LEGO_LINEAR_BLOCKED_CUH != 0x0a2dcdde
+#error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_CUH

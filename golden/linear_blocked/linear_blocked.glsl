@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_BLOCKED_GLSL
-#define LEGO_LINEAR_BLOCKED_GLSL
+#define LEGO_LINEAR_BLOCKED_GLSL 0x257a04d9
 
 // (dim0, dim1) of (register, lane, warp).
 // 0 <= register < 16
@@ -44,4 +44,6 @@ ivec3 linear_blocked_inv(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_BLOCKED_GLSL != 0x257a04d9
+#error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_GLSL

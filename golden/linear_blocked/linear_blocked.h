@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_H
-#define LEGO_LINEAR_BLOCKED_H
+#define LEGO_LINEAR_BLOCKED_H 0x74c14d30
 
 #include <stdint.h>
 
@@ -51,4 +51,6 @@ static inline linear_blocked_inv_result linear_blocked_inv(int32_t dim0, int32_t
   return result;
 }
 
+#elif LEGO_LINEAR_BLOCKED_H != 0x74c14d30
+#error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_H

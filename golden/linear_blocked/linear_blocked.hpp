@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_HPP
-#define LEGO_LINEAR_BLOCKED_HPP
+#define LEGO_LINEAR_BLOCKED_HPP 0x71a4631b
 
 #include <cstdint>
 
@@ -47,4 +47,6 @@ struct linear_blocked_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_BLOCKED_HPP != 0x71a4631b
+#error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_HPP

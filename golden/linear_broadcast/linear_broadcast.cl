@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_CL
-#define LEGO_LINEAR_BROADCAST_CL
+#define LEGO_LINEAR_BROADCAST_CL 0x7b0063ce
 
 /// (dim0) of (register, lane, warp).
 /// @param register_v 0 <= register_v < 8
@@ -16,4 +16,6 @@ static inline int linear_broadcast_apply(int register_v, int lane, int warp) {
   return 8 * warp + (lane >> 2);
 }
 
+#elif LEGO_LINEAR_BROADCAST_CL != 0x7b0063ce
+#error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_CL

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_BROADCAST_GLSL
-#define LEGO_LINEAR_BROADCAST_GLSL
+#define LEGO_LINEAR_BROADCAST_GLSL 0x5c2abd17
 
 // (dim0) of (register, lane, warp).
 // 0 <= register < 8
@@ -22,4 +22,6 @@ int linear_broadcast_apply(ivec3 index) {
   return linear_broadcast_apply(index.x, index.y, index.z);
 }
 
+#elif LEGO_LINEAR_BROADCAST_GLSL != 0x5c2abd17
+#error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_GLSL

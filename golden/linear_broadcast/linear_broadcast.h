@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_H
-#define LEGO_LINEAR_BROADCAST_H
+#define LEGO_LINEAR_BROADCAST_H 0x152e9d3e
 
 #include <stdint.h>
 
@@ -18,4 +18,6 @@ static inline int32_t linear_broadcast_apply(int32_t register_v, int32_t lane, i
   return 8 * warp + (lane >> 2);
 }
 
+#elif LEGO_LINEAR_BROADCAST_H != 0x152e9d3e
+#error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_H

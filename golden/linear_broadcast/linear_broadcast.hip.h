@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_HIP_H
-#define LEGO_LINEAR_BROADCAST_HIP_H
+#define LEGO_LINEAR_BROADCAST_HIP_H 0x75c385db
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -24,4 +24,6 @@
   return 8 * warp + (lane >> 2);
 }
 
+#elif LEGO_LINEAR_BROADCAST_HIP_H != 0x75c385db
+#error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_HIP_H

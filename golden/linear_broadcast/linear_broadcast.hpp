@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_HPP
-#define LEGO_LINEAR_BROADCAST_HPP
+#define LEGO_LINEAR_BROADCAST_HPP 0x1ed6a882
 
 #include <cstdint>
 
@@ -22,4 +22,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_BROADCAST_HPP != 0x1ed6a882
+#error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_HPP

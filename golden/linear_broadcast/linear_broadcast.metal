@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_METAL
-#define LEGO_LINEAR_BROADCAST_METAL
+#define LEGO_LINEAR_BROADCAST_METAL 0x4c4acf9c
 
 #include <metal_stdlib>
 
@@ -18,4 +18,6 @@ static inline int linear_broadcast_apply(int register_v, int lane, int warp) {
   return 8 * warp + (lane >> 2);
 }
 
+#elif LEGO_LINEAR_BROADCAST_METAL != 0x4c4acf9c
+#error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_METAL

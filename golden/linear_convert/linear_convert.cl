@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_CL
-#define LEGO_LINEAR_CONVERT_CL
+#define LEGO_LINEAR_CONVERT_CL 0x2f0f2fc8
 
 /// The result of linear_convert_apply.
 typedef struct linear_convert_apply_result {
@@ -54,4 +54,6 @@ static inline linear_convert_inv_result linear_convert_inv(int register_v, int l
   return result;
 }
 
+#elif LEGO_LINEAR_CONVERT_CL != 0x2f0f2fc8
+#error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_CL

@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_CUH
-#define LEGO_LINEAR_CONVERT_CUH
+#define LEGO_LINEAR_CONVERT_CUH 0x121b5b04
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -62,4 +62,6 @@ struct linear_convert_inv_result {
   };
 }
 
+#elif LEGO_LINEAR_CONVERT_CUH != 0x121b5b04
+#error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_CUH

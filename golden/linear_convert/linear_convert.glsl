@@ -7,7 +7,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_CONVERT_GLSL
-#define LEGO_LINEAR_CONVERT_GLSL
+#define LEGO_LINEAR_CONVERT_GLSL 0x74b43508
 
 // (register, lane, warp) of (register, lane, warp).
 // 0 <= register < 8
@@ -51,4 +51,6 @@ ivec3 linear_convert_inv(ivec3 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_CONVERT_GLSL != 0x74b43508
+#error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_GLSL

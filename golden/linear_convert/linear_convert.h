@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_H
-#define LEGO_LINEAR_CONVERT_H
+#define LEGO_LINEAR_CONVERT_H 0x0deca508
 
 #include <stdint.h>
 
@@ -58,4 +58,6 @@ static inline linear_convert_inv_result linear_convert_inv(
   return result;
 }
 
+#elif LEGO_LINEAR_CONVERT_H != 0x0deca508
+#error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_H

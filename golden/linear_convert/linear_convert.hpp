@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_HPP
-#define LEGO_LINEAR_CONVERT_HPP
+#define LEGO_LINEAR_CONVERT_HPP 0x33878fad
 
 #include <cstdint>
 
@@ -60,4 +60,6 @@ struct linear_convert_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_CONVERT_HPP != 0x33878fad
+#error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_HPP

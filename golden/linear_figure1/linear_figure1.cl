@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_CL
-#define LEGO_LINEAR_FIGURE1_CL
+#define LEGO_LINEAR_FIGURE1_CL 0x627aa68f
 
 /// The result of linear_figure1_apply.
 typedef struct linear_figure1_apply_result {
@@ -46,4 +46,6 @@ static inline linear_figure1_inv_result linear_figure1_inv(int i, int j) {
   return result;
 }
 
+#elif LEGO_LINEAR_FIGURE1_CL != 0x627aa68f
+#error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_CL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_CUH
-#define LEGO_LINEAR_FIGURE1_CUH
+#define LEGO_LINEAR_FIGURE1_CUH 0x4b8d5ff9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -47,4 +47,6 @@ struct linear_figure1_inv_result {
   return {((i << 1) & 2) | (j & 1), ((i << 2) & 0x18) | (j >> 1), i >> 3};
 }
 
+#elif LEGO_LINEAR_FIGURE1_CUH != 0x4b8d5ff9
+#error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_FIGURE1_GLSL
-#define LEGO_LINEAR_FIGURE1_GLSL
+#define LEGO_LINEAR_FIGURE1_GLSL 0x02926967
 
 // (i, j) of (register, lane, warp).
 // 0 <= register < 4
@@ -42,4 +42,6 @@ ivec3 linear_figure1_inv(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_FIGURE1_GLSL != 0x02926967
+#error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_GLSL

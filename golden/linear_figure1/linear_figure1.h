@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_H
-#define LEGO_LINEAR_FIGURE1_H
+#define LEGO_LINEAR_FIGURE1_H 0x565665fa
 
 #include <stdint.h>
 
@@ -49,4 +49,6 @@ static inline linear_figure1_inv_result linear_figure1_inv(int32_t i, int32_t j)
   return result;
 }
 
+#elif LEGO_LINEAR_FIGURE1_H != 0x565665fa
+#error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_HIP_H
-#define LEGO_LINEAR_FIGURE1_HIP_H
+#define LEGO_LINEAR_FIGURE1_HIP_H 0x6b2f46e8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -47,4 +47,6 @@ struct linear_figure1_inv_result {
   return {((i << 1) & 2) | (j & 1), ((i << 2) & 0x18) | (j >> 1), i >> 3};
 }
 
+#elif LEGO_LINEAR_FIGURE1_HIP_H != 0x6b2f46e8
+#error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_HPP
-#define LEGO_LINEAR_FIGURE1_HPP
+#define LEGO_LINEAR_FIGURE1_HPP 0x17576e4a
 
 #include <cstdint>
 
@@ -45,4 +45,6 @@ struct linear_figure1_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_FIGURE1_HPP != 0x17576e4a
+#error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_HPP

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_CL
-#define LEGO_LINEAR_LDMATRIX_TRANS_CL
+#define LEGO_LINEAR_LDMATRIX_TRANS_CL 0x45939a3d
 
 /// The result of linear_ldmatrix_trans_apply.
 typedef struct linear_ldmatrix_trans_apply_result {
@@ -45,4 +45,6 @@ static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(int dim
   return result;
 }
 
+#elif LEGO_LINEAR_LDMATRIX_TRANS_CL != 0x45939a3d
+#error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_CL

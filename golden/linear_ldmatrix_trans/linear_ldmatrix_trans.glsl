@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_GLSL
-#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL
+#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x69d0b954
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
@@ -41,4 +41,6 @@ ivec2 linear_ldmatrix_trans_inv(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x69d0b954
+#error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_H
-#define LEGO_LINEAR_LDMATRIX_TRANS_H
+#define LEGO_LINEAR_LDMATRIX_TRANS_H 0x33d2205f
 
 #include <stdint.h>
 
@@ -48,4 +48,6 @@ static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(
   return result;
 }
 
+#elif LEGO_LINEAR_LDMATRIX_TRANS_H != 0x33d2205f
+#error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_H

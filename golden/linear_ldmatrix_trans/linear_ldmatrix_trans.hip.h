@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_HIP_H
-#define LEGO_LINEAR_LDMATRIX_TRANS_HIP_H
+#define LEGO_LINEAR_LDMATRIX_TRANS_HIP_H 0x6011d49b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,4 +46,6 @@ struct linear_ldmatrix_trans_inv_result {
   return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
 }
 
+#elif LEGO_LINEAR_LDMATRIX_TRANS_HIP_H != 0x6011d49b
+#error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_HPP
-#define LEGO_LINEAR_LDMATRIX_TRANS_HPP
+#define LEGO_LINEAR_LDMATRIX_TRANS_HPP 0x2a7537d5
 
 #include <cstdint>
 
@@ -44,4 +44,6 @@ struct linear_ldmatrix_trans_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_LDMATRIX_TRANS_HPP != 0x2a7537d5
+#error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_HPP

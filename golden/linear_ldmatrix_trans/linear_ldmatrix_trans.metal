@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_METAL
-#define LEGO_LINEAR_LDMATRIX_TRANS_METAL
+#define LEGO_LINEAR_LDMATRIX_TRANS_METAL 0x150709ae
 
 #include <metal_stdlib>
 
@@ -39,4 +39,6 @@ static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(int dim
   return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
 }
 
+#elif LEGO_LINEAR_LDMATRIX_TRANS_METAL != 0x150709ae
+#error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_METAL

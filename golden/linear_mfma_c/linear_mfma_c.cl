@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_CL
-#define LEGO_LINEAR_MFMA_C_CL
+#define LEGO_LINEAR_MFMA_C_CL 0x3b3de720
 
 /// The result of linear_mfma_c_apply.
 typedef struct linear_mfma_c_apply_result {
@@ -43,4 +43,6 @@ static inline linear_mfma_c_inv_result linear_mfma_c_inv(int dim0, int dim1) {
   return result;
 }
 
+#elif LEGO_LINEAR_MFMA_C_CL != 0x3b3de720
+#error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_CL

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MFMA_C_GLSL
-#define LEGO_LINEAR_MFMA_C_GLSL
+#define LEGO_LINEAR_MFMA_C_GLSL 0x4d291a8a
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 16
@@ -40,4 +40,6 @@ ivec2 linear_mfma_c_inv(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_MFMA_C_GLSL != 0x4d291a8a
+#error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_GLSL

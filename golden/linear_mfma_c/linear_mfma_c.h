@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_H
-#define LEGO_LINEAR_MFMA_C_H
+#define LEGO_LINEAR_MFMA_C_H 0x7ee976ef
 
 #include <stdint.h>
 
@@ -45,4 +45,6 @@ static inline linear_mfma_c_inv_result linear_mfma_c_inv(int32_t dim0, int32_t d
   return result;
 }
 
+#elif LEGO_LINEAR_MFMA_C_H != 0x7ee976ef
+#error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_HPP
-#define LEGO_LINEAR_MFMA_C_HPP
+#define LEGO_LINEAR_MFMA_C_HPP 0x5e181e85
 
 #include <cstdint>
 
@@ -43,4 +43,6 @@ struct linear_mfma_c_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_MFMA_C_HPP != 0x5e181e85
+#error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_HPP

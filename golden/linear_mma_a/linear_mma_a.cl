@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_CL
-#define LEGO_LINEAR_MMA_A_CL
+#define LEGO_LINEAR_MMA_A_CL 0x1c57d1bb
 
 /// The result of linear_mma_a_apply.
 typedef struct linear_mma_a_apply_result {
@@ -45,4 +45,6 @@ static inline linear_mma_a_inv_result linear_mma_a_inv(int dim0, int dim1) {
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_A_CL != 0x1c57d1bb
+#error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_CL

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_A_GLSL
-#define LEGO_LINEAR_MMA_A_GLSL
+#define LEGO_LINEAR_MMA_A_GLSL 0x7c3dd836
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
@@ -42,4 +42,6 @@ ivec2 linear_mma_a_inv(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_A_GLSL != 0x7c3dd836
+#error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_H
-#define LEGO_LINEAR_MMA_A_H
+#define LEGO_LINEAR_MMA_A_H 0x002ebc77
 
 #include <stdint.h>
 
@@ -47,4 +47,6 @@ static inline linear_mma_a_inv_result linear_mma_a_inv(int32_t dim0, int32_t dim
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_A_H != 0x002ebc77
+#error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_HIP_H
-#define LEGO_LINEAR_MMA_A_HIP_H
+#define LEGO_LINEAR_MMA_A_HIP_H 0x4f6d2af1
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -50,4 +50,6 @@ struct linear_mma_a_inv_result {
   };
 }
 
+#elif LEGO_LINEAR_MMA_A_HIP_H != 0x4f6d2af1
+#error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_METAL
-#define LEGO_LINEAR_MMA_A_METAL
+#define LEGO_LINEAR_MMA_A_METAL 0x2a53c07e
 
 #include <metal_stdlib>
 
@@ -42,4 +42,6 @@ static inline linear_mma_a_inv_result linear_mma_a_inv(int dim0, int dim1) {
   };
 }
 
+#elif LEGO_LINEAR_MMA_A_METAL != 0x2a53c07e
+#error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_METAL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_CL
-#define LEGO_LINEAR_MMA_A_F8_CL
+#define LEGO_LINEAR_MMA_A_F8_CL 0x603964ab
 
 /// The result of linear_mma_a_f8_apply.
 typedef struct linear_mma_a_f8_apply_result {
@@ -44,4 +44,6 @@ static inline linear_mma_a_f8_inv_result linear_mma_a_f8_inv(int dim0, int dim1)
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_A_F8_CL != 0x603964ab
+#error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_CL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_CUH
-#define LEGO_LINEAR_MMA_A_F8_CUH
+#define LEGO_LINEAR_MMA_A_F8_CUH 0x01c7f8a2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -46,4 +46,6 @@ struct linear_mma_a_f8_inv_result {
   return {8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)};
 }
 
+#elif LEGO_LINEAR_MMA_A_F8_CUH != 0x01c7f8a2
+#error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_CUH

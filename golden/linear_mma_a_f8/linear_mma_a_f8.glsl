@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_A_F8_GLSL
-#define LEGO_LINEAR_MMA_A_F8_GLSL
+#define LEGO_LINEAR_MMA_A_F8_GLSL 0x46945ae9
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 16
@@ -41,4 +41,6 @@ ivec2 linear_mma_a_f8_inv(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_A_F8_GLSL != 0x46945ae9
+#error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_H
-#define LEGO_LINEAR_MMA_A_F8_H
+#define LEGO_LINEAR_MMA_A_F8_H 0x73756172
 
 #include <stdint.h>
 
@@ -46,4 +46,6 @@ static inline linear_mma_a_f8_inv_result linear_mma_a_f8_inv(int32_t dim0, int32
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_A_F8_H != 0x73756172
+#error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_HPP
-#define LEGO_LINEAR_MMA_A_F8_HPP
+#define LEGO_LINEAR_MMA_A_F8_HPP 0x09795321
 
 #include <cstdint>
 
@@ -44,4 +44,6 @@ struct linear_mma_a_f8_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_MMA_A_F8_HPP != 0x09795321
+#error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_HPP

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_METAL
-#define LEGO_LINEAR_MMA_A_F8_METAL
+#define LEGO_LINEAR_MMA_A_F8_METAL 0x0cb852e1
 
 #include <metal_stdlib>
 
@@ -38,4 +38,6 @@ static inline linear_mma_a_f8_inv_result linear_mma_a_f8_inv(int dim0, int dim1)
   return {8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)};
 }
 
+#elif LEGO_LINEAR_MMA_A_F8_METAL != 0x0cb852e1
+#error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_METAL

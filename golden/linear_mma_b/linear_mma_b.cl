@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_CL
-#define LEGO_LINEAR_MMA_B_CL
+#define LEGO_LINEAR_MMA_B_CL 0x618ffbaa
 
 /// The result of linear_mma_b_apply.
 typedef struct linear_mma_b_apply_result {
@@ -41,4 +41,6 @@ static inline linear_mma_b_inv_result linear_mma_b_inv(int dim0, int dim1) {
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_B_CL != 0x618ffbaa
+#error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_CL

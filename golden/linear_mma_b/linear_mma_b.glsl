@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_B_GLSL
-#define LEGO_LINEAR_MMA_B_GLSL
+#define LEGO_LINEAR_MMA_B_GLSL 0x288609f1
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 4
@@ -41,4 +41,6 @@ ivec2 linear_mma_b_inv(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_B_GLSL != 0x288609f1
+#error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_GLSL

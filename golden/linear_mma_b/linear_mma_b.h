@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_H
-#define LEGO_LINEAR_MMA_B_H
+#define LEGO_LINEAR_MMA_B_H 0x7d9c3f33
 
 #include <stdint.h>
 
@@ -43,4 +43,6 @@ static inline linear_mma_b_inv_result linear_mma_b_inv(int32_t dim0, int32_t dim
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_B_H != 0x7d9c3f33
+#error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_H

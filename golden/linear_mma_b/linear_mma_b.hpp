@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_HPP
-#define LEGO_LINEAR_MMA_B_HPP
+#define LEGO_LINEAR_MMA_B_HPP 0x026ff580
 
 #include <cstdint>
 
@@ -44,4 +44,6 @@ struct linear_mma_b_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_MMA_B_HPP != 0x026ff580
+#error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_HPP

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_METAL
-#define LEGO_LINEAR_MMA_B_METAL
+#define LEGO_LINEAR_MMA_B_METAL 0x5779f901
 
 #include <metal_stdlib>
 
@@ -38,4 +38,6 @@ static inline linear_mma_b_inv_result linear_mma_b_inv(int dim0, int dim1) {
   return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
 }
 
+#elif LEGO_LINEAR_MMA_B_METAL != 0x5779f901
+#error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_METAL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_CL
-#define LEGO_LINEAR_MMA_C_CL
+#define LEGO_LINEAR_MMA_C_CL 0x15f313f7
 
 /// The result of linear_mma_c_apply.
 typedef struct linear_mma_c_apply_result {
@@ -43,4 +43,6 @@ static inline linear_mma_c_inv_result linear_mma_c_inv(int dim0, int dim1) {
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_C_CL != 0x15f313f7
+#error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_CL

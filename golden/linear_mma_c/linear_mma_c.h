@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_H
-#define LEGO_LINEAR_MMA_C_H
+#define LEGO_LINEAR_MMA_C_H 0x4b1c8cdd
 
 #include <stdint.h>
 
@@ -45,4 +45,6 @@ static inline linear_mma_c_inv_result linear_mma_c_inv(int32_t dim0, int32_t dim
   return result;
 }
 
+#elif LEGO_LINEAR_MMA_C_H != 0x4b1c8cdd
+#error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_HIP_H
-#define LEGO_LINEAR_MMA_C_HIP_H
+#define LEGO_LINEAR_MMA_C_HIP_H 0x6506f205
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -45,4 +45,6 @@ struct linear_mma_c_inv_result {
   return {2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1)};
 }
 
+#elif LEGO_LINEAR_MMA_C_HIP_H != 0x6506f205
+#error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_HPP
-#define LEGO_LINEAR_MMA_C_HPP
+#define LEGO_LINEAR_MMA_C_HPP 0x0409ee16
 
 #include <cstdint>
 
@@ -43,4 +43,6 @@ struct linear_mma_c_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_MMA_C_HPP != 0x0409ee16
+#error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_HPP

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_METAL
-#define LEGO_LINEAR_MMA_C_METAL
+#define LEGO_LINEAR_MMA_C_METAL 0x49e0dc5f
 
 #include <metal_stdlib>
 
@@ -37,4 +37,6 @@ static inline linear_mma_c_inv_result linear_mma_c_inv(int dim0, int dim1) {
   return {2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1)};
 }
 
+#elif LEGO_LINEAR_MMA_C_METAL != 0x49e0dc5f
+#error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_METAL

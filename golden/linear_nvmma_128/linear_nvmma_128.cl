@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_CL
-#define LEGO_LINEAR_NVMMA_128_CL
+#define LEGO_LINEAR_NVMMA_128_CL 0x7f3357bc
 
 /// (offset) of (dim0, dim1).
 /// @param dim0 0 <= dim0 < 16
@@ -31,4 +31,6 @@ static inline linear_nvmma_128_inv_result linear_nvmma_128_inv(int offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_NVMMA_128_CL != 0x7f3357bc
+#error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_CL

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_CUH
-#define LEGO_LINEAR_NVMMA_128_CUH
+#define LEGO_LINEAR_NVMMA_128_CUH 0x2371b3a8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -36,4 +36,6 @@ struct linear_nvmma_128_inv_result {
   return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
 }
 
+#elif LEGO_LINEAR_NVMMA_128_CUH != 0x2371b3a8
+#error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_NVMMA_128_GLSL
-#define LEGO_LINEAR_NVMMA_128_GLSL
+#define LEGO_LINEAR_NVMMA_128_GLSL 0x6eb12328
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 16
@@ -37,4 +37,6 @@ ivec2 linear_nvmma_128_inv(int offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_NVMMA_128_GLSL != 0x6eb12328
+#error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_GLSL

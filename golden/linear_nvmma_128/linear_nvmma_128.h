@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_H
-#define LEGO_LINEAR_NVMMA_128_H
+#define LEGO_LINEAR_NVMMA_128_H 0x0b61f0dc
 
 #include <stdint.h>
 
@@ -33,4 +33,6 @@ static inline linear_nvmma_128_inv_result linear_nvmma_128_inv(int32_t offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_NVMMA_128_H != 0x0b61f0dc
+#error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_H

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_HPP
-#define LEGO_LINEAR_NVMMA_128_HPP
+#define LEGO_LINEAR_NVMMA_128_HPP 0x3ca04cb8
 
 #include <cstdint>
 
@@ -35,4 +35,6 @@ struct linear_nvmma_128_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_NVMMA_128_HPP != 0x3ca04cb8
+#error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_HPP

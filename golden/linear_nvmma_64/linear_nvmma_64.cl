@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_CL
-#define LEGO_LINEAR_NVMMA_64_CL
+#define LEGO_LINEAR_NVMMA_64_CL 0x10b4d10a
 
 /// (offset) of (dim0, dim1).
 /// @param dim0 0 <= dim0 < 16
@@ -27,4 +27,6 @@ static inline linear_nvmma_64_inv_result linear_nvmma_64_inv(int offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_NVMMA_64_CL != 0x10b4d10a
+#error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_CL

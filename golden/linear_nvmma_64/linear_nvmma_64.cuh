@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_CUH
-#define LEGO_LINEAR_NVMMA_64_CUH
+#define LEGO_LINEAR_NVMMA_64_CUH 0x3646b10d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -35,4 +35,6 @@ struct linear_nvmma_64_inv_result {
   return {offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)};
 }
 
+#elif LEGO_LINEAR_NVMMA_64_CUH != 0x3646b10d
+#error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_CUH

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_H
-#define LEGO_LINEAR_NVMMA_64_H
+#define LEGO_LINEAR_NVMMA_64_H 0x6b3c4bd9
 
 #include <stdint.h>
 
@@ -29,4 +29,6 @@ static inline linear_nvmma_64_inv_result linear_nvmma_64_inv(int32_t offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_NVMMA_64_H != 0x6b3c4bd9
+#error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_H

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_HPP
-#define LEGO_LINEAR_NVMMA_64_HPP
+#define LEGO_LINEAR_NVMMA_64_HPP 0x5a11a463
 
 #include <cstdint>
 
@@ -34,4 +34,6 @@ struct linear_nvmma_64_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_NVMMA_64_HPP != 0x5a11a463
+#error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_HPP

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_METAL
-#define LEGO_LINEAR_NVMMA_64_METAL
+#define LEGO_LINEAR_NVMMA_64_METAL 0x716c4d5d
 
 #include <metal_stdlib>
 
@@ -28,4 +28,6 @@ static inline linear_nvmma_64_inv_result linear_nvmma_64_inv(int offset) {
   return {offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)};
 }
 
+#elif LEGO_LINEAR_NVMMA_64_METAL != 0x716c4d5d
+#error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_METAL

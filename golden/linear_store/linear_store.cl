@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_CL
-#define LEGO_LINEAR_STORE_CL
+#define LEGO_LINEAR_STORE_CL 0x617dd414
 
 /// (offset) of (register, lane).
 /// @param register_v 0 <= register_v < 4
@@ -30,4 +30,6 @@ static inline linear_store_inv_result linear_store_inv(int offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_STORE_CL != 0x617dd414
+#error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_CL

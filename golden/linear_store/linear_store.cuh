@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_CUH
-#define LEGO_LINEAR_STORE_CUH
+#define LEGO_LINEAR_STORE_CUH 0x52e5f063
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -38,4 +38,6 @@ struct linear_store_inv_result {
   return {((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)};
 }
 
+#elif LEGO_LINEAR_STORE_CUH != 0x52e5f063
+#error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_STORE_GLSL
-#define LEGO_LINEAR_STORE_GLSL
+#define LEGO_LINEAR_STORE_GLSL 0x018d986c
 
 // (offset) of (register, lane).
 // 0 <= register < 4
@@ -37,4 +37,6 @@ ivec2 linear_store_inv(int offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_STORE_GLSL != 0x018d986c
+#error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_GLSL

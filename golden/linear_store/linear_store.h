@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_H
-#define LEGO_LINEAR_STORE_H
+#define LEGO_LINEAR_STORE_H 0x2ee9c5b6
 
 #include <stdint.h>
 
@@ -32,4 +32,6 @@ static inline linear_store_inv_result linear_store_inv(int32_t offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_STORE_H != 0x2ee9c5b6
+#error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_HPP
-#define LEGO_LINEAR_STORE_HPP
+#define LEGO_LINEAR_STORE_HPP 0x64e2621d
 
 #include <cstdint>
 
@@ -36,4 +36,6 @@ struct linear_store_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_STORE_HPP != 0x64e2621d
+#error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_HPP

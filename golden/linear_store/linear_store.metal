@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_METAL
-#define LEGO_LINEAR_STORE_METAL
+#define LEGO_LINEAR_STORE_METAL 0x2e3cad12
 
 #include <metal_stdlib>
 
@@ -31,4 +31,6 @@ static inline linear_store_inv_result linear_store_inv(int offset) {
   return {((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)};
 }
 
+#elif LEGO_LINEAR_STORE_METAL != 0x2e3cad12
+#error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_METAL

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_CL
-#define LEGO_LINEAR_SWIZZLED_CL
+#define LEGO_LINEAR_SWIZZLED_CL 0x11e7be4f
 
 /// (offset) of (dim0, dim1).
 /// @param dim0 0 <= dim0 < 32
@@ -31,4 +31,6 @@ static inline linear_swizzled_inv_result linear_swizzled_inv(int offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_SWIZZLED_CL != 0x11e7be4f
+#error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_CL

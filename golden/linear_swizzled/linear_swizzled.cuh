@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_CUH
-#define LEGO_LINEAR_SWIZZLED_CUH
+#define LEGO_LINEAR_SWIZZLED_CUH 0x6f89c113
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -36,4 +36,6 @@ struct linear_swizzled_inv_result {
   return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
 }
 
+#elif LEGO_LINEAR_SWIZZLED_CUH != 0x6f89c113
+#error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_SWIZZLED_GLSL
-#define LEGO_LINEAR_SWIZZLED_GLSL
+#define LEGO_LINEAR_SWIZZLED_GLSL 0x0e81dd98
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 32
@@ -37,4 +37,6 @@ ivec2 linear_swizzled_inv(int offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_SWIZZLED_GLSL != 0x0e81dd98
+#error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_GLSL

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_H
-#define LEGO_LINEAR_SWIZZLED_H
+#define LEGO_LINEAR_SWIZZLED_H 0x245b0c83
 
 #include <stdint.h>
 
@@ -33,4 +33,6 @@ static inline linear_swizzled_inv_result linear_swizzled_inv(int32_t offset) {
   return result;
 }
 
+#elif LEGO_LINEAR_SWIZZLED_H != 0x245b0c83
+#error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_H

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_HPP
-#define LEGO_LINEAR_SWIZZLED_HPP
+#define LEGO_LINEAR_SWIZZLED_HPP 0x7ecdb60f
 
 #include <cstdint>
 
@@ -35,4 +35,6 @@ struct linear_swizzled_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_SWIZZLED_HPP != 0x7ecdb60f
+#error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_HPP

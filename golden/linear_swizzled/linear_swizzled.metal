@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_METAL
-#define LEGO_LINEAR_SWIZZLED_METAL
+#define LEGO_LINEAR_SWIZZLED_METAL 0x7668faeb
 
 #include <metal_stdlib>
 
@@ -29,4 +29,6 @@ static inline linear_swizzled_inv_result linear_swizzled_inv(int offset) {
   return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
 }
 
+#elif LEGO_LINEAR_SWIZZLED_METAL != 0x7668faeb
+#error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_METAL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_CL
-#define LEGO_LINEAR_WGMMA_D_CL
+#define LEGO_LINEAR_WGMMA_D_CL 0x72d11c1f
 
 /// The result of linear_wgmma_d_apply.
 typedef struct linear_wgmma_d_apply_result {
@@ -47,4 +47,6 @@ static inline linear_wgmma_d_inv_result linear_wgmma_d_inv(int dim0, int dim1) {
   return result;
 }
 
+#elif LEGO_LINEAR_WGMMA_D_CL != 0x72d11c1f
+#error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_CL

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_WGMMA_D_GLSL
-#define LEGO_LINEAR_WGMMA_D_GLSL
+#define LEGO_LINEAR_WGMMA_D_GLSL 0x7dae5dfc
 
 // (dim0, dim1) of (register, lane, warp).
 // 0 <= register < 16
@@ -43,4 +43,6 @@ ivec3 linear_wgmma_d_inv(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_WGMMA_D_GLSL != 0x7dae5dfc
+#error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_GLSL

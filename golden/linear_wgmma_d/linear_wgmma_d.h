@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_H
-#define LEGO_LINEAR_WGMMA_D_H
+#define LEGO_LINEAR_WGMMA_D_H 0x742872fd
 
 #include <stdint.h>
 
@@ -50,4 +50,6 @@ static inline linear_wgmma_d_inv_result linear_wgmma_d_inv(int32_t dim0, int32_t
   return result;
 }
 
+#elif LEGO_LINEAR_WGMMA_D_H != 0x742872fd
+#error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_HPP
-#define LEGO_LINEAR_WGMMA_D_HPP
+#define LEGO_LINEAR_WGMMA_D_HPP 0x558b8eaf
 
 #include <cstdint>
 
@@ -53,4 +53,6 @@ struct linear_wgmma_d_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_WGMMA_D_HPP != 0x558b8eaf
+#error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_HPP

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_METAL
-#define LEGO_LINEAR_WGMMA_D_METAL
+#define LEGO_LINEAR_WGMMA_D_METAL 0x6d231c8b
 
 #include <metal_stdlib>
 
@@ -47,4 +47,6 @@ static inline linear_wgmma_d_inv_result linear_wgmma_d_inv(int dim0, int dim1) {
   };
 }
 
+#elif LEGO_LINEAR_WGMMA_D_METAL != 0x6d231c8b
+#error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_METAL

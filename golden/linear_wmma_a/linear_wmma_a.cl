@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_CL
-#define LEGO_LINEAR_WMMA_A_CL
+#define LEGO_LINEAR_WMMA_A_CL 0x05070508
 
 /// The result of linear_wmma_a_apply.
 typedef struct linear_wmma_a_apply_result {
@@ -21,4 +21,6 @@ static inline linear_wmma_a_apply_result linear_wmma_a_apply(int register_v, int
   return result;
 }
 
+#elif LEGO_LINEAR_WMMA_A_CL != 0x05070508
+#error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_CL

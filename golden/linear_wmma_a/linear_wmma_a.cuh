@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_CUH
-#define LEGO_LINEAR_WMMA_A_CUH
+#define LEGO_LINEAR_WMMA_A_CUH 0x67e7823a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -29,4 +29,6 @@ struct linear_wmma_a_apply_result {
   return {lane & 15, register_v};
 }
 
+#elif LEGO_LINEAR_WMMA_A_CUH != 0x67e7823a
+#error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_WMMA_A_GLSL
-#define LEGO_LINEAR_WMMA_A_GLSL
+#define LEGO_LINEAR_WMMA_A_GLSL 0x3bef3640
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 16
@@ -24,4 +24,6 @@ ivec2 linear_wmma_a_apply(ivec2 index) {
   return result;
 }
 
+#elif LEGO_LINEAR_WMMA_A_GLSL != 0x3bef3640
+#error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_GLSL

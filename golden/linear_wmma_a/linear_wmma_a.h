@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_H
-#define LEGO_LINEAR_WMMA_A_H
+#define LEGO_LINEAR_WMMA_A_H 0x2b2716f8
 
 #include <stdint.h>
 
@@ -23,4 +23,6 @@ static inline linear_wmma_a_apply_result linear_wmma_a_apply(int32_t register_v,
   return result;
 }
 
+#elif LEGO_LINEAR_WMMA_A_H != 0x2b2716f8
+#error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_H

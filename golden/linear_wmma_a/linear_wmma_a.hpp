@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_HPP
-#define LEGO_LINEAR_WMMA_A_HPP
+#define LEGO_LINEAR_WMMA_A_HPP 0x3a7002d3
 
 #include <cstdint>
 
@@ -27,4 +27,6 @@ struct linear_wmma_a_apply_result {
 
 }  // namespace lego
 
+#elif LEGO_LINEAR_WMMA_A_HPP != 0x3a7002d3
+#error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_HPP

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_METAL
-#define LEGO_LINEAR_WMMA_A_METAL
+#define LEGO_LINEAR_WMMA_A_METAL 0x2dbc80f2
 
 #include <metal_stdlib>
 
@@ -22,4 +22,6 @@ static inline linear_wmma_a_apply_result linear_wmma_a_apply(int register_v, int
   return {lane & 15, register_v};
 }
 
+#elif LEGO_LINEAR_WMMA_A_METAL != 0x2dbc80f2
+#error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_METAL

@@ -2,7 +2,7 @@
 //
 // Lookup([2, 5], [0, 48, 16, 96, 16, 112, 64, 0, 80, 208])
 #ifndef LEGO_LOOKUP_MAP_CL
-#define LEGO_LOOKUP_MAP_CL
+#define LEGO_LOOKUP_MAP_CL 0x3b661b81
 
 // clang-format off
 static constant int lookup_map_table[10] = {
@@ -17,4 +17,6 @@ static inline int lookup_map_apply(int i, int j) {
   return lookup_map_table[5 * i + j];
 }
 
+#elif LEGO_LOOKUP_MAP_CL != 0x3b661b81
+#error two different units are named lookup_map; give name= to one of them
 #endif  // LEGO_LOOKUP_MAP_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LOOKUP_MAP_GLSL
-#define LEGO_LOOKUP_MAP_GLSL
+#define LEGO_LOOKUP_MAP_GLSL 0x2d92ebf1
 
 const int[10] lookup_map_table = int[10](
     0, 48, 16, 96, 16, 112, 64, 0, 80, 208);
@@ -23,4 +23,6 @@ int lookup_map_apply(ivec2 index) {
   return lookup_map_apply(index.x, index.y);
 }
 
+#elif LEGO_LOOKUP_MAP_GLSL != 0x2d92ebf1
+#error two different units are named lookup_map; give name= to one of them
 #endif  // LEGO_LOOKUP_MAP_GLSL

@@ -2,7 +2,7 @@
 //
 // Lookup([2, 5], [0, 48, 16, 96, 16, 112, 64, 0, 80, 208])
 #ifndef LEGO_LOOKUP_MAP_H
-#define LEGO_LOOKUP_MAP_H
+#define LEGO_LOOKUP_MAP_H 0x678f187f
 
 #include <stdint.h>
 
@@ -19,4 +19,6 @@ static inline int32_t lookup_map_apply(int32_t i, int32_t j) {
   return lookup_map_table[5 * i + j];
 }
 
+#elif LEGO_LOOKUP_MAP_H != 0x678f187f
+#error two different units are named lookup_map; give name= to one of them
 #endif  // LEGO_LOOKUP_MAP_H

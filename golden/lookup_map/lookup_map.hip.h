@@ -2,7 +2,7 @@
 //
 // Lookup([2, 5], [0, 48, 16, 96, 16, 112, 64, 0, 80, 208])
 #ifndef LEGO_LOOKUP_MAP_HIP_H
-#define LEGO_LOOKUP_MAP_HIP_H
+#define LEGO_LOOKUP_MAP_HIP_H 0x18e427f4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -28,4 +28,6 @@ static constexpr int lookup_map_table[10] = {
   return lookup_map_table[5 * i + j];
 }
 
+#elif LEGO_LOOKUP_MAP_HIP_H != 0x18e427f4
+#error two different units are named lookup_map; give name= to one of them
 #endif  // LEGO_LOOKUP_MAP_HIP_H

@@ -2,7 +2,7 @@
 //
 // Lookup([2, 5], [0, 48, 16, 96, 16, 112, 64, 0, 80, 208])
 #ifndef LEGO_LOOKUP_MAP_HPP
-#define LEGO_LOOKUP_MAP_HPP
+#define LEGO_LOOKUP_MAP_HPP 0x1e32b14f
 
 #include <cstdint>
 
@@ -27,4 +27,6 @@ static constexpr std::int32_t table[10] = {
 
 }  // namespace lego
 
+#elif LEGO_LOOKUP_MAP_HPP != 0x1e32b14f
+#error two different units are named lookup_map; give name= to one of them
 #endif  // LEGO_LOOKUP_MAP_HPP

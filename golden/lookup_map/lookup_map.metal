@@ -2,7 +2,7 @@
 //
 // Lookup([2, 5], [0, 48, 16, 96, 16, 112, 64, 0, 80, 208])
 #ifndef LEGO_LOOKUP_MAP_METAL
-#define LEGO_LOOKUP_MAP_METAL
+#define LEGO_LOOKUP_MAP_METAL 0x11dcc4b4
 
 #include <metal_stdlib>
 
@@ -19,4 +19,6 @@ static inline int lookup_map_apply(int i, int j) {
   return lookup_map_table[5 * i + j];
 }
 
+#elif LEGO_LOOKUP_MAP_METAL != 0x11dcc4b4
+#error two different units are named lookup_map; give name= to one of them
 #endif  // LEGO_LOOKUP_MAP_METAL

@@ -2,7 +2,7 @@
 //
 // Lookup([4, 6], [20, 11, 23, 17, 21, 13, 5, 10, .., 4])
 #ifndef LEGO_LOOKUP_PERMUTATION_CL
-#define LEGO_LOOKUP_PERMUTATION_CL
+#define LEGO_LOOKUP_PERMUTATION_CL 0x2497b0d2
 
 // clang-format off
 static constant int lookup_permutation_table[24] = {
@@ -37,4 +37,6 @@ static inline lookup_permutation_inv_result lookup_permutation_inv(int flat) {
   return result;
 }
 
+#elif LEGO_LOOKUP_PERMUTATION_CL != 0x2497b0d2
+#error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_CL

@@ -2,7 +2,7 @@
 //
 // Lookup([4, 6], [20, 11, 23, 17, 21, 13, 5, 10, .., 4])
 #ifndef LEGO_LOOKUP_PERMUTATION_CUH
-#define LEGO_LOOKUP_PERMUTATION_CUH
+#define LEGO_LOOKUP_PERMUTATION_CUH 0x450c94cb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -51,4 +51,6 @@ struct lookup_permutation_inv_result {
   return {found / 6, found % 6};
 }
 
+#elif LEGO_LOOKUP_PERMUTATION_CUH != 0x450c94cb
+#error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LOOKUP_PERMUTATION_GLSL
-#define LEGO_LOOKUP_PERMUTATION_GLSL
+#define LEGO_LOOKUP_PERMUTATION_GLSL 0x10a06f12
 
 const int[24] lookup_permutation_table = int[24](
     20, 11, 23, 17, 21, 13, 5, 10, 9, 6, 0, 7, 1, 19, 16, 12, 22, 14, 15, 3, 8, 2, 18, 4);
@@ -43,4 +43,6 @@ ivec2 lookup_permutation_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_LOOKUP_PERMUTATION_GLSL != 0x10a06f12
+#error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_GLSL

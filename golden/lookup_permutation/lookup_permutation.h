@@ -2,7 +2,7 @@
 //
 // Lookup([4, 6], [20, 11, 23, 17, 21, 13, 5, 10, .., 4])
 #ifndef LEGO_LOOKUP_PERMUTATION_H
-#define LEGO_LOOKUP_PERMUTATION_H
+#define LEGO_LOOKUP_PERMUTATION_H 0x18270fdf
 
 #include <stdint.h>
 
@@ -39,4 +39,6 @@ static inline lookup_permutation_inv_result lookup_permutation_inv(int32_t flat)
   return result;
 }
 
+#elif LEGO_LOOKUP_PERMUTATION_H != 0x18270fdf
+#error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_H

@@ -2,7 +2,7 @@
 //
 // Lookup([4, 6], [20, 11, 23, 17, 21, 13, 5, 10, .., 4])
 #ifndef LEGO_LOOKUP_PERMUTATION_HIP_H
-#define LEGO_LOOKUP_PERMUTATION_HIP_H
+#define LEGO_LOOKUP_PERMUTATION_HIP_H 0x6beab8d9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -51,4 +51,6 @@ struct lookup_permutation_inv_result {
   return {found / 6, found % 6};
 }
 
+#elif LEGO_LOOKUP_PERMUTATION_HIP_H != 0x6beab8d9
+#error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_HIP_H

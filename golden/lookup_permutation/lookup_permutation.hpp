@@ -2,7 +2,7 @@
 //
 // Lookup([4, 6], [20, 11, 23, 17, 21, 13, 5, 10, .., 4])
 #ifndef LEGO_LOOKUP_PERMUTATION_HPP
-#define LEGO_LOOKUP_PERMUTATION_HPP
+#define LEGO_LOOKUP_PERMUTATION_HPP 0x5693a34b
 
 #include <cstdint>
 
@@ -48,4 +48,6 @@ struct lookup_permutation_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LOOKUP_PERMUTATION_HPP != 0x5693a34b
+#error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_HPP

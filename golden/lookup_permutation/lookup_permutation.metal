@@ -2,7 +2,7 @@
 //
 // Lookup([4, 6], [20, 11, 23, 17, 21, 13, 5, 10, .., 4])
 #ifndef LEGO_LOOKUP_PERMUTATION_METAL
-#define LEGO_LOOKUP_PERMUTATION_METAL
+#define LEGO_LOOKUP_PERMUTATION_METAL 0x59ac0736
 
 #include <metal_stdlib>
 
@@ -38,4 +38,6 @@ static inline lookup_permutation_inv_result lookup_permutation_inv(int flat) {
   return {found / 6, found % 6};
 }
 
+#elif LEGO_LOOKUP_PERMUTATION_METAL != 0x59ac0736
+#error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_METAL

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_CL
-#define LEGO_LUD_CL
+#define LEGO_LUD_CL 0x201e2e72
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param R R >= 1
@@ -43,4 +43,6 @@ static inline lud_inv_result lud_inv(long R, long T, long flat) {
   return result;
 }
 
+#elif LEGO_LUD_CL != 0x201e2e72
+#error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_CL

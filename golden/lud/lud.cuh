@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_CUH
-#define LEGO_LUD_CUH
+#define LEGO_LUD_CUH 0x11b2794c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -47,4 +47,6 @@ struct lud_inv_result {
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
+#elif LEGO_LUD_CUH != 0x11b2794c
+#error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_CUH

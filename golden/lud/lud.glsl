@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_GLSL
-#define LEGO_LUD_GLSL
+#define LEGO_LUD_GLSL 0x028e14d2
 
 // Physical position of the logical index (i, j, k, l).
 // R >= 1
@@ -48,4 +48,6 @@ ivec4 lud_inv(int R, int T, int flat_v) {
   return result;
 }
 
+#elif LEGO_LUD_GLSL != 0x028e14d2
+#error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_GLSL

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_H
-#define LEGO_LUD_H
+#define LEGO_LUD_H 0x65f53e64
 
 #include <stdint.h>
 
@@ -45,4 +45,6 @@ static inline lud_inv_result lud_inv(int64_t R, int64_t T, int64_t flat) {
   return result;
 }
 
+#elif LEGO_LUD_H != 0x65f53e64
+#error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_H

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HIP_H
-#define LEGO_LUD_HIP_H
+#define LEGO_LUD_HIP_H 0x27a61796
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -47,4 +47,6 @@ struct lud_inv_result {
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
+#elif LEGO_LUD_HIP_H != 0x27a61796
+#error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HIP_H

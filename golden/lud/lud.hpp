@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HPP
-#define LEGO_LUD_HPP
+#define LEGO_LUD_HPP 0x734047bc
 
 #include <cstdint>
 
@@ -46,4 +46,6 @@ struct lud_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_LUD_HPP != 0x734047bc
+#error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HPP

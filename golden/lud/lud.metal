@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_METAL
-#define LEGO_LUD_METAL
+#define LEGO_LUD_METAL 0x3f8856d7
 
 #include <metal_stdlib>
 
@@ -39,4 +39,6 @@ static inline lud_inv_result lud_inv(long R, long T, long flat) {
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
+#elif LEGO_LUD_METAL != 0x3f8856d7
+#error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_METAL

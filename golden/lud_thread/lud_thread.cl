@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_CL
-#define LEGO_LUD_THREAD_CL
+#define LEGO_LUD_THREAD_CL 0x7af42c66
 
 /// The result of lud_thread.
 typedef struct lud_thread_result {
@@ -25,4 +25,6 @@ static inline lud_thread_result lud_thread(long R, long T, long ii, long jj, lon
   return result;
 }
 
+#elif LEGO_LUD_THREAD_CL != 0x7af42c66
+#error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_CL

@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_CUH
-#define LEGO_LUD_THREAD_CUH
+#define LEGO_LUD_THREAD_CUH 0x4127525b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -32,4 +32,6 @@ struct lud_thread_result {
   return {ii, jj, tid / T, tid % T};
 }
 
+#elif LEGO_LUD_THREAD_CUH != 0x4127525b
+#error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_THREAD_GLSL
-#define LEGO_LUD_THREAD_GLSL
+#define LEGO_LUD_THREAD_GLSL 0x542ae495
 
 // The indices at (ii, jj, tid).
 // R >= 1
@@ -29,4 +29,6 @@ ivec4 lud_thread(int R, int T, int ii, int jj, int tid) {
   return result;
 }
 
+#elif LEGO_LUD_THREAD_GLSL != 0x542ae495
+#error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_GLSL

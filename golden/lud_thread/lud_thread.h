@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_H
-#define LEGO_LUD_THREAD_H
+#define LEGO_LUD_THREAD_H 0x67cdacbc
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline lud_thread_result lud_thread(
   return result;
 }
 
+#elif LEGO_LUD_THREAD_H != 0x67cdacbc
+#error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_H

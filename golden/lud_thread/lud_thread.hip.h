@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_HIP_H
-#define LEGO_LUD_THREAD_HIP_H
+#define LEGO_LUD_THREAD_HIP_H 0x49728b9d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -32,4 +32,6 @@ struct lud_thread_result {
   return {ii, jj, tid / T, tid % T};
 }
 
+#elif LEGO_LUD_THREAD_HIP_H != 0x49728b9d
+#error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_HIP_H

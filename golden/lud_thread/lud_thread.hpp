@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_HPP
-#define LEGO_LUD_THREAD_HPP
+#define LEGO_LUD_THREAD_HPP 0x21df4ff1
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct lud_thread_result {
 
 }  // namespace lego
 
+#elif LEGO_LUD_THREAD_HPP != 0x21df4ff1
+#error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_HPP

@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_METAL
-#define LEGO_LUD_THREAD_METAL
+#define LEGO_LUD_THREAD_METAL 0x6384a3c7
 
 #include <metal_stdlib>
 
@@ -26,4 +26,6 @@ static inline lud_thread_result lud_thread(long R, long T, long ii, long jj, lon
   return {ii, jj, tid / T, tid % T};
 }
 
+#elif LEGO_LUD_THREAD_METAL != 0x6384a3c7
+#error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_METAL

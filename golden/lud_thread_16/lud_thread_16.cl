@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_CL
-#define LEGO_LUD_THREAD_16_CL
+#define LEGO_LUD_THREAD_16_CL 0x16d67d69
 
 /// The result of lud_thread_16.
 typedef struct lud_thread_16_result {
@@ -24,4 +24,6 @@ static inline lud_thread_16_result lud_thread_16(long ii, long jj, long tid) {
   return result;
 }
 
+#elif LEGO_LUD_THREAD_16_CL != 0x16d67d69
+#error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_CL

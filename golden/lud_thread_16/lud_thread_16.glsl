@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_THREAD_16_GLSL
-#define LEGO_LUD_THREAD_16_GLSL
+#define LEGO_LUD_THREAD_16_GLSL 0x6cfefca6
 
 // The indices at (ii, jj, tid).
 // ii < 2
@@ -29,4 +29,6 @@ ivec4 lud_thread_16(int ii, int jj, int tid) {
   return result;
 }
 
+#elif LEGO_LUD_THREAD_16_GLSL != 0x6cfefca6
+#error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_GLSL

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_H
-#define LEGO_LUD_THREAD_16_H
+#define LEGO_LUD_THREAD_16_H 0x7eee2f54
 
 #include <stdint.h>
 
@@ -26,4 +26,6 @@ static inline lud_thread_16_result lud_thread_16(int64_t ii, int64_t jj, int64_t
   return result;
 }
 
+#elif LEGO_LUD_THREAD_16_H != 0x7eee2f54
+#error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_H

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_HIP_H
-#define LEGO_LUD_THREAD_16_HIP_H
+#define LEGO_LUD_THREAD_16_HIP_H 0x6083b855
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -32,4 +32,6 @@ struct lud_thread_16_result {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
+#elif LEGO_LUD_THREAD_16_HIP_H != 0x6083b855
+#error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_HIP_H

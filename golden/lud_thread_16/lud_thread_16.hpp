@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_HPP
-#define LEGO_LUD_THREAD_16_HPP
+#define LEGO_LUD_THREAD_16_HPP 0x7f3eec14
 
 #include <cstdint>
 
@@ -30,4 +30,6 @@ struct lud_thread_16_result {
 
 }  // namespace lego
 
+#elif LEGO_LUD_THREAD_16_HPP != 0x7f3eec14
+#error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_HPP

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_METAL
-#define LEGO_LUD_THREAD_16_METAL
+#define LEGO_LUD_THREAD_16_METAL 0x13b36a08
 
 #include <metal_stdlib>
 
@@ -25,4 +25,6 @@ static inline lud_thread_16_result lud_thread_16(long ii, long jj, long tid) {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
+#elif LEGO_LUD_THREAD_16_METAL != 0x13b36a08
+#error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_METAL

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_CL
-#define LEGO_MATMUL_A_COL_CL
+#define LEGO_MATMUL_A_COL_CL 0x2369b6d6
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -54,4 +54,6 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_A_COL_CL != 0x2369b6d6
+#error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_CL

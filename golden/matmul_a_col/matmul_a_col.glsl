@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_COL_GLSL
-#define LEGO_MATMUL_A_COL_GLSL
+#define LEGO_MATMUL_A_COL_GLSL 0x41dfb525
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -56,4 +56,6 @@ ivec4 matmul_a_col_inv(int M, int K, int BM, int BK, int flat_v) {
   return result;
 }
 
+#elif LEGO_MATMUL_A_COL_GLSL != 0x41dfb525
+#error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_GLSL

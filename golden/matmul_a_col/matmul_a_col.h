@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_H
-#define LEGO_MATMUL_A_COL_H
+#define LEGO_MATMUL_A_COL_H 0x07312b13
 
 #include <stdint.h>
 
@@ -56,4 +56,6 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_A_COL_H != 0x07312b13
+#error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_HIP_H
-#define LEGO_MATMUL_A_COL_HIP_H
+#define LEGO_MATMUL_A_COL_HIP_H 0x2df6a075
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -56,4 +56,6 @@ struct matmul_a_col_inv_result {
   return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
+#elif LEGO_MATMUL_A_COL_HIP_H != 0x2df6a075
+#error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_HPP
-#define LEGO_MATMUL_A_COL_HPP
+#define LEGO_MATMUL_A_COL_HPP 0x6ac9e820
 
 #include <cstdint>
 
@@ -54,4 +54,6 @@ struct matmul_a_col_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_MATMUL_A_COL_HPP != 0x6ac9e820
+#error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_HPP

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_METAL
-#define LEGO_MATMUL_A_COL_METAL
+#define LEGO_MATMUL_A_COL_METAL 0x6c360372
 
 #include <metal_stdlib>
 
@@ -50,4 +50,6 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(
   return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
+#elif LEGO_MATMUL_A_COL_METAL != 0x6c360372
+#error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_METAL

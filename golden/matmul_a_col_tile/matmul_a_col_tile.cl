@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_CL
-#define LEGO_MATMUL_A_COL_TILE_CL
+#define LEGO_MATMUL_A_COL_TILE_CL 0x7daad5d2
 
 /// The index at (pid_m, k, i, j).
 /// @param M M >= 1
@@ -39,4 +39,6 @@ static inline void matmul_a_col_tile_fill(
   }
 }
 
+#elif LEGO_MATMUL_A_COL_TILE_CL != 0x7daad5d2
+#error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_CL

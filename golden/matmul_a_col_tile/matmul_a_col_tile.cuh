@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_CUH
-#define LEGO_MATMUL_A_COL_TILE_CUH
+#define LEGO_MATMUL_A_COL_TILE_CUH 0x6ae9cf26
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -48,4 +48,6 @@ LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
   }
 }
 
+#elif LEGO_MATMUL_A_COL_TILE_CUH != 0x6ae9cf26
+#error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_COL_TILE_GLSL
-#define LEGO_MATMUL_A_COL_TILE_GLSL
+#define LEGO_MATMUL_A_COL_TILE_GLSL 0x251821ce
 
 // The index at (pid_m, k, i, j).
 // M >= 1
@@ -33,4 +33,6 @@ int matmul_a_col_tile_at(int M, int K, int BM, int BK, int pid_m, int k, int n) 
   return matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);
 }
 
+#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x251821ce
+#error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_H
-#define LEGO_MATMUL_A_COL_TILE_H
+#define LEGO_MATMUL_A_COL_TILE_H 0x746f1207
 
 #include <stdint.h>
 
@@ -37,4 +37,6 @@ static inline void matmul_a_col_tile_fill(
   }
 }
 
+#elif LEGO_MATMUL_A_COL_TILE_H != 0x746f1207
+#error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_H

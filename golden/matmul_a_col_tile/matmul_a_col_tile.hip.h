@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HIP_H
-#define LEGO_MATMUL_A_COL_TILE_HIP_H
+#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x6ee58903
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -48,4 +48,6 @@ LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
   }
 }
 
+#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x6ee58903
+#error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HIP_H

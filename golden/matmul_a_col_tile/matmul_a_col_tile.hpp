@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HPP
-#define LEGO_MATMUL_A_COL_TILE_HPP
+#define LEGO_MATMUL_A_COL_TILE_HPP 0x750a0b4a
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -46,4 +46,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x750a0b4a
+#error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HPP

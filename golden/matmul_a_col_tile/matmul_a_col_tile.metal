@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_METAL
-#define LEGO_MATMUL_A_COL_TILE_METAL
+#define LEGO_MATMUL_A_COL_TILE_METAL 0x4741a402
 
 #include <metal_stdlib>
 
@@ -40,4 +40,6 @@ static inline void matmul_a_col_tile_fill(
   }
 }
 
+#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x4741a402
+#error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_METAL

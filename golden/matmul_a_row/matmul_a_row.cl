@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CL
-#define LEGO_MATMUL_A_ROW_CL
+#define LEGO_MATMUL_A_ROW_CL 0x13e99f59
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -54,4 +54,6 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_A_ROW_CL != 0x13e99f59
+#error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CL

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CUH
-#define LEGO_MATMUL_A_ROW_CUH
+#define LEGO_MATMUL_A_ROW_CUH 0x12687eb8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -56,4 +56,6 @@ struct matmul_a_row_inv_result {
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
+#elif LEGO_MATMUL_A_ROW_CUH != 0x12687eb8
+#error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_ROW_GLSL
-#define LEGO_MATMUL_A_ROW_GLSL
+#define LEGO_MATMUL_A_ROW_GLSL 0x3185b7ef
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -56,4 +56,6 @@ ivec4 matmul_a_row_inv(int M, int K, int BM, int BK, int flat_v) {
   return result;
 }
 
+#elif LEGO_MATMUL_A_ROW_GLSL != 0x3185b7ef
+#error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_H
-#define LEGO_MATMUL_A_ROW_H
+#define LEGO_MATMUL_A_ROW_H 0x04949c62
 
 #include <stdint.h>
 
@@ -56,4 +56,6 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_A_ROW_H != 0x04949c62
+#error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_H

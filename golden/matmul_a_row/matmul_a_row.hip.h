@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_HIP_H
-#define LEGO_MATMUL_A_ROW_HIP_H
+#define LEGO_MATMUL_A_ROW_HIP_H 0x516f1c53
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -56,4 +56,6 @@ struct matmul_a_row_inv_result {
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
+#elif LEGO_MATMUL_A_ROW_HIP_H != 0x516f1c53
+#error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_HPP
-#define LEGO_MATMUL_A_ROW_HPP
+#define LEGO_MATMUL_A_ROW_HPP 0x6a52959b
 
 #include <cstdint>
 
@@ -54,4 +54,6 @@ struct matmul_a_row_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_MATMUL_A_ROW_HPP != 0x6a52959b
+#error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_HPP

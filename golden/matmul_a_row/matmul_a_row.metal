@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_METAL
-#define LEGO_MATMUL_A_ROW_METAL
+#define LEGO_MATMUL_A_ROW_METAL 0x633795c8
 
 #include <metal_stdlib>
 
@@ -50,4 +50,6 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
+#elif LEGO_MATMUL_A_ROW_METAL != 0x633795c8
+#error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_METAL

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_CL
-#define LEGO_MATMUL_B_COL_CL
+#define LEGO_MATMUL_B_COL_CL 0x4b9132e0
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param K K >= 1
@@ -54,4 +54,6 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_B_COL_CL != 0x4b9132e0
+#error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_CL

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_H
-#define LEGO_MATMUL_B_COL_H
+#define LEGO_MATMUL_B_COL_H 0x60aa0e00
 
 #include <stdint.h>
 
@@ -56,4 +56,6 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_B_COL_H != 0x60aa0e00
+#error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_H

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_HIP_H
-#define LEGO_MATMUL_B_COL_HIP_H
+#define LEGO_MATMUL_B_COL_HIP_H 0x4beaf748
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -56,4 +56,6 @@ struct matmul_b_col_inv_result {
   return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
 }
 
+#elif LEGO_MATMUL_B_COL_HIP_H != 0x4beaf748
+#error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_HPP
-#define LEGO_MATMUL_B_COL_HPP
+#define LEGO_MATMUL_B_COL_HPP 0x57b08a02
 
 #include <cstdint>
 
@@ -54,4 +54,6 @@ struct matmul_b_col_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_MATMUL_B_COL_HPP != 0x57b08a02
+#error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_HPP

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_METAL
-#define LEGO_MATMUL_B_COL_METAL
+#define LEGO_MATMUL_B_COL_METAL 0x173cf9ab
 
 #include <metal_stdlib>
 
@@ -50,4 +50,6 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(
   return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
 }
 
+#elif LEGO_MATMUL_B_COL_METAL != 0x173cf9ab
+#error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_METAL

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_CL
-#define LEGO_MATMUL_B_ROW_CL
+#define LEGO_MATMUL_B_ROW_CL 0x3f3f1a18
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param K K >= 1
@@ -54,4 +54,6 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_B_ROW_CL != 0x3f3f1a18
+#error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_CL

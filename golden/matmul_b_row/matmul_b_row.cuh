@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_CUH
-#define LEGO_MATMUL_B_ROW_CUH
+#define LEGO_MATMUL_B_ROW_CUH 0x6e8758e2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -56,4 +56,6 @@ struct matmul_b_row_inv_result {
   return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
+#elif LEGO_MATMUL_B_ROW_CUH != 0x6e8758e2
+#error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_CUH

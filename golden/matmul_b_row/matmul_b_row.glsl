@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_B_ROW_GLSL
-#define LEGO_MATMUL_B_ROW_GLSL
+#define LEGO_MATMUL_B_ROW_GLSL 0x19c438ca
 
 // Physical position of the logical index (i, j, k, l).
 // K >= 1
@@ -56,4 +56,6 @@ ivec4 matmul_b_row_inv(int K, int N, int BK, int BN, int flat_v) {
   return result;
 }
 
+#elif LEGO_MATMUL_B_ROW_GLSL != 0x19c438ca
+#error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_H
-#define LEGO_MATMUL_B_ROW_H
+#define LEGO_MATMUL_B_ROW_H 0x3cb6fabf
 
 #include <stdint.h>
 
@@ -56,4 +56,6 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_B_ROW_H != 0x3cb6fabf
+#error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_H

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_HPP
-#define LEGO_MATMUL_B_ROW_HPP
+#define LEGO_MATMUL_B_ROW_HPP 0x5bac6be5
 
 #include <cstdint>
 
@@ -54,4 +54,6 @@ struct matmul_b_row_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_MATMUL_B_ROW_HPP != 0x5bac6be5
+#error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_HPP

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_METAL
-#define LEGO_MATMUL_B_ROW_METAL
+#define LEGO_MATMUL_B_ROW_METAL 0x493500c5
 
 #include <metal_stdlib>
 
@@ -50,4 +50,6 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(
   return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
+#elif LEGO_MATMUL_B_ROW_METAL != 0x493500c5
+#error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_METAL

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_CL
-#define LEGO_MATMUL_C_CL
+#define LEGO_MATMUL_C_CL 0x29e02f13
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -48,4 +48,6 @@ static inline matmul_c_inv_result matmul_c_inv(long M, long N, long BM, long BN,
   return result;
 }
 
+#elif LEGO_MATMUL_C_CL != 0x29e02f13
+#error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_CL

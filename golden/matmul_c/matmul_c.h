@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_H
-#define LEGO_MATMUL_C_H
+#define LEGO_MATMUL_C_H 0x372671db
 
 #include <stdint.h>
 
@@ -51,4 +51,6 @@ static inline matmul_c_inv_result matmul_c_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_C_H != 0x372671db
+#error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_H

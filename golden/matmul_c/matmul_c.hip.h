@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_HIP_H
-#define LEGO_MATMUL_C_HIP_H
+#define LEGO_MATMUL_C_HIP_H 0x2b695c2e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -56,4 +56,6 @@ struct matmul_c_inv_result {
   return {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
 }
 
+#elif LEGO_MATMUL_C_HIP_H != 0x2b695c2e
+#error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_HPP
-#define LEGO_MATMUL_C_HPP
+#define LEGO_MATMUL_C_HPP 0x7d35c475
 
 #include <cstdint>
 
@@ -54,4 +54,6 @@ struct matmul_c_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_MATMUL_C_HPP != 0x7d35c475
+#error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_HPP

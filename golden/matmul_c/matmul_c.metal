@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_METAL
-#define LEGO_MATMUL_C_METAL
+#define LEGO_MATMUL_C_METAL 0x0df81195
 
 #include <metal_stdlib>
 
@@ -49,4 +49,6 @@ static inline matmul_c_inv_result matmul_c_inv(long M, long N, long BM, long BN,
   return {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
 }
 
+#elif LEGO_MATMUL_C_METAL != 0x0df81195
+#error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_METAL

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_CL
-#define LEGO_MATMUL_PID_CL
+#define LEGO_MATMUL_PID_CL 0x40bc7eef
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -42,4 +42,6 @@ static inline matmul_pid_inv_result matmul_pid_inv(long nm, long nn, long GM, lo
   return result;
 }
 
+#elif LEGO_MATMUL_PID_CL != 0x40bc7eef
+#error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_CL

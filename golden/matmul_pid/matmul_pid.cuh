@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_CUH
-#define LEGO_MATMUL_PID_CUH
+#define LEGO_MATMUL_PID_CUH 0x18a6bf6f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -46,4 +46,6 @@ struct matmul_pid_inv_result {
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
+#elif LEGO_MATMUL_PID_CUH != 0x18a6bf6f
+#error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_GLSL
-#define LEGO_MATMUL_PID_GLSL
+#define LEGO_MATMUL_PID_GLSL 0x6aa4cb15
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -47,4 +47,6 @@ ivec2 matmul_pid_inv(int nm, int nn, int GM, int flat_v) {
   return result;
 }
 
+#elif LEGO_MATMUL_PID_GLSL != 0x6aa4cb15
+#error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_GLSL

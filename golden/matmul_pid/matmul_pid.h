@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_H
-#define LEGO_MATMUL_PID_H
+#define LEGO_MATMUL_PID_H 0x54468d2e
 
 #include <stdint.h>
 
@@ -45,4 +45,6 @@ static inline matmul_pid_inv_result matmul_pid_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_PID_H != 0x54468d2e
+#error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_HIP_H
-#define LEGO_MATMUL_PID_HIP_H
+#define LEGO_MATMUL_PID_HIP_H 0x495306b2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,4 +46,6 @@ struct matmul_pid_inv_result {
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
+#elif LEGO_MATMUL_PID_HIP_H != 0x495306b2
+#error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_HPP
-#define LEGO_MATMUL_PID_HPP
+#define LEGO_MATMUL_PID_HPP 0x40557552
 
 #include <cstdint>
 
@@ -46,4 +46,6 @@ struct matmul_pid_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_MATMUL_PID_HPP != 0x40557552
+#error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_HPP

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_METAL
-#define LEGO_MATMUL_PID_METAL
+#define LEGO_MATMUL_PID_METAL 0x532b2291
 
 #include <metal_stdlib>
 
@@ -40,4 +40,6 @@ static inline matmul_pid_inv_result matmul_pid_inv(long nm, long nn, long GM, lo
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
+#elif LEGO_MATMUL_PID_METAL != 0x532b2291
+#error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_METAL

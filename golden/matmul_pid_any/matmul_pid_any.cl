@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CL
-#define LEGO_MATMUL_PID_ANY_CL
+#define LEGO_MATMUL_PID_ANY_CL 0x0f40c050
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -47,4 +47,6 @@ static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, lon
   return result;
 }
 
+#elif LEGO_MATMUL_PID_ANY_CL != 0x0f40c050
+#error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CL

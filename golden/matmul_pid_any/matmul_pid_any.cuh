@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CUH
-#define LEGO_MATMUL_PID_ANY_CUH
+#define LEGO_MATMUL_PID_ANY_CUH 0x4065c8f8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -64,4 +64,6 @@ struct matmul_pid_any_inv_result {
   };
 }
 
+#elif LEGO_MATMUL_PID_ANY_CUH != 0x4065c8f8
+#error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CUH

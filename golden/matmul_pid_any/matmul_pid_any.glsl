@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_ANY_GLSL
-#define LEGO_MATMUL_PID_ANY_GLSL
+#define LEGO_MATMUL_PID_ANY_GLSL 0x33ffe396
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -53,4 +53,6 @@ ivec2 matmul_pid_any_inv(int nm, int nn, int GM, int flat_v) {
   return result;
 }
 
+#elif LEGO_MATMUL_PID_ANY_GLSL != 0x33ffe396
+#error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_GLSL

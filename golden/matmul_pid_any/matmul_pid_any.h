@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_H
-#define LEGO_MATMUL_PID_ANY_H
+#define LEGO_MATMUL_PID_ANY_H 0x64e621e5
 
 #include <stdint.h>
 
@@ -59,4 +59,6 @@ static inline matmul_pid_any_inv_result matmul_pid_any_inv(
   return result;
 }
 
+#elif LEGO_MATMUL_PID_ANY_H != 0x64e621e5
+#error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_H

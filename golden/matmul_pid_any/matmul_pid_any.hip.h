@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HIP_H
-#define LEGO_MATMUL_PID_ANY_HIP_H
+#define LEGO_MATMUL_PID_ANY_HIP_H 0x58c77b30
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -64,4 +64,6 @@ struct matmul_pid_any_inv_result {
   };
 }
 
+#elif LEGO_MATMUL_PID_ANY_HIP_H != 0x58c77b30
+#error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HPP
-#define LEGO_MATMUL_PID_ANY_HPP
+#define LEGO_MATMUL_PID_ANY_HPP 0x24a7c8b3
 
 #include <algorithm>
 #include <cstdint>
@@ -55,4 +55,6 @@ struct matmul_pid_any_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_MATMUL_PID_ANY_HPP != 0x24a7c8b3
+#error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HPP

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_METAL
-#define LEGO_MATMUL_PID_ANY_METAL
+#define LEGO_MATMUL_PID_ANY_METAL 0x39c28694
 
 #include <metal_stdlib>
 
@@ -48,4 +48,6 @@ static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, lon
   };
 }
 
+#elif LEGO_MATMUL_PID_ANY_METAL != 0x39c28694
+#error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], morton, morton_inv))
 #ifndef LEGO_MORTON_16X16_CL
-#define LEGO_MORTON_16X16_CL
+#define LEGO_MORTON_16X16_CL 0x50891a4b
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 16
@@ -34,4 +34,6 @@ static inline morton_16x16_inv_result morton_16x16_inv(int flat) {
   return result;
 }
 
+#elif LEGO_MORTON_16X16_CL != 0x50891a4b
+#error two different units are named morton_16x16; give name= to one of them
 #endif  // LEGO_MORTON_16X16_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], morton, morton_inv))
 #ifndef LEGO_MORTON_16X16_CUH
-#define LEGO_MORTON_16X16_CUH
+#define LEGO_MORTON_16X16_CUH 0x17f2f460
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -42,4 +42,6 @@ struct morton_16x16_inv_result {
   return {bits_3 >> 9, bits_3 & 15};
 }
 
+#elif LEGO_MORTON_16X16_CUH != 0x17f2f460
+#error two different units are named morton_16x16; give name= to one of them
 #endif  // LEGO_MORTON_16X16_CUH

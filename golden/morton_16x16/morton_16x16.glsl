@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MORTON_16X16_GLSL
-#define LEGO_MORTON_16X16_GLSL
+#define LEGO_MORTON_16X16_GLSL 0x0bd8c2d9
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
@@ -43,4 +43,6 @@ ivec2 morton_16x16_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_MORTON_16X16_GLSL != 0x0bd8c2d9
+#error two different units are named morton_16x16; give name= to one of them
 #endif  // LEGO_MORTON_16X16_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], morton, morton_inv))
 #ifndef LEGO_MORTON_16X16_H
-#define LEGO_MORTON_16X16_H
+#define LEGO_MORTON_16X16_H 0x273c1582
 
 #include <stdint.h>
 
@@ -36,4 +36,6 @@ static inline morton_16x16_inv_result morton_16x16_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_MORTON_16X16_H != 0x273c1582
+#error two different units are named morton_16x16; give name= to one of them
 #endif  // LEGO_MORTON_16X16_H

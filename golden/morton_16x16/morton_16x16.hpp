@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], morton, morton_inv))
 #ifndef LEGO_MORTON_16X16_HPP
-#define LEGO_MORTON_16X16_HPP
+#define LEGO_MORTON_16X16_HPP 0x46161bbc
 
 #include <cstdint>
 
@@ -39,4 +39,6 @@ struct morton_16x16_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_MORTON_16X16_HPP != 0x46161bbc
+#error two different units are named morton_16x16; give name= to one of them
 #endif  // LEGO_MORTON_16X16_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], morton, morton_inv))
 #ifndef LEGO_MORTON_16X16_METAL
-#define LEGO_MORTON_16X16_METAL
+#define LEGO_MORTON_16X16_METAL 0x6a093a67
 
 #include <metal_stdlib>
 
@@ -35,4 +35,6 @@ static inline morton_16x16_inv_result morton_16x16_inv(int flat) {
   return {bits_3 >> 9, bits_3 & 15};
 }
 
+#elif LEGO_MORTON_16X16_METAL != 0x6a093a67
+#error two different units are named morton_16x16; give name= to one of them
 #endif  // LEGO_MORTON_16X16_METAL

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_CL
-#define LEGO_NW_CL
+#define LEGO_NW_CL 0x0d5b1c55
 
 // The square root rounded down, two bits of n at a time.
 static inline long nw_isqrt_i64(long n) {
@@ -56,4 +56,6 @@ static inline nw_inv_result nw_inv(long b, long flat) {
   return result;
 }
 
+#elif LEGO_NW_CL != 0x0d5b1c55
+#error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_CL

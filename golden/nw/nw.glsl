@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_NW_GLSL
-#define LEGO_NW_GLSL
+#define LEGO_NW_GLSL 0x406e5481
 
 // The square root rounded down, two bits of n at a time.
 int nw_isqrt(int n) {
@@ -63,4 +63,6 @@ ivec2 nw_inv(int b, int flat_v) {
   return result;
 }
 
+#elif LEGO_NW_GLSL != 0x406e5481
+#error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_GLSL

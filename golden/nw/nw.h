@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_H
-#define LEGO_NW_H
+#define LEGO_NW_H 0x1803303d
 
 #include <stdint.h>
 
@@ -58,4 +58,6 @@ static inline nw_inv_result nw_inv(int64_t b, int64_t flat) {
   return result;
 }
 
+#elif LEGO_NW_H != 0x1803303d
+#error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_H

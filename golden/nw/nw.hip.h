@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HIP_H
-#define LEGO_NW_HIP_H
+#define LEGO_NW_HIP_H 0x487b2ba0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -185,4 +185,6 @@ struct nw_inv_result {
   };
 }
 
+#elif LEGO_NW_HIP_H != 0x487b2ba0
+#error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HIP_H

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HPP
-#define LEGO_NW_HPP
+#define LEGO_NW_HPP 0x0803d6f4
 
 #include <cmath>
 #include <cstdint>
@@ -190,4 +190,6 @@ struct nw_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_NW_HPP != 0x0803d6f4
+#error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HPP

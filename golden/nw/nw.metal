@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_METAL
-#define LEGO_NW_METAL
+#define LEGO_NW_METAL 0x2dde1399
 
 #include <metal_stdlib>
 
@@ -57,4 +57,6 @@ static inline nw_inv_result nw_inv(long b, long flat) {
   };
 }
 
+#elif LEGO_NW_METAL != 0x2dde1399
+#error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_METAL

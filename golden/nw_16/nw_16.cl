@@ -2,7 +2,7 @@
 //
 // TileBy([17, 17]).OrderBy(GenP([17, 17], partial(antidiag, 17), partial(antidiag_inv, 17)))
 #ifndef LEGO_NW_16_CL
-#define LEGO_NW_16_CL
+#define LEGO_NW_16_CL 0x7a4edc9d
 
 // The square root rounded down, two bits of n at a time.
 static inline int nw_16_isqrt_i32(int n) {
@@ -51,4 +51,6 @@ static inline nw_16_inv_result nw_16_inv(int flat) {
   return result;
 }
 
+#elif LEGO_NW_16_CL != 0x7a4edc9d
+#error two different units are named nw_16; give name= to one of them
 #endif  // LEGO_NW_16_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_NW_16_GLSL
-#define LEGO_NW_16_GLSL
+#define LEGO_NW_16_GLSL 0x706a1d20
 
 // The square root rounded down, two bits of n at a time.
 int nw_16_isqrt(int n) {
@@ -58,4 +58,6 @@ ivec2 nw_16_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_NW_16_GLSL != 0x706a1d20
+#error two different units are named nw_16; give name= to one of them
 #endif  // LEGO_NW_16_GLSL

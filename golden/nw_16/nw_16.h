@@ -2,7 +2,7 @@
 //
 // TileBy([17, 17]).OrderBy(GenP([17, 17], partial(antidiag, 17), partial(antidiag_inv, 17)))
 #ifndef LEGO_NW_16_H
-#define LEGO_NW_16_H
+#define LEGO_NW_16_H 0x61ad57c3
 
 #include <stdint.h>
 
@@ -53,4 +53,6 @@ static inline nw_16_inv_result nw_16_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_NW_16_H != 0x61ad57c3
+#error two different units are named nw_16; give name= to one of them
 #endif  // LEGO_NW_16_H

@@ -2,7 +2,7 @@
 //
 // TileBy([17, 17]).OrderBy(GenP([17, 17], partial(antidiag, 17), partial(antidiag_inv, 17)))
 #ifndef LEGO_NW_16_HIP_H
-#define LEGO_NW_16_HIP_H
+#define LEGO_NW_16_HIP_H 0x3200eec7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -58,4 +58,6 @@ struct nw_16_inv_result {
   };
 }
 
+#elif LEGO_NW_16_HIP_H != 0x3200eec7
+#error two different units are named nw_16; give name= to one of them
 #endif  // LEGO_NW_16_HIP_H

@@ -2,7 +2,7 @@
 //
 // TileBy([17, 17]).OrderBy(GenP([17, 17], partial(antidiag, 17), partial(antidiag_inv, 17)))
 #ifndef LEGO_NW_16_HPP
-#define LEGO_NW_16_HPP
+#define LEGO_NW_16_HPP 0x32f8b734
 
 #include <cmath>
 #include <cstdint>
@@ -67,4 +67,6 @@ struct nw_16_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_NW_16_HPP != 0x32f8b734
+#error two different units are named nw_16; give name= to one of them
 #endif  // LEGO_NW_16_HPP

@@ -2,7 +2,7 @@
 //
 // TileBy([17, 17]).OrderBy(GenP([17, 17], partial(antidiag, 17), partial(antidiag_inv, 17)))
 #ifndef LEGO_NW_16_METAL
-#define LEGO_NW_16_METAL
+#define LEGO_NW_16_METAL 0x01688421
 
 #include <metal_stdlib>
 
@@ -52,4 +52,6 @@ static inline nw_16_inv_result nw_16_inv(int flat) {
   };
 }
 
+#elif LEGO_NW_16_METAL != 0x01688421
+#error two different units are named nw_16; give name= to one of them
 #endif  // LEGO_NW_16_METAL

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_CUH
-#define LEGO_INDEX_KERNEL_CUH
+#define LEGO_INDEX_KERNEL_CUH 0x226f8b50
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -48,4 +48,6 @@ LEGO_HOST_DEVICE constexpr void index_kernel_fill(
   }
 }
 
+#elif LEGO_INDEX_KERNEL_CUH != 0x226f8b50
+#error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_INDEX_KERNEL_GLSL
-#define LEGO_INDEX_KERNEL_GLSL
+#define LEGO_INDEX_KERNEL_GLSL 0x07b996d8
 
 // The index at (pid_m, pid_n, i, j).
 // M >= 1
@@ -33,4 +33,6 @@ int index_kernel_at(int M, int N, int BM, int BN, int pid_m, int pid_n, int n) {
   return index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
 }
 
+#elif LEGO_INDEX_KERNEL_GLSL != 0x07b996d8
+#error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_GLSL

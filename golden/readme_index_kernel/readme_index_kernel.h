@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_H
-#define LEGO_INDEX_KERNEL_H
+#define LEGO_INDEX_KERNEL_H 0x6ee2b17c
 
 #include <stdint.h>
 
@@ -38,4 +38,6 @@ static inline void index_kernel_fill(
   }
 }
 
+#elif LEGO_INDEX_KERNEL_H != 0x6ee2b17c
+#error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_H

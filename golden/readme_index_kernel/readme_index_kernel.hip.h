@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_HIP_H
-#define LEGO_INDEX_KERNEL_HIP_H
+#define LEGO_INDEX_KERNEL_HIP_H 0x2c16b39e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -48,4 +48,6 @@ LEGO_HOST_DEVICE constexpr void index_kernel_fill(
   }
 }
 
+#elif LEGO_INDEX_KERNEL_HIP_H != 0x2c16b39e
+#error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_HIP_H

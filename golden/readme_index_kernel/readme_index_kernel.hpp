@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_HPP
-#define LEGO_INDEX_KERNEL_HPP
+#define LEGO_INDEX_KERNEL_HPP 0x3da34786
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -46,4 +46,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_INDEX_KERNEL_HPP != 0x3da34786
+#error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_HPP

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_METAL
-#define LEGO_INDEX_KERNEL_METAL
+#define LEGO_INDEX_KERNEL_METAL 0x001d7e15
 
 #include <metal_stdlib>
 
@@ -41,4 +41,6 @@ static inline void index_kernel_fill(
   }
 }
 
+#elif LEGO_INDEX_KERNEL_METAL != 0x001d7e15
+#error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_METAL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_RESHAPE_CHAIN_12_GLSL
-#define LEGO_RESHAPE_CHAIN_12_GLSL
+#define LEGO_RESHAPE_CHAIN_12_GLSL 0x08f1ae14
 
 // Physical position of the logical index (i).
 // 0 <= i < 12
@@ -23,4 +23,6 @@ int reshape_chain_12_inv(int flat_v) {
   return flat_v < 6 ? scaled : scaled - 11;
 }
 
+#elif LEGO_RESHAPE_CHAIN_12_GLSL != 0x08f1ae14
+#error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_H
-#define LEGO_RESHAPE_CHAIN_12_H
+#define LEGO_RESHAPE_CHAIN_12_H 0x14e41aae
 
 #include <stdint.h>
 
@@ -21,4 +21,6 @@ static inline int32_t reshape_chain_12_inv(int32_t flat) {
   return flat < 6 ? scaled : scaled - 11;
 }
 
+#elif LEGO_RESHAPE_CHAIN_12_H != 0x14e41aae
+#error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_HIP_H
-#define LEGO_RESHAPE_CHAIN_12_HIP_H
+#define LEGO_RESHAPE_CHAIN_12_HIP_H 0x3ab44e2b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,4 +27,6 @@
   return flat < 6 ? scaled : scaled - 11;
 }
 
+#elif LEGO_RESHAPE_CHAIN_12_HIP_H != 0x3ab44e2b
+#error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_HPP
-#define LEGO_RESHAPE_CHAIN_12_HPP
+#define LEGO_RESHAPE_CHAIN_12_HPP 0x15055c57
 
 #include <cstdint>
 
@@ -25,4 +25,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_RESHAPE_CHAIN_12_HPP != 0x15055c57
+#error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_METAL
-#define LEGO_RESHAPE_CHAIN_12_METAL
+#define LEGO_RESHAPE_CHAIN_12_METAL 0x29af901f
 
 #include <metal_stdlib>
 
@@ -21,4 +21,6 @@ static inline int reshape_chain_12_inv(int flat) {
   return flat < 6 ? scaled : scaled - 11;
 }
 
+#elif LEGO_RESHAPE_CHAIN_12_METAL != 0x29af901f
+#error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_METAL

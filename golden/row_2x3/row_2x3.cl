@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Row(2, 3))
 #ifndef LEGO_ROW_2X3_CL
-#define LEGO_ROW_2X3_CL
+#define LEGO_ROW_2X3_CL 0x09eba1c3
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 2
@@ -26,4 +26,6 @@ static inline row_2x3_inv_result row_2x3_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ROW_2X3_CL != 0x09eba1c3
+#error two different units are named row_2x3; give name= to one of them
 #endif  // LEGO_ROW_2X3_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Row(2, 3))
 #ifndef LEGO_ROW_2X3_CUH
-#define LEGO_ROW_2X3_CUH
+#define LEGO_ROW_2X3_CUH 0x24cfdd23
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -33,4 +33,6 @@ struct row_2x3_inv_result {
   return {flat / 3, flat % 3};
 }
 
+#elif LEGO_ROW_2X3_CUH != 0x24cfdd23
+#error two different units are named row_2x3; give name= to one of them
 #endif  // LEGO_ROW_2X3_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_2X3_GLSL
-#define LEGO_ROW_2X3_GLSL
+#define LEGO_ROW_2X3_GLSL 0x084bc8ae
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 2
@@ -36,4 +36,6 @@ ivec2 row_2x3_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ROW_2X3_GLSL != 0x084bc8ae
+#error two different units are named row_2x3; give name= to one of them
 #endif  // LEGO_ROW_2X3_GLSL

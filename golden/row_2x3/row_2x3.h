@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Row(2, 3))
 #ifndef LEGO_ROW_2X3_H
-#define LEGO_ROW_2X3_H
+#define LEGO_ROW_2X3_H 0x0f25e87a
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline row_2x3_inv_result row_2x3_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ROW_2X3_H != 0x0f25e87a
+#error two different units are named row_2x3; give name= to one of them
 #endif  // LEGO_ROW_2X3_H

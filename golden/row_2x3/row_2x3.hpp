@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Row(2, 3))
 #ifndef LEGO_ROW_2X3_HPP
-#define LEGO_ROW_2X3_HPP
+#define LEGO_ROW_2X3_HPP 0x3337f8aa
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct row_2x3_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ROW_2X3_HPP != 0x3337f8aa
+#error two different units are named row_2x3; give name= to one of them
 #endif  // LEGO_ROW_2X3_HPP

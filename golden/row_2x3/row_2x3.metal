@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Row(2, 3))
 #ifndef LEGO_ROW_2X3_METAL
-#define LEGO_ROW_2X3_METAL
+#define LEGO_ROW_2X3_METAL 0x65f7539b
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline row_2x3_inv_result row_2x3_inv(int flat) {
   return {flat / 3, flat % 3};
 }
 
+#elif LEGO_ROW_2X3_METAL != 0x65f7539b
+#error two different units are named row_2x3; give name= to one of them
 #endif  // LEGO_ROW_2X3_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_CL
-#define LEGO_ROW_2X3X4_CL
+#define LEGO_ROW_2X3X4_CL 0x6f7e088a
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 2
@@ -28,4 +28,6 @@ static inline row_2x3x4_inv_result row_2x3x4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ROW_2X3X4_CL != 0x6f7e088a
+#error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_CUH
-#define LEGO_ROW_2X3X4_CUH
+#define LEGO_ROW_2X3X4_CUH 0x41e9c72a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -35,4 +35,6 @@ struct row_2x3x4_inv_result {
   return {flat / 12, flat % 12 >> 2, flat & 3};
 }
 
+#elif LEGO_ROW_2X3X4_CUH != 0x41e9c72a
+#error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_2X3X4_GLSL
-#define LEGO_ROW_2X3X4_GLSL
+#define LEGO_ROW_2X3X4_GLSL 0x40fa82b8
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 2
@@ -38,4 +38,6 @@ ivec3 row_2x3x4_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ROW_2X3X4_GLSL != 0x40fa82b8
+#error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_GLSL

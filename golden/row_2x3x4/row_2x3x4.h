@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_H
-#define LEGO_ROW_2X3X4_H
+#define LEGO_ROW_2X3X4_H 0x67a3e3d0
 
 #include <stdint.h>
 
@@ -30,4 +30,6 @@ static inline row_2x3x4_inv_result row_2x3x4_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ROW_2X3X4_H != 0x67a3e3d0
+#error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_H

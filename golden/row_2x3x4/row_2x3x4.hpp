@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_HPP
-#define LEGO_ROW_2X3X4_HPP
+#define LEGO_ROW_2X3X4_HPP 0x5c4e57fe
 
 #include <cstdint>
 
@@ -34,4 +34,6 @@ struct row_2x3x4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ROW_2X3X4_HPP != 0x5c4e57fe
+#error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_HPP

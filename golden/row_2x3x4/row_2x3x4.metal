@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_METAL
-#define LEGO_ROW_2X3X4_METAL
+#define LEGO_ROW_2X3X4_METAL 0x10c75bf9
 
 #include <metal_stdlib>
 
@@ -29,4 +29,6 @@ static inline row_2x3x4_inv_result row_2x3x4_inv(int flat) {
   return {flat / 12, flat % 12 >> 2, flat & 3};
 }
 
+#elif LEGO_ROW_2X3X4_METAL != 0x10c75bf9
+#error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_CL
-#define LEGO_ROW_3X4_CL
+#define LEGO_ROW_3X4_CL 0x31397a9b
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
@@ -26,4 +26,6 @@ static inline row_3x4_inv_result row_3x4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ROW_3X4_CL != 0x31397a9b
+#error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_CL

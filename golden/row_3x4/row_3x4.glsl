@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_3X4_GLSL
-#define LEGO_ROW_3X4_GLSL
+#define LEGO_ROW_3X4_GLSL 0x3aee170d
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
@@ -36,4 +36,6 @@ ivec2 row_3x4_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ROW_3X4_GLSL != 0x3aee170d
+#error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_GLSL

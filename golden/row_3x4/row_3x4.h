@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_H
-#define LEGO_ROW_3X4_H
+#define LEGO_ROW_3X4_H 0x0595280c
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline row_3x4_inv_result row_3x4_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ROW_3X4_H != 0x0595280c
+#error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_HIP_H
-#define LEGO_ROW_3X4_HIP_H
+#define LEGO_ROW_3X4_HIP_H 0x1071eae7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -33,4 +33,6 @@ struct row_3x4_inv_result {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_ROW_3X4_HIP_H != 0x1071eae7
+#error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_HIP_H

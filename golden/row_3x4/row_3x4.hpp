@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_HPP
-#define LEGO_ROW_3X4_HPP
+#define LEGO_ROW_3X4_HPP 0x3ccddbc1
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct row_3x4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ROW_3X4_HPP != 0x3ccddbc1
+#error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_HPP

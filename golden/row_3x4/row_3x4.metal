@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_METAL
-#define LEGO_ROW_3X4_METAL
+#define LEGO_ROW_3X4_METAL 0x0844cf10
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline row_3x4_inv_result row_3x4_inv(int flat) {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_ROW_3X4_METAL != 0x0844cf10
+#error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_METAL

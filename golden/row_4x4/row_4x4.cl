@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_CL
-#define LEGO_ROW_4X4_CL
+#define LEGO_ROW_4X4_CL 0x751f4e6e
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 4
@@ -26,4 +26,6 @@ static inline row_4x4_inv_result row_4x4_inv(int flat) {
   return result;
 }
 
+#elif LEGO_ROW_4X4_CL != 0x751f4e6e
+#error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_CL

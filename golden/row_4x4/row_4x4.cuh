@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_CUH
-#define LEGO_ROW_4X4_CUH
+#define LEGO_ROW_4X4_CUH 0x6d2eb5d3
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -33,4 +33,6 @@ struct row_4x4_inv_result {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_ROW_4X4_CUH != 0x6d2eb5d3
+#error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_4X4_GLSL
-#define LEGO_ROW_4X4_GLSL
+#define LEGO_ROW_4X4_GLSL 0x40af4ebc
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 4
@@ -36,4 +36,6 @@ ivec2 row_4x4_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_ROW_4X4_GLSL != 0x40af4ebc
+#error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_GLSL

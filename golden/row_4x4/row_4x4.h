@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_H
-#define LEGO_ROW_4X4_H
+#define LEGO_ROW_4X4_H 0x0f9a8b95
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline row_4x4_inv_result row_4x4_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_ROW_4X4_H != 0x0f9a8b95
+#error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_H

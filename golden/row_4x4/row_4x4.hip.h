@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_HIP_H
-#define LEGO_ROW_4X4_HIP_H
+#define LEGO_ROW_4X4_HIP_H 0x32a982f2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -33,4 +33,6 @@ struct row_4x4_inv_result {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_ROW_4X4_HIP_H != 0x32a982f2
+#error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_HPP
-#define LEGO_ROW_4X4_HPP
+#define LEGO_ROW_4X4_HPP 0x156da166
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct row_4x4_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_ROW_4X4_HPP != 0x156da166
+#error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_METAL
-#define LEGO_ROW_4X4_METAL
+#define LEGO_ROW_4X4_METAL 0x55ece16d
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline row_4x4_inv_result row_4x4_inv(int flat) {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_ROW_4X4_METAL != 0x55ece16d
+#error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_METAL

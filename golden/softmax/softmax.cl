@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_CL
-#define LEGO_SOFTMAX_CL
+#define LEGO_SOFTMAX_CL 0x394386f6
 
 /// The index at (row, i).
 /// @param R R >= 1
@@ -30,4 +30,6 @@ static inline void softmax_fill(long R, long C, long row, global long *out, long
   }
 }
 
+#elif LEGO_SOFTMAX_CL != 0x394386f6
+#error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_CL

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_CUH
-#define LEGO_SOFTMAX_CUH
+#define LEGO_SOFTMAX_CUH 0x0f2c2686
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -40,4 +40,6 @@ LEGO_HOST_DEVICE constexpr void softmax_fill(
   }
 }
 
+#elif LEGO_SOFTMAX_CUH != 0x0f2c2686
+#error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_CUH

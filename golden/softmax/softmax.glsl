@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_SOFTMAX_GLSL
-#define LEGO_SOFTMAX_GLSL
+#define LEGO_SOFTMAX_GLSL 0x0e5f8625
 
 // The index at (row, i).
 // R >= 1
@@ -27,4 +27,6 @@ int softmax_at(int R, int C, int row, int n) {
   return softmax(R, C, row, n);
 }
 
+#elif LEGO_SOFTMAX_GLSL != 0x0e5f8625
+#error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_GLSL

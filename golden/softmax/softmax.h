@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_H
-#define LEGO_SOFTMAX_H
+#define LEGO_SOFTMAX_H 0x561d1033
 
 #include <stdint.h>
 
@@ -27,4 +27,6 @@ static inline void softmax_fill(int64_t R, int64_t C, int64_t row, int64_t *out)
   }
 }
 
+#elif LEGO_SOFTMAX_H != 0x561d1033
+#error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_H

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_HIP_H
-#define LEGO_SOFTMAX_HIP_H
+#define LEGO_SOFTMAX_HIP_H 0x22862421
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -40,4 +40,6 @@ LEGO_HOST_DEVICE constexpr void softmax_fill(
   }
 }
 
+#elif LEGO_SOFTMAX_HIP_H != 0x22862421
+#error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_HIP_H

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_HPP
-#define LEGO_SOFTMAX_HPP
+#define LEGO_SOFTMAX_HPP 0x52c49d2c
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -37,4 +37,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_SOFTMAX_HPP != 0x52c49d2c
+#error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_HPP

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_METAL
-#define LEGO_SOFTMAX_METAL
+#define LEGO_SOFTMAX_METAL 0x705af141
 
 #include <metal_stdlib>
 
@@ -31,4 +31,6 @@ static inline void softmax_fill(long R, long C, long row, device long* out, long
   }
 }
 
+#elif LEGO_SOFTMAX_METAL != 0x705af141
+#error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_METAL

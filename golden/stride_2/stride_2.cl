@@ -2,7 +2,7 @@
 //
 // GroupBy([10]).OrderBy(GenP([10], every_second))
 #ifndef LEGO_STRIDE_2_CL
-#define LEGO_STRIDE_2_CL
+#define LEGO_STRIDE_2_CL 0x0cbebbd4
 
 /// Physical position of the logical index (i).
 /// @param i 0 <= i < 10
@@ -11,4 +11,6 @@ static inline int stride_2_apply(int i) {
   return 2 * i;
 }
 
+#elif LEGO_STRIDE_2_CL != 0x0cbebbd4
+#error two different units are named stride_2; give name= to one of them
 #endif  // LEGO_STRIDE_2_CL

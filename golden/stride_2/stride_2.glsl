@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDE_2_GLSL
-#define LEGO_STRIDE_2_GLSL
+#define LEGO_STRIDE_2_GLSL 0x128f5934
 
 // Physical position of the logical index (i).
 // 0 <= i < 10
@@ -14,4 +14,6 @@ int stride_2_apply(int i) {
   return 2 * i;
 }
 
+#elif LEGO_STRIDE_2_GLSL != 0x128f5934
+#error two different units are named stride_2; give name= to one of them
 #endif  // LEGO_STRIDE_2_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([10]).OrderBy(GenP([10], every_second))
 #ifndef LEGO_STRIDE_2_H
-#define LEGO_STRIDE_2_H
+#define LEGO_STRIDE_2_H 0x65a7f64a
 
 #include <stdint.h>
 
@@ -13,4 +13,6 @@ static inline int32_t stride_2_apply(int32_t i) {
   return 2 * i;
 }
 
+#elif LEGO_STRIDE_2_H != 0x65a7f64a
+#error two different units are named stride_2; give name= to one of them
 #endif  // LEGO_STRIDE_2_H

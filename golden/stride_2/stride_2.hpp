@@ -2,7 +2,7 @@
 //
 // GroupBy([10]).OrderBy(GenP([10], every_second))
 #ifndef LEGO_STRIDE_2_HPP
-#define LEGO_STRIDE_2_HPP
+#define LEGO_STRIDE_2_HPP 0x13690c03
 
 #include <cstdint>
 
@@ -17,4 +17,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_STRIDE_2_HPP != 0x13690c03
+#error two different units are named stride_2; give name= to one of them
 #endif  // LEGO_STRIDE_2_HPP

@@ -2,7 +2,7 @@
 //
 // GroupBy([10]).OrderBy(GenP([10], every_second))
 #ifndef LEGO_STRIDE_2_METAL
-#define LEGO_STRIDE_2_METAL
+#define LEGO_STRIDE_2_METAL 0x49d88c33
 
 #include <metal_stdlib>
 
@@ -13,4 +13,6 @@ static inline int stride_2_apply(int i) {
   return 2 * i;
 }
 
+#elif LEGO_STRIDE_2_METAL != 0x49d88c33
+#error two different units are named stride_2; give name= to one of them
 #endif  // LEGO_STRIDE_2_METAL

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_CL
-#define LEGO_STRIDED_BLOCKED_PRODUCT_CL
+#define LEGO_STRIDED_BLOCKED_PRODUCT_CL 0x607f8096
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -31,4 +31,6 @@ static inline strided_blocked_product_inv_result strided_blocked_product_inv(int
   return result;
 }
 
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_CL != 0x607f8096
+#error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_CL

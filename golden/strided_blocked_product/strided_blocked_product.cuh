@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_CUH
-#define LEGO_STRIDED_BLOCKED_PRODUCT_CUH
+#define LEGO_STRIDED_BLOCKED_PRODUCT_CUH 0x1e1a7098
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -36,4 +36,6 @@ strided_blocked_product_inv(int flat) noexcept {
   return {flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat};
 }
 
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_CUH != 0x1e1a7098
+#error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_CUH

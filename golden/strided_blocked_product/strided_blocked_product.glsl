@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_GLSL
-#define LEGO_STRIDED_BLOCKED_PRODUCT_GLSL
+#define LEGO_STRIDED_BLOCKED_PRODUCT_GLSL 0x4d6ad0cc
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
@@ -38,4 +38,6 @@ ivec2 strided_blocked_product_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_GLSL != 0x4d6ad0cc
+#error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_H
-#define LEGO_STRIDED_BLOCKED_PRODUCT_H
+#define LEGO_STRIDED_BLOCKED_PRODUCT_H 0x6990211e
 
 #include <stdint.h>
 
@@ -33,4 +33,6 @@ static inline strided_blocked_product_inv_result strided_blocked_product_inv(int
   return result;
 }
 
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_H != 0x6990211e
+#error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_H

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_HIP_H
-#define LEGO_STRIDED_BLOCKED_PRODUCT_HIP_H
+#define LEGO_STRIDED_BLOCKED_PRODUCT_HIP_H 0x4ab5756d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,4 +36,6 @@ strided_blocked_product_inv(int flat) noexcept {
   return {flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat};
 }
 
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_HIP_H != 0x4ab5756d
+#error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_HIP_H

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_HPP
-#define LEGO_STRIDED_BLOCKED_PRODUCT_HPP
+#define LEGO_STRIDED_BLOCKED_PRODUCT_HPP 0x6dfd8cc6
 
 #include <cstdint>
 
@@ -35,4 +35,6 @@ struct strided_blocked_product_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_HPP != 0x6dfd8cc6
+#error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_HPP

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_METAL
-#define LEGO_STRIDED_BLOCKED_PRODUCT_METAL
+#define LEGO_STRIDED_BLOCKED_PRODUCT_METAL 0x05823c3c
 
 #include <metal_stdlib>
 
@@ -29,4 +29,6 @@ static inline strided_blocked_product_inv_result strided_blocked_product_inv(int
   return {flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat};
 }
 
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_METAL != 0x05823c3c
+#error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_METAL

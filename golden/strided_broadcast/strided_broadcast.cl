@@ -2,7 +2,7 @@
 //
 // Strided((8, 16), (0, 1))
 #ifndef LEGO_STRIDED_BROADCAST_CL
-#define LEGO_STRIDED_BROADCAST_CL
+#define LEGO_STRIDED_BROADCAST_CL 0x055071d2
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 8
@@ -13,4 +13,6 @@ static inline int strided_broadcast_apply(int i, int j) {
   return j;
 }
 
+#elif LEGO_STRIDED_BROADCAST_CL != 0x055071d2
+#error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_CL

@@ -2,7 +2,7 @@
 //
 // Strided((8, 16), (0, 1))
 #ifndef LEGO_STRIDED_BROADCAST_CUH
-#define LEGO_STRIDED_BROADCAST_CUH
+#define LEGO_STRIDED_BROADCAST_CUH 0x6c93b298
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,4 +21,6 @@
   return j;
 }
 
+#elif LEGO_STRIDED_BROADCAST_CUH != 0x6c93b298
+#error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_BROADCAST_GLSL
-#define LEGO_STRIDED_BROADCAST_GLSL
+#define LEGO_STRIDED_BROADCAST_GLSL 0x1e83e172
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
@@ -20,4 +20,6 @@ int strided_broadcast_apply(ivec2 index) {
   return strided_broadcast_apply(index.x, index.y);
 }
 
+#elif LEGO_STRIDED_BROADCAST_GLSL != 0x1e83e172
+#error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided((8, 16), (0, 1))
 #ifndef LEGO_STRIDED_BROADCAST_H
-#define LEGO_STRIDED_BROADCAST_H
+#define LEGO_STRIDED_BROADCAST_H 0x18075d15
 
 #include <stdint.h>
 
@@ -15,4 +15,6 @@ static inline int32_t strided_broadcast_apply(int32_t i, int32_t j) {
   return j;
 }
 
+#elif LEGO_STRIDED_BROADCAST_H != 0x18075d15
+#error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_H

@@ -2,7 +2,7 @@
 //
 // Strided((8, 16), (0, 1))
 #ifndef LEGO_STRIDED_BROADCAST_HIP_H
-#define LEGO_STRIDED_BROADCAST_HIP_H
+#define LEGO_STRIDED_BROADCAST_HIP_H 0x5da22bb6
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,4 +21,6 @@
   return j;
 }
 
+#elif LEGO_STRIDED_BROADCAST_HIP_H != 0x5da22bb6
+#error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_HIP_H

@@ -2,7 +2,7 @@
 //
 // Strided((8, 16), (0, 1))
 #ifndef LEGO_STRIDED_BROADCAST_HPP
-#define LEGO_STRIDED_BROADCAST_HPP
+#define LEGO_STRIDED_BROADCAST_HPP 0x28722615
 
 #include <cstdint>
 
@@ -19,4 +19,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_BROADCAST_HPP != 0x28722615
+#error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_HPP

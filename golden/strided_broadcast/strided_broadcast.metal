@@ -2,7 +2,7 @@
 //
 // Strided((8, 16), (0, 1))
 #ifndef LEGO_STRIDED_BROADCAST_METAL
-#define LEGO_STRIDED_BROADCAST_METAL
+#define LEGO_STRIDED_BROADCAST_METAL 0x41f708a9
 
 #include <metal_stdlib>
 
@@ -15,4 +15,6 @@ static inline int strided_broadcast_apply(int i, int j) {
   return j;
 }
 
+#elif LEGO_STRIDED_BROADCAST_METAL != 0x41f708a9
+#error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_METAL

@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_CL
-#define LEGO_STRIDED_COLUMN_MAJOR_CL
+#define LEGO_STRIDED_COLUMN_MAJOR_CL 0x36b28e08
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -34,4 +34,6 @@ static inline strided_column_major_inv_result strided_column_major_inv(long M, l
   return result;
 }
 
+#elif LEGO_STRIDED_COLUMN_MAJOR_CL != 0x36b28e08
+#error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_CL

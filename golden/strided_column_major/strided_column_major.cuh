@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_CUH
-#define LEGO_STRIDED_COLUMN_MAJOR_CUH
+#define LEGO_STRIDED_COLUMN_MAJOR_CUH 0x2f2ad901
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,4 +41,6 @@ struct strided_column_major_inv_result {
   return {flat % M, flat / M};
 }
 
+#elif LEGO_STRIDED_COLUMN_MAJOR_CUH != 0x2f2ad901
+#error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_CUH

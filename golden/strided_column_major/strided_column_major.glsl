@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_GLSL
-#define LEGO_STRIDED_COLUMN_MAJOR_GLSL
+#define LEGO_STRIDED_COLUMN_MAJOR_GLSL 0x53a85895
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -42,4 +42,6 @@ ivec2 strided_column_major_inv(int M, int N, int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_COLUMN_MAJOR_GLSL != 0x53a85895
+#error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_GLSL

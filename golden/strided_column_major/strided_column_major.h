@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_H
-#define LEGO_STRIDED_COLUMN_MAJOR_H
+#define LEGO_STRIDED_COLUMN_MAJOR_H 0x422a1e44
 
 #include <stdint.h>
 
@@ -37,4 +37,6 @@ static inline strided_column_major_inv_result strided_column_major_inv(
   return result;
 }
 
+#elif LEGO_STRIDED_COLUMN_MAJOR_H != 0x422a1e44
+#error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_H

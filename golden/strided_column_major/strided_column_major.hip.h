@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_HIP_H
-#define LEGO_STRIDED_COLUMN_MAJOR_HIP_H
+#define LEGO_STRIDED_COLUMN_MAJOR_HIP_H 0x37a83088
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -41,4 +41,6 @@ struct strided_column_major_inv_result {
   return {flat % M, flat / M};
 }
 
+#elif LEGO_STRIDED_COLUMN_MAJOR_HIP_H != 0x37a83088
+#error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_HIP_H

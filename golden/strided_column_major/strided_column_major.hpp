@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_HPP
-#define LEGO_STRIDED_COLUMN_MAJOR_HPP
+#define LEGO_STRIDED_COLUMN_MAJOR_HPP 0x54a880dc
 
 #include <cstdint>
 
@@ -39,4 +39,6 @@ struct strided_column_major_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_COLUMN_MAJOR_HPP != 0x54a880dc
+#error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_HPP

@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_METAL
-#define LEGO_STRIDED_COLUMN_MAJOR_METAL
+#define LEGO_STRIDED_COLUMN_MAJOR_METAL 0x0d753239
 
 #include <metal_stdlib>
 
@@ -35,4 +35,6 @@ static inline strided_column_major_inv_result strided_column_major_inv(long M, l
   return {flat % M, flat / M};
 }
 
+#elif LEGO_STRIDED_COLUMN_MAJOR_METAL != 0x0d753239
+#error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_METAL

@@ -2,7 +2,7 @@
 //
 // Strided((12, 20), (-20, 1), 220)
 #ifndef LEGO_STRIDED_FLIPPED_CL
-#define LEGO_STRIDED_FLIPPED_CL
+#define LEGO_STRIDED_FLIPPED_CL 0x79b159d7
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 12
@@ -26,4 +26,6 @@ static inline strided_flipped_inv_result strided_flipped_inv(int flat) {
   return result;
 }
 
+#elif LEGO_STRIDED_FLIPPED_CL != 0x79b159d7
+#error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_CL

@@ -2,7 +2,7 @@
 //
 // Strided((12, 20), (-20, 1), 220)
 #ifndef LEGO_STRIDED_FLIPPED_CUH
-#define LEGO_STRIDED_FLIPPED_CUH
+#define LEGO_STRIDED_FLIPPED_CUH 0x4061dd85
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,4 +34,6 @@ struct strided_flipped_inv_result {
   return {11 - flat / 20, flat % 20};
 }
 
+#elif LEGO_STRIDED_FLIPPED_CUH != 0x4061dd85
+#error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_CUH

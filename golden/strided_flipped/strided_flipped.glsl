@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_FLIPPED_GLSL
-#define LEGO_STRIDED_FLIPPED_GLSL
+#define LEGO_STRIDED_FLIPPED_GLSL 0x2955edbb
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
@@ -36,4 +36,6 @@ ivec2 strided_flipped_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_FLIPPED_GLSL != 0x2955edbb
+#error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_GLSL

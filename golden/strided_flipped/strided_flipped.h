@@ -2,7 +2,7 @@
 //
 // Strided((12, 20), (-20, 1), 220)
 #ifndef LEGO_STRIDED_FLIPPED_H
-#define LEGO_STRIDED_FLIPPED_H
+#define LEGO_STRIDED_FLIPPED_H 0x3c9ccb6d
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline strided_flipped_inv_result strided_flipped_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_STRIDED_FLIPPED_H != 0x3c9ccb6d
+#error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_H

@@ -2,7 +2,7 @@
 //
 // Strided((12, 20), (-20, 1), 220)
 #ifndef LEGO_STRIDED_FLIPPED_HIP_H
-#define LEGO_STRIDED_FLIPPED_HIP_H
+#define LEGO_STRIDED_FLIPPED_HIP_H 0x76ea303c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -34,4 +34,6 @@ struct strided_flipped_inv_result {
   return {11 - flat / 20, flat % 20};
 }
 
+#elif LEGO_STRIDED_FLIPPED_HIP_H != 0x76ea303c
+#error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_HIP_H

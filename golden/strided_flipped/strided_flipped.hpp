@@ -2,7 +2,7 @@
 //
 // Strided((12, 20), (-20, 1), 220)
 #ifndef LEGO_STRIDED_FLIPPED_HPP
-#define LEGO_STRIDED_FLIPPED_HPP
+#define LEGO_STRIDED_FLIPPED_HPP 0x0baf797b
 
 #include <cstdint>
 
@@ -32,4 +32,6 @@ struct strided_flipped_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_FLIPPED_HPP != 0x0baf797b
+#error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_HPP

@@ -2,7 +2,7 @@
 //
 // Strided((12, 20), (-20, 1), 220)
 #ifndef LEGO_STRIDED_FLIPPED_METAL
-#define LEGO_STRIDED_FLIPPED_METAL
+#define LEGO_STRIDED_FLIPPED_METAL 0x79e1d58f
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline strided_flipped_inv_result strided_flipped_inv(int flat) {
   return {11 - flat / 20, flat % 20};
 }
 
+#elif LEGO_STRIDED_FLIPPED_METAL != 0x79e1d58f
+#error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_METAL

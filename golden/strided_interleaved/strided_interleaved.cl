@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_CL
-#define LEGO_STRIDED_INTERLEAVED_CL
+#define LEGO_STRIDED_INTERLEAVED_CL 0x5d002384
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 64
@@ -33,4 +33,6 @@ static inline strided_interleaved_inv_result strided_interleaved_inv(int flat) {
   return result;
 }
 
+#elif LEGO_STRIDED_INTERLEAVED_CL != 0x5d002384
+#error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_CL

@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_CUH
-#define LEGO_STRIDED_INTERLEAVED_CUH
+#define LEGO_STRIDED_INTERLEAVED_CUH 0x27820daf
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -38,4 +38,6 @@ struct strided_interleaved_inv_result {
   return {32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, flat % 192 >> 5};
 }
 
+#elif LEGO_STRIDED_INTERLEAVED_CUH != 0x27820daf
+#error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_CUH

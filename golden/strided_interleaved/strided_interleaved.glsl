@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_INTERLEAVED_GLSL
-#define LEGO_STRIDED_INTERLEAVED_GLSL
+#define LEGO_STRIDED_INTERLEAVED_GLSL 0x27643027
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 64
@@ -39,4 +39,6 @@ ivec3 strided_interleaved_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_INTERLEAVED_GLSL != 0x27643027
+#error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_H
-#define LEGO_STRIDED_INTERLEAVED_H
+#define LEGO_STRIDED_INTERLEAVED_H 0x2bcce462
 
 #include <stdint.h>
 
@@ -35,4 +35,6 @@ static inline strided_interleaved_inv_result strided_interleaved_inv(int32_t fla
   return result;
 }
 
+#elif LEGO_STRIDED_INTERLEAVED_H != 0x2bcce462
+#error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_H

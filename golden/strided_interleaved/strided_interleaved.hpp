@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_HPP
-#define LEGO_STRIDED_INTERLEAVED_HPP
+#define LEGO_STRIDED_INTERLEAVED_HPP 0x089b6d1f
 
 #include <cstdint>
 
@@ -36,4 +36,6 @@ struct strided_interleaved_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_INTERLEAVED_HPP != 0x089b6d1f
+#error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_HPP

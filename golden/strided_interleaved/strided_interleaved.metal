@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_METAL
-#define LEGO_STRIDED_INTERLEAVED_METAL
+#define LEGO_STRIDED_INTERLEAVED_METAL 0x6ac1e3b5
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline strided_interleaved_inv_result strided_interleaved_inv(int flat) {
   return {32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, flat % 192 >> 5};
 }
 
+#elif LEGO_STRIDED_INTERLEAVED_METAL != 0x6ac1e3b5
+#error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_METAL

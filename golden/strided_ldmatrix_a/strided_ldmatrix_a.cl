@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_CL
-#define LEGO_STRIDED_LDMATRIX_A_CL
+#define LEGO_STRIDED_LDMATRIX_A_CL 0x063e4c00
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
@@ -32,4 +32,6 @@ static inline strided_ldmatrix_a_inv_result strided_ldmatrix_a_inv(int flat) {
   return result;
 }
 
+#elif LEGO_STRIDED_LDMATRIX_A_CL != 0x063e4c00
+#error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_CL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_H
-#define LEGO_STRIDED_LDMATRIX_A_H
+#define LEGO_STRIDED_LDMATRIX_A_H 0x5a9cd294
 
 #include <stdint.h>
 
@@ -34,4 +34,6 @@ static inline strided_ldmatrix_a_inv_result strided_ldmatrix_a_inv(int32_t flat)
   return result;
 }
 
+#elif LEGO_STRIDED_LDMATRIX_A_H != 0x5a9cd294
+#error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_HIP_H
-#define LEGO_STRIDED_LDMATRIX_A_HIP_H
+#define LEGO_STRIDED_LDMATRIX_A_HIP_H 0x5901309f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -40,4 +40,6 @@ struct strided_ldmatrix_a_inv_result {
   };
 }
 
+#elif LEGO_STRIDED_LDMATRIX_A_HIP_H != 0x5901309f
+#error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_HIP_H

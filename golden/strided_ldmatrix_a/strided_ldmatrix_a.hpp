@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_HPP
-#define LEGO_STRIDED_LDMATRIX_A_HPP
+#define LEGO_STRIDED_LDMATRIX_A_HPP 0x00492ec9
 
 #include <cstdint>
 
@@ -39,4 +39,6 @@ struct strided_ldmatrix_a_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_LDMATRIX_A_HPP != 0x00492ec9
+#error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_HPP

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_METAL
-#define LEGO_STRIDED_LDMATRIX_A_METAL
+#define LEGO_STRIDED_LDMATRIX_A_METAL 0x125ab4eb
 
 #include <metal_stdlib>
 
@@ -33,4 +33,6 @@ static inline strided_ldmatrix_a_inv_result strided_ldmatrix_a_inv(int flat) {
   };
 }
 
+#elif LEGO_STRIDED_LDMATRIX_A_METAL != 0x125ab4eb
+#error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_METAL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_GLSL
-#define LEGO_STRIDED_LDMATRIX_ROWS_GLSL
+#define LEGO_STRIDED_LDMATRIX_ROWS_GLSL 0x35fc456e
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 128
@@ -22,4 +22,6 @@ int strided_ldmatrix_rows_apply(ivec3 index) {
   return strided_ldmatrix_rows_apply(index.x, index.y, index.z);
 }
 
+#elif LEGO_STRIDED_LDMATRIX_ROWS_GLSL != 0x35fc456e
+#error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided(((16, 2, 2, 2), 2, 4), ((64, 8, 1024, 0), 2048, 16)))
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_HIP_H
-#define LEGO_STRIDED_LDMATRIX_ROWS_HIP_H
+#define LEGO_STRIDED_LDMATRIX_ROWS_HIP_H 0x34f9c295
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -23,4 +23,6 @@
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
 
+#elif LEGO_STRIDED_LDMATRIX_ROWS_HIP_H != 0x34f9c295
+#error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_HIP_H

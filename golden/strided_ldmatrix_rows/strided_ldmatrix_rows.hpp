@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided(((16, 2, 2, 2), 2, 4), ((64, 8, 1024, 0), 2048, 16)))
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_HPP
-#define LEGO_STRIDED_LDMATRIX_ROWS_HPP
+#define LEGO_STRIDED_LDMATRIX_ROWS_HPP 0x03d55ace
 
 #include <cstdint>
 
@@ -21,4 +21,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_LDMATRIX_ROWS_HPP != 0x03d55ace
+#error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_HPP

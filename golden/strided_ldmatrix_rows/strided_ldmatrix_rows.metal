@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided(((16, 2, 2, 2), 2, 4), ((64, 8, 1024, 0), 2048, 16)))
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_METAL
-#define LEGO_STRIDED_LDMATRIX_ROWS_METAL
+#define LEGO_STRIDED_LDMATRIX_ROWS_METAL 0x643b9a4a
 
 #include <metal_stdlib>
 
@@ -16,4 +16,6 @@ static inline int strided_ldmatrix_rows_apply(int i, int j, int k) {
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
 
+#elif LEGO_STRIDED_LDMATRIX_ROWS_METAL != 0x643b9a4a
+#error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_METAL

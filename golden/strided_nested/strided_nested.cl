@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_CL
-#define LEGO_STRIDED_NESTED_CL
+#define LEGO_STRIDED_NESTED_CL 0x74bf2744
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
@@ -13,4 +13,6 @@ static inline int strided_nested_apply(int i, int j) {
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
+#elif LEGO_STRIDED_NESTED_CL != 0x74bf2744
+#error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_CL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_CUH
-#define LEGO_STRIDED_NESTED_CUH
+#define LEGO_STRIDED_NESTED_CUH 0x1651d018
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,4 +21,6 @@
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
+#elif LEGO_STRIDED_NESTED_CUH != 0x1651d018
+#error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_CUH

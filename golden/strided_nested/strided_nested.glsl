@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_NESTED_GLSL
-#define LEGO_STRIDED_NESTED_GLSL
+#define LEGO_STRIDED_NESTED_GLSL 0x0b886ff1
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
@@ -21,4 +21,6 @@ int strided_nested_apply(ivec2 index) {
   return strided_nested_apply(index.x, index.y);
 }
 
+#elif LEGO_STRIDED_NESTED_GLSL != 0x0b886ff1
+#error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_GLSL

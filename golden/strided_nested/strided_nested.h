@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_H
-#define LEGO_STRIDED_NESTED_H
+#define LEGO_STRIDED_NESTED_H 0x6a0536c3
 
 #include <stdint.h>
 
@@ -15,4 +15,6 @@ static inline int32_t strided_nested_apply(int32_t i, int32_t j) {
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
+#elif LEGO_STRIDED_NESTED_H != 0x6a0536c3
+#error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_H

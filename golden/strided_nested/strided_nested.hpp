@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_HPP
-#define LEGO_STRIDED_NESTED_HPP
+#define LEGO_STRIDED_NESTED_HPP 0x3485eebf
 
 #include <cstdint>
 
@@ -19,4 +19,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_NESTED_HPP != 0x3485eebf
+#error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_HPP

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_METAL
-#define LEGO_STRIDED_NESTED_METAL
+#define LEGO_STRIDED_NESTED_METAL 0x1bd30c10
 
 #include <metal_stdlib>
 
@@ -15,4 +15,6 @@ static inline int strided_nested_apply(int i, int j) {
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
+#elif LEGO_STRIDED_NESTED_METAL != 0x1bd30c10
+#error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_METAL

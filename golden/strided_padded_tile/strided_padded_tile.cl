@@ -2,7 +2,7 @@
 //
 // Strided((32, 32), (33, 1))
 #ifndef LEGO_STRIDED_PADDED_TILE_CL
-#define LEGO_STRIDED_PADDED_TILE_CL
+#define LEGO_STRIDED_PADDED_TILE_CL 0x166db755
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
@@ -12,4 +12,6 @@ static inline int strided_padded_tile_apply(int i, int j) {
   return 33 * i + j;
 }
 
+#elif LEGO_STRIDED_PADDED_TILE_CL != 0x166db755
+#error two different units are named strided_padded_tile; give name= to one of them
 #endif  // LEGO_STRIDED_PADDED_TILE_CL

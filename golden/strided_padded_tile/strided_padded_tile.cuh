@@ -2,7 +2,7 @@
 //
 // Strided((32, 32), (33, 1))
 #ifndef LEGO_STRIDED_PADDED_TILE_CUH
-#define LEGO_STRIDED_PADDED_TILE_CUH
+#define LEGO_STRIDED_PADDED_TILE_CUH 0x51fb27a9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,4 +20,6 @@
   return 33 * i + j;
 }
 
+#elif LEGO_STRIDED_PADDED_TILE_CUH != 0x51fb27a9
+#error two different units are named strided_padded_tile; give name= to one of them
 #endif  // LEGO_STRIDED_PADDED_TILE_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_PADDED_TILE_GLSL
-#define LEGO_STRIDED_PADDED_TILE_GLSL
+#define LEGO_STRIDED_PADDED_TILE_GLSL 0x6f27c89e
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
@@ -20,4 +20,6 @@ int strided_padded_tile_apply(ivec2 index) {
   return strided_padded_tile_apply(index.x, index.y);
 }
 
+#elif LEGO_STRIDED_PADDED_TILE_GLSL != 0x6f27c89e
+#error two different units are named strided_padded_tile; give name= to one of them
 #endif  // LEGO_STRIDED_PADDED_TILE_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided((32, 32), (33, 1))
 #ifndef LEGO_STRIDED_PADDED_TILE_H
-#define LEGO_STRIDED_PADDED_TILE_H
+#define LEGO_STRIDED_PADDED_TILE_H 0x1a73def0
 
 #include <stdint.h>
 
@@ -14,4 +14,6 @@ static inline int32_t strided_padded_tile_apply(int32_t i, int32_t j) {
   return 33 * i + j;
 }
 
+#elif LEGO_STRIDED_PADDED_TILE_H != 0x1a73def0
+#error two different units are named strided_padded_tile; give name= to one of them
 #endif  // LEGO_STRIDED_PADDED_TILE_H

@@ -2,7 +2,7 @@
 //
 // Strided((32, 32), (33, 1))
 #ifndef LEGO_STRIDED_PADDED_TILE_HPP
-#define LEGO_STRIDED_PADDED_TILE_HPP
+#define LEGO_STRIDED_PADDED_TILE_HPP 0x2e651186
 
 #include <cstdint>
 
@@ -19,4 +19,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_PADDED_TILE_HPP != 0x2e651186
+#error two different units are named strided_padded_tile; give name= to one of them
 #endif  // LEGO_STRIDED_PADDED_TILE_HPP

@@ -2,7 +2,7 @@
 //
 // Strided((32, 32), (33, 1))
 #ifndef LEGO_STRIDED_PADDED_TILE_METAL
-#define LEGO_STRIDED_PADDED_TILE_METAL
+#define LEGO_STRIDED_PADDED_TILE_METAL 0x0648e3d7
 
 #include <metal_stdlib>
 
@@ -14,4 +14,6 @@ static inline int strided_padded_tile_apply(int i, int j) {
   return 33 * i + j;
 }
 
+#elif LEGO_STRIDED_PADDED_TILE_METAL != 0x0648e3d7
+#error two different units are named strided_padded_tile; give name= to one of them
 #endif  // LEGO_STRIDED_PADDED_TILE_METAL

@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_CL
-#define LEGO_STRIDED_PITCH_SYMBOLS_CL
+#define LEGO_STRIDED_PITCH_SYMBOLS_CL 0x6c94fdc8
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -18,4 +18,6 @@ static inline long strided_pitch_symbols_apply(long M, long N, long P, long i, l
   return P * i + j;
 }
 
+#elif LEGO_STRIDED_PITCH_SYMBOLS_CL != 0x6c94fdc8
+#error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_CL

@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_CUH
-#define LEGO_STRIDED_PITCH_SYMBOLS_CUH
+#define LEGO_STRIDED_PITCH_SYMBOLS_CUH 0x53151f92
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -26,4 +26,6 @@
   return P * i + j;
 }
 
+#elif LEGO_STRIDED_PITCH_SYMBOLS_CUH != 0x53151f92
+#error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_CUH

@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_H
-#define LEGO_STRIDED_PITCH_SYMBOLS_H
+#define LEGO_STRIDED_PITCH_SYMBOLS_H 0x1c598c48
 
 #include <stdint.h>
 
@@ -21,4 +21,6 @@ static inline int64_t strided_pitch_symbols_apply(
   return P * i + j;
 }
 
+#elif LEGO_STRIDED_PITCH_SYMBOLS_H != 0x1c598c48
+#error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_H

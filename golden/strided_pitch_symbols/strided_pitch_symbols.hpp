@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_HPP
-#define LEGO_STRIDED_PITCH_SYMBOLS_HPP
+#define LEGO_STRIDED_PITCH_SYMBOLS_HPP 0x3b4412e1
 
 #include <cstdint>
 
@@ -24,4 +24,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_PITCH_SYMBOLS_HPP != 0x3b4412e1
+#error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_HPP

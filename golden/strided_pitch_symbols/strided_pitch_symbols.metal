@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_METAL
-#define LEGO_STRIDED_PITCH_SYMBOLS_METAL
+#define LEGO_STRIDED_PITCH_SYMBOLS_METAL 0x32213cf2
 
 #include <metal_stdlib>
 
@@ -20,4 +20,6 @@ static inline long strided_pitch_symbols_apply(long M, long N, long P, long i, l
   return P * i + j;
 }
 
+#elif LEGO_STRIDED_PITCH_SYMBOLS_METAL != 0x32213cf2
+#error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_METAL

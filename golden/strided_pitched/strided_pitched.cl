@@ -2,7 +2,7 @@
 //
 // Strided((48, 60), (64, 1))
 #ifndef LEGO_STRIDED_PITCHED_CL
-#define LEGO_STRIDED_PITCHED_CL
+#define LEGO_STRIDED_PITCHED_CL 0x0a8bd8b2
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 48
@@ -12,4 +12,6 @@ static inline int strided_pitched_apply(int i, int j) {
   return 64 * i + j;
 }
 
+#elif LEGO_STRIDED_PITCHED_CL != 0x0a8bd8b2
+#error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_CL

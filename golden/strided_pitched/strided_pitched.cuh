@@ -2,7 +2,7 @@
 //
 // Strided((48, 60), (64, 1))
 #ifndef LEGO_STRIDED_PITCHED_CUH
-#define LEGO_STRIDED_PITCHED_CUH
+#define LEGO_STRIDED_PITCHED_CUH 0x5cf41a01
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,4 +20,6 @@
   return 64 * i + j;
 }
 
+#elif LEGO_STRIDED_PITCHED_CUH != 0x5cf41a01
+#error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_PITCHED_GLSL
-#define LEGO_STRIDED_PITCHED_GLSL
+#define LEGO_STRIDED_PITCHED_GLSL 0x0440e43d
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 48
@@ -20,4 +20,6 @@ int strided_pitched_apply(ivec2 index) {
   return strided_pitched_apply(index.x, index.y);
 }
 
+#elif LEGO_STRIDED_PITCHED_GLSL != 0x0440e43d
+#error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided((48, 60), (64, 1))
 #ifndef LEGO_STRIDED_PITCHED_H
-#define LEGO_STRIDED_PITCHED_H
+#define LEGO_STRIDED_PITCHED_H 0x3f10ae7e
 
 #include <stdint.h>
 
@@ -14,4 +14,6 @@ static inline int32_t strided_pitched_apply(int32_t i, int32_t j) {
   return 64 * i + j;
 }
 
+#elif LEGO_STRIDED_PITCHED_H != 0x3f10ae7e
+#error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_H

@@ -2,7 +2,7 @@
 //
 // Strided((48, 60), (64, 1))
 #ifndef LEGO_STRIDED_PITCHED_HIP_H
-#define LEGO_STRIDED_PITCHED_HIP_H
+#define LEGO_STRIDED_PITCHED_HIP_H 0x6c7cd734
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -20,4 +20,6 @@
   return 64 * i + j;
 }
 
+#elif LEGO_STRIDED_PITCHED_HIP_H != 0x6c7cd734
+#error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_HIP_H

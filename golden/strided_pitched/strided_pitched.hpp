@@ -2,7 +2,7 @@
 //
 // Strided((48, 60), (64, 1))
 #ifndef LEGO_STRIDED_PITCHED_HPP
-#define LEGO_STRIDED_PITCHED_HPP
+#define LEGO_STRIDED_PITCHED_HPP 0x5eeb45d9
 
 #include <cstdint>
 
@@ -19,4 +19,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_PITCHED_HPP != 0x5eeb45d9
+#error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_HPP

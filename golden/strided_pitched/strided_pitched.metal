@@ -2,7 +2,7 @@
 //
 // Strided((48, 60), (64, 1))
 #ifndef LEGO_STRIDED_PITCHED_METAL
-#define LEGO_STRIDED_PITCHED_METAL
+#define LEGO_STRIDED_PITCHED_METAL 0x4cb0ecbc
 
 #include <metal_stdlib>
 
@@ -14,4 +14,6 @@ static inline int strided_pitched_apply(int i, int j) {
   return 64 * i + j;
 }
 
+#elif LEGO_STRIDED_PITCHED_METAL != 0x4cb0ecbc
+#error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_METAL

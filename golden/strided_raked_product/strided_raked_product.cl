@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_CL
-#define LEGO_STRIDED_RAKED_PRODUCT_CL
+#define LEGO_STRIDED_RAKED_PRODUCT_CL 0x48ad9f5a
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -32,4 +32,6 @@ static inline strided_raked_product_inv_result strided_raked_product_inv(int fla
   return result;
 }
 
+#elif LEGO_STRIDED_RAKED_PRODUCT_CL != 0x48ad9f5a
+#error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_CL

@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_CUH
-#define LEGO_STRIDED_RAKED_PRODUCT_CUH
+#define LEGO_STRIDED_RAKED_PRODUCT_CUH 0x2ebf5bd0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -37,4 +37,6 @@ struct strided_raked_product_inv_result {
   return {3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30};
 }
 
+#elif LEGO_STRIDED_RAKED_PRODUCT_CUH != 0x2ebf5bd0
+#error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_CUH

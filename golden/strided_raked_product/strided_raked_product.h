@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_H
-#define LEGO_STRIDED_RAKED_PRODUCT_H
+#define LEGO_STRIDED_RAKED_PRODUCT_H 0x0e59dfe3
 
 #include <stdint.h>
 
@@ -34,4 +34,6 @@ static inline strided_raked_product_inv_result strided_raked_product_inv(int32_t
   return result;
 }
 
+#elif LEGO_STRIDED_RAKED_PRODUCT_H != 0x0e59dfe3
+#error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_H

@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_HIP_H
-#define LEGO_STRIDED_RAKED_PRODUCT_HIP_H
+#define LEGO_STRIDED_RAKED_PRODUCT_HIP_H 0x7d8ba94c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -37,4 +37,6 @@ struct strided_raked_product_inv_result {
   return {3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30};
 }
 
+#elif LEGO_STRIDED_RAKED_PRODUCT_HIP_H != 0x7d8ba94c
+#error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_HIP_H

@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_HPP
-#define LEGO_STRIDED_RAKED_PRODUCT_HPP
+#define LEGO_STRIDED_RAKED_PRODUCT_HPP 0x1a497182
 
 #include <cstdint>
 
@@ -36,4 +36,6 @@ struct strided_raked_product_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_RAKED_PRODUCT_HPP != 0x1a497182
+#error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_HPP

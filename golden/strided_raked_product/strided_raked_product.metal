@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_METAL
-#define LEGO_STRIDED_RAKED_PRODUCT_METAL
+#define LEGO_STRIDED_RAKED_PRODUCT_METAL 0x0b4827c0
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline strided_raked_product_inv_result strided_raked_product_inv(int fla
   return {3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30};
 }
 
+#elif LEGO_STRIDED_RAKED_PRODUCT_METAL != 0x0b4827c0
+#error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_METAL

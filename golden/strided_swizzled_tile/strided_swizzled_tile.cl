@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_CL
-#define LEGO_STRIDED_SWIZZLED_TILE_CL
+#define LEGO_STRIDED_SWIZZLED_TILE_CL 0x027ed47c
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 64
@@ -26,4 +26,6 @@ static inline strided_swizzled_tile_inv_result strided_swizzled_tile_inv(int fla
   return result;
 }
 
+#elif LEGO_STRIDED_SWIZZLED_TILE_CL != 0x027ed47c
+#error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_CL

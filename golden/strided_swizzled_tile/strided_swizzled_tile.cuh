@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_CUH
-#define LEGO_STRIDED_SWIZZLED_TILE_CUH
+#define LEGO_STRIDED_SWIZZLED_TILE_CUH 0x4f861929
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,4 +34,6 @@ struct strided_swizzled_tile_inv_result {
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
+#elif LEGO_STRIDED_SWIZZLED_TILE_CUH != 0x4f861929
+#error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_CUH

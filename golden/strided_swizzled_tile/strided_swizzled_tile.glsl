@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_GLSL
-#define LEGO_STRIDED_SWIZZLED_TILE_GLSL
+#define LEGO_STRIDED_SWIZZLED_TILE_GLSL 0x100b8923
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 64
@@ -36,4 +36,6 @@ ivec2 strided_swizzled_tile_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_SWIZZLED_TILE_GLSL != 0x100b8923
+#error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_GLSL

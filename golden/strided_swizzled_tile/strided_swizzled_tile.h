@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_H
-#define LEGO_STRIDED_SWIZZLED_TILE_H
+#define LEGO_STRIDED_SWIZZLED_TILE_H 0x2352e9b0
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline strided_swizzled_tile_inv_result strided_swizzled_tile_inv(int32_t
   return result;
 }
 
+#elif LEGO_STRIDED_SWIZZLED_TILE_H != 0x2352e9b0
+#error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_H

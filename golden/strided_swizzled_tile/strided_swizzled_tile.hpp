@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_HPP
-#define LEGO_STRIDED_SWIZZLED_TILE_HPP
+#define LEGO_STRIDED_SWIZZLED_TILE_HPP 0x1f399d18
 
 #include <cstdint>
 
@@ -33,4 +33,6 @@ struct strided_swizzled_tile_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_SWIZZLED_TILE_HPP != 0x1f399d18
+#error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_HPP

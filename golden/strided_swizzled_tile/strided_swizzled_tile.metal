@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_METAL
-#define LEGO_STRIDED_SWIZZLED_TILE_METAL
+#define LEGO_STRIDED_SWIZZLED_TILE_METAL 0x57122d4b
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline strided_swizzled_tile_inv_result strided_swizzled_tile_inv(int fla
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
+#elif LEGO_STRIDED_SWIZZLED_TILE_METAL != 0x57122d4b
+#error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_METAL

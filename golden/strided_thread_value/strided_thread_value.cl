@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_CL
-#define LEGO_STRIDED_THREAD_VALUE_CL
+#define LEGO_STRIDED_THREAD_VALUE_CL 0x38376122
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
@@ -32,4 +32,6 @@ static inline strided_thread_value_inv_result strided_thread_value_inv(int flat)
   return result;
 }
 
+#elif LEGO_STRIDED_THREAD_VALUE_CL != 0x38376122
+#error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_CL

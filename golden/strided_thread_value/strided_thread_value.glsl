@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_THREAD_VALUE_GLSL
-#define LEGO_STRIDED_THREAD_VALUE_GLSL
+#define LEGO_STRIDED_THREAD_VALUE_GLSL 0x5ff77472
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
@@ -39,4 +39,6 @@ ivec2 strided_thread_value_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_THREAD_VALUE_GLSL != 0x5ff77472
+#error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_H
-#define LEGO_STRIDED_THREAD_VALUE_H
+#define LEGO_STRIDED_THREAD_VALUE_H 0x2ba0dd84
 
 #include <stdint.h>
 
@@ -34,4 +34,6 @@ static inline strided_thread_value_inv_result strided_thread_value_inv(int32_t f
   return result;
 }
 
+#elif LEGO_STRIDED_THREAD_VALUE_H != 0x2ba0dd84
+#error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_H

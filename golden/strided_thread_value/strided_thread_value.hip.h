@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_HIP_H
-#define LEGO_STRIDED_THREAD_VALUE_HIP_H
+#define LEGO_STRIDED_THREAD_VALUE_HIP_H 0x2d112156
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -37,4 +37,6 @@ struct strided_thread_value_inv_result {
   return {(129 * flat >> 5) & 31, (5 * (flat & 0x18) >> 4) & 3};
 }
 
+#elif LEGO_STRIDED_THREAD_VALUE_HIP_H != 0x2d112156
+#error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_HIP_H

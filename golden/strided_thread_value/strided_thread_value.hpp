@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_HPP
-#define LEGO_STRIDED_THREAD_VALUE_HPP
+#define LEGO_STRIDED_THREAD_VALUE_HPP 0x4970987b
 
 #include <cstdint>
 
@@ -36,4 +36,6 @@ struct strided_thread_value_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_THREAD_VALUE_HPP != 0x4970987b
+#error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_HPP

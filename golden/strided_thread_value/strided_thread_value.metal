@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_METAL
-#define LEGO_STRIDED_THREAD_VALUE_METAL
+#define LEGO_STRIDED_THREAD_VALUE_METAL 0x5f50b25b
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline strided_thread_value_inv_result strided_thread_value_inv(int flat)
   return {(129 * flat >> 5) & 31, (5 * (flat & 0x18) >> 4) & 3};
 }
 
+#elif LEGO_STRIDED_THREAD_VALUE_METAL != 0x5f50b25b
+#error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_METAL

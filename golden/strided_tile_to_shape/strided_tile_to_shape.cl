@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_CL
-#define LEGO_STRIDED_TILE_TO_SHAPE_CL
+#define LEGO_STRIDED_TILE_TO_SHAPE_CL 0x014ae048
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
@@ -30,4 +30,6 @@ static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int fla
   return result;
 }
 
+#elif LEGO_STRIDED_TILE_TO_SHAPE_CL != 0x014ae048
+#error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_GLSL
-#define LEGO_STRIDED_TILE_TO_SHAPE_GLSL
+#define LEGO_STRIDED_TILE_TO_SHAPE_GLSL 0x6979e7e5
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
@@ -37,4 +37,6 @@ ivec2 strided_tile_to_shape_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_TILE_TO_SHAPE_GLSL != 0x6979e7e5
+#error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_H
-#define LEGO_STRIDED_TILE_TO_SHAPE_H
+#define LEGO_STRIDED_TILE_TO_SHAPE_H 0x27206ffe
 
 #include <stdint.h>
 
@@ -32,4 +32,6 @@ static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int32_t
   return result;
 }
 
+#elif LEGO_STRIDED_TILE_TO_SHAPE_H != 0x27206ffe
+#error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_H

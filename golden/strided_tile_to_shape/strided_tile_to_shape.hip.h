@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_HIP_H
-#define LEGO_STRIDED_TILE_TO_SHAPE_HIP_H
+#define LEGO_STRIDED_TILE_TO_SHAPE_HIP_H 0x0e2ce0ae
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -35,4 +35,6 @@ struct strided_tile_to_shape_inv_result {
   return {flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
 }
 
+#elif LEGO_STRIDED_TILE_TO_SHAPE_HIP_H != 0x0e2ce0ae
+#error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_HIP_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_HPP
-#define LEGO_STRIDED_TILE_TO_SHAPE_HPP
+#define LEGO_STRIDED_TILE_TO_SHAPE_HPP 0x1ebc9d59
 
 #include <cstdint>
 
@@ -34,4 +34,6 @@ struct strided_tile_to_shape_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_TILE_TO_SHAPE_HPP != 0x1ebc9d59
+#error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_HPP

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_METAL
-#define LEGO_STRIDED_TILE_TO_SHAPE_METAL
+#define LEGO_STRIDED_TILE_TO_SHAPE_METAL 0x4be19a56
 
 #include <metal_stdlib>
 
@@ -28,4 +28,6 @@ static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int fla
   return {flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
 }
 
+#elif LEGO_STRIDED_TILE_TO_SHAPE_METAL != 0x4be19a56
+#error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_METAL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_COPY_A_GLSL
-#define LEGO_STRIDED_TILED_COPY_A_GLSL
+#define LEGO_STRIDED_TILED_COPY_A_GLSL 0x55302e08
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 64
@@ -21,4 +21,6 @@ int strided_tiled_copy_a_apply(ivec3 index) {
   return strided_tiled_copy_a_apply(index.x, index.y, index.z);
 }
 
+#elif LEGO_STRIDED_TILED_COPY_A_GLSL != 0x55302e08
+#error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_HIP_H
-#define LEGO_STRIDED_TILED_COPY_A_HIP_H
+#define LEGO_STRIDED_TILED_COPY_A_HIP_H 0x78b6b2c7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,4 +22,6 @@
   return 320 * ((i >> 5) + (j >> 1)) - 632 * (j >> 2) + 32 * (i >> 2) + 16 * k + 2 * i + (j & 1);
 }
 
+#elif LEGO_STRIDED_TILED_COPY_A_HIP_H != 0x78b6b2c7
+#error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_HIP_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_HPP
-#define LEGO_STRIDED_TILED_COPY_A_HPP
+#define LEGO_STRIDED_TILED_COPY_A_HPP 0x2712cabd
 
 #include <cstdint>
 
@@ -20,4 +20,6 @@ namespace lego {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_TILED_COPY_A_HPP != 0x2712cabd
+#error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_HPP

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_CL
-#define LEGO_STRIDED_TILED_MMA_C_CL
+#define LEGO_STRIDED_TILED_MMA_C_CL 0x1990e361
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 128
@@ -32,4 +32,6 @@ static inline strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(int flat) {
   return result;
 }
 
+#elif LEGO_STRIDED_TILED_MMA_C_CL != 0x1990e361
+#error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_CL

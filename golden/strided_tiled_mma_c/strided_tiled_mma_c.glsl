@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_MMA_C_GLSL
-#define LEGO_STRIDED_TILED_MMA_C_GLSL
+#define LEGO_STRIDED_TILED_MMA_C_GLSL 0x157ff7b7
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 128
@@ -39,4 +39,6 @@ ivec2 strided_tiled_mma_c_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_TILED_MMA_C_GLSL != 0x157ff7b7
+#error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_H
-#define LEGO_STRIDED_TILED_MMA_C_H
+#define LEGO_STRIDED_TILED_MMA_C_H 0x422acca5
 
 #include <stdint.h>
 
@@ -34,4 +34,6 @@ static inline strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(int32_t fla
   return result;
 }
 
+#elif LEGO_STRIDED_TILED_MMA_C_H != 0x422acca5
+#error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_HIP_H
-#define LEGO_STRIDED_TILED_MMA_C_HIP_H
+#define LEGO_STRIDED_TILED_MMA_C_HIP_H 0x2403f98e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -40,4 +40,6 @@ struct strided_tiled_mma_c_inv_result {
   };
 }
 
+#elif LEGO_STRIDED_TILED_MMA_C_HIP_H != 0x2403f98e
+#error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_HIP_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_HPP
-#define LEGO_STRIDED_TILED_MMA_C_HPP
+#define LEGO_STRIDED_TILED_MMA_C_HPP 0x4382b6f1
 
 #include <cstdint>
 
@@ -39,4 +39,6 @@ struct strided_tiled_mma_c_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_TILED_MMA_C_HPP != 0x4382b6f1
+#error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_HPP

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_METAL
-#define LEGO_STRIDED_TILED_MMA_C_METAL
+#define LEGO_STRIDED_TILED_MMA_C_METAL 0x616e9f7f
 
 #include <metal_stdlib>
 
@@ -33,4 +33,6 @@ static inline strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(int flat) {
   };
 }
 
+#elif LEGO_STRIDED_TILED_MMA_C_METAL != 0x616e9f7f
+#error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_METAL

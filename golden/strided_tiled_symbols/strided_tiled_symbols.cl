@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_CL
-#define LEGO_STRIDED_TILED_SYMBOLS_CL
+#define LEGO_STRIDED_TILED_SYMBOLS_CL 0x2cc8527f
 
 /// Physical position of the logical index (i, j).
 /// @param P P >= 1
@@ -37,4 +37,6 @@ static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
   return result;
 }
 
+#elif LEGO_STRIDED_TILED_SYMBOLS_CL != 0x2cc8527f
+#error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_CL

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_CUH
-#define LEGO_STRIDED_TILED_SYMBOLS_CUH
+#define LEGO_STRIDED_TILED_SYMBOLS_CUH 0x0b0c995b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -42,4 +42,6 @@ struct strided_tiled_symbols_inv_result {
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
+#elif LEGO_STRIDED_TILED_SYMBOLS_CUH != 0x0b0c995b
+#error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_GLSL
-#define LEGO_STRIDED_TILED_SYMBOLS_GLSL
+#define LEGO_STRIDED_TILED_SYMBOLS_GLSL 0x79338671
 
 // Physical position of the logical index (i, j).
 // P >= 1
@@ -43,4 +43,6 @@ ivec2 strided_tiled_symbols_inv(int P, int Q, int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_TILED_SYMBOLS_GLSL != 0x79338671
+#error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_GLSL

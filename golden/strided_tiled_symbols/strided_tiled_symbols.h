@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_H
-#define LEGO_STRIDED_TILED_SYMBOLS_H
+#define LEGO_STRIDED_TILED_SYMBOLS_H 0x5f0fedb6
 
 #include <stdint.h>
 
@@ -39,4 +39,6 @@ static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
   return result;
 }
 
+#elif LEGO_STRIDED_TILED_SYMBOLS_H != 0x5f0fedb6
+#error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_H

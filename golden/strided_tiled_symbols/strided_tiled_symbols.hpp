@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_HPP
-#define LEGO_STRIDED_TILED_SYMBOLS_HPP
+#define LEGO_STRIDED_TILED_SYMBOLS_HPP 0x53de5d63
 
 #include <cstdint>
 
@@ -40,4 +40,6 @@ struct strided_tiled_symbols_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_TILED_SYMBOLS_HPP != 0x53de5d63
+#error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_HPP

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_METAL
-#define LEGO_STRIDED_TILED_SYMBOLS_METAL
+#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x74885cd2
 
 #include <metal_stdlib>
 
@@ -35,4 +35,6 @@ static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
+#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x74885cd2
+#error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_METAL

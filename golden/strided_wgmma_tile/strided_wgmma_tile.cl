@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_CL
-#define LEGO_STRIDED_WGMMA_TILE_CL
+#define LEGO_STRIDED_WGMMA_TILE_CL 0x2df77842
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 128
@@ -29,4 +29,6 @@ static inline strided_wgmma_tile_inv_result strided_wgmma_tile_inv(int flat) {
   return result;
 }
 
+#elif LEGO_STRIDED_WGMMA_TILE_CL != 0x2df77842
+#error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_CL

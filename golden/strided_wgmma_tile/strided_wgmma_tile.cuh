@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_CUH
-#define LEGO_STRIDED_WGMMA_TILE_CUH
+#define LEGO_STRIDED_WGMMA_TILE_CUH 0x664c223c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,4 +34,6 @@ struct strided_wgmma_tile_inv_result {
   return {((flat >> 3) & 0x78) ^ (flat & 31), ((flat >> 7) & 0x38) | ((flat >> 5) & 7)};
 }
 
+#elif LEGO_STRIDED_WGMMA_TILE_CUH != 0x664c223c
+#error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_CUH

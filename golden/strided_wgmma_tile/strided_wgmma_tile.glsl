@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_WGMMA_TILE_GLSL
-#define LEGO_STRIDED_WGMMA_TILE_GLSL
+#define LEGO_STRIDED_WGMMA_TILE_GLSL 0x047fee87
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 128
@@ -36,4 +36,6 @@ ivec2 strided_wgmma_tile_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_WGMMA_TILE_GLSL != 0x047fee87
+#error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_GLSL

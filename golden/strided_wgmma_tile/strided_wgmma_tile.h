@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_H
-#define LEGO_STRIDED_WGMMA_TILE_H
+#define LEGO_STRIDED_WGMMA_TILE_H 0x1717f9bb
 
 #include <stdint.h>
 
@@ -31,4 +31,6 @@ static inline strided_wgmma_tile_inv_result strided_wgmma_tile_inv(int32_t flat)
   return result;
 }
 
+#elif LEGO_STRIDED_WGMMA_TILE_H != 0x1717f9bb
+#error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_HPP
-#define LEGO_STRIDED_WGMMA_TILE_HPP
+#define LEGO_STRIDED_WGMMA_TILE_HPP 0x3be8c6ca
 
 #include <cstdint>
 
@@ -33,4 +33,6 @@ struct strided_wgmma_tile_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_WGMMA_TILE_HPP != 0x3be8c6ca
+#error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_HPP

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_METAL
-#define LEGO_STRIDED_WGMMA_TILE_METAL
+#define LEGO_STRIDED_WGMMA_TILE_METAL 0x7fb4e91c
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline strided_wgmma_tile_inv_result strided_wgmma_tile_inv(int flat) {
   return {((flat >> 3) & 0x78) ^ (flat & 31), ((flat >> 7) & 0x38) | ((flat >> 5) & 7)};
 }
 
+#elif LEGO_STRIDED_WGMMA_TILE_METAL != 0x7fb4e91c
+#error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_METAL

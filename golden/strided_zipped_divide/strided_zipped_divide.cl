@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_CL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_CL
+#define LEGO_STRIDED_ZIPPED_DIVIDE_CL 0x14e83585
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 12
@@ -31,4 +31,6 @@ static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int fla
   return result;
 }
 
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_CL != 0x14e83585
+#error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_GLSL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_GLSL
+#define LEGO_STRIDED_ZIPPED_DIVIDE_GLSL 0x5445700d
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
@@ -38,4 +38,6 @@ ivec2 strided_zipped_divide_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_GLSL != 0x5445700d
+#error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_GLSL

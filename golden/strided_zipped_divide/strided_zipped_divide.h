@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_H
-#define LEGO_STRIDED_ZIPPED_DIVIDE_H
+#define LEGO_STRIDED_ZIPPED_DIVIDE_H 0x7986089a
 
 #include <stdint.h>
 
@@ -33,4 +33,6 @@ static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int32_t
   return result;
 }
 
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_H != 0x7986089a
+#error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_HIP_H
-#define LEGO_STRIDED_ZIPPED_DIVIDE_HIP_H
+#define LEGO_STRIDED_ZIPPED_DIVIDE_HIP_H 0x5fffb6ba
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,4 +36,6 @@ struct strided_zipped_divide_inv_result {
   return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7};
 }
 
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_HIP_H != 0x5fffb6ba
+#error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_HIP_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_HPP
-#define LEGO_STRIDED_ZIPPED_DIVIDE_HPP
+#define LEGO_STRIDED_ZIPPED_DIVIDE_HPP 0x23d86149
 
 #include <cstdint>
 
@@ -35,4 +35,6 @@ struct strided_zipped_divide_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_HPP != 0x23d86149
+#error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_HPP

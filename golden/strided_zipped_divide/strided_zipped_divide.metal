@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_METAL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_METAL
+#define LEGO_STRIDED_ZIPPED_DIVIDE_METAL 0x1278c7d9
 
 #include <metal_stdlib>
 
@@ -29,4 +29,6 @@ static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int fla
   return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7};
 }
 
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_METAL != 0x1278c7d9
+#error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_METAL

@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_CL
-#define LEGO_SWIZZLE_64X64_CL
+#define LEGO_SWIZZLE_64X64_CL 0x65da25d2
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 64
@@ -26,4 +26,6 @@ static inline swizzle_64x64_inv_result swizzle_64x64_inv(int flat) {
   return result;
 }
 
+#elif LEGO_SWIZZLE_64X64_CL != 0x65da25d2
+#error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_CL

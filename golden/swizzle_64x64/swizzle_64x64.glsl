@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_SWIZZLE_64X64_GLSL
-#define LEGO_SWIZZLE_64X64_GLSL
+#define LEGO_SWIZZLE_64X64_GLSL 0x16574244
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 64
@@ -36,4 +36,6 @@ ivec2 swizzle_64x64_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_SWIZZLE_64X64_GLSL != 0x16574244
+#error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_H
-#define LEGO_SWIZZLE_64X64_H
+#define LEGO_SWIZZLE_64X64_H 0x438df7cf
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline swizzle_64x64_inv_result swizzle_64x64_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_SWIZZLE_64X64_H != 0x438df7cf
+#error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_HIP_H
-#define LEGO_SWIZZLE_64X64_HIP_H
+#define LEGO_SWIZZLE_64X64_HIP_H 0x66bef86a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -34,4 +34,6 @@ struct swizzle_64x64_inv_result {
   return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
+#elif LEGO_SWIZZLE_64X64_HIP_H != 0x66bef86a
+#error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_HIP_H

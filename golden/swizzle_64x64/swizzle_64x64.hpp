@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_HPP
-#define LEGO_SWIZZLE_64X64_HPP
+#define LEGO_SWIZZLE_64X64_HPP 0x6684aab7
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct swizzle_64x64_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_SWIZZLE_64X64_HPP != 0x6684aab7
+#error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_HPP

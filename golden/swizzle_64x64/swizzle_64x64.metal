@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_METAL
-#define LEGO_SWIZZLE_64X64_METAL
+#define LEGO_SWIZZLE_64X64_METAL 0x1a67d915
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline swizzle_64x64_inv_result swizzle_64x64_inv(int flat) {
   return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
+#elif LEGO_SWIZZLE_64X64_METAL != 0x1a67d915
+#error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_METAL

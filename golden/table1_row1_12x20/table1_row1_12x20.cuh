@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_CUH
-#define LEGO_TABLE1_ROW1_12X20_CUH
+#define LEGO_TABLE1_ROW1_12X20_CUH 0x53950f08
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,4 +41,6 @@ struct table1_row1_12x20_inv_result {
   return {flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5};
 }
 
+#elif LEGO_TABLE1_ROW1_12X20_CUH != 0x53950f08
+#error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TABLE1_ROW1_12X20_GLSL
-#define LEGO_TABLE1_ROW1_12X20_GLSL
+#define LEGO_TABLE1_ROW1_12X20_GLSL 0x08a16af0
 
 // Physical position of the logical index (i, j, k, l).
 // 0 <= i < 4
@@ -42,4 +42,6 @@ ivec4 table1_row1_12x20_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_TABLE1_ROW1_12X20_GLSL != 0x08a16af0
+#error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_H
-#define LEGO_TABLE1_ROW1_12X20_H
+#define LEGO_TABLE1_ROW1_12X20_H 0x2e8e89fa
 
 #include <stdint.h>
 
@@ -39,4 +39,6 @@ static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_TABLE1_ROW1_12X20_H != 0x2e8e89fa
+#error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_H

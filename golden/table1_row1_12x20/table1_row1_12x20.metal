@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_METAL
-#define LEGO_TABLE1_ROW1_12X20_METAL
+#define LEGO_TABLE1_ROW1_12X20_METAL 0x18b29444
 
 #include <metal_stdlib>
 
@@ -33,4 +33,6 @@ static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int flat) {
   return {flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5};
 }
 
+#elif LEGO_TABLE1_ROW1_12X20_METAL != 0x18b29444
+#error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_METAL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_CL
-#define LEGO_TABLE1_ROW1_COL_12X20_CL
+#define LEGO_TABLE1_ROW1_COL_12X20_CL 0x5aa5912b
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param i 0 <= i < 4
@@ -37,4 +37,6 @@ static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int fla
   return result;
 }
 
+#elif LEGO_TABLE1_ROW1_COL_12X20_CL != 0x5aa5912b
+#error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_CL

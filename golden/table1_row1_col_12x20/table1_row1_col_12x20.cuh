@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_CUH
-#define LEGO_TABLE1_ROW1_COL_12X20_CUH
+#define LEGO_TABLE1_ROW1_COL_12X20_CUH 0x5b9717f4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,4 +41,6 @@ struct table1_row1_col_12x20_inv_result {
   return {flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60};
 }
 
+#elif LEGO_TABLE1_ROW1_COL_12X20_CUH != 0x5b9717f4
+#error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_CUH

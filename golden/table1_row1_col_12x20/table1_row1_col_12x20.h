@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_H
-#define LEGO_TABLE1_ROW1_COL_12X20_H
+#define LEGO_TABLE1_ROW1_COL_12X20_H 0x43165eb5
 
 #include <stdint.h>
 
@@ -39,4 +39,6 @@ static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int32_t
   return result;
 }
 
+#elif LEGO_TABLE1_ROW1_COL_12X20_H != 0x43165eb5
+#error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_H

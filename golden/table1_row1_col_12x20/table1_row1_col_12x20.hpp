@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_HPP
-#define LEGO_TABLE1_ROW1_COL_12X20_HPP
+#define LEGO_TABLE1_ROW1_COL_12X20_HPP 0x2b6ff9b3
 
 #include <cstdint>
 
@@ -39,4 +39,6 @@ struct table1_row1_col_12x20_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TABLE1_ROW1_COL_12X20_HPP != 0x2b6ff9b3
+#error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_HPP

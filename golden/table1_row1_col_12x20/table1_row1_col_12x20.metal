@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_METAL
-#define LEGO_TABLE1_ROW1_COL_12X20_METAL
+#define LEGO_TABLE1_ROW1_COL_12X20_METAL 0x75f78e9c
 
 #include <metal_stdlib>
 
@@ -33,4 +33,6 @@ static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int fla
   return {flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60};
 }
 
+#elif LEGO_TABLE1_ROW1_COL_12X20_METAL != 0x75f78e9c
+#error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_METAL

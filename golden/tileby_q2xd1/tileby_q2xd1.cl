@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_CL
-#define LEGO_TILEBY_Q2XD1_CL
+#define LEGO_TILEBY_Q2XD1_CL 0x020a9684
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
@@ -26,4 +26,6 @@ static inline tileby_q2xd1_inv_result tileby_q2xd1_inv(int flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q2XD1_CL != 0x020a9684
+#error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_CUH
-#define LEGO_TILEBY_Q2XD1_CUH
+#define LEGO_TILEBY_Q2XD1_CUH 0x7285a187
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,4 +34,6 @@ struct tileby_q2xd1_inv_result {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_TILEBY_Q2XD1_CUH != 0x7285a187
+#error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD1_GLSL
-#define LEGO_TILEBY_Q2XD1_GLSL
+#define LEGO_TILEBY_Q2XD1_GLSL 0x01eb9714
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
@@ -36,4 +36,6 @@ ivec2 tileby_q2xd1_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q2XD1_GLSL != 0x01eb9714
+#error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_GLSL

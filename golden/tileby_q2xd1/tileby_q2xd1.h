@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_H
-#define LEGO_TILEBY_Q2XD1_H
+#define LEGO_TILEBY_Q2XD1_H 0x16bc3cf7
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline tileby_q2xd1_inv_result tileby_q2xd1_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q2XD1_H != 0x16bc3cf7
+#error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_H

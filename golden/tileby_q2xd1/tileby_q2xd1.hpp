@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_HPP
-#define LEGO_TILEBY_Q2XD1_HPP
+#define LEGO_TILEBY_Q2XD1_HPP 0x46d8ea38
 
 #include <cstdint>
 
@@ -31,4 +31,6 @@ struct tileby_q2xd1_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TILEBY_Q2XD1_HPP != 0x46d8ea38
+#error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_HPP

@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_METAL
-#define LEGO_TILEBY_Q2XD1_METAL
+#define LEGO_TILEBY_Q2XD1_METAL 0x31917206
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline tileby_q2xd1_inv_result tileby_q2xd1_inv(int flat) {
   return {flat >> 2, flat & 3};
 }
 
+#elif LEGO_TILEBY_Q2XD1_METAL != 0x31917206
+#error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_METAL

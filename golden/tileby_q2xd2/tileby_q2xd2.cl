@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_CL
-#define LEGO_TILEBY_Q2XD2_CL
+#define LEGO_TILEBY_Q2XD2_CL 0x438c6eea
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param i 0 <= i < 2
@@ -36,4 +36,6 @@ static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q2XD2_CL != 0x438c6eea
+#error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_CL

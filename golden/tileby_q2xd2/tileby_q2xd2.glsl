@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD2_GLSL
-#define LEGO_TILEBY_Q2XD2_GLSL
+#define LEGO_TILEBY_Q2XD2_GLSL 0x6668e89a
 
 // Physical position of the logical index (i, j, k, l).
 // 0 <= i < 2
@@ -41,4 +41,6 @@ ivec4 tileby_q2xd2_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q2XD2_GLSL != 0x6668e89a
+#error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_H
-#define LEGO_TILEBY_Q2XD2_H
+#define LEGO_TILEBY_Q2XD2_H 0x345e3d7c
 
 #include <stdint.h>
 
@@ -38,4 +38,6 @@ static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q2XD2_H != 0x345e3d7c
+#error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_HIP_H
-#define LEGO_TILEBY_Q2XD2_HIP_H
+#define LEGO_TILEBY_Q2XD2_HIP_H 0x4955caa6
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -40,4 +40,6 @@ struct tileby_q2xd2_inv_result {
   return {flat_div_15 >> 2, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
+#elif LEGO_TILEBY_Q2XD2_HIP_H != 0x4955caa6
+#error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_HIP_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_HPP
-#define LEGO_TILEBY_Q2XD2_HPP
+#define LEGO_TILEBY_Q2XD2_HPP 0x37d053a5
 
 #include <cstdint>
 
@@ -37,4 +37,6 @@ struct tileby_q2xd2_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TILEBY_Q2XD2_HPP != 0x37d053a5
+#error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_HPP

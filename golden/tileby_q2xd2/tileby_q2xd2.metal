@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_METAL
-#define LEGO_TILEBY_Q2XD2_METAL
+#define LEGO_TILEBY_Q2XD2_METAL 0x71e17781
 
 #include <metal_stdlib>
 
@@ -32,4 +32,6 @@ static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int flat) {
   return {flat_div_15 >> 2, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
+#elif LEGO_TILEBY_Q2XD2_METAL != 0x71e17781
+#error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_METAL

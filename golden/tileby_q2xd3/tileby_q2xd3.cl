@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_CL
-#define LEGO_TILEBY_Q2XD3_CL
+#define LEGO_TILEBY_Q2XD3_CL 0x0d8636ff
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param i 0 <= i < 2
@@ -42,4 +42,6 @@ static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q2XD3_CL != 0x0d8636ff
+#error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_CL

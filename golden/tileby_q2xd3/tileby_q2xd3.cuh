@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_CUH
-#define LEGO_TILEBY_Q2XD3_CUH
+#define LEGO_TILEBY_Q2XD3_CUH 0x5fbcc539
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -51,4 +51,6 @@ struct tileby_q2xd3_inv_result {
   };
 }
 
+#elif LEGO_TILEBY_Q2XD3_CUH != 0x5fbcc539
+#error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD3_GLSL
-#define LEGO_TILEBY_Q2XD3_GLSL
+#define LEGO_TILEBY_Q2XD3_GLSL 0x4a477321
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 2
@@ -34,4 +34,6 @@ void tileby_q2xd3_inv(
   n = flat_v & 1;
 }
 
+#elif LEGO_TILEBY_Q2XD3_GLSL != 0x4a477321
+#error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_GLSL

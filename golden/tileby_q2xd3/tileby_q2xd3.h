@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_H
-#define LEGO_TILEBY_Q2XD3_H
+#define LEGO_TILEBY_Q2XD3_H 0x1534ea42
 
 #include <stdint.h>
 
@@ -45,4 +45,6 @@ static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q2XD3_H != 0x1534ea42
+#error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_HPP
-#define LEGO_TILEBY_Q2XD3_HPP
+#define LEGO_TILEBY_Q2XD3_HPP 0x2a57a1a8
 
 #include <cstdint>
 
@@ -49,4 +49,6 @@ struct tileby_q2xd3_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TILEBY_Q2XD3_HPP != 0x2a57a1a8
+#error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_HPP

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_METAL
-#define LEGO_TILEBY_Q2XD3_METAL
+#define LEGO_TILEBY_Q2XD3_METAL 0x4309327a
 
 #include <metal_stdlib>
 
@@ -43,4 +43,6 @@ static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int flat) {
   };
 }
 
+#elif LEGO_TILEBY_Q2XD3_METAL != 0x4309327a
+#error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_METAL

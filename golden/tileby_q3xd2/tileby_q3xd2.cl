@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_CL
-#define LEGO_TILEBY_Q3XD2_CL
+#define LEGO_TILEBY_Q3XD2_CL 0x06b3103c
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param i 0 <= i < 2
@@ -43,4 +43,6 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q3XD2_CL != 0x06b3103c
+#error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_CL

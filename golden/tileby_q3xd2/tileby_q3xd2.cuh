@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_CUH
-#define LEGO_TILEBY_Q3XD2_CUH
+#define LEGO_TILEBY_Q3XD2_CUH 0x273c595e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -52,4 +52,6 @@ struct tileby_q3xd2_inv_result {
   };
 }
 
+#elif LEGO_TILEBY_Q3XD2_CUH != 0x273c595e
+#error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q3XD2_GLSL
-#define LEGO_TILEBY_Q3XD2_GLSL
+#define LEGO_TILEBY_Q3XD2_GLSL 0x3796ed96
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 2
@@ -35,4 +35,6 @@ void tileby_q3xd2_inv(
   n = flat_v & 1;
 }
 
+#elif LEGO_TILEBY_Q3XD2_GLSL != 0x3796ed96
+#error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_GLSL

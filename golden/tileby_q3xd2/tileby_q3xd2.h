@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_H
-#define LEGO_TILEBY_Q3XD2_H
+#define LEGO_TILEBY_Q3XD2_H 0x55675f2a
 
 #include <stdint.h>
 
@@ -46,4 +46,6 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q3XD2_H != 0x55675f2a
+#error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_HIP_H
-#define LEGO_TILEBY_Q3XD2_HIP_H
+#define LEGO_TILEBY_Q3XD2_HIP_H 0x39e46808
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -52,4 +52,6 @@ struct tileby_q3xd2_inv_result {
   };
 }
 
+#elif LEGO_TILEBY_Q3XD2_HIP_H != 0x39e46808
+#error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_HIP_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_HPP
-#define LEGO_TILEBY_Q3XD2_HPP
+#define LEGO_TILEBY_Q3XD2_HPP 0x6d07c5ae
 
 #include <cstdint>
 
@@ -50,4 +50,6 @@ struct tileby_q3xd2_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TILEBY_Q3XD2_HPP != 0x6d07c5ae
+#error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_HPP

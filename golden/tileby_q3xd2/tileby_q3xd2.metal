@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_METAL
-#define LEGO_TILEBY_Q3XD2_METAL
+#define LEGO_TILEBY_Q3XD2_METAL 0x48c44b58
 
 #include <metal_stdlib>
 
@@ -44,4 +44,6 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
   };
 }
 
+#elif LEGO_TILEBY_Q3XD2_METAL != 0x48c44b58
+#error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_METAL

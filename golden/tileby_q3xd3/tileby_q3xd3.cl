@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_CL
-#define LEGO_TILEBY_Q3XD3_CL
+#define LEGO_TILEBY_Q3XD3_CL 0x12bfe0f3
 
 /// Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 /// @param i0 0 <= i0 < 2
@@ -56,4 +56,6 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q3XD3_CL != 0x12bfe0f3
+#error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q3XD3_GLSL
-#define LEGO_TILEBY_Q3XD3_GLSL
+#define LEGO_TILEBY_Q3XD3_GLSL 0x4a0017cf
 
 // Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 // 0 <= i0 < 2
@@ -50,4 +50,6 @@ void tileby_q3xd3_inv(
   i8 = flat_v & 1;
 }
 
+#elif LEGO_TILEBY_Q3XD3_GLSL != 0x4a0017cf
+#error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_H
-#define LEGO_TILEBY_Q3XD3_H
+#define LEGO_TILEBY_Q3XD3_H 0x26841f62
 
 #include <stdint.h>
 
@@ -59,4 +59,6 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_TILEBY_Q3XD3_H != 0x26841f62
+#error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_H

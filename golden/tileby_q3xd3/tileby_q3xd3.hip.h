@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_HIP_H
-#define LEGO_TILEBY_Q3XD3_HIP_H
+#define LEGO_TILEBY_Q3XD3_HIP_H 0x279b88ec
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -62,4 +62,6 @@ struct tileby_q3xd3_inv_result {
   };
 }
 
+#elif LEGO_TILEBY_Q3XD3_HIP_H != 0x279b88ec
+#error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_HIP_H

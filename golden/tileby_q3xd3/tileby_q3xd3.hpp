@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_HPP
-#define LEGO_TILEBY_Q3XD3_HPP
+#define LEGO_TILEBY_Q3XD3_HPP 0x0be1c704
 
 #include <cstdint>
 
@@ -60,4 +60,6 @@ struct tileby_q3xd3_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TILEBY_Q3XD3_HPP != 0x0be1c704
+#error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_HPP

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_METAL
-#define LEGO_TILEBY_Q3XD3_METAL
+#define LEGO_TILEBY_Q3XD3_METAL 0x0066bcb6
 
 #include <metal_stdlib>
 
@@ -57,4 +57,6 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
   };
 }
 
+#elif LEGO_TILEBY_Q3XD3_METAL != 0x0066bcb6
+#error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_METAL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_CL
-#define LEGO_TILEORDERBY_4X2X6_CL
+#define LEGO_TILEORDERBY_4X2X6_CL 0x118cc199
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 4
@@ -33,4 +33,6 @@ static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int flat) {
   return result;
 }
 
+#elif LEGO_TILEORDERBY_4X2X6_CL != 0x118cc199
+#error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_CUH
-#define LEGO_TILEORDERBY_4X2X6_CUH
+#define LEGO_TILEORDERBY_4X2X6_CUH 0x54dbf451
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -37,4 +37,6 @@ struct tileorderby_4x2x6_inv_result {
   return {(flat_div_2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flat_div_2 & 1)};
 }
 
+#elif LEGO_TILEORDERBY_4X2X6_CUH != 0x54dbf451
+#error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEORDERBY_4X2X6_GLSL
-#define LEGO_TILEORDERBY_4X2X6_GLSL
+#define LEGO_TILEORDERBY_4X2X6_GLSL 0x22d1b6af
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 4
@@ -39,4 +39,6 @@ ivec3 tileorderby_4x2x6_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_TILEORDERBY_4X2X6_GLSL != 0x22d1b6af
+#error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_GLSL

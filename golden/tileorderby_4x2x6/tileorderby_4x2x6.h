@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_H
-#define LEGO_TILEORDERBY_4X2X6_H
+#define LEGO_TILEORDERBY_4X2X6_H 0x4aac7931
 
 #include <stdint.h>
 
@@ -35,4 +35,6 @@ static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_TILEORDERBY_4X2X6_H != 0x4aac7931
+#error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_H

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_HPP
-#define LEGO_TILEORDERBY_4X2X6_HPP
+#define LEGO_TILEORDERBY_4X2X6_HPP 0x65919792
 
 #include <cstdint>
 
@@ -36,4 +36,6 @@ struct tileorderby_4x2x6_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TILEORDERBY_4X2X6_HPP != 0x65919792
+#error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_HPP

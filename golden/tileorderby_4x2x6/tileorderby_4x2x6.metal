@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_METAL
-#define LEGO_TILEORDERBY_4X2X6_METAL
+#define LEGO_TILEORDERBY_4X2X6_METAL 0x19cc18dd
 
 #include <metal_stdlib>
 
@@ -30,4 +30,6 @@ static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int flat) {
   return {(flat_div_2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flat_div_2 & 1)};
 }
 
+#elif LEGO_TILEORDERBY_4X2X6_METAL != 0x19cc18dd
+#error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_METAL

@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_CL
-#define LEGO_TILEORDERBY_6X6_CL
+#define LEGO_TILEORDERBY_6X6_CL 0x2c14439f
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -26,4 +26,6 @@ static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int flat) {
   return result;
 }
 
+#elif LEGO_TILEORDERBY_6X6_CL != 0x2c14439f
+#error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_CUH
-#define LEGO_TILEORDERBY_6X6_CUH
+#define LEGO_TILEORDERBY_6X6_CUH 0x1d250527
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,4 +34,6 @@ struct tileorderby_6x6_inv_result {
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
+#elif LEGO_TILEORDERBY_6X6_CUH != 0x1d250527
+#error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_CUH

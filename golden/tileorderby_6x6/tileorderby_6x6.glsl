@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEORDERBY_6X6_GLSL
-#define LEGO_TILEORDERBY_6X6_GLSL
+#define LEGO_TILEORDERBY_6X6_GLSL 0x3d9171d9
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
@@ -36,4 +36,6 @@ ivec2 tileorderby_6x6_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_TILEORDERBY_6X6_GLSL != 0x3d9171d9
+#error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_GLSL

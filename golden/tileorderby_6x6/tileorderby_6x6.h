@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_H
-#define LEGO_TILEORDERBY_6X6_H
+#define LEGO_TILEORDERBY_6X6_H 0x70a45fd7
 
 #include <stdint.h>
 
@@ -28,4 +28,6 @@ static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int32_t flat) {
   return result;
 }
 
+#elif LEGO_TILEORDERBY_6X6_H != 0x70a45fd7
+#error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_H

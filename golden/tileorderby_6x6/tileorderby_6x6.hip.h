@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_HIP_H
-#define LEGO_TILEORDERBY_6X6_HIP_H
+#define LEGO_TILEORDERBY_6X6_HIP_H 0x6d38a8b4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -34,4 +34,6 @@ struct tileorderby_6x6_inv_result {
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
+#elif LEGO_TILEORDERBY_6X6_HIP_H != 0x6d38a8b4
+#error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_HIP_H

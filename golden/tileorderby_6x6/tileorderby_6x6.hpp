@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_HPP
-#define LEGO_TILEORDERBY_6X6_HPP
+#define LEGO_TILEORDERBY_6X6_HPP 0x76ade044
 
 #include <cstdint>
 
@@ -32,4 +32,6 @@ struct tileorderby_6x6_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TILEORDERBY_6X6_HPP != 0x76ade044
+#error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_HPP

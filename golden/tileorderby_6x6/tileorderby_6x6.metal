@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_METAL
-#define LEGO_TILEORDERBY_6X6_METAL
+#define LEGO_TILEORDERBY_6X6_METAL 0x4f94a0a7
 
 #include <metal_stdlib>
 
@@ -27,4 +27,6 @@ static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int flat) {
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
+#elif LEGO_TILEORDERBY_6X6_METAL != 0x4f94a0a7
+#error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_METAL

@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_CL
-#define LEGO_TRANSPOSE_NAIVE_CL
+#define LEGO_TRANSPOSE_NAIVE_CL 0x00ae0064
 
 /// The result of transpose_naive.
 typedef struct transpose_naive_result {
@@ -30,4 +30,6 @@ static inline transpose_naive_result transpose_naive(long N, long block, long th
   return result;
 }
 
+#elif LEGO_TRANSPOSE_NAIVE_CL != 0x00ae0064
+#error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_CL

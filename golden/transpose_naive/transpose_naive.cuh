@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_CUH
-#define LEGO_TRANSPOSE_NAIVE_CUH
+#define LEGO_TRANSPOSE_NAIVE_CUH 0x20893f5d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -35,4 +35,6 @@ struct transpose_naive_result {
   return {N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total};
 }
 
+#elif LEGO_TRANSPOSE_NAIVE_CUH != 0x20893f5d
+#error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TRANSPOSE_NAIVE_GLSL
-#define LEGO_TRANSPOSE_NAIVE_GLSL
+#define LEGO_TRANSPOSE_NAIVE_GLSL 0x18303df6
 
 // The indices at (block, thread, step).
 // N >= 32
@@ -24,4 +24,6 @@ void transpose_naive(int N, int block, int thread, int step, out int source, out
   target = N * (scaled + thread_mod_32) + total;
 }
 
+#elif LEGO_TRANSPOSE_NAIVE_GLSL != 0x18303df6
+#error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_GLSL

@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_H
-#define LEGO_TRANSPOSE_NAIVE_H
+#define LEGO_TRANSPOSE_NAIVE_H 0x67bdd5a8
 
 #include <stdint.h>
 
@@ -33,4 +33,6 @@ static inline transpose_naive_result transpose_naive(
   return result;
 }
 
+#elif LEGO_TRANSPOSE_NAIVE_H != 0x67bdd5a8
+#error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_H

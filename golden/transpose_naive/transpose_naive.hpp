@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_HPP
-#define LEGO_TRANSPOSE_NAIVE_HPP
+#define LEGO_TRANSPOSE_NAIVE_HPP 0x647942d9
 
 #include <cstdint>
 
@@ -33,4 +33,6 @@ struct transpose_naive_result {
 
 }  // namespace lego
 
+#elif LEGO_TRANSPOSE_NAIVE_HPP != 0x647942d9
+#error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_HPP

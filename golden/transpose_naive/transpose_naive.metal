@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_METAL
-#define LEGO_TRANSPOSE_NAIVE_METAL
+#define LEGO_TRANSPOSE_NAIVE_METAL 0x299304df
 
 #include <metal_stdlib>
 
@@ -29,4 +29,6 @@ static inline transpose_naive_result transpose_naive(long N, long block, long th
   return {N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total};
 }
 
+#elif LEGO_TRANSPOSE_NAIVE_METAL != 0x299304df
+#error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_METAL

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_CL
-#define LEGO_TRANSPOSE_SHARED_CL
+#define LEGO_TRANSPOSE_SHARED_CL 0x3bd035d4
 
 /// The result of transpose_shared.
 typedef struct transpose_shared_result {
@@ -36,4 +36,6 @@ static inline transpose_shared_result transpose_shared(long N, long block, long 
   return result;
 }
 
+#elif LEGO_TRANSPOSE_SHARED_CL != 0x3bd035d4
+#error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_CL

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_CUH
-#define LEGO_TRANSPOSE_SHARED_CUH
+#define LEGO_TRANSPOSE_SHARED_CUH 0x10872a2b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,4 +44,6 @@ struct transpose_shared_result {
   };
 }
 
+#elif LEGO_TRANSPOSE_SHARED_CUH != 0x10872a2b
+#error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_CUH

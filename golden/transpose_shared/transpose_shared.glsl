@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TRANSPOSE_SHARED_GLSL
-#define LEGO_TRANSPOSE_SHARED_GLSL
+#define LEGO_TRANSPOSE_SHARED_GLSL 0x15a4c539
 
 // The indices at (block, thread, step).
 // N >= 32
@@ -36,4 +36,6 @@ void transpose_shared(
   target = N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32;
 }
 
+#elif LEGO_TRANSPOSE_SHARED_GLSL != 0x15a4c539
+#error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_GLSL

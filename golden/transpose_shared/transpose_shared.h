@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_H
-#define LEGO_TRANSPOSE_SHARED_H
+#define LEGO_TRANSPOSE_SHARED_H 0x692b2ea0
 
 #include <stdint.h>
 
@@ -39,4 +39,6 @@ static inline transpose_shared_result transpose_shared(
   return result;
 }
 
+#elif LEGO_TRANSPOSE_SHARED_H != 0x692b2ea0
+#error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_H

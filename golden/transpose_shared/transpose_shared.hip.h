@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_HIP_H
-#define LEGO_TRANSPOSE_SHARED_HIP_H
+#define LEGO_TRANSPOSE_SHARED_HIP_H 0x00970fcc
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,4 +44,6 @@ struct transpose_shared_result {
   };
 }
 
+#elif LEGO_TRANSPOSE_SHARED_HIP_H != 0x00970fcc
+#error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_HIP_H

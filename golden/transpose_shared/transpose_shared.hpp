@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_HPP
-#define LEGO_TRANSPOSE_SHARED_HPP
+#define LEGO_TRANSPOSE_SHARED_HPP 0x3e25fd44
 
 #include <cstdint>
 
@@ -42,4 +42,6 @@ struct transpose_shared_result {
 
 }  // namespace lego
 
+#elif LEGO_TRANSPOSE_SHARED_HPP != 0x3e25fd44
+#error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_HPP

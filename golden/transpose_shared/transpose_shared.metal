@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_METAL
-#define LEGO_TRANSPOSE_SHARED_METAL
+#define LEGO_TRANSPOSE_SHARED_METAL 0x7187f6b7
 
 #include <metal_stdlib>
 
@@ -39,4 +39,6 @@ static inline transpose_shared_result transpose_shared(
   };
 }
 
+#elif LEGO_TRANSPOSE_SHARED_METAL != 0x7187f6b7
+#error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_METAL

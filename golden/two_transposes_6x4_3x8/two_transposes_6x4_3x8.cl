@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_CL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_CL
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_CL 0x6b15af41
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -28,4 +28,6 @@ static inline two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int f
   return result;
 }
 
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_CL != 0x6b15af41
+#error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_CL

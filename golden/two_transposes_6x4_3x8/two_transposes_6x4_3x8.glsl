@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL 0x03ae1bc9
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
@@ -38,4 +38,6 @@ ivec2 two_transposes_6x4_3x8_inv(int flat_v) {
   return result;
 }
 
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL != 0x03ae1bc9
+#error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_H
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_H
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_H 0x0849e60a
 
 #include <stdint.h>
 
@@ -30,4 +30,6 @@ static inline two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int32
   return result;
 }
 
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_H != 0x0849e60a
+#error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H 0x47720018
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,4 +36,6 @@ two_transposes_6x4_3x8_inv(int flat) noexcept {
   return {difference % 6, difference / 6};
 }
 
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H != 0x47720018
+#error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H

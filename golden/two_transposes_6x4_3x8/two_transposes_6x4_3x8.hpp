@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_HPP
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_HPP
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_HPP 0x0be1d685
 
 #include <cstdint>
 
@@ -35,4 +35,6 @@ struct two_transposes_6x4_3x8_inv_result {
 
 }  // namespace lego
 
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HPP != 0x0be1d685
+#error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_HPP

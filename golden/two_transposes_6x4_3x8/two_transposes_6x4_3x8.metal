@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_METAL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_METAL
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_METAL 0x745370b8
 
 #include <metal_stdlib>
 
@@ -29,4 +29,6 @@ static inline two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int f
   return {difference % 6, difference / 6};
 }
 
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_METAL != 0x745370b8
+#error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_METAL

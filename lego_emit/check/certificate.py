@@ -131,7 +131,7 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
         "of": found.function.name,
         "role": role,
         "index type": function.index_type,
-        "base": function.base,
+        "base": _base(function),
         "parameters": [
             {
                 "name": p.name,
@@ -150,6 +150,12 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
         ],
         "steps": [_step(step, found) for step in found.steps],
     }
+
+
+def _base(function: Function) -> int | list[int]:
+    """What the 0 of every result is called, or of each."""
+    starts = [*function.starts]
+    return starts if len({*starts}) > 1 else starts[0]
 
 
 def _kind(param: Any, function: Function, role: str) -> str:

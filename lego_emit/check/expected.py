@@ -123,7 +123,13 @@ def _by_layout(
         return Expected(wrong=f"the header allows an index that the layout has not: {error}")
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
     size = len(points[0]) if points else 1
-    return Expected(points, [np.broadcast_to(w + function.base, (size,)) for w in wanted])
+    return Expected(
+        points,
+        [
+            np.broadcast_to(w + start, (size,))
+            for w, start in zip(wanted, function.starts, strict=True)
+        ],
+    )
 
 
 # -- functions -----------------------------------------------------------------------------------
@@ -209,7 +215,7 @@ class _Plain:
         for v, value in zip(values, found, strict=True):
             if v.shape or not (v.dtype.kind in "iub" or isinstance(value, int)):
                 raise VerifyError(f"{_name(self.subject)} gives {value!r}, which is not an integer")
-        return [int(v) + self.function.base for v in found]
+        return [int(v) + s for v, s in zip(found, self.function.starts, strict=True)]
 
     def arrays(self, numbers: np.ndarray) -> list[np.ndarray] | None:
         """The results at many indices at once; None where the function does not take arrays."""
@@ -219,8 +225,8 @@ class _Plain:
             if any(v.dtype.kind not in "iub" for v in found):
                 return None
             return [
-                np.broadcast_to(v, numbers.shape).astype(np.int64) + self.function.base
-                for v in found
+                np.broadcast_to(v, numbers.shape).astype(np.int64) + start
+                for v, start in zip(found, self.function.starts, strict=True)
             ]
         except (VerifyError, ValueError):
             return None

@@ -49,9 +49,9 @@ class HostChecker:
             results = self._over(trip.there, trip.space, points, count)
             inside = np.ones(count, bool)
             hidden = np.full(count, trip.masked)
-            for result, (lo, hi) in zip(results, trip.ends, strict=True):
+            for result, (lo, hi), start in zip(results, trip.ends, trip.there.starts, strict=True):
                 inside &= (result >= lo) & (result <= hi)
-                hidden &= result == trip.mask
+                hidden &= result == start - 1
             kept = [
                 np.where(inside, r, a.lo) for r, a in zip(results, trip.target.axes, strict=True)
             ]

@@ -285,19 +285,18 @@ def round_trips(unit: Unit, spaces: Mapping[str, Space]) -> list[Trip]:
     positions no index, over the positions."""
     apply, inv = unit.functions
     a, b = spaces[apply.name], spaces[inv.name]
-    mask = apply.base - 1
-    masked = _masks(apply, a, mask)
-    found = [Trip(apply, inv, a, b, mask, masked, _ends(apply, a, b))]
+    masked = _masks(apply, a)
+    found = [Trip(apply, inv, a, b, masked, _ends(apply, a, b))]
     if masked or a.total != b.total:
-        masked = masked or _masks(inv, b, mask)
-        found.append(Trip(inv, apply, b, a, mask, masked, _ends(inv, b, a)))
+        masked = masked or _masks(inv, b)
+        found.append(Trip(inv, apply, b, a, masked, _ends(inv, b, a)))
     return found
 
 
-def _masks(there: Function, space: Space, mask: int) -> bool:
+def _masks(there: Function, space: Space) -> bool:
     """Whether a result may be what is masked."""
     low = _promised(there, space)[0][0]
-    return low is not None and low <= mask
+    return low is not None and low < there.starts[0]
 
 
 def _ends(there: Function, space: Space, target: Space) -> tuple[tuple[int, int], ...]:

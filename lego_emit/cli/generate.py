@@ -59,10 +59,11 @@ from .root import (
 )
 @click.option(
     "--base",
-    type=click.IntRange(0, 1),
-    default=0,
+    default="0",
+    callback=lambda context, option, text: _base(text),
+    metavar="0|1|NAME=1,..",
     show_default=True,
-    help="The number of the first index and position.",
+    help="The number of the first index and position; names shift those alone, as g=1,local=1.",
 )
 @click.option("--name", help="Name of the unit and its functions. Default: NAME.")
 @click.option(
@@ -107,7 +108,7 @@ def generate(
     sizes: dict[str, int],
     assume: Sequence[str],
     index_type: str,
-    base: int,
+    base: int | dict[str, int],
     name: str | None,
     cost: str | None,
     strict: bool,
@@ -189,6 +190,19 @@ def generate(
         click.echo(f"wrote {path}", err=True)
 
 
+def _base(text: str) -> int | dict[str, int]:
+    """--base: a number, or the names of what counts from 1. Raises BadParameter."""
+    if text in ("0", "1"):
+        return int(text)
+    found = {}
+    for part in text.split(","):
+        name, _, number = (x.strip() for x in part.partition("="))
+        if not name.isidentifier() or number not in ("0", "1") or name in found:
+            raise click.BadParameter(f"{text[:60]!r} is not 0, 1, or of the form g=1,local=1")
+        found[name] = int(number)
+    return found
+
+
 def _provenance(source: str, target: str) -> tuple[str, ...]:
     """Where the layout is, and the command that makes the file; no path of this machine alone."""
     if source.startswith(STDIN):
@@ -207,6 +221,8 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
         if isinstance(value, bool):
             words.append(flag)
             continue
+        if name == "base" and isinstance(value, dict):
+            value = ",".join(f"{k}={v}" for k, v in value.items())
         if isinstance(value, dict):
             value = [f"{k}={shown(v)}" for k, v in value.items()]
         values = value if isinstance(value, (list, tuple)) else [value]

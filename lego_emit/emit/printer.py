@@ -29,6 +29,7 @@ ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
 SHIFTING = frozenset({"shl", "shr", *MASKING})
 OPERANDS = frozenset({"const", "var", "table"})
+CHECKSUM = "\0"  # in a file's text: where its checksum stands
 BREAK = "\v"  # inside an op's text: a blank where a long line may be broken
 
 
@@ -116,6 +117,16 @@ def guard(unit: str, extension: str) -> str:
     return f"LEGO_{unit}_{ending}".upper() + f"_{capitals:X}" * bool(capitals)
 
 
+def _summed(text: str) -> str:
+    """A file's text with the checksum of what stands between its marks in their place. It has 31
+    bits, as a preprocessor's integer may have 32 with its sign, and is not 0, as a macro without a
+    value may be taken for."""
+    import zlib
+
+    guarded = "".join(text.split(CHECKSUM)[1:-1])
+    return text.replace(CHECKSUM, f"0x{zlib.crc32(guarded.encode()) & 0x7FFFFFFF or 1:08x}")
+
+
 class Printer:
     """Base of all printers. A language sets the class attributes and overrides what does not fit
     a table.
@@ -163,6 +174,8 @@ class Printer:
         default_namespace: what the functions are in unless the user names it.
         taken_namespaces: names that no file can have.
         naming: how names are spelled in the file at hand (spelling()).
+        checksum: what a template writes around what is to be summed, at its begin and its end; there
+            is the sum then.
     """
 
     name = ""
@@ -206,6 +219,7 @@ class Printer:
     taken_namespaces: frozenset[str] = frozenset()
     array_word = "array"
     naming = AS_WRITTEN
+    checksum = CHECKSUM
 
     @property
     def statement_ends_line(self) -> bool:
@@ -280,6 +294,10 @@ class Printer:
 
     def unit_mark(self, unit: str) -> str:
         """What only one unit of a program can have, as text ("the module TileA"); "" for nothing."""
+        return ""
+
+    def guard(self, unit: str) -> str:
+        """The macro that keeps a unit's file from being included twice; "" where there is none."""
         return ""
 
     def unit_scope(self, unit: str) -> set[str]:
@@ -512,7 +530,7 @@ class Printer:
             )
         lines = [line.rstrip() for line in text.split("\n")]
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
-        return text.strip("\n") + "\n"
+        return _summed(text.strip("\n") + "\n")
 
     @cached_property
     def _environment(self):

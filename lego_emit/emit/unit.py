@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
+from ..errors import LegoWarning
 from ..files import is_stream, write_if_changed
 from ..html import code, folded, line
 from ..ir.program import Function, Program
 from .printer import Printer
+
+_told: set[tuple[str, str]] = set()  # (include guard, name of a file) that were warned of
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,8 +78,28 @@ class Unit:
 
     def save(self, path: str | PathLike[str]) -> bool:
         """Write the file, and for JavaScript its declarations beside it (atomically; an unchanged
-        one is left alone); True where one changed."""
+        one is left alone); True where one changed. Warns once (LegoWarning) of a file that is not
+        called as the unit whose include guard and functions it has."""
+        self._warn(Path(path))
         return any([write_if_changed(p, text) for p, text in self.files(path).items()])
+
+    def _warn(self, path: Path) -> None:
+        """Another unit of that name could not be included beside this one."""
+        name, guard = self.program.name, self.printer.guard(self.program.name)
+        stem = path.name.removesuffix(self.printer.extension)
+        called = {stem, path.stem}
+        called |= {self.printer.unit_name(self.printer.naming.unit(s)) for s in called}
+        if not guard or is_stream(path) or name in called or (guard, stem) in _told:
+            return
+        _told.add((guard, stem))
+        given = stem if stem.isidentifier() else "..."
+        warnings.warn(
+            f"{path.name} holds the unit {name}: its include guard is {guard}, and its functions are "
+            f"{', '.join(f.name for f in self.functions)}. No other unit of that name can be included "
+            f"beside it; generate(.., name={given!r}) names it as the file",
+            LegoWarning,
+            stacklevel=3,
+        )
 
     @property
     def is_pair(self) -> bool:

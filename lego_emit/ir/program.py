@@ -115,6 +115,7 @@ class Function:
     table_sizes: tuple[tuple[Node, Node], ...] = ()
     named: bool = False  # whether a caller knows several results by their names: those of a dict
     base: int = 0  # what the first index and the first position are called
+    bases: tuple[int, ...] = ()  # what the 0 of each output is called, where that is not base
     cost: float = 0  # of one call by the cost model that chose the form
     # (at how many points it was compared with its definition, why at none)
     checked: tuple[int, str] = field(default=(0, "it was not compared"), compare=False)
@@ -136,6 +137,11 @@ class Function:
     def problem(self) -> Any:
         """What it was lowered from; None where that is not known."""
         return None if self.record is None else self.record.problem
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """What the 0 of each output is called."""
+        return self.bases or (self.base,) * len(self.outputs)
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""

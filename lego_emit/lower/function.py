@@ -80,11 +80,12 @@ def lowered(
             view=_view(problem, found),
             named=problem.by_name and len(found.outputs) > 1,
             base=problem.base,
+            bases=tuple(problem.bases),
             cost=round(found.cost, 3),  # without what decides between equal ones
             record=record,
             promises=tuple(
-                header.promised(e, facts, span, problem.base)
-                for (_, e), span in zip(problem.outputs, spans, strict=True)
+                header.promised(e, facts, span, base)
+                for (_, e), span, base in zip(problem.outputs, spans, problem.bases, strict=True)
             ),
         )
         sizes = tuple(header.table_sizes(t, facts) for t in function.tables)
@@ -99,7 +100,11 @@ def _summary(problem: Problem, params: Sequence[Param]) -> str:
         indices = ", ".join(p.name for p in params if not p.size)
         what = "The index" if len(problem.outputs) == 1 else "The indices"
         said = f"{what} at ({indices})." if indices else f"{what} of {problem.name}."
-    return f"{said} Indices and positions count from 1." if problem.base else said
+    found = dict.fromkeys(p.name for p in params if p.base)
+    found |= dict.fromkeys(n for (n, _), b in zip(problem.outputs, problem.bases, strict=True) if b)
+    if found and problem.named:
+        return f"{said} Counted from 1: {', '.join(found)}."
+    return f"{said} Indices and positions count from 1." if found else said
 
 
 def _view(problem: Problem, found: Lowered) -> View[Node] | None:

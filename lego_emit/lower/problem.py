@@ -20,7 +20,9 @@ class Problem:
 
     outputs: by name, under facts; log: the steps that led to them. kept: the same with flat positions
     kept as one value; None where that is not asked for. params: in order; axes: those that the caller ranges
-    over, extents how far; indices: those that count from base. size: how many positions there are;
+    over, extents how far; indices: those that count from first; base: what an
+    axis counts from; bases: what each output's 0 is called; named: whether the user named what
+    counts from 1. size: how many positions there are;
     spans: (least, end) that are known to hold of each output, counted from 0. view: what a view of
     the layout is to know. by_name: whether the outputs are a dict's. stated: assumptions
     as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
@@ -39,7 +41,10 @@ class Problem:
     axes: Sequence[str]
     extents: Mapping[str, Expr]
     indices: Collection[str]
+    first: int
     base: int
+    bases: Sequence[int]
+    named: bool
     size: Expr | None
     spans: Sequence[tuple[int, Expr]] | None
     view: View[Expr] | None

@@ -17,6 +17,7 @@ from ..algebra.block import Block
 from ..emit.unit import Unit
 from ..errors import LegoError, VerifyError, shown
 from ..html import line, table
+from ..ir.program import Function
 from ..run import registry
 from ..run.devices import BYTES, REPEAT, Progress, Rivals, Way
 from ..run.space import Space, spaces_of
@@ -265,7 +266,7 @@ def measure(
     ways = []
     if by_hand is not None:
         ways.append(Way(BY_HAND, *by_hand))
-    if layout is not None and layout.is_concrete and unit.functions[0].base == 0:
+    if layout is not None and layout.is_concrete and not _counts_from_1(unit.functions[0]):
         try:
             ways.append(Way(NAIVE, *naive(layout)))
             _tried(ways[-1], spaces[unit.functions[0].name])
@@ -289,3 +290,8 @@ def is_pair(by_hand: Any) -> bool:
 def _tried(way: Way, space: Space) -> None:
     """Raise where a way cannot be followed: it is one index, on integers."""
     way.apply(*space.point(0))
+
+
+def _counts_from_1(function: Function) -> bool:
+    """Whether an index or a result of it does."""
+    return any(p.base for p in function.params) or any(function.starts)

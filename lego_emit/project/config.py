@@ -227,6 +227,12 @@ def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
     return value
 
 
+def _base(value: Any) -> int | dict[str, int]:
+    if isinstance(value, dict):
+        return {name: _one_of(number, (0, 1)) for name, number in value.items()}
+    return _one_of(value, (0, 1))
+
+
 def _several(value: Any) -> list[Any]:
     return value if isinstance(value, list) and value else [value]
 
@@ -287,7 +293,7 @@ SHARED: dict[str, _Check] = {
     "sizes": _sizes,
     "assume": partial(_texts, example="M % BM == 0"),
     "index-type": lambda value: [_index_type(x) for x in _several(value)],
-    "base": partial(_one_of, choices=(0, 1)),
+    "base": _base,
     "cost": partial(_one_of, choices=(*COSTS, MEASURED)),
     "strict": _flag,
     "view": _flag,

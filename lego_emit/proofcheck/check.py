@@ -119,7 +119,7 @@ def _whole(certificate: Mapping[str, Any]) -> None:
         )
     _formed(certificate, {"language": str, "sha256": str, "subject": str, "fixed": dict})
     for function in _formed(certificate, {"functions": list})["functions"]:
-        _formed(function, {"name": str, "role": str, "base": int, "parameters": list})
+        _formed(function, {"name": str, "role": str, "base": (int, list), "parameters": list})
         _formed(function, {"results": list, "given": list, "statements": list})
         for param in function["parameters"]:
             _formed(param, {"name": str, "of": str, "is": str, "base": int})
@@ -131,7 +131,7 @@ def _whole(certificate: Mapping[str, Any]) -> None:
             raise CertificateError(f"the certificate of {function['name']} holds {shown(texts)}")
 
 
-def _formed(part: Any, wanted: Mapping[str, type]) -> Any:
+def _formed(part: Any, wanted: Mapping[str, type | tuple[type, ...]]) -> Any:
     """A part of a certificate. Raises CertificateError where something in it is missing or of another
     type."""
     for key, kind in wanted.items():
@@ -202,9 +202,18 @@ class _Subject:
         """The parameters of a kind, as the definition counts them."""
         return [var(name) - p["base"] for name, p in self.parameters.items() if p["is"] == kind]
 
+    def _bases(self, count: int) -> list[int]:
+        """What the 0 of each result is called. Raises CertificateError."""
+        base = self.about["base"]
+        if not isinstance(base, list):
+            return [base] * count
+        if len(base) != count or not all(type(n) is int for n in base):
+            raise CertificateError(f"the certificate's 'base' is {shown(base)}")
+        return base
+
     def _defined(self) -> list[Term]:
         """What the results are to be."""
-        base, role = self.about["base"], self.about["role"]
+        role = self.about["role"]
         indices = self._of("index")
         if role == "apply" and self.known.layout is not None:
             found = definition.applied(self.known, indices)
@@ -223,7 +232,8 @@ class _Subject:
                 f"{self.name} gives {len(self.results)} results, the definition {len(found.results)}"
             )
         self.within = found.within
-        return [made("add", value, base) for value in found.results]
+        bases = zip(found.results, self._bases(len(found.results)), strict=True)
+        return [made("add", value, base) for value, base in bases]
 
     def _domain(self) -> list[Term]:
         """That the comment allows every index of the layout: no range is too narrow."""
@@ -487,7 +497,7 @@ class _Subject:
             goal = made("eq", a, b)
             if masked:
                 first = inner.results[0]
-                base = inner.about["base"]
+                base = inner._bases(len(inner.results))[0]
                 goal = made("lor", made("eq", first, base - 1), goal)
             goals.append((goal, "the round trip"))
         supposed = []

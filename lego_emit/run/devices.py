@@ -41,13 +41,12 @@ class Marks:
 @dataclass(frozen=True)
 class Trip:
     """A round trip to make: there over space, its results within ends and so within target, back
-    again; where masked, a position of mask is allowed to have no way back."""
+    again; where masked, one below the first of every result is allowed to have no way back."""
 
     there: Function
     back: Function
     space: Space
     target: Space
-    mask: int
     masked: bool
     ends: tuple[tuple[int, int], ...]  # inclusive: what both headers promise of each result
 

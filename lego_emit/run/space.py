@@ -142,7 +142,7 @@ def space_of(
         lo = param.lo if lo is None else lo
         hi = param.hi if hi is None else hi
         if param.name in runs:
-            lo = function.base if lo is None else lo
+            lo = param.base if lo is None else lo
             hi = lo + runs[param.name] - 1 if hi is None else min(hi, lo + runs[param.name] - 1)
         if lo is None or hi is None:
             raise VerifyError(

@@ -208,7 +208,7 @@ def _symbols_in(held: Any) -> list[str]:
         if isinstance(value, Block) and not value.is_concrete:
             held_sizes = (*value.sizes(), *value.offsets())
             found = found.union(*(Expr.of(n).symbols() for n in held_sizes))
-        elif is_symbolic(value):
+        elif is_symbolic(value) and not isinstance(value, type):
             found |= Expr.of(value).symbols()
     return sorted(found)
 

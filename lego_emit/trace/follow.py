@@ -23,6 +23,7 @@ from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
 from ..kinds import as_integer
 from .trace import Trace, within
 
+Base = int | frozenset[str]  # what the first index is called, or what counts from 1
 SAMPLED = 4  # points at which two runs are compared
 
 
@@ -46,7 +47,7 @@ def follow(
     function: Callable[[Trace], Any],
     sizes: Any,
     assume: Sequence[Any],
-    base: int = 0,
+    base: Base = 0,
     ranges: Sequence[GivenRange] = (),
     alone: bool = True,
 ) -> tuple[Trace, Any]:
@@ -58,7 +59,10 @@ def follow(
     with using(facts):
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
         learn_ranges(facts, ranges, fixed)
-    trace, result = _settled(Trace(facts, fixed, function, base=base), function, learning=True)
+    start = Trace(facts, fixed, function, base=int(bool(base)))
+    if isinstance(base, frozenset):
+        start.named, start.indices = base, {*base}
+    trace, result = _settled(start, function, learning=True)
     if alone:
         check_known([trace], fixed, conditions, ranges)
     facts.check_consistent()
@@ -131,7 +135,8 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
         indices, trace = len(trace.indices), _anew(start, trace, function)
         before, result = result, trace.run()
         for name, size in trace.extents.items():  # an axis has one range, whatever the branch
-            trace.facts.learn_range(name, Expr.of(trace.base), size - 1 + trace.base)
+            base = trace.base_of(name)
+            trace.facts.learn_range(name, Expr.of(base), size - 1 + base)
         if trace.state() == state:
             break
         state = trace.state()

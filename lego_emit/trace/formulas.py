@@ -5,7 +5,7 @@ What they mean is read in arith/from_sympy.py, which is loaded here alone, when 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Any
@@ -78,6 +78,12 @@ def follow_formulas(
     except RecursionError:
         raise TraceError(f"{unit}: {TOO_DEEP}") from None
     return unit, found
+
+
+def _counted(problem: Any) -> Iterator[str]:
+    """The parameters and results that count from the problem's base."""
+    yield from problem.indices
+    yield from (n for (n, _), base in zip(problem.outputs, problem.bases, strict=True) if base)
 
 
 def reference(subject: Any, functions: Sequence[Any]) -> Any:
@@ -225,7 +231,8 @@ class _Function:
             axes=[*problem.axes],
             preconditions=[*problem.preconditions],
             extents=dict(problem.extents),
-            base=problem.base,
+            base=problem.first,
+            named=frozenset(_counted(problem)) if problem.named else None,
             indices={*problem.indices},
             placed={*problem.placed},
             stand_ins=dict(problem.stand_ins),

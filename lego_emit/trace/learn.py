@@ -222,7 +222,9 @@ def _counts_from_base(name: str) -> bool:
     """Whether a parameter turns out to be an index, which counts from the trace's base in the
     next run."""
     trace = running()
-    if trace is None or not trace.base or (name in trace.indices and name not in trace.turned):
+    if trace is None or not trace.base or trace.named is not None:
+        return False
+    if name in trace.indices and name not in trace.turned:
         return False
     trace.indices.add(name)
     trace.turned.add(name)

@@ -28,7 +28,7 @@ from .definition import Definition, OfFormulas, OfFunction, OfLayout, OfTrace
 from .docs import doc_of
 from .doubts import doubts, unmet
 from .everywhere import called_everywhere
-from .follow import check_known, check_sizes, follow, go_on
+from .follow import Base, check_known, check_sizes, follow, go_on
 from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
 from .learn import learn_layout, product_of
@@ -66,7 +66,7 @@ class Traced:
         log.settled = True
         rebuilt = facts.rebuilt if facts.substitutions or facts.constraints else lambda e: e
         with using(facts):
-            found = [(n, rebuilt(e) + trace.base) for n, e in self.named(self.result)]
+            found = [(n, rebuilt(e) + trace.result_base(n)) for n, e in self.named(self.result)]
         facts.log = None
         for _, e in found:
             for symbol in sorted(unsubstitute(e, facts).symbols()):
@@ -78,7 +78,9 @@ class Traced:
         result, flats, log = self.trace.kept()
         facts = self.trace.facts
         with using(facts):
-            found = [(n, facts.rebuilt(e) + self.trace.base) for n, e in self.named(result)]
+            found = [
+                (n, facts.rebuilt(e) + self.trace.result_base(n)) for n, e in self.named(result)
+            ]
         return Kept(found, flats, log)
 
 
@@ -114,7 +116,7 @@ def followed(
     name: str | None,
     sizes: Mapping[str, int] | None,
     assume: list[Any],
-    base: int,
+    base: Base,
     ranges: Any = None,
     view: bool = False,
 ) -> Subject:
@@ -183,7 +185,7 @@ def _of_several(
     name: str | None,
     sizes: Mapping[str, int] | None,
     assume: list[Any],
-    base: int,
+    base: Base,
     ranges: list[GivenRange],
     view: bool,
 ) -> Subject:
@@ -219,7 +221,7 @@ def _of_one_subject(
     name: str | None,
     sizes: Mapping[str, int] | None,
     assume: list[Any],
-    base: int,
+    base: Base,
     given: list[GivenRange],
     view: bool,
     alone: bool = True,
@@ -272,7 +274,7 @@ def _of_formulas(
     name: str | None,
     sizes: Mapping[str, int] | None,
     assume: list[Any],
-    base: int,
+    base: Base,
     ranges: list[GivenRange],
 ) -> Subject:
     if base:
@@ -301,7 +303,7 @@ def _of_one(found: Followed) -> Traced:
         definition = OfFormulas(found.pair, trace, found.name)
 
     def named(_: Any) -> Outputs:
-        return [(n, Expr.of(e) - trace.base) for n, e in found.outputs.items()]
+        return [(n, Expr.of(e) - trace.result_base(n)) for n, e in found.outputs.items()]
 
     if problem is None:
         by_name = any(
@@ -382,9 +384,10 @@ def _layout_functions(
         def prepare(t: Trace) -> None:
             learn_layout(layout)
             t.axes = [*names]
-            t.indices.update(names)
+            t.indices.update(n for n in names if t.named is None or n in t.named)
             for n, size in zip(names, sizes, strict=True):
-                t.facts.learn_range(n, Expr.of(t.base), product_of(size) - 1 + t.base)
+                base = t.base_of(n)
+                t.facts.learn_range(n, Expr.of(base), product_of(size) - 1 + base)
 
         return prepare
 
@@ -408,7 +411,7 @@ def _layout_functions(
             spans = [(least, product_of(n)) for n in target_sizes]
     if whole:
         doc = f"Physical position of the logical index ({', '.join(coordinates)})"
-        doc += f"; {trace.base - 1} where it is masked." if layout.masks else "."
+        doc += f"; {trace.base_of(results[0]) - 1} where it is masked." if layout.masks else "."
     else:
         doc = f"({', '.join(results)}) of ({', '.join(coordinates)})."
     functions = [
@@ -431,9 +434,12 @@ def _layout_functions(
             declare(targets, target_sizes),
             lambda t: layout.inv(*(t.symbol(n) for n in targets)),
         )
-        doc = f"Logical index ({', '.join(coordinates)}) of a physical position."
+        doc = f"Logical index ({', '.join(coordinates)}) of a physical position"
         if not whole:
-            doc = f"({', '.join(coordinates)}) of ({', '.join(results)})."
+            doc = f"({', '.join(coordinates)}) of ({', '.join(results)})"
+        doc += (
+            f"; {_sentinel(trace, coordinates)} where it is masked." * layout.masks_inverse or "."
+        )
         with using(back.facts):
             size = product_of(layout.physical_dims) if whole else None
             least = -1 if layout.masks_inverse else 0
@@ -453,6 +459,12 @@ def _layout_functions(
     return functions
 
 
+def _sentinel(trace: Trace, names: Sequence[str]) -> str:
+    """What a masked inverse gives."""
+    values = [f"{trace.base_of(n) - 1}" for n in names]
+    return values[0] if len(values) == 1 else f"({', '.join(values)})"
+
+
 def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
     if layout.results is not None and len(layout.results) > 1:
         raise _no_view(unit, f"it has several results, {', '.join(layout.results)}")
@@ -461,6 +473,8 @@ def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
             unit,
             f"no position of {shown(layout)} is known to be the last one, as an inverse says it",
         )
+    if len({trace.base_of(n) for n in (*trace.axes, *(layout.results or ["flat"]))}) > 1:
+        raise _no_view(unit, "base names some of its indices and its position, and not all")
     with using(trace.facts):
         extents = tuple(Expr.of(n) for n in layout.dims)
         size = product_of(layout.physical_dims)

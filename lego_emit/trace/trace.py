@@ -40,6 +40,9 @@ class Trace:
     preconditions: list[Cond] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
     base: int = 0  # what the first index is called: 0 or 1
+    named: frozenset[str] | None = (
+        None  # the parameters and results that count from base; None: all
+    )
     indices: set[str] = field(default_factory=set)  # parameters that are indices as they stand
     asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
     turned: set[str] = field(default_factory=set)  # those that turned out to be in this run
@@ -93,6 +96,15 @@ class Trace:
         symbol = self.facts.symbol(name)
         return symbol - self.base if name in self.indices else symbol
 
+    def base_of(self, name: str) -> int:
+        """What the first index of an axis is called."""
+        return self.base if self.named is None or name in self.named else 0
+
+    def result_base(self, name: str) -> int:
+        """What a result's 0 is called; without names a formula that has no layout counts nothing."""
+        counts = self.named is not None or self.indices or self.layouts
+        return self.base_of(name) if counts else 0
+
     def argument(self, name: str) -> Expr | int:
         """What a user's function is given for a parameter: a number where sizes= fixes it."""
         return self.sizes[name] if name in self.sizes else self.symbol(name)
@@ -117,8 +129,10 @@ class Trace:
                 f"':' stands for an axis of {before!r} and, in another branch, for one of {size!r}: a "
                 f"caller runs over one extent; write the index as a parameter instead"
             )
-        self.facts.learn_range(name, Expr.of(self.base), size - 1 + self.base)
-        self.indices.add(name)
+        base = self.base_of(name)
+        self.facts.learn_range(name, Expr.of(base), size - 1 + base)
+        if self.named is None:
+            self.indices.add(name)
         return self.symbol(name)
 
     def note(self, condition: Cond, branch: Iterable[Cond] = ()) -> None:

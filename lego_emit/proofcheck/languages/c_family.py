@@ -129,7 +129,8 @@ class _File(File):
                 case "preproc_def" | "preproc_function_def" | "preproc_call":
                     _harmless(node)
                     guard = node.child_by_field_name("name")
-                    if guard is not None and node.child_by_field_name("value") is None:
+                    value = node.child_by_field_name("value")
+                    if guard is not None and (value is None or _is_checksum(value)):
                         guards.add(words(guard))
                 case "preproc_include":
                     if words(node).partition("include")[2].strip() not in HEADERS:
@@ -141,7 +142,10 @@ class _File(File):
                         if not part.type.startswith("preproc") and part.type != "binary_expression":
                             raise unread(part, "code that may be left out")
                 case "identifier" | "type_identifier" | "field_identifier":
-                    if "preproc" not in node.parent.type:
+                    compared = (
+                        node.parent.parent or node
+                    ).type == "preproc_elif"  # a guard's checksum
+                    if "preproc" not in node.parent.type and not compared:
                         used.setdefault(words(node), node)
                 case "alias_declaration" | "type_definition":
                     name = words(inside(node)[0 if node.type[0] == "a" else -1])
@@ -174,6 +178,9 @@ class _File(File):
             known = name in ASKED if node.children[0].type == "#ifdef" else own
             if not known or (own and not GUARD.fullmatch(name)):
                 raise unread(node, "a branch that the checker does not know")
+            for other in (n for n in node.children if own and n.type == "preproc_elif"):
+                if not re.match(rf"#elif {name} != 0x[0-9a-f]{{8}}\n#error ", words(other)):
+                    raise unread(other, "a branch that the checker does not know")
 
     def _struct(self, node: Any) -> None:
         name, fields = node.child_by_field_name("name"), []
@@ -594,12 +601,17 @@ def _is_assume(call: Any) -> bool:
     return name.endswith("_ASSUME") and len(inside(call.child_by_field_name("arguments"))) == 1
 
 
+def _is_checksum(value: Any) -> bool:
+    """Whether that is what a guard's macro stands for: the checksum of the text."""
+    return re.fullmatch(r"0x[0-9a-f]{8}", words(value).strip()) is not None
+
+
 def _harmless(node: Any) -> None:
     """Raises Unread for what the preprocessor may do to the text."""
     text = words(node).strip()
     name, value = (node.child_by_field_name(f) for f in ("name", "value"))
     if node.type == "preproc_def" and GUARD.fullmatch(words(name)) and words(name) not in TYPES:
-        if value is None or MACRO.match(text):
+        if value is None or _is_checksum(value) or MACRO.match(text):
             return
     if node.type == "preproc_function_def" and ASSUME.fullmatch(text):
         return

@@ -350,8 +350,14 @@ $operator = '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<<' | '>>' | '<' | 
     | '==' | '!=' | '&&' | '||'
 $type = primitive_type | type_identifier
 $guard = '#ifndef' identifier preproc_def
+$end = preproc_elif? '#endif'
 translation_unit: preproc_ifdef
-preproc_def: '#define' identifier
+preproc_def: '#define' identifier preproc_arg?
+preproc_ifdef/preproc_elif: '#elif' binary_expression 'newline' preproc_call
+preproc_elif/binary_expression ~ \w+ != 0x[0-9a-f]{8}
+preproc_call: preproc_directive preproc_arg
+preproc_directive ~ #undef|#error
+preproc_arg ~ .*
 compound_statement: '{' (declaration | expression_statement | if_statement | for_statement)*
     return_statement? '}'
 declaration: type_qualifier? $type init_declarator ';'
@@ -392,11 +398,8 @@ preproc_elif: '#elif' preproc_defined 'newline' preproc_function_def (preproc_el
 preproc_else: '#else' preproc_function_def
 preproc_function_def: '#define' identifier preproc_params preproc_arg
 preproc_params: '(' identifier ')'
-preproc_call: preproc_directive preproc_arg
 preproc_include: '#include' system_lib_string
 preproc_elif/preproc_defined ~ defined\((__GNUC__|_MSC_VER)\)
-preproc_directive ~ #undef|#error
-preproc_arg ~ .*
 system_lib_string ~ <\w+(\.h)?>
 """
 
@@ -407,7 +410,7 @@ preproc_if/binary_expression ~ SIZE_MAX < UINT64_MAX
 preproc_if: '#if' (preproc_defined 'newline' preproc_function_def preproc_elif
     | binary_expression 'newline' preproc_call) '#endif'
 preproc_ifdef: $guard preproc_if? preproc_include* preproc_if? (declaration | function_definition
-    | type_definition)+ preproc_call? '#endif'
+    | type_definition)+ preproc_call? $end
 type_definition: 'typedef' struct_specifier type_identifier ';'
 struct_specifier: 'struct' type_identifier field_declaration_list
 field_declaration_list: '{' field_declaration+ '}'
@@ -429,7 +432,7 @@ type_descriptor: primitive_type
 """
 
 GLSL = r"""
-preproc_ifdef: $guard (declaration | function_definition)+ '#endif'
+preproc_ifdef: $guard (declaration | function_definition)+ $end
 function_definition: $type function_declarator compound_statement
 parameter_declaration: $type (identifier | reference_declarator)
 reference_declarator: '&' identifier
@@ -543,7 +546,7 @@ false ~ false
 CPP = r"""
 preproc_if/preproc_defined ~ defined\(__clang__\)
 preproc_if/binary_expression ~ __cplusplus >= 202002L|defined\(__cpp_lib_ranges\) && \(!defined\(__clang__\) \|\| __clang_major__ >= 16\)
-preproc_ifdef: $guard preproc_if? preproc_include+ preproc_if? namespace_definition preproc_call? '#endif'
+preproc_ifdef: $guard preproc_if? preproc_include+ preproc_if? namespace_definition preproc_call? $end
 preproc_if: '#if' (preproc_defined 'newline' preproc_function_def preproc_elif
     | binary_expression 'newline' preproc_include) '#endif'
 declaration_list/preproc_if: '#if' binary_expression 'newline' function_definition '#endif'
@@ -558,13 +561,12 @@ declaration_list: '{' (namespace_definition | preproc_if | $item)+ '}'
 CUDA = r"""
 preproc_if/binary_expression ~ defined\(__clang__\) \|\| defined\(__CUDA_ARCH__\)|!defined\(__CUDACC_RTC__\) && !defined\(__HIPCC_RTC__\)
 preproc_ifdef: $guard preproc_if? preproc_if? static_assert_declaration? preproc_ifdef ($item)+ preproc_call?
-    '#endif'
+    $end
 preproc_ifdef/preproc_ifdef: '#ifndef' identifier preproc_ifdef '#endif'
     | '#ifdef' identifier preproc_def preproc_else '#endif'
 preproc_if: '#if' binary_expression 'newline' (preproc_function_def preproc_elif
     | preproc_include) '#endif'
 preproc_else: '#else' (preproc_function_def | preproc_def)
-preproc_def: '#define' identifier preproc_arg?
 """
 
 FORMS = {
