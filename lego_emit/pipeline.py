@@ -268,8 +268,8 @@ def build_program(
         subject.unit, tuple(functions), subject.title, subject.doubts(), subject.parts
     )
     program.check()
-    if isinstance(counted, frozenset):
-        _check_counted(counted, program)
+    if isinstance(base, Mapping):
+        _check_counted(base, program)
     checked = (
         replace(f, checked=check_emission(f, traced.definition))
         for f, traced in zip(program.functions, subject.functions, strict=True)
@@ -289,14 +289,14 @@ def _counted(base: Any) -> Base:
     return frozenset(n for n, number in named if number) if isinstance(base, Mapping) else base
 
 
-def _check_counted(names: frozenset[str], program: Program) -> None:
-    """Raise TraceError for a name of base= that nothing has that could count from 1."""
+def _check_counted(base: Mapping[str, int], program: Program) -> None:
+    """Raise TargetError for a name of base= that nothing has that could count from 1."""
     indices = {p.name for f in program.functions for p in f.params if not p.size}
     indices |= {n for f in program.functions for n, _ in f.outputs}
-    for name in sorted(names - indices):
+    for name in sorted(base.keys() - indices):
         known = sorted(indices)
-        raise TraceError(
-            f"base names {name}, which is no index and no result; there are {', '.join(known)}."
+        raise TargetError(
+            f"base is {shown(base)}, and {name} is no index and no result; there are {', '.join(known)}."
             f"{nearest(name, known)}"
         )
 

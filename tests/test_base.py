@@ -191,10 +191,10 @@ def test_every_choice_of_names_is_verified_and_proved(named):
 
 def test_what_base_names_is_there_and_is_no_size():
     for base, said in (
-        ({"h": 1}, "base names h, which is no index and no result; there are g, local, process"),
-        ({"nb": 1}, "base names nb"),
+        ({"h": 1}, "h is no index and no result; there are g, local, process"),
+        ({"nb": 1}, "nb is no index"),
     ):
-        with pytest.raises(TraceError, match=said):
+        with pytest.raises(TargetError, match=said):
             generate(dealt, "c", base=base)
     with pytest.raises(TargetError, match="base of g is 2"):
         generate(dealt, "c", base={"g": 2})
