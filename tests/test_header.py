@@ -32,7 +32,7 @@ from lego_emit.algebra import reference
 from lego_emit.arith.expr import Expr
 from lego_emit.arith.terms import Atom
 from lego_emit.check.verify import _promised
-from lego_emit.emit.printer import UNSEEN
+from lego_emit.emit.comments import UNSEEN
 from lego_emit.errors import AssumptionError, LayoutError, TargetError, WidthError
 from lego_emit.ir.relations import evaluate, names_in, parts, read, renamed, says
 from lego_emit.pipeline import build_program

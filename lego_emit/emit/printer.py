@@ -23,6 +23,7 @@ from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Header, Program
 from ..notation import PYTHON, Notation
 from ..templates import ENDING, environment, named
+from .comments import commented
 from .naming import AS_WRITTEN, Naming
 
 ATOM = 100  # binds tighter than any operator
@@ -69,25 +70,6 @@ def unsigned_fit(node: Node, function: Function) -> Node:
 
 # What no line of a source file may hold: controls, line ends of any kind, marks that turn the
 # direction of writing or cannot be seen, halves of characters.
-UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ufeff\ufff9-\uffff\U000e0000-\U000e007f]"
-)
-
-
-def commented(text: str) -> str:
-    """A user's words as they may stand in any language's comment, on one line: a harmful character
-    as its number, U+202E; a blank within what would end a comment or carry it on."""
-
-    def shown(match: re.Match[str]) -> str:
-        char = match.group()
-        return " " if char.isspace() else f"U+{ord(char):04X}"
-
-    text = UNSEEN.sub(shown, text)
-    text = text.replace("*/", "* /").replace("??/", "?? /")  # ??/ is a backslash in C
-    return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
-
-
 def in_comments(program: Program, naming: Naming) -> Program:
     """The program with all that its file says in comments as commented() gives it; names that are
     spelled as the user wants them are not said to be renamed."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..emit.printer import UNSEEN, Printer
+from ..emit.comments import UNSEEN
+from ..emit.printer import Printer
 
 START, END, CLOSED = "\ue000", "\ue001", "\ue002"  # around an expression, until all text is there
 NOTED = "\ue003"  # around the number of a note, before it

@@ -44,6 +44,7 @@ ATTRIBUTES = (
 )
 MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+){ATTRIBUTES}[ \t]*$", re.MULTILINE)
 # The names of macros of ours, which no code but the preprocessor's has.
+CHECKSUM = re.compile(r"0x[0-9a-f]{8}")  # what a guard stands for
 GUARD = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+_?")
 # What compilers define, that texts ask for.
 ASKED = frozenset(
@@ -130,7 +131,9 @@ class _File(File):
                     _harmless(node)
                     guard = node.child_by_field_name("name")
                     value = node.child_by_field_name("value")
-                    if guard is not None and (value is None or _is_checksum(value)):
+                    if guard is not None and (
+                        value is None or CHECKSUM.fullmatch(words(value).strip())
+                    ):
                         guards.add(words(guard))
                 case "preproc_include":
                     if words(node).partition("include")[2].strip() not in HEADERS:
@@ -142,10 +145,8 @@ class _File(File):
                         if not part.type.startswith("preproc") and part.type != "binary_expression":
                             raise unread(part, "code that may be left out")
                 case "identifier" | "type_identifier" | "field_identifier":
-                    compared = (
-                        node.parent.parent or node
-                    ).type == "preproc_elif"  # a guard's checksum
-                    if "preproc" not in node.parent.type and not compared:
+                    above = node.parent.parent or node  # of a checksum's name
+                    if "preproc" not in node.parent.type and above.type != "preproc_elif":
                         used.setdefault(words(node), node)
                 case "alias_declaration" | "type_definition":
                     name = words(inside(node)[0 if node.type[0] == "a" else -1])
@@ -601,17 +602,12 @@ def _is_assume(call: Any) -> bool:
     return name.endswith("_ASSUME") and len(inside(call.child_by_field_name("arguments"))) == 1
 
 
-def _is_checksum(value: Any) -> bool:
-    """Whether that is what a guard's macro stands for: the checksum of the text."""
-    return re.fullmatch(r"0x[0-9a-f]{8}", words(value).strip()) is not None
-
-
 def _harmless(node: Any) -> None:
     """Raises Unread for what the preprocessor may do to the text."""
     text = words(node).strip()
     name, value = (node.child_by_field_name(f) for f in ("name", "value"))
     if node.type == "preproc_def" and GUARD.fullmatch(words(name)) and words(name) not in TYPES:
-        if value is None or _is_checksum(value) or MACRO.match(text):
+        if value is None or CHECKSUM.fullmatch(words(value).strip()) or MACRO.match(text):
             return
     if node.type == "preproc_function_def" and ASSUME.fullmatch(text):
         return

@@ -1,0 +1,23 @@
+"""Text of a user's in the comments of a file."""
+
+from __future__ import annotations
+
+import re
+
+UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\uffff\U000e0000-\U000e007f]"
+)
+
+
+def commented(text: str) -> str:
+    """A user's words as they may stand in any language's comment, on one line: a harmful character
+    as its number, U+202E; a blank within what would end a comment or carry it on."""
+
+    def shown(match: re.Match[str]) -> str:
+        char = match.group()
+        return " " if char.isspace() else f"U+{ord(char):04X}"
+
+    text = UNSEEN.sub(shown, text)
+    text = text.replace("*/", "* /").replace("??/", "?? /")  # ??/ is a backslash in C
+    return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
