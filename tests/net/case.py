@@ -13,6 +13,7 @@ from lego_emit.pipeline import build_program, candidates
 
 from .words import REFERENCE, WORDS
 
+LAYOUT = re.compile(r"By\(|\.(apply|inv)\(|\bL\[")
 AXES = re.compile(r"\bL\[([^\]]*)\]")
 
 
@@ -42,6 +43,11 @@ class Case:
     points: tuple = ()
     refused: str = "?"
     promise: str = ""
+
+    @property
+    def start(self):
+        """What an index function counts from: a formula without a layout has no indices."""
+        return self.base if LAYOUT.search(self.text) else 0
 
     @property
     def family(self):

@@ -437,7 +437,8 @@ class _Function:
 
     def want(self, values):
         """What the reference gives, by the outputs' names; its indices count from 0."""
-        case, base = self.case, self.case.base
+        case = self.case
+        base = case.start if self.role == "function" else case.base
         given = {self.user.get(n, n): v for n, v in values.items()}
         if self.role == "function":
             for name in case.indices:
@@ -496,7 +497,7 @@ class _Function:
         counted = set(self.case.indices) | {a for a in self.axes.values()}
         back = {axis: name for name, axis in self.axes.items()}
         return {
-            self.renamed.get(back.get(n, n), back.get(n, n)): v + self.case.base * (n in counted)
+            self.renamed.get(back.get(n, n), back.get(n, n)): v + self.case.start * (n in counted)
             for n, v in given.items()
             if n not in self.case.sizes
         }
