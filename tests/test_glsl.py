@@ -155,7 +155,7 @@ def test_overloads_take_and_give_vectors(runner):
         text = f"bool back({declared}) {{ return {again} == {index}; }}\n"
         text += f"{T} place({declared}) {{ return back({given}{', '.join(names)}) ? "
         text += f"t_apply({given}{index}) : {T}(-1); }}\n"
-        source = unit.source.replace("\n#endif", f"\n{text}\n#endif")
+        source = unit.source.replace("\n#elif", f"\n{text}\n#elif")
         place = replace(apply, name="place")
         probe = Emitted(source, replace(unit.program, functions=(place,)), unit.printer)
         extents = [sizes.get(str(n), n) for n in layout.dims]

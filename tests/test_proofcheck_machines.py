@@ -165,6 +165,7 @@ def differences(language, seed, count, strange=False):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("any_form")
 @pytest.mark.parametrize("language", WRITERS)
 def test_random_functions_compute_what_the_checker_reads(language, need):
     need(*PROGRAMS[language])
@@ -174,6 +175,7 @@ def test_random_functions_compute_what_the_checker_reads(language, need):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("any_form")
 @pytest.mark.parametrize("language", WRITERS)
 def test_strange_functions_are_not_read_or_compute_it(language, need):
     need(*PROGRAMS[language])

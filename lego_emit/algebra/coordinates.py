@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ..errors import IndexRangeError, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
+from .block import outside
 from .nested import digits, flat, is_too_deep, is_tuple, modes, text
 
 
@@ -45,7 +47,7 @@ def sliced(layout: Any, coordinate: Any) -> tuple[Any, tuple[Any, Any] | None]:
             parts = enumerate(zip(shape, stride, c, strict=True))
             found = [walk(n, d, i, f"mode {k} of {place}") for k, (n, d, i) in parts]
             return [each for part in found for each in part]
-        c = _checked_coordinate(layout, c, place)
+        c = _checked_coordinate(layout, c, place, shape)
         strides = flat(stride)
         for digit, d in zip(digits(flat(shape), c), strides, strict=True):
             total = plus(total, digit, d)
@@ -77,8 +79,12 @@ def _check_arrays(layout: Any, given: Sequence[Any]) -> None:
         ) from None
 
 
-def _checked_coordinate(layout: Any, c: Any, place: str) -> Any:
+def _checked_coordinate(layout: Any, c: Any, place: str, shape: Any) -> Any:
+    """The coordinate of a mode of this shape. Beyond the shape the last mode goes on, as in CuTe; where
+    sizes are symbols it does not, for a mode of size 1 may have another stride."""
     if is_symbolic(c):
+        if (trace := outside("tracing")) is not None:
+            trace.coordinate(c, None if layout.is_concrete else prod(flat(shape)))
         return c
     if is_array(c) and c.dtype.kind in "iu":
         if c.size and int(c.min()) < 0:

@@ -46,6 +46,9 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
         return 0, "its tables are given when it runs"
     run, count, reason = compiled(function), 0, "no point meets what its header assumes"
     least, most = INDEX_TYPES[function.index_type]
+    refused: tuple[str, LegoError] | None = (
+        None  # where a layout has no value, though it has elsewhere
+    )
     bases = {p.name: p.base for p in function.params if p.base}
     for values in Points(function, definition.stays_small).draw(definition.points):
         zero = {n: v - bases.get(n, 0) for n, v in values.items()} if bases else values
@@ -56,10 +59,8 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
             if not definition.is_total and not isinstance(error, IndexRangeError):
                 reason = str(error)
                 continue
-            raise InternalError(
-                f"{function.name}: its header allows{_place(values)}, where the definition has no "
-                f"value: {error}; nothing was emitted. {REPORT}"
-            ) from error
+            refused = refused or (_place(values), error)
+            continue
         except (Exception, SystemExit) as error:
             reason = f"{definition.name}: {type(error).__name__}: {said(error)}"
             continue
@@ -77,7 +78,13 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
                 f"no precondition says so; nothing was emitted. {REPORT}"
             )
         count += 1
-    return count, "" if count else reason
+    if refused and count:
+        place, error = refused
+        raise InternalError(
+            f"{function.name}: its header allows{place}, where the definition has no value: {error}; "
+            f"nothing was emitted. {REPORT}"
+        ) from error
+    return count, "" if count else str(refused[1]) if refused else reason
 
 
 def _difference(

@@ -12,7 +12,7 @@ from ..algebra.labels import AXIS_NAMES
 from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
 from ..arith.knowledge import PATH, using
-from ..arith.rebuild import put_back
+from ..arith.rebuild import put_back, unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
@@ -145,6 +145,20 @@ class Trace:
         found = any_of([*(self.put_back(~c) for c in branch), condition])
         if found.identity not in {c.identity for c in self.preconditions}:
             self.preconditions.append(found)
+
+    def coordinate(self, value: Any, size: Any) -> None:
+        """Preconditions for the header where a coordinate is not known to be at least 0, and below a
+        size that is not None."""
+        found = self.facts.rebuilt(Expr.of(value))
+        end = None if size is None else self.facts.rebuilt(Expr.of(size))
+        own = [
+            unsubstitute(self.put_back(e), self.facts)
+            for e in (found, found if end is None else end)
+        ]
+        if not self.facts.nonneg(found):
+            self.note(Cond("le", Expr.of(0), own[0]))
+        if end is not None and not self.facts.nonneg(end - found - 1):
+            self.note(Cond("lt", own[0], own[1]))
 
     def put_back(self, value: Any) -> Any:
         """An expression or a condition with the values of the stand-ins that are in it."""
