@@ -50,7 +50,8 @@ def choose_type(
     # The graph has the operations: the node of one that has a name is a variable.
     shifts = [program[graph.args[k][1]].hi for k in nodes if graph.ops[k] in ("shl", "shr")]
     negated = {k for k in nodes if graph.ops[k] == "neg"}  # unsigned there is no such operation
-    bounded = all(n.lo is not None and n.hi is not None for n in nodes.values())
+    bounds = [(n.lo, n.hi) for n in nodes.values() if n.lo is not None and n.hi is not None]
+    bounded = len(bounds) == len(nodes)
     for candidate in candidates:
         least, most = INDEX_TYPES[candidate]
         known = [by for by in shifts if by is not None]
@@ -63,7 +64,7 @@ def choose_type(
             continue
         if most == inf:
             return Width(candidate)
-        fits = bounded and all(least <= n.lo and n.hi <= most for n in nodes.values())
+        fits = bounded and all(least <= lo and hi <= most for lo, hi in bounds)
         if fits and (least < 0 or not negated):
             return Width(candidate)
         if candidate == candidates[-1]:

@@ -252,8 +252,8 @@ def _of_one_subject(
         raise _no_subject(subject)
     said = Doc() if isinstance(subject, Block) else doc_of(subject)
     if isinstance(result, Block):
-        given = result if isinstance(subject, Block) else OfFunction(subject, trace, unit)
-        functions = _layout_functions(unit, result, trace, view, said, given)
+        source = result if isinstance(subject, Block) else OfFunction(subject, trace, unit)
+        functions = _layout_functions(unit, result, trace, view, said, source)
     elif view:
         raise _no_view(unit, "it gives no layout")
     else:
