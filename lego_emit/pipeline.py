@@ -20,7 +20,7 @@ from .errors import LegoWarning, TargetError, TraceError, nearest, shown
 from .ir.cost import MOST_EFFORT, Cost, cost_model
 from .ir.nodes import Node
 from .ir.program import INDEX_TYPES, Function, Program
-from .ir.relations import names_in, read, with_numbers
+from .ir.relations import names_in, ones, read, says, with_numbers
 from .kinds import as_integer, is_integer
 from .lower.function import lowered
 from .lower.problem import Problem
@@ -259,7 +259,7 @@ def build_program(
         subject = followed(subject, name, sizes, assume, counted, ranges, view)
     try:
         functions = [
-            lowered(_rewritten(_problem(f, assume, types), rewrite), types, *spelled)
+            lowered(_rewritten(_problem(f, assume, types, printer), rewrite), types, *spelled)
             for f in subject.functions
         ]
     except RecursionError:
@@ -312,10 +312,13 @@ def _axes_base(trace: Trace, name: str) -> int:
     return max(found, default=0)
 
 
-def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Problem:
+def _problem(
+    traced: Traced, assume: Iterable[Any], types: Sequence[str], printer: Printer
+) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
     its flat positions kept whole."""
     trace, (outputs, log) = traced.trace, traced.outputs()
+    doc, masked = traced.doc, dict[str, int]()
     params = {*trace.params()}
 
     def known(c: Node) -> bool:  # where there are several functions, of this one's parameters
@@ -323,11 +326,23 @@ def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Pro
 
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.facts)
     kept = None if looked_into else traced.kept()
+    if traced.masks:
+        starts = {n: trace.result_base(n) for n, _ in outputs}
+        shown_as = [f"{start - 1}" for start in starts.values()]
+        if all(INDEX_TYPES[t][0] == 0 for t in types):
+            (most,) = {INDEX_TYPES[t][1] for t in types}
+            masked = {n: most for n, start in starts.items() if not start}
+            outputs = traced.masked(most, outputs)
+            kept = kept and replace(kept, outputs=traced.masked(most, kept.outputs))
+            text = says(ones(most.bit_length()), printer.notation_of(types[-1]))
+            shown_as = [text if n in masked else f"{start - 1}" for n, start in starts.items()]
+        all_of_them = shown_as[0] if len(shown_as) == 1 else f"({', '.join(shown_as)})"
+        doc = replace(doc, summary=f"{doc.summary}; {all_of_them} where it is masked.")
     with using(trace.facts):
         learn_assumed(trace, all(INDEX_TYPES[t][0] == 0 for t in types))
     return Problem(
         traced.name,
-        traced.doc,
+        doc,
         trace.facts,
         outputs,
         trace.params(),
@@ -349,6 +364,8 @@ def _problem(traced: Traced, assume: Iterable[Any], types: Sequence[str]) -> Pro
         kept,
         traced.form,
         placed=trace.placed | trace.indices,
+        masked=masked,
+        unsigned=trace.unsigned,
     )
 
 

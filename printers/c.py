@@ -38,6 +38,7 @@ class CPrinter(HeaderPrinter):
     aliases = ("c99",)
     title = "C"
     extension = ".h"
+    names_greatest = True
     types = {"int32": "int32_t", "int64": "int64_t", "uint32": "uint32_t", "uint64": "uint64_t"}
     index_names = {"size_t": ("uint64", "size_t")}
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}

@@ -176,6 +176,12 @@ class HeaderPrinter(Printer):
         """Whether the index type is spelled size_t."""
         return self.types["uint64"].endswith("size_t")
 
+    def notation_of(self, index_type):
+        """Where size_t is the index type, it has a greatest number of its own."""
+        if not self.sized or index_type != "uint64":
+            return self.notation
+        return replace(self.notation, most={**self.notation.most, 64: "SIZE_MAX"})
+
     def namespace_head(self) -> list[str]:
         """The line that begins the namespace, where there is one."""
         return [f"namespace {self.namespace} {{"] if self.namespace else []

@@ -42,6 +42,7 @@ class CppPrinter(CxxPrinter):
     extension = ".hpp"
     default_namespace = "lego"
     array_word = "view"
+    names_greatest = True
     types = {
         "int32": "std::int32_t",
         "int64": "std::int64_t",

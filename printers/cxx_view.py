@@ -8,6 +8,7 @@ from typing import Any
 
 from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.ir.relations import renamed
 from lego_emit.printers.c_array import free
 
@@ -102,7 +103,10 @@ class CxxView:
     @property
     def contained(self) -> str:
         """The condition that an index is not masked."""
-        return f"{self.position(*self.indices)}{BREAK}>= 0"
+        position, index_type = self.position(*self.indices), self._apply.index_type
+        if INDEX_TYPES[index_type][0] == 0:
+            return f"{position}{BREAK}!= {self._printer.greatest(index_type)}"
+        return f"{position}{BREAK}>= 0"
 
     @property
     def unpacked(self) -> str:

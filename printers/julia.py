@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import replace
 
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.notation import Notation
 from lego_emit.printers.julia_view import JuliaView
 
@@ -115,7 +116,12 @@ class JuliaPrinter(Printer):
         {"**": "^", "and": "&&", "or": "||", "not": "!"},
         {"//": "div({0}, {1})", "^": "xor({0}, {1})", "if": "{0} ? {1} : {2}"},
         {"//": "fld({0}, {1})", "%": "mod({0}, {1})"},
-        most={31: "typemax(Int32)", 63: "typemax(Int64)"},
+        most={
+            31: "typemax(Int32)",
+            63: "typemax(Int64)",
+            32: "typemax(UInt32)",
+            64: "typemax(UInt64)",
+        },
     )
     template = "julia.jinja"
     reserved = KEYWORDS | USED
@@ -168,6 +174,11 @@ class JuliaPrinter(Printer):
     def literal(self, value, index_type):
         """A literal of the index type, which may be the type parameter Ti."""
         return str(value) if index_type == "int64" else f"{self.types[index_type]}({value})"
+
+    def greatest(self, index_type):
+        """UInt32's also where the type parameter is UInt64."""
+        most = self.notation.most[INDEX_TYPES[index_type][1].bit_length()]
+        return f"Ti({most})" if self.types[index_type] == "Ti" else most
 
     def table_name(self, name, unit):
         """In capitals, as constants are."""

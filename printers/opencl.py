@@ -24,6 +24,7 @@ class OpenClPrinter(FillPrinter, CPrinter):
     has_hints = False
     extension = ".cl"
     notation = replace(C, most={31: "INT_MAX", 63: "LONG_MAX", 32: "UINT_MAX", 64: "ULONG_MAX"})
+    names_greatest = True
     types = {"int32": "int", "int64": "long", "uint32": "uint", "uint64": "ulong"}
     index_names = {}
     suffixes = {"int32": "", "int64": "L", "uint32": "u", "uint64": "ul"}

@@ -125,6 +125,7 @@ class RustPrinter(Printer):
     )
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
+    names_greatest = True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "usize": "usize"}
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
@@ -186,6 +187,12 @@ class RustPrinter(Printer):
         if node.op == "lt" and _last(node.args[0]).op == "int":
             return replace(op, needs=(UNARY, op.needs[1]))  # `as i32 <` would open generics
         return op
+
+    def notation_of(self, index_type: str) -> Notation:
+        """usize has a greatest number of its own."""
+        if index_type != "usize":
+            return self.notation
+        return replace(self.notation, most={**self.notation.most, 64: "usize::MAX"})
 
     def literal(self, value: int, index_type: str) -> str:
         """A literal, in groups of three digits from six on."""

@@ -99,7 +99,7 @@ def _round_trip(text: Text, name: str, trip: Trip) -> str:
         "call": text.call(back, trip.target, places),
         "same": list(zip(text.results(back, "s"), starts, strict=True)),
     }
-    masks = [text.number(start - 1, there) for start in there.starts] if trip.masked else []
+    masks = [text.number(v, there) for v in there.masked] if trip.masked else []
     return KERNELS("round_trip", name, at, returned, masks)
 
 
@@ -141,7 +141,7 @@ class GpuChecker:
         if function.params:
             return values
         size = len(arguments[0]) if arguments else 1
-        return tuple(np.full(size, v, np.int64) for v in values)
+        return tuple(np.full(size, v % 2**64, np.uint64).astype(np.int64) for v in values)
 
     def round_trip(self, trip: Trip, progress: Progress) -> Tally:
         """Make a round trip over the whole space, in kernels."""

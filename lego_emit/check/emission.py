@@ -70,7 +70,7 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
                 f"{_listed(again)}; {SAME}"
             )
         found = run(values)
-        if found != [w + b for w, b in zip(wanted, function.starts, strict=True)]:
+        if found != function.called(wanted):
             raise _difference(function, definition, values, zero, found, wanted)
         if not function.unseen and not all(least <= v <= most for v in found):
             raise InternalError(
@@ -108,7 +108,7 @@ def _difference(
                 f"same numbers are symbols: it looks at the type of its arguments, which only "
                 f"their values may decide; compare values instead"
             )
-    due = [w + b for w, b in zip(wanted, function.starts, strict=True)]
+    due = function.called(wanted)
     return InternalError(
         f"{function.name}: the lowered program gives {_listed(found)}{place}, where the definition "
         f"gives {_listed(due)}; nothing was emitted. {REPORT}"

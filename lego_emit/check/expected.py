@@ -126,8 +126,8 @@ def _by_layout(
     return Expected(
         points,
         [
-            np.broadcast_to(w + start, (size,))
-            for w, start in zip(wanted, function.starts, strict=True)
+            np.broadcast_to(np.where(np.equal(w, -1), masked, w + start), (size,))
+            for w, start, masked in zip(wanted, function.starts, function.masked_bits, strict=True)
         ],
     )
 

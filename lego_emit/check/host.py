@@ -49,9 +49,10 @@ class HostChecker:
             results = self._over(trip.there, trip.space, points, count)
             inside = np.ones(count, bool)
             hidden = np.full(count, trip.masked)
-            for result, (lo, hi), start in zip(results, trip.ends, trip.there.starts, strict=True):
+            bits = trip.there.masked_bits
+            for result, (lo, hi), masked in zip(results, trip.ends, bits, strict=True):
                 inside &= (result >= lo) & (result <= hi)
-                hidden &= result == start - 1
+                hidden &= result == masked
             kept = [
                 np.where(inside, r, a.lo) for r, a in zip(results, trip.target.axes, strict=True)
             ]
@@ -210,7 +211,7 @@ class CpuChecker(HostChecker):
             size = len(arguments[0]) if len(arguments) else 1
             value = self._compiled[function.name]()
             values = value if isinstance(value, tuple) else (value,)
-            return tuple(np.full(size, v, np.int64) for v in values)
+            return tuple(np.full(size, v % 2**64, np.uint64).astype(np.int64) for v in values)
         found = self._compiled[function.name](*given)
         return found if isinstance(found, tuple) else (found,)
 

@@ -62,7 +62,9 @@ def wanted_of(
     table = case.table
     points = table.points()
     if not inverse:
-        return [name for name, _ in table.axes], points, list(table.columns.values())
+        columns = zip(table.columns.values(), function.masked_bits, strict=True)
+        wanted = [np.where(column == -1, masked, column) for column, masked in columns]
+        return [name for name, _ in table.axes], points, wanted
     assert case.layout is not None
     layout = case.layout
     sizes = (layout.physical_size,) if layout.results is None else layout.physical_dims
@@ -71,7 +73,7 @@ def wanted_of(
         flat = flat * size + column
     held = flat >= 0
     positions = np.arange(layout.physical_size)
-    wanted = [np.full(len(positions), -1, np.int64) for _ in points]  # -1 where it is padding
+    wanted = [np.full(len(positions), masked, np.int64) for masked in function.masked_bits]
     for column, coordinate in zip(wanted, points, strict=True):
         column[flat[held]] = coordinate[held]
     return [*table.columns], [*np.unravel_index(positions, sizes)], wanted

@@ -295,6 +295,8 @@ def round_trips(unit: Unit, spaces: Mapping[str, Space]) -> list[Trip]:
 
 def _masks(there: Function, space: Space) -> bool:
     """Whether a result may be what is masked."""
+    if any(promise.masked is not None for promise in there.promises):
+        return True
     low = _promised(there, space)[0][0]
     return low is not None and low < there.starts[0]
 
@@ -557,11 +559,14 @@ def _outside_promise(
 ) -> str:
     """A result outside the range that the header gives it at its own index."""
     values = {**space.fixed, **space.named(p.astype(object) for p in points)}
-    for (name, _), promise, result in zip(function.outputs, function.promises, got, strict=False):
+    for (name, _), promise, hidden, result in zip(
+        function.outputs, function.promises, function.masked_bits, got, strict=False
+    ):
+        is_masked = (result == hidden) if promise.masked is not None else False
         for bound, sign in zip(promise.at(values), (1, -1), strict=True):
             if bound is None:
                 continue
-            room = sign * (result.astype(object) - bound)
+            room = np.where(is_masked, 0, sign * (result.astype(object) - bound))
             if (room < 0).any():
                 at = _first(space, points, room < 0)
                 where = space.described([int(p[at]) for p in points])

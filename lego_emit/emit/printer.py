@@ -145,6 +145,7 @@ class Printer:
         hexadecimal: True where masks are written as 0x33.
         cost: the cost model that chooses between equal forms where the caller names none.
         notation: how comments say conditions.
+        names_greatest: whether an unsigned type's greatest number has the notation's name in code, too.
         remark: what begins a comment among a function's statements; "" for none there.
         has_hints: whether the template tells the compiler the ranges of parameters where the program
             wants it.
@@ -192,6 +193,7 @@ class Printer:
     hexadecimal = False
     cost: Cost = LATENCY
     notation: Notation = PYTHON
+    names_greatest = False
     remark = ""
     has_views = False
     has_hints = False
@@ -370,6 +372,17 @@ class Printer:
         """An integer literal of the index type, without parentheses."""
         return str(value)
 
+    def notation_of(self, index_type: str) -> Notation:
+        """How comments of a function of an index type say conditions."""
+        return self.notation
+
+    def greatest(self, index_type: str) -> str:
+        """The greatest number of an unsigned index type, which stands for what is masked."""
+        value = INDEX_TYPES[index_type][1]
+        if self.names_greatest:
+            return self.notation_of(index_type).most[value.bit_length()]
+        return self.literal(value, index_type).replace(str(value), hex(value))
+
     def mask(self, value: int, index_type: str) -> str:
         """An operand of a bit operation: hexadecimal unless it is small or all ones."""
         text = self.literal(value, index_type)
@@ -385,6 +398,8 @@ class Printer:
         """node as text; in parentheses if it binds less than need."""
         if node.op == "const":
             text, prec = self.literal(node.value, view.index_type), self.literal_prec(node.value)
+            if (0, node.value) == INDEX_TYPES[view.index_type]:
+                text = self.greatest(view.index_type)
         elif node.op in ("var", "table"):
             text, prec = str(node.value), ATOM
         else:
@@ -626,7 +641,8 @@ class FunctionView:
     @cached_property
     def header(self) -> Header:
         """What the doc comment says of it, in the language's notation."""
-        return Header(self._function, self._printer.notation)
+        notation = self._printer.notation_of(self._function.index_type)
+        return Header(self._function, notation)
 
     @property
     def docs(self) -> list[str]:

@@ -7,9 +7,10 @@ integers of the function's one index type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain, repeat
 from math import inf
 from typing import Any, Generic, TypeVar, cast
 
@@ -142,6 +143,29 @@ class Function:
     def starts(self) -> tuple[int, ...]:
         """What the 0 of each output is called."""
         return self.bases or (self.base,) * len(self.outputs)
+
+    @property
+    def masked(self) -> tuple[int, ...]:
+        """What each output is where an index or a position is masked: one less than its 0 is
+        called, or the greatest number of an unsigned type that counts from 0."""
+        most = INDEX_TYPES[self.index_type][1]
+        promises = chain(self.promises, repeat(OPEN))
+        return tuple(
+            start - 1 if promise.masked is None else most
+            for start, promise in zip(self.starts, promises, strict=False)
+        )
+
+    @property
+    def masked_bits(self) -> tuple[int, ...]:
+        """masked as an int64 has it, which a run gives."""
+        return tuple(v - 2**64 if v >= 2**63 else v for v in self.masked)
+
+    def called(self, values: Sequence[int]) -> list[int]:
+        """The definition's values, which count from 0 and are -1 where masked, as it gives them."""
+        return [
+            masked if v == -1 else v + start
+            for v, start, masked in zip(values, self.starts, self.masked, strict=True)
+        ]
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""

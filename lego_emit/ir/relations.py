@@ -45,14 +45,19 @@ FLIPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """least <= a value < end; None where there is no bound."""
+    """least <= a value < end; None where there is no bound. masked: the one number beyond that stands
+    for a masked index or position in an unsigned type."""
 
     least: Node | None = None
     end: Node | None = None
+    masked: Node | None = None
 
     def says(self, name: str, said: Callable[[Node], str] | None = None) -> str:
         """As text, of a value of that name; "" where there are no bounds. said: how a bound is."""
         said = said or says
+        if self.masked is not None:
+            found = self.conditions(name)
+            return said(all_of(found)) if found else ""
         if self.least is not None and self.end is not None:
             return f"{said(self.least)} <= {name} < {said(self.end)}"
         if self.end is not None:
@@ -62,11 +67,17 @@ class Range:
     def conditions(self, name: str) -> list[Node]:
         """The bounds as conditions on a variable."""
         found = [Node("le", (self.least, var(name)))] if self.least is not None else []
-        return [*found, Node("lt", (var(name), self.end))] if self.end is not None else found
+        if self.masked is None:
+            return [*found, Node("lt", (var(name), self.end))] if self.end is not None else found
+        if self.end is None:
+            return []
+        is_masked = Node("eq", (var(name), self.masked))
+        return [Node("lor", (Node("lt", (var(name), self.end)), is_masked))]
 
     def map(self, change: Callable[[Node], Node]) -> Range:
         """The range with its bounds changed."""
-        return Range(*(None if b is None else change(b) for b in (self.least, self.end)))
+        bounds = (None if b is None else change(b) for b in (self.least, self.end))
+        return Range(*bounds, self.masked)
 
     def at(self, values: Mapping[str, Any]) -> tuple[Any, Any]:
         """The inclusive bounds at numbers; None where there is none, or no value of it."""
@@ -92,6 +103,11 @@ def const(value: int) -> Node:
 def var(name: str) -> Node:
     """A parameter."""
     return Node("var", (), name)
+
+
+def ones(bits: int) -> Node:
+    """2**bits - 1, which notations may have a name for."""
+    return Node("sub", (Node("pow", (const(2), const(bits))), const(1)))
 
 
 def all_of(conditions: list[Node]) -> Node:

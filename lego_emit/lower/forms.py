@@ -175,12 +175,39 @@ class Form:
         # a sum that starts with what is subtracted needs a negation: start with another part
         first = next((k for k, p in enumerate(parts) if p[0] > 0), None)
         if first is None:
-            result = graph.op("neg", parts.pop(0)[1])
+            result = self._negated(parts.pop(0)[1])
         else:
             result = parts.pop(first)[1]
-        for sign, node, _ in parts:
+        while parts:
+            at = 0 if self.lowering.signed else self._next(result, parts)
+            sign, node, _ = parts.pop(at)
             result = graph.op("add" if sign > 0 else "sub", result, node)
         return result
+
+    def _negated(self, node: int) -> int:
+        """-node; where there are no negative numbers, a difference that it is a multiple of the
+        other way round."""
+        graph = self.graph
+        op, args = graph.ops[node], graph.args[node]
+        if not self.lowering.signed and op == "sub":
+            return graph.op("sub", *args[::-1])
+        if not self.lowering.signed and op == "mul":
+            for a, b in (args, args[::-1]):
+                if graph.ops[a] == "sub":
+                    return graph.op("mul", self._negated(a), b)
+        return graph.op("neg", node)
+
+    def _next(self, result: int, parts: list[tuple[int, int, tuple]]) -> int:
+        """Which summand is next, so that no sum on the way is negative: the first one, unless it is
+        subtracted and may be larger than what is there."""
+        (sign, node, _), lowering = parts[0], self.lowering
+        added = next((k for k, p in enumerate(parts) if p[0] > 0), 0)
+        if sign > 0 or not added:
+            return 0
+        value, other = lowering.value(result), lowering.value(node)
+        if value is None or other is None or not lowering.natural(value - other):
+            return added
+        return 0
 
     def _parts(self, terms: Terms) -> list[tuple[int, int, tuple]]:
         """(sign, node, place) of the summands, common factors taken out."""

@@ -61,6 +61,7 @@ def lowered(
                 f"{problem.name}: there is no view of a layout whose table is known at run time only; "
                 "give Lookup the entries"
             )
+        _check_masked(problem)
         params = tuple(header.param(n, problem) for n in problem.params)
         chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
         width = _with_params(problem.name, params, chosen, types)
@@ -84,13 +85,24 @@ def lowered(
             cost=round(found.cost, 3),  # without what decides between equal ones
             record=record,
             promises=tuple(
-                header.promised(e, facts, span, base)
-                for (_, e), span, base in zip(problem.outputs, spans, problem.bases, strict=True)
+                header.promised(e, facts, span, base, problem.masked.get(name))
+                for (name, e), span, base in zip(problem.outputs, spans, problem.bases, strict=True)
             ),
         )
         sizes = tuple(header.table_sizes(t, facts) for t in function.tables)
         record.function = replace(function, table_sizes=sizes)
         return record.function
+
+
+def _check_masked(problem: Problem) -> None:
+    """Raise WidthError where the number that stands for what is masked is a result, too."""
+    for (name, _), span in zip(problem.outputs, problem.spans or (), strict=False):
+        most = problem.masked.get(name)
+        if most is not None and (problem.facts.interval(span[1])[0] or 0) > most:
+            raise WidthError(
+                f"{problem.name}: {name} may be {most}, which stands for what is masked in an "
+                "unsigned type; choose a wider index_type or smaller sizes"
+            )
 
 
 def _summary(problem: Problem, params: Sequence[Param]) -> str:

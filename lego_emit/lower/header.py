@@ -13,7 +13,7 @@ from ..arith.terms import Atom
 from ..entries import Entries
 from ..ir.nodes import Node
 from ..ir.program import Param
-from ..ir.relations import Range, between, const, evaluate, in_one_form, names_in, parts
+from ..ir.relations import Range, between, const, evaluate, in_one_form, names_in, ones, parts
 from .problem import Problem
 from .relations import condition, value
 
@@ -31,6 +31,8 @@ def param(name: str, problem: Problem) -> Param:
     else:
         least, end = known.lo, None if known.hi is None else known.hi + 1
         found = Range(*(None if e is None else value(e, facts) for e in (least, end)))
+        if name in problem.unsigned:
+            found = Range(None, found.end)
     if facts.constraints:  # not in its range, which is said beside them
         top = facts.upper(facts.symbol(name))
         hi = tighter(min, hi, None if top is None else facts.most(top))
@@ -58,8 +60,18 @@ def assumptions(
     return tuple(found.values())
 
 
-def promised(e: Expr, facts: Facts, span: tuple[int, Expr] | None, base: int) -> Range:
-    """The range of a result. span: bounds that are known to hold, counted from 0."""
+def promised(
+    e: Expr,
+    facts: Facts,
+    span: tuple[int, Expr] | None,
+    base: int,
+    masked: int | None = None,
+) -> Range:
+    """The range of a result. span: bounds that are known to hold, counted from 0; masked: the number
+    beyond that stands for what is masked, or None."""
+    if masked is not None:
+        bounds = (None, None) if span is None else (const(0), value(span[1], facts))
+        return Range(*bounds, ones(masked.bit_length()))
     lo, hi = facts.interval(e)
     size = None
     if span is not None:

@@ -87,7 +87,7 @@ class Lowering:
         self._values: dict[int, Expr | None] = {}
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
-        self.ranges = Ranges(self.graph, facts, self.value, self.bounds, lazy)
+        self.ranges = Ranges(self.graph, facts, self.value, self.bounds, lazy, self.signed)
 
     def priced(
         self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
@@ -101,7 +101,7 @@ class Lowering:
         cost, operations = self.graph.price(nodes)
         if self.plain is None:
             self.plain = operations
-        elif not self.signed and not self.never_negative(nodes):
+        if not self.signed and not self.never_negative(nodes):
             cost = inf
         margin = self.graph.cost.margin * (1.5 if self.sizes else 0.1)
         found = (cost + margin * max(0, operations - self.plain), operations), nodes
@@ -157,12 +157,17 @@ class Lowering:
 
     def never_negative(self, nodes: list[int]) -> bool:
         """Whether no operation on the way has a negative result: what an unsigned type asks."""
-        ops = self.graph.ops
+        ops, values = self.graph.ops, self.graph.values
         reached = self.graph.reached(nodes)
-        if all(ops[k] != "sub" and ops[k] != "neg" for k in reached):
-            return True
-        if any(ops[k] == "neg" for k in reached):
+        if any(
+            ops[k] == "neg"
+            or (ops[k] == "const" and values[k] < 0)
+            or (ops[k] == "table" and values[k].least < 0)
+            for k in reached
+        ):
             return False
+        if all(ops[k] != "sub" for k in reached):
+            return True
         found = self.ranges.program(nodes).values()
         self.ranges.forget()  # other forms may prove more of these nodes
         return all(lo is not None and lo >= 0 for lo, _ in found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..arith.expr import Cond, Expr
@@ -29,6 +29,8 @@ class Problem:
     of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
     (replacements, expressions by name); None where the cheapest form is searched for.
     equal_form: the form stands for the outputs, and must have a value wherever they have one.
+    unsigned: parameters of which nothing but their type says that they are at least 0.
+    masked: the outputs that have a number beyond their span for what is masked, and it.
     rewritten: what rewrite= changed, (before, after) as text. placed: parameters that are indices of a
     layout.
     """
@@ -58,6 +60,8 @@ class Problem:
     equal_form: bool = False
     rewritten: Sequence[tuple[str, str]] = ()
     placed: Collection[str] = ()
+    masked: Mapping[str, int] = field(default_factory=dict)
+    unsigned: Collection[str] = ()
 
 
 class Kept(Protocol):

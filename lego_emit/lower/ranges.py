@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 
-from ..arith.expr import Expr
+from ..arith.expr import Cond, Expr
 from ..arith.facts import Facts
 from ..arith.intervals import ANY, Interval, both, interval, tighter
 from ..ir.nodes import OPS
@@ -25,12 +26,15 @@ class Ranges:
         value: Callable[[int], Expr | None],
         bounds: Mapping[int, Interval],
         lazy: bool,
+        signed: bool = True,
     ):
         """value: of a node, in the facts' symbols; bounds: of nodes where they are known already;
-        lazy: a select computes only the branch that it takes."""
+        lazy: a select computes only the branch that it takes; signed: whether negative numbers
+        fit: where they do not, what is proven of them decides, and Z3 is asked, too."""
         self.graph, self.facts = graph, facts
-        self._value, self._bounds, self._lazy = value, bounds, lazy
+        self._value, self._bounds, self._lazy, self._signed = value, bounds, lazy, signed
         self._known: dict[int, Interval] = {}
+        self._path: list[tuple[int, bool]] = []  # the conditions of the branches that are looked at
         self._last: tuple[tuple[int, ...], dict[int, Interval]] = (), {}
         facts = self.facts
         self._numbers = bool(facts.constraints) or any(
@@ -51,7 +55,7 @@ class Ranges:
             return self._last[1]
         facts, graph = self.facts, self.graph
         reached = graph.reached(roots)
-        with facts.quick():  # a weaker proof only costs a longer header
+        with facts.quick() if self._signed else nullcontext():  # else it only costs a longer header
             found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
         if self._lazy and any(graph.ops[k] == "select" for k in reached):
             uses = dict(graph.uses(roots))
@@ -75,15 +79,49 @@ class Ranges:
             return known
         if op == "select":
             self._inside(args[0], limits, uses, found)
-            yes, no = (limits | self._limits(args[0], holds, found) for holds in (True, False))
             bounds = [ANY]
-            bounds += [self._inside(a, x, uses, found) for a, x in ((args[1], yes), (args[2], no))]
+            for branch, holds in zip(args[1:], (True, False), strict=True):
+                those = limits | self._limits(args[0], holds, found)
+                self._path.append((args[0], holds))
+                bounds.append(self._inside(branch, those, uses, found))
+                self._path.pop()
         else:
             bounds = [self._inside(a, limits, uses, found) for a in args]
         if OPS[op][1] == "b":
             return ANY
-        found[node] = known = both(known, interval(op, bounds))
+        known = both(known, interval(op, bounds))
+        if op == "sub" and self._path and not self._signed and (known[0] is None or known[0] < 0):
+            if self._natural_here(node):
+                known = 0, known[1]
+        found[node] = known
         return known
+
+    def _natural_here(self, node: int) -> bool:
+        """Whether a node is not negative under the conditions of the branches that it stands in."""
+        value, facts = self._value(node), self.facts
+        if value is None:
+            return False
+        with facts.scope():
+            for condition, holds in self._path:
+                for c in self._conditions(condition, holds):
+                    facts.assume(c)
+            return facts.nonneg(value)
+
+    def _conditions(self, node: int, holds: bool) -> list[Cond]:
+        """What a condition says where it holds, or where it does not, as far as it compares values."""
+        graph = self.graph
+        op, args = graph.ops[node], graph.args[node]
+        if op in ("land", "lor"):
+            if (op == "land") != holds:
+                return []
+            return [c for a in args for c in self._conditions(a, holds)]
+        values = [self._value(a) for a in args] if op in OPPOSITES else []
+        if len(values) != 2 or values[0] is None or values[1] is None:
+            return []
+        op = op if holds else OPPOSITES[op]
+        if op in ("gt", "ge"):
+            op, values = ("lt", "le")[op == "ge"], values[::-1]
+        return [Cond(op, *values)]
 
     def _inside(
         self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict

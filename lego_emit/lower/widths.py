@@ -14,7 +14,7 @@ from ..arith.text import CUT
 from ..errors import WidthError, shown
 from ..ir.nodes import Node
 from ..ir.program import INDEX_TYPES, Param
-from ..ir.relations import const
+from ..ir.relations import const, ones
 from .graph import Graph
 from .lowering import Lowering
 from .problem import Problem
@@ -124,6 +124,8 @@ class _Needs:
         for k, node in self.nodes.items():
             if graph.ops[k] == "var":
                 continue  # an argument fits, or its function says that it does not
+            if self.least == 0 and self._masks(k):
+                continue  # what it chooses from fits
             low = node.lo is None or node.lo < self.least
             high = node.hi is None or node.hi > self.most
             table = graph.ops[k] == "table"
@@ -140,6 +142,13 @@ class _Needs:
             if low or high:
                 self._need(k, low, high)
         return Width(self.index_type, tuple(self._conditions()), self.unseen)
+
+    def _masks(self, k: int) -> bool:
+        """Whether a node chooses between a value and the type's greatest number."""
+        graph = self.lowering.graph
+        return graph.ops[k] == "select" and any(
+            graph.ops[a] == "const" and graph.values[a] == self.most for a in graph.args[k][1:]
+        )
 
     def _never(self, node: Node) -> bool:
         """Whether no value of a node fits."""
@@ -219,7 +228,7 @@ class _Needs:
 
     def _conditions(self) -> Iterator[Node]:
         facts, size, tops = self.facts, self.size, self.tops
-        limit = Node("sub", (Node("pow", (const(2), const(self.most.bit_length()))), const(1)))
+        limit = ones(self.most.bit_length())
         if size is not None and tops and all(_at_most(top, size, facts) for top in tops):
             tops = [size]
         kept: list[Expr] = []
@@ -243,7 +252,12 @@ def _natural(e: Expr) -> bool:
     """Whether e is not negative because no symbol is: arguments of an unsigned type are not."""
     return all(c > 0 for c in e.terms.values()) and all(
         a.kind == "sym"
-        or (a.kind in NATURAL and all(_natural(x) for x in a.args if isinstance(x, Expr)))
+        or (
+            a.kind in NATURAL
+            and (any if a.kind == "max" else all)(
+                _natural(x) for x in a.args if isinstance(x, Expr)
+            )
+        )
         for a in e.atoms()
     )
 

@@ -14,12 +14,13 @@ from .exhaustive import Failure
 from .languages import read
 from .provers import Proof, prove
 from .stated import RESULT, UNSEEN, condition_in_python, listed_names, renamed, stated
-from .terms import Term, both, made, var
+from .terms import Term, both, made, term_of, var
 from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, Unread
 
 PROVED, ASSUMED, SAMPLED = "proved", "assumed", "sampled"
 REFUTED, OPEN = "refuted", "not proved"
 HELD = (PROVED, ASSUMED)
+UNSIGNED = {"uint32": 2**32 - 1, "uint64": 2**64 - 1, "usize": 2**64 - 1}
 KINDS = {"fits": (FITS, HOLDS), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
 
 
@@ -232,8 +233,24 @@ class _Subject:
                 f"{self.name} gives {len(self.results)} results, the definition {len(found.results)}"
             )
         self.within = found.within
-        bases = zip(found.results, self._bases(len(found.results)), strict=True)
-        return [made("add", value, base) for value, base in bases]
+        bases = zip(found.results, self._bases(len(found.results)), self._masked(), strict=True)
+        return [
+            made("add", value, base) if masked == base - 1 else _where_masked(value, masked)
+            for value, base, masked in bases
+        ]
+
+    def _masked(self) -> list[int]:
+        """What each result is where the definition's is -1 for what is masked: one less than its 0 is
+        called, or in an unsigned type that counts from 0 its greatest number."""
+        starts = self._bases(len(self.function.results))
+        if self.about["role"] == "function":
+            return [start - 1 for start in starts]
+        kinds = [value.type for value in self.function.results]
+        most = UNSIGNED.get(self.about.get("index type", ""))
+        return [
+            start - 1 if start or most is None or (k.signed and k.bits in (32, 64)) else most
+            for start, k in zip(starts, kinds, strict=True)
+        ]
 
     def _domain(self) -> list[Term]:
         """That the comment allows every index of the layout: no range is too narrow."""
@@ -496,9 +513,8 @@ class _Subject:
         for a, b in zip(found, wanted, strict=True):
             goal = made("eq", a, b)
             if masked:
-                first = inner.results[0]
-                base = inner._bases(len(inner.results))[0]
-                goal = made("lor", made("eq", first, base - 1), goal)
+                hidden = made("eq", inner.results[0], inner._masked()[0])
+                goal = made("lor", hidden, goal)
             goals.append((goal, "the round trip"))
         supposed = []
         for c in outer.said.assumptions:
@@ -507,6 +523,15 @@ class _Subject:
             else:
                 goals.append((c.put(values), f"what {outer.name} supposes"))
         return self._shown(goals, (), supposed)
+
+
+def _where_masked(term: Term, number: int) -> Term:
+    """It with a number for the -1 of its branches."""
+    if term.op == "select":
+        condition, then, other = term.args
+        parts = (_where_masked(part, number) for part in (then, other))
+        return made("select", condition, *parts)
+    return term_of(number) if term.constant == -1 else term
 
 
 def floored(term: Term) -> Term:

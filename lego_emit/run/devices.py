@@ -41,7 +41,7 @@ class Marks:
 @dataclass(frozen=True)
 class Trip:
     """A round trip to make: there over space, its results within ends and so within target, back
-    again; where masked, one below the first of every result is allowed to have no way back."""
+    again; where masked, what stands for a masked index is allowed to have no way back."""
 
     there: Function
     back: Function

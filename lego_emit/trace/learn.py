@@ -167,6 +167,18 @@ def learn_assumed(trace: Trace, unsigned: bool) -> None:
     for value, size, _ in found:
         facts.constrain(value)
         facts.constrain(size - 1 - value)
+    if unsigned:
+        trace.unsigned = {n for n in trace.params() if _has_no_lower_bound(n)}
+        for name in sorted(trace.unsigned):
+            facts.learn_range(name, Expr.of(0), None)
+
+
+def _has_no_lower_bound(name: str) -> bool:
+    """Whether nothing was said of what a parameter is at least."""
+    facts = current()
+    known = facts.ranges.get(name)
+    said = name in facts.substitutions or (known is not None and known.lo is not None)
+    return not said and facts.interval(facts.symbol(name))[0] is None
 
 
 def _narrow(trace: Trace, value: Expr, size: Expr, unsigned: bool) -> None:

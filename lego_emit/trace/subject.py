@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.labels import index_names
 from ..arith.assume import parse, source_of
-from ..arith.expr import Cond, Expr
+from ..arith.expr import Cond, Expr, select
 from ..arith.given_ranges import GivenRange, parse_ranges
 from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
@@ -44,7 +44,8 @@ class Traced:
     named. size: how many positions there are; spans: (least, end) that are known to hold of each
     output, counted from 0. view: of the layout, where one is wanted. stated: what the user
     said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
-    result is a dict. definition: what it means at integers, None where that cannot be asked."""
+    result is a dict. definition: what it means at integers, None where that cannot be asked. masks:
+    whether -1 stands for what is masked."""
 
     name: str
     doc: Doc
@@ -58,6 +59,21 @@ class Traced:
     view: View[Expr] | None = None
     by_name: bool = False
     definition: Definition | None = None
+    masks: bool = False
+
+    def masked(self, most: int, outputs: Outputs) -> Outputs:
+        """The results where a number that is not negative stands for what is masked: most, where
+        they count from 0, else one less than their 0 is called."""
+        with using(self.trace.facts):
+            return [
+                (
+                    n,
+                    _masked(
+                        e - (base := self.trace.result_base(n)), base, base - 1 if base else most
+                    ),
+                )
+                for n, e in outputs
+            ]
 
     def outputs(self) -> tuple[Outputs, Log]:
         """(the results by name, under all that was learned; the steps that led to them)."""
@@ -411,7 +427,7 @@ def _layout_functions(
             spans = [(least, product_of(n)) for n in target_sizes]
     if whole:
         doc = f"Physical position of the logical index ({', '.join(coordinates)})"
-        doc += f"; {trace.base_of(results[0]) - 1} where it is masked." if layout.masks else "."
+        doc += "" if layout.masks else "."
     else:
         doc = f"({', '.join(results)}) of ({', '.join(coordinates)})."
     functions = [
@@ -425,6 +441,7 @@ def _layout_functions(
             spans,
         )
     ]
+    functions[0].masks = layout.masks and whole
     functions[0].definition = OfLayout(given, forward, unit, coordinates, inverse=False)
     if view:
         functions[0].view = _view(unit, layout, forward)
@@ -437,9 +454,7 @@ def _layout_functions(
         doc = f"Logical index ({', '.join(coordinates)}) of a physical position"
         if not whole:
             doc = f"({', '.join(coordinates)}) of ({', '.join(results)})"
-        doc += (
-            f"; {_sentinel(trace, coordinates)} where it is masked." * layout.masks_inverse or "."
-        )
+        doc += "" if layout.masks_inverse else "."
         with using(back.facts):
             size = product_of(layout.physical_dims) if whole else None
             least = -1 if layout.masks_inverse else 0
@@ -455,14 +470,21 @@ def _layout_functions(
                 spans,
             )
         )
+        functions[1].masks = layout.masks_inverse
         functions[1].definition = OfLayout(given, back, unit, targets, inverse=True)
     return functions
 
 
-def _sentinel(trace: Trace, names: Sequence[str]) -> str:
-    """What a masked inverse gives."""
-    values = [f"{trace.base_of(n) - 1}" for n in names]
-    return values[0] if len(values) == 1 else f"({', '.join(values)})"
+def _masked(e: Expr, base: int, number: int) -> Expr:
+    """e + base where number stands for the -1 of its branches."""
+    if e.constant == -1:
+        return Expr.of(number)
+    offset = e.terms.get((), 0)
+    choice = (e - offset).single
+    if choice is None or choice.kind != "select":
+        return e + base
+    condition, then, other = choice.args
+    return select(condition, *(_masked(part + offset, base, number) for part in (then, other)))
 
 
 def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:

@@ -52,6 +52,7 @@ class Trace:
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
     outside: list[tuple[Expr, Expr, Cond]] = field(default_factory=list)  # see learn_assumed
     narrowed: set[str] = field(default_factory=set)  # parameters whose range follows from these
+    unsigned: set[str] = field(default_factory=set)  # at least 0 because of their type alone
     keeps: bool = False  # flat positions are kept as one value, not looked into
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted

@@ -35,6 +35,8 @@ TYPES = {
     "std::int64_t": I64, "unsigned long long": U64, "uint64_t": U64, "std::uint64_t": U64,
     "size_t": U64, "std::size_t": U64, "bool": BOOL,
 }  # fmt: skip
+# The standard's macros; a text that defines one is not read.
+GREATEST = {"UINT32_MAX": U32, "UINT64_MAX": U64, "SIZE_MAX": U64}
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 DIVISIONS = {"/": "tdiv", "%": "tmod"}
 SHIFTS = {"<<": "shl", ">>": "shr"}
@@ -410,6 +412,9 @@ class _Call(Call):
                 return Value(TRUE if node.type == "true" else FALSE, BOOL)
             case "identifier":
                 found = scope.get(words(node))
+                if found is None and words(node) in GREATEST:
+                    kind = GREATEST[words(node)]
+                    return Value(term_of(kind.highest or 0), kind)
                 if found is None:
                     raise unread(node, "a name that is not known here")
                 return found

@@ -330,6 +330,10 @@ class _Call(Call):
         name = words(function)
         if name in scope:
             raise unread(node, "a variable is called")
+        if name == "typemax" and name not in self.file.functions and len(inside(arguments)) == 1:
+            kind = self.file.type_of(self.node, words(inside(arguments)[0]))
+            if kind in (U32, U64):
+                return Value(term_of(kind.highest or 0), kind)
         values = [self.value(a, scope) for a in inside(arguments)]
         self.machine.at(node)
         if len(values) == 1:
