@@ -8,8 +8,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from lego_emit import Row, generate
+from lego_emit.cli import main
 from lego_emit.errors import LegoError
 from lego_emit.files import write_all, write_if_changed
 
