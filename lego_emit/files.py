@@ -3,6 +3,7 @@ change."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import tempfile
@@ -102,7 +103,7 @@ def write_if_changed(path: str | os.PathLike[str], text: str | bytes) -> bool:
             return True
         if target.is_file() and target.read_bytes() == text:
             return False
-        real = target.resolve()
+        real = resolved(target)
         handle, name = tempfile.mkstemp(_TEMPORARY, f".{real.name}.", real.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
@@ -116,6 +117,14 @@ def write_if_changed(path: str | os.PathLike[str], text: str | bytes) -> bool:
     except OSError as error:
         raise LegoError(f"cannot write {target}: {error.strerror or error}") from None
     return True
+
+
+def resolved(path: Path) -> Path:
+    """The absolute path that is meant, links followed. Raises LegoError where they go in a circle."""
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():
+        raise LegoError(f"cannot write {path}: {os.strerror(errno.ELOOP)}")
+    return real
 
 
 def is_stream(path: Path) -> bool:
@@ -149,7 +158,7 @@ def _opened(stream: Path) -> int:
 def sweep(path: Path) -> None:
     """Remove what write_if_changed left beside a file when its process was killed; nobody may be
     writing the file."""
-    real = path.resolve()
+    real = resolved(path)
     for left in real.parent.glob(f".{escape(real.name)}.*{_TEMPORARY}"):
         with suppress(OSError):
             left.unlink()

@@ -1,5 +1,6 @@
 """The check of every emission: what a fault of the way to the program, or of the definition, does."""
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from lego_emit import (
     GenP,
     GroupBy,
     Lookup,
+    Row,
     TileBy,
     generate,
     render,
@@ -106,7 +108,21 @@ def by_pattern(i):
             return i
 
 
-@pytest.mark.parametrize("fn", [by_type, by_pattern])
+def by_position(i, /):
+    return 2 * i if type(i) is int else 3 * i
+
+
+def by_a_name_nobody_defined(i):
+    return i + (2 if type(nobody) is int else 3)  # noqa: F821
+
+
+def by_a_size(n):
+    return Row(n, 4 if type(n) is int else 5)
+
+
+@pytest.mark.parametrize(
+    "fn", [by_type, by_pattern, by_position, by_a_name_nobody_defined, by_a_size]
+)
 @pytest.mark.parametrize("target", ["cpp", "python"])
 def test_a_type_decides_nothing(fn, target):
     with pytest.raises(TraceError, match="looks at the type of its arguments"):
@@ -123,6 +139,22 @@ def test_a_function_with_a_memory_is_refused_where_only_integers_show_it():
 
     with pytest.raises(TraceError, match="for the same arguments every time"):
         generate(remembers, "cpp")
+
+
+def test_parameters_by_position_alone_are_compared_and_verified():
+    def f(i, n=5, /, *, j):
+        return i * n + j
+
+    unit = generate(f, "python", ranges={"i": (0, 20), "j": (0, 5)})
+    assert unit.self_check.points["f"] == 48 and unit.verify()
+
+
+@pytest.mark.parametrize(
+    "wrapped", [functools.cache, lambda f: functools.partial(functools.cache(f))]
+)
+def test_a_cached_function_is_refused_by_name(wrapped):
+    with pytest.raises(TraceError, match="no argument of a cached function"):
+        generate(wrapped(lambda i: 2 * i), "cpp", ranges={"i": (0, 20)})
 
 
 # -- what is compared ------------------------------------------------------------------------------

@@ -591,3 +591,42 @@ def test_a_quotient_that_is_a_size_divides_as_before():
     """As a size, a factor or a term of one; under max and as a factor, too."""
     assert "n % b == 0" in assumed(lambda n, b, i: GroupBy([n // b, b])[0, i])
     assert "n % b == 0" in assumed(lambda n, b, i: GroupBy([max(n // b, 2), n // b, b])[0, 0, i])
+
+
+# -- sizes that are rounded up by what is left ----------------------------------------------------
+
+ROUNDED = {
+    "a comparison": lambda n, b: n // b + (n % b != 0),
+    "divmod": lambda n, b: divmod(n, b)[0] + (divmod(n, b)[1] > 0),
+    "the quotient again": lambda n, b: n // b + (n // b * b < n),
+    "a number": lambda n, b: n // 2 + n % 2,
+    "bits": lambda n, b: (n >> 1) + (n & 1),
+    "the rest itself": lambda n, b: n - n // b * b + 1,
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_a_size_that_asks_for_the_rest_is_no_whole_quotient(name):
+    rounded = ROUNDED[name]
+
+    def layout(n, b):
+        return Row(rounded(n, b), b)
+
+    unit = generate(layout, "python")
+    apply, inv = unit.functions
+    assert not any("% b == 0" in a or "% 2 == 0" in a for a in apply.assumptions)
+    made = {}
+    exec(unit.source, made)
+    for n, b in product(range(1, 14), range(1, 6)):
+        holds = layout(n, b)
+        takes = [{"n": n, "b": b}[p.name] for p in apply.params[:-2]]
+        back = [{"n": n, "b": b}[p.name] for p in inv.params[:-1]]
+        for i, j in product(*map(range, holds.dims)):
+            assert made[apply.name](*takes, i, j) == holds[i, j]
+            assert made[inv.name](*back, holds[i, j]) == (i, j)
+
+
+@pytest.mark.parametrize("size", [lambda n, b: n // b, lambda n, b: n // b * b + 1])
+def test_a_quotient_alone_divides(size):
+    unit = generate(lambda n, b: Row(size(n, b), b), "python")
+    assert "n % b == 0" in unit.functions[0].assumptions

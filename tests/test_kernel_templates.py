@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from lego_emit import Col, GroupBy, LegoWarning, Linear, RegP, Strided, render, symbols
+from lego_emit import Col, GroupBy, LegoWarning, Linear, RegP, Row, Strided, render, symbols
 from lego_emit.emit import registry
 from lego_emit.errors import LegoError, TemplateError
 
@@ -472,3 +472,17 @@ def test_what_is_said_later_of_a_name_that_a_function_brings_is_known():
 
     text = "{% names i %}[{{ f(i) }}]{% with %}{% assume 'Z == 5' %}[{{ f(i) }}]{% endwith %}[{{ f(i) }}]"
     assert line(text, "python", f=f) == "[(Z + i) % 5][i % 5][(Z + i) % 5]"
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ('A["010", i]', "16 * static_cast<std::int32_t>(010) + i"),
+        ('A["010, i"]', "16 * static_cast<std::int32_t>(010) + i"),
+        ('A["10", i]', "i + 160"),
+        ('A["0", i]', "i"),
+    ],
+)
+def test_a_text_is_a_number_only_where_all_languages_agree(text, wanted):
+    found = render(f"{{{{ {text} }}}}", "cpp", names="i", A=Row(16, 16))
+    assert found.strip("()") == wanted.strip("()")

@@ -8,8 +8,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from lego_emit import Row, generate
+from lego_emit.cli import main
 from lego_emit.errors import LegoError
 from lego_emit.files import write_all, write_if_changed
 
@@ -114,3 +116,18 @@ def test_standard_output_by_its_name_is_what_it_is_without_o(tmp_path):
     assert text(log.read_bytes()) == b"before\n" + text(wanted)
     pair = run("-t", "javascript", "-o", "/dev/stdout", cwd=tmp_path, capture_output=True)
     assert pair.returncode == 0 and b"export function f" in pair.stdout
+
+
+@pytest.mark.parametrize("made", ["generate", "write_all"])
+def test_links_in_a_circle_are_an_error(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("one").symlink_to("other")
+    Path("other").symlink_to("one")
+    if made == "generate":
+        Path("layouts.py").write_text("from lego_emit import Row\nL = Row(4, 4)\n")
+        found = CliRunner().invoke(main, ["generate", "layouts.py:L", "-t", "cpp", "-o", "one"])
+        assert found.exit_code == 2 and "cannot write one: Too many levels" in found.output
+    else:
+        with pytest.raises(LegoError, match="cannot write one: Too many levels"):
+            write_all({Path("one"): "text"})
+    assert Path("one").is_symlink() and Path("other").is_symlink()

@@ -15,14 +15,19 @@ from .terms import Condition, Sum
 # Whose own tables are keyed by identities: a hash that two values share makes Python ask ==, which
 # between symbols is a question and would part the path of a function that is followed.
 _BY_IDENTITY = tuple(f"lego_emit.{part}." for part in ("arith", "check", "lower", "trace"))
+_CALLS = "lego_emit.trace.calls"  # what calls a user's function
 
 
 def check_lookup(value: Sum | Condition, frame: FrameType) -> None:
     """Refuse to look a symbol up by its hash: in a function that is followed, where it is not
     found whatever its value may be, and in our own code."""
-    if frame.f_globals.get("__name__", "").startswith(_BY_IDENTITY):
+    module = frame.f_globals.get("__name__", "")
+    calls = module == _CALLS  # a cached function is called, which has no frame of its own
+    if module.startswith(_BY_IDENTITY) and not calls:
         raise InternalError(f"{value!r} is looked up by its hash, and not by its identity")
-    if RAISED.get() is None or not is_users(frame) or getattr(value, "constant", None) is not None:
+    if RAISED.get() is None or not (calls or is_users(frame)):
+        return
+    if getattr(value, "constant", None) is not None:
         return
     raise TraceError(
         f"{value!r} is a symbol, which nothing can be looked up by: no key of a dict or a set, no "

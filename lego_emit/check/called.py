@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
+from ..trace.calls import arguments
+
 
 def missing(fn: Any, values: Mapping[str, Any]) -> list[str]:
     """The parameters that have neither a value nor a default."""
@@ -22,4 +24,5 @@ def called(fn: Any, values: Mapping[str, Any]) -> Any:
         names = {**values, **fn.__globals__}
         target = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
         target.__kwdefaults__ = fn.__kwdefaults__
-    return target(**{n: values[n] for n in inspect.signature(fn).parameters if n in values})
+    positional, keywords = arguments(fn, values)
+    return target(*positional, **keywords)

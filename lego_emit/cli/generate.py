@@ -13,7 +13,7 @@ import click
 from ..emit.naming import STYLES
 from ..emitted import Emitted
 from ..errors import shown
-from ..files import write_all
+from ..files import resolved, write_all
 from ..ir.cost import MOST_EFFORT
 from ..project.loading import STDIN, subject, telling, user_file
 from .output import print_source
@@ -170,7 +170,7 @@ def generate(
             print_source(unit.source)
         return
     files = _files(units, where, is_folder=_is_folder(output, languages))
-    if own := [path for path in files if path.resolve() == Path(file).resolve()]:
+    if own := [path for path in files if resolved(path) == resolved(Path(file))]:
         raise click.UsageError(
             f"{own[0]} is the layouts' own file; choose another folder or --name"
         )
@@ -178,7 +178,7 @@ def generate(
         path = Path(certificate)
         if certificate in ("", "-"):
             raise click.UsageError("--certificate needs the name of a file, as in tiles.json")
-        if path.resolve() in {other.resolve() for other in (*files, Path(file))}:
+        if resolved(path) in {resolved(other) for other in (*files, Path(file))}:
             raise click.UsageError(
                 f"--certificate {certificate} is the emitted file or the layouts' own; "
                 "choose another name, as in tiles.json"

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from ..errors import LegoError
-from ..files import write_all
+from ..files import resolved, write_all
 from ..project.loading import STDIN, subject, subjects, user_file
 from .output import print_source
 from .root import main, target_option
@@ -40,7 +40,7 @@ def render(
 
     file, _, wanted = layouts.partition(":")
     file = STDIN if file == "-" else file
-    if output and output.resolve() in (template.resolve(), Path(file).resolve()):
+    if output and resolved(output) in map(resolved, (template, Path(file))):
         raise LegoError(f"-o {output}: the kernel is made of that file; name another one")
     with redirect_stdout(sys.stderr), user_file(file) as defined:
         names = [wanted] if wanted else subjects(defined)

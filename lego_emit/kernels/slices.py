@@ -11,6 +11,7 @@ from .texts import filled
 from .values import Kernel, Value
 
 OTHER = re.compile(r"[?(\[{]|\w\s*::")  # a colon of the kernel's language
+DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)")  # the same number in every language: C's 010 is 8
 MOST = 2**20  # the greatest alignment that is looked for
 
 
@@ -40,7 +41,7 @@ def parts_of(indices: Sequence[Any]) -> list[Any]:
 def _part(index: Any) -> Any:
     if not isinstance(index, str):
         return index
-    if re.fullmatch(r"-?\d+", index.strip()):
+    if DECIMAL.fullmatch(index.strip()):
         return int(index)
     start, colon, stop = index.partition(":")
     if not colon or OTHER.search(index):
@@ -50,7 +51,7 @@ def _part(index: Any) -> Any:
             f"the slice {shown(index)}: write ':' for all of an axis, or ':8' for 8 indices from 0 on"
         )
     stop = stop.strip()
-    return Axis(int(stop) if stop.isdigit() else stop or None)
+    return Axis(int(stop) if DECIMAL.fullmatch(stop) else stop or None)
 
 
 def values_of_parts(kernel: Kernel, parts: Sequence[Any], sizes: Sequence[Value]) -> list[Value]:

@@ -199,8 +199,13 @@ def _called(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
             function.__code__, names, function.__name__, function.__defaults__, function.__closure__
         )
         target.__kwdefaults__ = function.__kwdefaults__
-    parameters = inspect.signature(function).parameters
-    return target(**{n: values[n] for n in parameters if n in values})
+    positional, keywords = [], {}
+    for name, p in inspect.signature(function).parameters.items():
+        if p.kind is p.POSITIONAL_ONLY and (name in values or p.default is not p.empty):
+            positional.append(values.get(name, p.default))
+        elif name in values:
+            keywords[name] = values[name]
+    return target(*positional, **keywords)
 
 
 def _name(subject: Any) -> str:

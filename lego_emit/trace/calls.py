@@ -90,6 +90,20 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
     return called(target, name, *positional, **keywords)
 
 
+def arguments(
+    fn: Callable[..., Any], values: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """How fn is called at values of its parameters by name: (by position, by keyword). A parameter
+    that has no value among them takes its default, where it has one."""
+    positional, keywords = [], {}
+    for name, p in inspect.signature(fn).parameters.items():
+        if p.kind is p.POSITIONAL_ONLY and (name in values or p.default is not p.empty):
+            positional.append(values.get(name, p.default))
+        elif name in values:
+            keywords[name] = values[name]
+    return positional, keywords
+
+
 def _copied(
     function: types.FunctionType, code: types.CodeType, names: dict[str, Any]
 ) -> types.FunctionType:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
 from types import CodeType, FunctionType
 from typing import Any, Protocol
 
@@ -21,6 +20,7 @@ from ..arith.expr import Expr
 from ..arith.facts import Facts
 from ..ends import may_not_end
 from ..kinds import is_symbolic
+from .calls import arguments
 from .numbered import Numbered, numbered
 from .trace import Trace, within
 
@@ -61,7 +61,6 @@ class OfFunction:
         self._symbols = _symbols_in(fn)
         self._names: dict[str, Any] = {}
         self._target = fn
-        self._takes = [*signature(fn).parameters]
         if isinstance(fn, FunctionType):
             self._names = dict(fn.__globals__)
             self._target = _with_globals(fn, self._names)
@@ -90,10 +89,10 @@ class OfFunction:
             if isinstance(target, FunctionType):
                 target = _with_globals(target, {**target.__globals__, **_missing(target, known)})
         else:
-            self._names |= {n: known[n] for n in trace.undefined if n in known}
-        given = {n: made(known[n]) for n in self._takes if n in known}
+            self._names |= {n: made(known[n]) for n in trace.undefined if n in known}
+        first, given = arguments(self._fn, {n: made(v) for n, v in known.items()})
         with axes_at([values[n] for n in trace.axes]):
-            result = target(**given)
+            result = target(*first, **given)
         return _numbers(result, known) if self._symbols else result
 
 
@@ -129,6 +128,16 @@ class OfLayout:
         layout = self._made.get(key)
         if layout is None:
             layout = self._made[key] = self._at(sizes)
+        return self._value(layout, values)
+
+    def on_constants(self, values: Values) -> Any:
+        """The result where the layout's function is given constants of the type that symbols have."""
+        if isinstance(self._given, Block):
+            return self(values)
+        sizes = {n: v for n, v in values.items() if n not in self._indices}
+        return self._value(self._given.on_constants(sizes), values)
+
+    def _value(self, layout: Block, values: Values) -> Any:
         index = [values[n] for n in self._indices]
         return layout.inv(*index) if self._inverse else reference.apply(layout, index)
 

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TraceError
+from .calls import arguments
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -62,13 +63,17 @@ def _layout(
     """(the layout, fn's result at zero, whose form it has)."""
     from ..algebra.linear import Linear
 
+    def at(index: Mapping[str, int]) -> Any:
+        positional, keywords = arguments(fn, {**fixed, **index})
+        return fn(*positional, **keywords)
+
     try:
         with _ending():
-            form = fn(**fixed, **dict.fromkeys(ins, 0))
+            form = at(dict.fromkeys(ins, 0))
 
         def called(*index: int) -> Any:
             with _ending():
-                return fn(**fixed, **dict(zip(ins, index, strict=True)))
+                return at(dict(zip(ins, index, strict=True)))
 
         return Linear.of(called, ins), form
     except Exception:

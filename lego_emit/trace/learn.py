@@ -59,7 +59,7 @@ def _learn_layout(block: Block) -> None:
                 if name not in facts.quotients:
                     _parameter(name)
         for atom in sorted(_wholes(e), key=lambda a: a.key):
-            if not _rounds_up(e, atom):
+            if not (_rounds_up(e, atom) or _asks_for_rest(e, atom)):
                 dividend, divisor = facts.rebuilt(atom.args[0]), facts.rebuilt(atom.args[1])
                 _note_divides(divisor, dividend)
         value = facts.rebuilt(e)
@@ -333,6 +333,24 @@ def _rounds_up(size: Expr, quotient: Atom) -> bool:
         return False
     added, rest = divmod(least.terms.get(first[0], 0), first[1])
     return added > 0 and not rest and not (least - added * step).terms
+
+
+def _asks_for_rest(size: Expr, quotient: Atom) -> bool:
+    """Whether the size is made of what the quotient leaves, too, as n // b + (n % b != 0) is: of the
+    remainder, written as such or as n - n // b * b, or of a condition on the quotient."""
+    dividend, divisor = quotient.args[:2]
+    inner = size.deep_atoms()
+    rests = Atom("fmod", dividend, divisor), Atom("digit", dividend, Expr.of(1), divisor)
+    if not inner.isdisjoint(rests):
+        return True
+    if any(
+        quotient in c.deep_atoms() for a in inner if a.kind == "bool" for c in a.args[0].exprs()
+    ):
+        return True
+    rest = (dividend - divisor * Expr.atom(quotient)).terms
+    held = [(size.terms.get(mono, 0), count) for mono, count in rest.items()]
+    (first, one), *others = held
+    return first != 0 and all(c * one == first * count for c, count in others)
 
 
 def product_of(sizes: Sequence[Any]) -> Expr:
