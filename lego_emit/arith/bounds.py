@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 
-from .expr import Expr, distribute
+from .expr import Expr, digit, distribute, divide_terms, maximum, minimum
 from .intervals import tighter
 from .known import Range
-from .proofs import Proofs, digit_count
+from .proofs import Proofs
 from .rebuild import MOST_EXPANDED, unsubstitute
-from .terms import Atom, Identity, without
+from .terms import Atom, Terms, without
+
+KEPT = frozenset({"sym", "digit", "min", "max", "isqrt"})  # what stands in a bound
+MOST_SUMMITS = 4
+MOST_STEPS = 24  # of bounds that are put in one after the other
 
 
 class Bounds(Proofs):
-    """What is known, with bounds of magnitude."""
+    """What is known, with bounds for any form."""
 
     def most(self, e: Expr) -> int | None:
         """A constant upper bound of a value."""
@@ -50,78 +54,162 @@ class Bounds(Proofs):
                     return e - Expr({part: c}) + Expr({whole: c}) + k * -(c // bounded)
         return e
 
-    def magnitude(self, e: Expr) -> Expr | None:
-        """A bound of abs(e) in sizes only, looser than upper and lower but for any form; None
-        where a symbol has no bound."""
-        self._roughs: dict[tuple[Identity, int], Expr | None] = {}
-        rough = self._rough(e, 24)
-        return None if rough is None else self._rootless(rough)
+    def highest(self, e: Expr, keep: Set[str]) -> Expr | None:
+        """An upper bound of e in what keep names, quotients, roots, minima and maxima of that
+        included; None where a symbol has no bound. Looser than upper, but for any form."""
+        bound = self._extreme(e, keep, MOST_STEPS)
+        return None if bound is None else self._without_quotients(bound)
 
-    def _rough(self, e: Expr, depth: int) -> Expr | None:
-        """As magnitude, square roots still standing."""
-        key = e.identity, depth
-        if key not in self._roughs:
-            self._roughs[key] = self._rough_sum(e, depth)
-        return self._roughs[key]
+    def summits(self, e: Expr, keep: Set[str]) -> list[Expr] | None:
+        """As highest, in parts of which each is at most that: one for either operand of a maximum."""
+        bound = self.highest(e, keep)
+        if bound is None:
+            return None
+        found = [bound]
+        while len(found) < MOST_SUMMITS and (split := self._split(found)):
+            found = split
+        return found
 
-    def _rough_sum(self, e: Expr, depth: int) -> Expr | None:
-        total = Expr.of(0)
-        for mono, coefficient in e.terms.items():
-            product = Expr.of(abs(coefficient))
-            for atom in mono:
-                factor = self._rough_atom(atom, depth - 1) if depth else None
-                if factor is None:
+    def _split(self, bounds: Sequence[Expr]) -> list[Expr]:
+        """Bounds, the first maximum of which each operand stands for; [] where there is none."""
+        for k, e in enumerate(bounds):
+            for atom in sorted(e.atoms(), key=self._depth):
+                if atom.kind != "max":
+                    continue
+                factors = [*self._factors(e, atom)]
+                if len(factors) == 1 and factors[0][1] == 1 and self.nonneg(factors[0][0]):
+                    rest = Expr({m: c for m, c in e.terms.items() if atom not in m})
+                    parts = [rest + distribute(factors[0][0], x) for x in atom.args]
+                    return [*bounds[:k], *map(self._without_quotients, parts), *bounds[k + 1 :]]
+        return []
+
+    def _extreme(self, e: Expr, keep: Set[str], steps: int) -> Expr | None:
+        """As highest, with all quotients in it."""
+        if not steps or len(e.terms) > MOST_EXPANDED:
+            return None
+        for atom in sorted(e.atoms(), key=self._depth, reverse=True):
+            if atom.symbols <= keep and atom.kind in KEPT:
+                continue
+            found = Expr({m: c for m, c in e.terms.items() if atom not in m})
+            for factor, power in self._factors(e, atom):
+                rises = self.nonneg(factor)
+                if not rises and not self.nonneg(-factor):
                     return None
-                product = distribute(product, factor)
-                if len(product.terms) > MOST_EXPANDED:
+                if power > 1 and (self._atom_interval(atom)[0] or -1) < 0:
                     return None
-            total = total + product
-        return total
+                c = factor.constant if power == 1 and rises else None
+                end = self._quotient_top(atom, c)
+                if end is None:
+                    end = self._end(atom, keep, rises, steps)
+                    for _ in range(power if end is not None else 0):
+                        factor = distribute(factor, end)
+                    end = None if end is None else factor
+                if end is None:
+                    return None
+                found = found + end
+            return self._extreme(found, keep, steps - 1)
+        return e
 
-    def _rough_atom(self, atom: Atom, depth: int) -> Expr | None:
-        lo, hi = self._atom_interval(atom)
-        if lo is not None and hi is not None:
-            return Expr.of(max(abs(lo), abs(hi)))
+    def _factors(self, e: Expr, atom: Atom) -> Iterator[tuple[Expr, int]]:
+        """(what an atom is multiplied by in e, the power of the atom): one factor for each power where
+        its sign is known, else one for the terms of each sign."""
+        found: dict[int, Terms] = {}
+        for mono, c in e.terms.items():
+            if power := mono.count(atom):
+                found.setdefault(power, {})[tuple(a for a in mono if a is not atom)] = c
+        for power, terms in found.items():
+            factor = Expr(terms)
+            if self.nonneg(factor) or self.nonneg(-factor):
+                yield factor, power
+                continue
+            yield Expr({m: c for m, c in terms.items() if c > 0}), power
+            yield Expr({m: c for m, c in terms.items() if c < 0}), power
+
+    def _end(self, atom: Atom, keep: Set[str], up: bool, steps: int) -> Expr | None:
+        """An upper bound of an atom, or a lower one; what it speaks of may have bounds of its own."""
         kind, args = atom.kind, atom.args
-        if kind == "sym":
-            if self._is_size(args[0]):
-                return Expr.atom(atom)
-            known = self.ranges.get(args[0])
-            if known is None or known.hi is None or known.lo is None or not self.nonneg(known.lo):
-                return None
-            return self._rough(known.hi, depth)
-        if kind == "group":
-            if args[1] is not None and args[2] is not None and self.nonneg(args[1]):
-                return self._rough(args[2], depth)
-            return self._rough(args[0], depth)
-        if kind == "isqrt":
-            inner = self._rough(args[0], depth)
-            return None if inner is None else Expr.atom(Atom("isqrt", self._rootless(inner)))
-        if kind == "digit":
-            if args[2] is not None:
-                return self._rough(digit_count(args[1], args[2]), depth)
-            return self._rough(args[0], depth)
-        if kind in ("select", "min", "max"):
-            a, b = (self._rough(x, depth) for x in args[-2:])
-            if a is None or b is None:
-                return None
-            return b if self.nonneg(b - a) else a if self.nonneg(a - b) else a + b
-        return None
 
-    def _rootless(self, e: Expr) -> Expr:
-        """isqrt(x)**2 <= x and isqrt(x) <= x."""
-        if not any(atom.kind == "isqrt" for atom in e.atoms()):
-            return e
-        total = Expr.of(0)
-        for mono, coefficient in e.terms.items():
-            product, rest = Expr.of(coefficient), list(mono)
-            while rest:
-                atom = rest.pop()
-                if atom.kind == "isqrt":
-                    if atom in rest:
-                        rest.remove(atom)
-                    product = distribute(product, atom.args[0])
-                else:
-                    product = distribute(product, Expr.atom(atom))
-            total = total + product
-        return total
+        def end(e: Expr) -> Expr | None:
+            bound = self._extreme(e if up else -e, keep, steps - 1)
+            return bound if up or bound is None else -bound
+
+        if kind == "sym":
+            known = self.ranges.get(args[0])
+            return None if known is None else known.hi if up else known.lo
+        if kind == "group":
+            inner, lo, hi, _ = args
+            return inner if hi is None or inner.symbols() <= keep else hi if up else lo
+        if kind == "digit":
+            base, lo, hi = args
+            if not up and (hi is not None or self.nonneg(base)):
+                return Expr.of(0)
+            if hi is not None:
+                count, rest = divide_terms(hi, lo)
+                return hi - 1 if rest.terms else count - 1
+            known = self._quotient_bound(base, lo) if up else None
+            if known is not None:
+                return known
+            whole = end(base)
+            if whole is not None and lo.symbols() <= keep:
+                return self._quotient(whole, lo, up)
+            return whole if up and self.nonneg(base) else None
+        if kind in ("min", "max", "select"):
+            a, b = (end(x) for x in args[-2:])
+            if a is None or b is None:
+                # of two upper bounds of a minimum one is enough, and of two lower ones of a maximum
+                return (a or b) if kind == ("min" if up else "max") else None
+            higher = kind == "max" or (kind == "select" and up)
+            if not up:  # so that what is taken off is a maximum
+                return -minimum(-a, -b) if higher else -maximum(-a, -b)
+            return maximum(a, b) if higher else minimum(a, b)
+        if kind == "isqrt" and up:
+            inner = end(args[0])
+            return None if inner is None else inner.isqrt()
+        number = self._atom_interval(atom)[up]
+        return None if number is None else Expr.of(number)
+
+    def _quotient(self, base: Expr, n: Expr, up: bool) -> Expr:
+        """An upper bound of base // n, or a lower one: n times the other one is nearly base, or it is
+        the quotient itself."""
+        by = self._extreme(n, n.symbols(), MOST_STEPS)
+        if up and by is not None and len(by.terms) > 1:
+            lead = max(by.terms, key=lambda mono: (len(mono), [a.key for a in mono]))
+            times, _ = divide_terms(base, Expr({lead: by.terms[lead]}))
+            rest = base - distribute(times, by)
+            if times.terms and self.nonneg(-rest - 1):
+                return times - 1
+            if times.terms and self.nonneg(by - rest - 1):
+                return times
+        return digit(base, n, None)
+
+    def loosened(self, e: Expr) -> Expr:
+        """An upper bound of e without quotients: x // n is at most x."""
+        for mono, c in e.terms.items():
+            for atom in mono:
+                if atom.kind == "digit" and atom.args[2] is None and self.nonneg(atom.args[0]):
+                    rest = e - Expr({mono: c})
+                    if c < 0 or not self.nonneg(others := Expr({without(mono, (atom,)) or (): c})):
+                        return self.loosened(rest) if c < 0 else e
+                    return self.loosened(rest + distribute(others, atom.args[0]))
+        return e
+
+    def _without_quotients(self, e: Expr) -> Expr:
+        """An upper bound of e without the quotients that their divisors are multiplied with, and without
+        remainders: n * (x // n) is at most x, and x % n at most n - 1."""
+        for atom in sorted(e.atoms(), key=lambda a: a.key):
+            if atom.kind != "digit":
+                continue
+            base, n, hi = atom.args
+            factors = [*self._factors(e, atom)]
+            if len(factors) > 1 or factors[0][1] > 1 or not self.nonneg(factors[0][0]):
+                continue
+            rest = Expr({m: c for m, c in e.terms.items() if atom not in m})
+            if hi is not None:
+                most = self._atom_interval(atom)[1]
+                if most is not None:
+                    return self._without_quotients(rest + factors[0][0] * most)
+                continue
+            times, beyond = divide_terms(factors[0][0], n)
+            if not beyond.terms:
+                return self._without_quotients(rest + distribute(times, base))
+        return e

@@ -103,18 +103,18 @@ class Ranges:
             return False
         with facts.scope():
             for condition, holds in self._path:
-                for c in self._conditions(condition, holds):
+                for c in self.conditions(condition, holds):
                     facts.assume(c)
             return facts.nonneg(value)
 
-    def _conditions(self, node: int, holds: bool) -> list[Cond]:
+    def conditions(self, node: int, holds: bool) -> list[Cond]:
         """What a condition says where it holds, or where it does not, as far as it compares values."""
         graph = self.graph
         op, args = graph.ops[node], graph.args[node]
         if op in ("land", "lor"):
             if (op == "land") != holds:
                 return []
-            return [c for a in args for c in self._conditions(a, holds)]
+            return [c for a in args for c in self.conditions(a, holds)]
         values = [self._value(a) for a in args] if op in OPPOSITES else []
         if len(values) != 2 or values[0] is None or values[1] is None:
             return []

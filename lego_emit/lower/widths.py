@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import TypeAlias
 
 from ..arith.expr import Expr
 from ..arith.facts import Facts
+from ..arith.intervals import ANY, BOUNDS, Interval, both, interval
 from ..arith.rebuild import put_back, unsubstitute
 from ..arith.terms import without
 from ..arith.text import CUT
@@ -22,6 +25,8 @@ from .relations import value as said
 
 # of operands that are not negative not negative either; divisors are positive
 NATURAL = frozenset({"digit", "min", "max", "and", "or", "xor", "shl", "shr", "isqrt", "bool"})
+Path: TypeAlias = frozenset[tuple[int, bool]]  # of conditions, with whether each holds
+NONE: Path = frozenset()
 MOST_SHOWN = 100  # characters of a value in a message
 
 
@@ -69,7 +74,7 @@ def choose_type(
             return Width(candidate)
         if candidate == candidates[-1]:
             with facts.quick():  # a weaker proof only costs a longer header
-                return _Needs(name, lowering, problem, nodes, candidate).width()
+                return _Needs(name, lowering, problem, program, candidate).width()
     raise WidthError(f"{name}: no index type to choose from")
 
 
@@ -105,16 +110,20 @@ class _Needs:
         name: str,
         lowering: Lowering,
         problem: Problem,
-        nodes: dict[int, Node],
+        program: Mapping[int, Node],
         index_type: str,
     ):
-        self.name, self.lowering, self.nodes = name, lowering, nodes
-        self.facts, self.size, self.index_type = lowering.facts, problem.size, index_type
+        self.name, self.lowering, self.program = name, lowering, program
+        self.nodes = nodes = {k: n for k, n in program.items() if not n.is_bool}
+        self.facts, self.index_type = lowering.facts, index_type
         self.least, self.most = INDEX_TYPES[index_type]
         self.placed, self.params = problem.placed, problem.params
         self.stand_ins = problem.stand_ins
-        self.covered = _covered(lowering.graph, nodes)
-        self.tops: list[Expr] = []  # each is at most the type's greatest number
+        self.open = self._beyond()
+        self.covered = _covered(lowering.graph, nodes, self.open)
+        self.paths = self._branches() if lowering.lazy else {}
+        # each is at most the type's greatest number, where the conditions of its branches hold
+        self.tops: list[tuple[Expr, Path]] = []
         self.floors: list[Expr] = []  # each is at least its least
         self.unseen = False
 
@@ -122,8 +131,8 @@ class _Needs:
         """The type with what is needed, the strongest conditions only."""
         graph = self.lowering.graph
         for k, node in self.nodes.items():
-            if graph.ops[k] == "var":
-                continue  # an argument fits, or its function says that it does not
+            if k not in self.open:
+                continue
             if self.least == 0 and self._masks(k):
                 continue  # what it chooses from fits
             low = node.lo is None or node.lo < self.least
@@ -137,11 +146,39 @@ class _Needs:
                 raise self._misfit(k)  # all entries are there
             if table:
                 continue
-            if high and node.hi is None and node.lo is not None and k in self.covered:
-                high = False
+            high = high and not (k in self.covered and not low)
             if low or high:
                 self._need(k, low, high)
         return Width(self.index_type, tuple(self._conditions()), self.unseen)
+
+    def _beyond(self) -> set[int]:
+        """The nodes that are not proven to fit where their operands do. An argument fits, or its
+        function says that it does not."""
+        graph, beyond, inside = self.lowering.graph, set[int](), dict[int, Interval]()
+
+        def bounds(k: int) -> Interval:
+            if k in inside:
+                return inside[k]
+            node = self.nodes.get(k)
+            if node is None:
+                found = ANY
+            else:
+                found = node.lo, node.hi
+                args = [bounds(a) for a in graph.args[k]]
+                if graph.ops[k] in BOUNDS:
+                    found = both(found, interval(graph.ops[k], args))
+                lo, hi = found
+                if graph.ops[k] != "var" and not (
+                    lo is not None and self.least <= lo and hi is not None and hi <= self.most
+                ):
+                    beyond.add(k)
+                found = both(found, (self.least, self.most))
+            inside[k] = found
+            return found
+
+        for k in self.nodes:
+            bounds(k)
+        return beyond
 
     def _masks(self, k: int) -> bool:
         """Whether a node chooses between a value and the type's greatest number."""
@@ -186,13 +223,10 @@ class _Needs:
             elif not facts.nonneg(floor) and not _natural(floor):
                 self.floors.append(floor)
         keep = {name for name in facts.sizes if (facts.interval(facts.symbol(name))[0] or 0) >= 0}
-        found = [facts.upper(value, keep)] if high else []
-        if low:
-            bottom = facts.lower(value, keep)
-            found.append(None if bottom is None else -bottom)
-        if None in found:
-            found = [facts.magnitude(value)]
-        for bound in found:
+        signed = ([value] if high else []) + ([-value] if low else [])
+        found = [facts.summits(e, keep) or [None] for e in signed]
+        path = self.paths.get(k, NONE)
+        for bound in (bound for bounds in found for bound in bounds):
             if bound is None or _looks_up(bound):
                 bound = None
             elif bound.constant is not None and bound.constant > self.most:
@@ -200,12 +234,38 @@ class _Needs:
             elif (facts.interval(bound)[0] or 0) > self.most:
                 raise self._misfit(k)
             if bound is not None:
-                self.tops.append(bound)
+                self.tops.append((bound, path))
             elif len(numbers) < low + high or _looks_up(value):
                 self.unseen = True
             else:  # what it is itself says it
-                self.tops += [value] if high else []
-                self.tops += [-value] if low else []
+                self.tops += [(e, path) for e in signed]
+
+    def _at_most(self, e: Expr, path: Path, top: Expr) -> bool:
+        """Whether e <= top is proven, or where the conditions of its branches hold."""
+        facts = self.facts
+        if _at_most(e, top, facts):
+            return True
+        if not path:
+            return False
+        with facts.scope():
+            for condition, holds in sorted(path):
+                for c in self.lowering.ranges.conditions(condition, holds):
+                    facts.assume(c)
+            return _at_most(e, top, facts)
+
+    def _branches(self) -> dict[int, Path]:
+        """The conditions under which alone each node is computed. What has a name is always."""
+        graph, found = self.lowering.graph, dict[int, Path]()
+        for k in sorted(self.program, reverse=True):
+            if self.program[k].op == "var":
+                found[k] = NONE
+            path, args = found.setdefault(k, NONE), graph.args[k]
+            for a in args:
+                arms = [i for i, x in enumerate(args) if x == a]
+                branch = graph.ops[k] == "select" and arms in ([1], [2])
+                here = path | {(args[0], arms == [1])} if branch else path
+                found[a] = found[a] & here if a in found else here
+        return found
 
     def _is_fixed(self, value: Expr) -> bool:
         """Whether nothing but indices of layouts whose sizes are numbers is in a value: all of them
@@ -227,19 +287,17 @@ class _Needs:
         return True
 
     def _conditions(self) -> Iterator[Node]:
-        facts, size, tops = self.facts, self.size, self.tops
+        facts = self.facts
         limit = ones(self.most.bit_length())
-        if size is not None and tops and all(_at_most(top, size, facts) for top in tops):
-            tops = [size]
-        kept: list[Expr] = []
-        for top in tops:
+        kept: list[tuple[Expr, Path]] = []
+        for top, path in self.tops:
             constant = top.terms.get((), 0)
             if constant < 0:
                 top = top - constant
-            if not any(_at_most(top, other, facts) for other in kept):
-                kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
+            if not any(self._at_most(top, path, other) for other, _ in kept):
+                kept = [o for o in kept if not self._at_most(*o, top)] + [(top, path)]
         # What is assumed may say it already.
-        open_ = [top for top in kept if not facts.nonneg(Expr.of(self.most) - top)]
+        open_ = [top for top, _ in kept if not facts.nonneg(Expr.of(self.most) - top)]
         own = [unsubstitute(put_back(top, self.stand_ins), facts) for top in open_]
         own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
         yield from (Node("le", (said(e, facts), limit)) for e in own)
@@ -287,20 +345,21 @@ def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:
     """Whether e <= top is proven; at once where e is a part of the product that top is."""
     positive = [(m, c) for m, c in e.terms.items() if c > 0]
     if len(positive) == 1 and len(top.terms) == 1:
-        ((mono, c),) = top.terms.items()
-        rest = without(mono, positive[0][0])
-        if rest is not None and 0 < positive[0][1] <= c:
-            factors = [a for m in (mono, *e.terms) for a in m]
-            if all((facts.interval(Expr.atom(a))[0] or 0) >= 1 for a in dict.fromkeys(factors)):
+        (((mono, c),), (part, many)) = top.terms.items(), positive[0]
+        shared = Counter(mono) & Counter(part)
+        whole, own = (tuple((Counter(m) - shared).elements()) for m in (mono, part))
+        factors = dict.fromkeys(a for m in (mono, *e.terms) for a in m)
+        if all((facts.interval(Expr.atom(a))[0] or 0) >= 1 for a in factors):
+            if (not own and 0 < many <= c) or facts.nonneg(Expr({whole: c}) - Expr({own: many})):
                 return True
-    return facts.nonneg(top - e)
+    return facts.nonneg(top - e) or facts.nonneg(top - facts.loosened(e))
 
 
-def _covered(graph: Graph, nodes: dict[int, Node]) -> set[int]:
-    """Nodes that are never larger than another unbounded one: summands and factors of it."""
+def _covered(graph: Graph, nodes: dict[int, Node], among: set[int]) -> set[int]:
+    """Nodes that are never larger than another one of those: summands and factors of it."""
     covered: set[int] = set()
-    for k, node in nodes.items():
-        if node.hi is not None or graph.ops[k] not in ("add", "mul"):
+    for k in among:
+        if graph.ops[k] not in ("add", "mul"):
             continue
         a, b = graph.args[k]
         least = 0 if graph.ops[k] == "add" else 1
