@@ -654,6 +654,22 @@ def test_the_entries_that_are_reached_bound_a_look_up(case):
     assert max(node.hi for _, node in found.outputs) == 171 * 10**8 + 1
 
 
+def test_a_branch_on_an_entry_bounds_what_is_looked_up_there():
+    table = Lookup([8], LATE, many=True)
+
+    def f(i, j):
+        if table[i] + j <= 40 and j >= 0:
+            return table[i] + j
+        return table[j] if table[j] > table[i] else 0
+
+    (found,) = build_program(
+        f, registry.printer("cpp"), ranges={"i": (0, 4), "j": (0, 4)}
+    ).functions
+    for i in range(4):
+        for j in range(4):
+            assert found.evaluate({"i": i, "j": j}) == {"result": f(i, j)}
+
+
 def test_entries_that_no_index_reaches_are_left_out():
     late, odd = (Lookup([8], values, many=True) for values in (LATE, ODD))
     for fn in (lambda i: late[i] * 7 + i, lambda i: odd[2 * i] * 7 + i):

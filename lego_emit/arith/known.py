@@ -102,7 +102,7 @@ class Known:
         self._highest: dict[Identity, int | None] = {}
         self._symbols: dict[Identity, set[str]] = {}
         self._points: dict[tuple[tuple[str, range], ...], Points] = {}
-        self._open: set[Atom] = set()  # symbols whose bounds are being looked at
+        self._open: set[Atom] = set()  # symbols and entries whose bounds are being looked at
 
     @contextmanager
     def quick(self) -> Iterator[None]:

@@ -62,7 +62,12 @@ class Ranges(Known):
                 known = known[0], tighter(min, known[1], self.interval(args[2])[1])
             return known
         if kind == "lookup":
-            return args[0].between(*self._place(args[1]))
+            if atom in self._open:  # a constraint on an entry leads back here
+                return args[0].between(*self.interval(args[1]))
+            self._open.add(atom)
+            place = self._place(args[1])
+            self._open.remove(atom)
+            return args[0].between(*place)
         op = ATOM_OPS.get(kind, kind)
         if op not in intervals.BOUNDS:
             return ANY
