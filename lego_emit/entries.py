@@ -74,6 +74,11 @@ class Entries:
         some = self.values[first : max(last, 0) + 1] if (first, last) != (0, most) else ()
         return (min(some), max(some)) if some else (self.least, self.most)
 
+    def part(self, first: int = 0, last: int | None = None, step: int = 1) -> Entries:
+        """The table of the entries that stand at the places first, first + step .. up to last."""
+        some = self.values[first : None if last is None else last + 1 : step]
+        return self if some == self.values else Entries(self.name, some)
+
     def named(self, name: str) -> Entries:
         """The same table under another name."""
         return self if name == self.name else _made(name, self.values, self.size, self.below)

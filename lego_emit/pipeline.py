@@ -353,7 +353,6 @@ def _problem(
         _axes_base(trace, traced.name),
         [trace.result_base(n) for n, _ in outputs],
         trace.named is not None,
-        traced.size,
         traced.spans,
         traced.view,
         traced.by_name,

@@ -162,3 +162,18 @@ def test_what_every_unsigned_value_meets_is_no_precondition():
     ]:
         (found,) = build_program(fn, CPP, index_type="uint32").functions
         assert tuple(a for a in found.assumptions if ">= 0" in a) == says
+
+
+def test_a_process_below_their_number_needs_no_corrections():
+    def numroc(n, nb, ip, np):
+        blocks = n // nb
+        extra = blocks % np
+        local = blocks // np * nb
+        return local + (nb if ip < extra else n % nb if ip == extra else 0)
+
+    (found,) = build_program(numroc, CPP, assume=["0 <= ip < np", "n >= 0", "nb >= 1"]).functions
+    used = {node.op for node in found.nodes()}
+    assert {"div", "mod"} <= used and used.isdisjoint({"floordiv", "floormod"})
+    assert not any("!= 0" in said for said in found.assumptions)
+    at = {"n": 23, "nb": 3, "np": 3}
+    assert [found.evaluate({**at, "ip": ip})["result"] for ip in range(3)] == [9, 8, 6]

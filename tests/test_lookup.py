@@ -35,6 +35,7 @@ from lego_emit.errors import (
 )
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Header, Param, Program
+from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 
 SHADERS = ("glsl", "wgsl")
@@ -620,3 +621,60 @@ def test_no_entry_of_a_table_of_run_time_is_known():
     assert Entries("perm", size=24).named("p") == Entries("p", size=24)
     with pytest.raises(LegoError):
         Lookup([1], "perm").apply(0)
+
+
+LATE = [37, 171, 2, 96, 10**12, 10**9, 10**11, 10**7]  # only what no index below reaches is large
+SPARSE = [37, 10**12, 171, 10**11, 2, 10**9, 96, 10**12]
+REACHED = {
+    "a remainder": (LATE, lambda L, i: L[i % 4], {}),
+    "a range": (LATE, lambda L, i: L[i], {"ranges": {"i": (0, 4)}}),
+    "a constraint": (LATE, lambda L, i, j: L[i + j], {"assume": ["0 <= i", "0 <= j", "i + j <= 3"]}),
+    "a branch": (LATE, lambda L, i: L[i] if i < 4 else 0, {"ranges": {"i": (0, 8)}}),
+    "steps": (SPARSE, lambda L, i: L[2 * (i % 4)], {}),
+    "steps from the end": (SPARSE, lambda L, i: L[6 - 2 * (i % 4)], {}),
+    "steps of two indices": (SPARSE, lambda L, i, j: L[4 * (i % 2) + 2 * (j % 2)], {}),
+    "steps of a range": (SPARSE, lambda L, i: L[2 * i], {"ranges": {"i": (0, 4)}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REACHED)
+def test_the_entries_that_are_reached_bound_a_look_up(case):
+    values, fn, options = REACHED[case]
+    names = fn.__code__.co_varnames[1 : fn.__code__.co_argcount]
+    table = Lookup([8], values, many=True)
+
+    def built(change):
+        named = {1: lambda i: change(fn(table, i)), 2: lambda i, j: change(fn(table, i, j))}
+        printer = registry.printer("cpp")
+        return build_program(named[len(names)], printer, **options).functions[0]
+
+    quarter = built(lambda entry: entry // 172)
+    assert (quarter.op_count, quarter.evaluate(dict.fromkeys(names, 1))) == (0, {"result": 0})
+    found = built(lambda entry: 10**8 * entry + 1)
+    assert max(node.hi for _, node in found.outputs) == 171 * 10**8 + 1
+
+
+def test_a_branch_on_an_entry_bounds_what_is_looked_up_there():
+    table = Lookup([8], LATE, many=True)
+
+    def f(i, j):
+        if table[i] + j <= 40 and j >= 0:
+            return table[i] + j
+        return table[j] if table[j] > table[i] else 0
+
+    (found,) = build_program(
+        f, registry.printer("cpp"), ranges={"i": (0, 4), "j": (0, 4)}
+    ).functions
+    for i in range(4):
+        for j in range(4):
+            assert found.evaluate({"i": i, "j": j}) == {"result": f(i, j)}
+
+
+def test_entries_that_no_index_reaches_are_left_out():
+    late, odd = (Lookup([8], values, many=True) for values in (LATE, SPARSE))
+    for fn in (lambda i: late[i] * 7 + i, lambda i: odd[2 * i] * 7 + i):
+        unit = generate(fn, "cpp", ranges={"i": (0, 4)}, index_type="int32", name="f")
+        ((table, _),) = unit.program.tables
+        assert table.values == (37, 171, 2, 96)
+    twice = generate(lambda i: late[i % 2] + late[i % 6], "c", name="f")
+    assert [t.values for t, _ in twice.program.tables] == [tuple(LATE[:6])]

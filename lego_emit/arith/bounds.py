@@ -21,6 +21,12 @@ class Bounds(Proofs):
 
     def most(self, e: Expr) -> int | None:
         """A constant upper bound of a value."""
+        key = e.identity
+        if key not in self._highest:
+            self._highest[key] = self._highest_of(e)
+        return self._highest[key]
+
+    def _highest_of(self, e: Expr) -> int | None:
         known = dict(self.original)
         for name, r in self.original.items():
             if (now := self.ranges.get(name)) is not None:

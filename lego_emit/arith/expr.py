@@ -444,8 +444,14 @@ def lookup(entries: Entries, place: Expr) -> Expr:
     if entries.least == entries.most:  # also of a table that is known at run time only
         return Expr.of(entries.least)
     constant = place.constant
-    if constant is not None and 0 <= constant < len(entries.values):
-        return Expr.of(entries.at(constant))
+    if constant is not None:
+        known = 0 <= constant < len(entries.values)
+        return Expr.of(entries.at(constant)) if known else Expr.atom(Atom("lookup", entries, place))
+    step = gcd(*(c for mono, c in place.terms.items() if mono))
+    first = place.terms.get((), 0) % step
+    if step > 1 and first < len(entries.values):  # of a table of run time no entry can be left out
+        others = Expr({m: c // step for m, c in (place - first).terms.items()})
+        return lookup(entries.part(first, step=step), others)
     return Expr.atom(Atom("lookup", entries, place))
 
 

@@ -174,6 +174,7 @@ class Facts(Division):
         if known is not None and known.hi is not None:
             if known.lo is None:
                 known.lo = Expr.of(1)
+            self._highest.clear()
             for factor in (name, *(a.args[0] for a in divisor.atoms() if a.kind == "sym")):
                 self.original.setdefault(factor, Range(Expr.of(1), known.hi))
 

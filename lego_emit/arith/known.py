@@ -21,7 +21,7 @@ from .terms import Atom, Identity
 SAMPLES = 24
 CACHES = (
     "_intervals", "_proofs", "_unaided", "_attempts", "_divmods", "_quotient_bounds", "_samples", "_rebuilt",
-    "_tops", "_symbols", "_points",
+    "_tops", "_highest", "_symbols", "_points",
 )  # fmt: skip
 
 
@@ -99,9 +99,10 @@ class Known:
         self._samples = Samples()
         self._rebuilt: dict[Identity, Expr] = {}
         self._tops: dict[Atom, Expr | None] = {}
+        self._highest: dict[Identity, int | None] = {}
         self._symbols: dict[Identity, set[str]] = {}
         self._points: dict[tuple[tuple[str, range], ...], Points] = {}
-        self._open: set[Atom] = set()  # symbols whose bounds are being looked at
+        self._open: set[Atom] = set()  # symbols and entries whose bounds are being looked at
 
     @contextmanager
     def quick(self) -> Iterator[None]:

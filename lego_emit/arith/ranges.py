@@ -62,12 +62,26 @@ class Ranges(Known):
                 known = known[0], tighter(min, known[1], self.interval(args[2])[1])
             return known
         if kind == "lookup":
-            return args[0].between(*self.interval(args[1]))
+            if atom in self._open:  # a constraint on an entry leads back here
+                return args[0].between(*self.interval(args[1]))
+            self._open.add(atom)
+            place = self._place(args[1])
+            self._open.remove(atom)
+            return args[0].between(*place)
         op = ATOM_OPS.get(kind, kind)
         if op not in intervals.BOUNDS:
             return ANY
         operands = [self.interval(a) if isinstance(a, Expr) else ANY for a in args if a is not None]
         return intervals.interval(op, operands)
+
+    def _place(self, e: Expr) -> Interval:
+        """Bounds of a place in a table; a constraint k >= 0 says that it is at most e + k, and at
+        least e - k."""
+        lo, hi = self.interval(e)
+        for k in self.constraints:
+            lo = tighter(max, lo, self.interval(e - k)[0])
+            hi = tighter(min, hi, self.interval(e + k)[1])
+        return lo, hi
 
     def _exact_interval(self, atom: Atom) -> bool:
         """True for an independent atom that takes both ends of its constant interval."""

@@ -174,6 +174,7 @@ def finish(
     lasts = {
         k: graph.last[graph.values[graph.args[k][0]]] for k in loose if graph.ops[k] == "lookup"
     }
+    read = lowering.ranges.lasts(reached, ranges)
     ranges = {**lowering.ranges.program([*lasts.values()]), **ranges}
 
     def made(k: int, nodes: dict[int, Node]) -> Node:
@@ -181,6 +182,8 @@ def finish(
         if op == "within":
             (arg,) = graph.args[k]
             return nodes[arg] if k in loose else _bounded(nodes[arg], *bounds)
+        if k in read:  # what no place leads to need not stand there
+            return Node(op, (), graph.values[k].part(last=read[k]), *bounds)
         args = tuple(nodes[a] for a in graph.args[k])
         if k not in loose:
             if lowering.lazy:  # where it is computed, all that it needs means what it should
@@ -192,7 +195,9 @@ def finish(
         if OPS[op][1] == "b":
             return Node(op, args)
         if op == "lookup":
-            return _node(op, args[0], _inside(args[1], nodes[lasts[k]]))
+            table = args[0].value
+            last = nodes[lasts[k]] if table.given else _number(len(table) - 1)
+            return _node(op, args[0], _inside(args[1], last))
         return _harmless(op, args, graph.partial.get(k, False))
 
     nodes: dict[int, Node] = {}

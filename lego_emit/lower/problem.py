@@ -22,8 +22,7 @@ class Problem:
     kept as one value; None where that is not asked for. params: in order; axes: those that the caller ranges
     over, extents how far; indices: those that count from first; base: what an
     axis counts from; bases: what each output's 0 is called; named: whether the user named what
-    counts from 1. size: how many positions there are;
-    spans: (least, end) that are known to hold of each output, counted from 0. view: what a view of
+    counts from 1. spans: (least, end) that are known to hold of each output, counted from 0. view: what a view of
     the layout is to know. by_name: whether the outputs are a dict's. stated: assumptions
     as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
     of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
@@ -47,7 +46,6 @@ class Problem:
     base: int
     bases: Sequence[int]
     named: bool
-    size: Expr | None
     spans: Sequence[tuple[int, Expr]] | None
     view: View[Expr] | None
     by_name: bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 
 from ..arith.expr import Cond, Expr
@@ -62,8 +62,24 @@ class Ranges:
             for k in reached:
                 if uses[k] > 1 or k in roots:
                     self._under(k, {}, uses, found)
+        for k, last in self.lasts(reached, found).items():
+            found[k] = graph.values[k].between(0, last)
         self._last = key, found
         return found
+
+    def lasts(self, reached: Iterable[int], found: Mapping[int, Interval]) -> dict[int, int]:
+        """The last place of each table that a look-up among reached nodes may read, where all places
+        are known when it is emitted. found: the nodes' bounds."""
+        graph, lasts = self.graph, dict[int, int]()
+        for k in reached:
+            if graph.ops[k] == "lookup":
+                table, place = graph.args[k]
+                entries, top = graph.values[table], found[place][1]
+                if not entries.given:
+                    end = len(entries) - 1
+                    last = end if top is None else max(0, min(top, end))
+                    lasts[table] = max(last, lasts.get(table, 0))
+        return lasts
 
     def _under(
         self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict
@@ -89,7 +105,7 @@ class Ranges:
             bounds = [self._inside(a, limits, uses, found) for a in args]
         if OPS[op][1] == "b":
             return ANY
-        known = both(known, interval(op, bounds))
+        known = both(known, self._made(node, bounds))
         if op == "sub" and self._path and not self._signed and (known[0] is None or known[0] < 0):
             if self._natural_here(node):
                 known = 0, known[1]
@@ -175,7 +191,9 @@ class Ranges:
             return self._refined(node, self.of(graph.args[node][0]))
         if OPS[op][1] == "b":
             return ANY
-        lo, hi = interval(op, [self.of(a) for a in graph.args[node]])
+        lo, hi = self._made(node, [self.of(a) for a in graph.args[node]])
+        if op == "lookup":
+            return self._refined(node, (lo, hi))
         if (lo is None or lo < 0) and graph.natural[node]:
             lo = 0
         digit = op == "sub" and hi is None  # x//49 - 20*(x//980), which the operands do not bound
@@ -184,6 +202,14 @@ class Ranges:
         if lo == 0 and graph.hoisted[node]:
             return self._refined(node, (lo, hi))
         return lo, hi
+
+    def _made(self, node: int, operands: list[Interval]) -> Interval:
+        """The bounds of a node's operation over bounded operands: of a look-up those of the entries
+        that are reached."""
+        op, args = self.graph.ops[node], self.graph.args[node]
+        if op == "lookup":
+            return self.graph.values[args[0]].between(*operands[1])
+        return interval(op, operands)
 
     def _refined(self, node: int, bounds: Interval) -> Interval:
         value = self._value(node)

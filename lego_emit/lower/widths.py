@@ -336,8 +336,10 @@ def _without_tables(e: Expr, facts: Facts) -> Expr | None:
         rises = facts.nonneg(rest)
         if not rises and not facts.nonneg(-rest):
             return None
-        entries = tables[0].args[0].values
-        found = found - Expr({mono: c}) + rest * (min(entries) if rises else max(entries))
+        end = facts.interval(Expr.atom(tables[0]))[0 if rises else 1]
+        if end is None:
+            return None
+        found = found - Expr({mono: c}) + rest * end
     return None if _looks_up(found) else found
 
 

@@ -41,7 +41,7 @@ Outputs = list[tuple[str, Expr]]
 @dataclass
 class Traced:
     """One function: its name, what is said of it, what was learned of it, its result, and how that is
-    named. size: how many positions there are; spans: (least, end) that are known to hold of each
+    named. spans: (least, end) that are known to hold of each
     output, counted from 0. view: of the layout, where one is wanted. stated: what the user
     said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
     result is a dict. definition: what it means at integers, None where that cannot be asked. masks:
@@ -52,7 +52,6 @@ class Traced:
     trace: Trace
     result: Any
     named: Callable[[Any], Outputs]
-    size: Expr | None = None
     spans: Sequence[tuple[int, Expr]] | None = None
     stated: Sequence[Any] = ()
     form: Any = None
@@ -328,13 +327,11 @@ def _of_one(found: Followed) -> Traced:
         made = Traced(found.name, doc, trace, None, named, form=found.form, by_name=by_name)
         made.definition = definition
         return made
-    doc, size, spans = problem.doc if found.unchanged else doc, problem.size, problem.spans
-    if not found.unchanged:
-        size = spans = None
+    doc, spans = (problem.doc, problem.spans) if found.unchanged else (doc, None)
     stated, form = problem.stated, found.form
     by_name = problem.by_name
     return Traced(
-        found.name, doc, trace, None, named, size, spans, stated, form, None, by_name, definition
+        found.name, doc, trace, None, named, spans, stated, form, None, by_name, definition
     )
 
 
@@ -419,11 +416,10 @@ def _layout_functions(
         declare(coordinates, [(n,) for n in layout.dims]),
         lambda t: layout.apply(*(t.symbol(n) for n in coordinates)),
     )
-    size = spans = None
+    spans = None
     if layout.has_inverse or not whole:
         least = -1 if layout.masks else 0
         with using(forward.facts):
-            size = product_of(layout.physical_dims) if whole else None
             spans = [(least, product_of(n)) for n in target_sizes]
     if whole:
         doc = f"Physical position of the logical index ({', '.join(coordinates)})"
@@ -437,7 +433,6 @@ def _layout_functions(
             forward,
             found,
             named(results),
-            size,
             spans,
         )
     ]
@@ -456,7 +451,6 @@ def _layout_functions(
             doc = f"({', '.join(coordinates)}) of ({', '.join(results)})"
         doc += "" if layout.masks_inverse else "."
         with using(back.facts):
-            size = product_of(layout.physical_dims) if whole else None
             least = -1 if layout.masks_inverse else 0
             spans = [(least, product_of([n])) for n in layout.dims]
         functions.append(
@@ -466,7 +460,6 @@ def _layout_functions(
                 back,
                 values,
                 named(coordinates),
-                size,
                 spans,
             )
         )
