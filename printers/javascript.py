@@ -16,7 +16,8 @@ from pathlib import Path
 from textwrap import wrap
 
 from lego_emit import templates
-from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, in_comments, infix
+from lego_emit.emit.comments import in_comments
+from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import INDEX_TYPES, Function, Program

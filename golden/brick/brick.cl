@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_CL
-#define LEGO_BRICK_CL 0x34182721
+#define LEGO_BRICK_CL 0x6ae18fe6
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -36,7 +36,7 @@ typedef struct brick_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= LONG_MAX
+/// @pre B*N*N <= LONG_MAX
 static inline brick_inv_result brick_inv(long N, long B, long flat) {
   const long flat_div_B = flat / B;
   const long scaled = B * B;
@@ -52,6 +52,6 @@ static inline brick_inv_result brick_inv(long N, long B, long flat) {
   return result;
 }
 
-#elif LEGO_BRICK_CL != 0x34182721
+#elif LEGO_BRICK_CL != 0x6ae18fe6
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_CL

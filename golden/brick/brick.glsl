@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_GLSL
-#define LEGO_BRICK_GLSL 0x27d6cd28
+#define LEGO_BRICK_GLSL 0x35d5b513
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -29,7 +29,7 @@ int brick_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
 // 0 <= flat_v < N*N*N
 // Result: 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 // Assumes N % B == 0
-// Assumes N*N*N <= 2^31 - 1
+// Assumes B*N*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void brick_inv(
     int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
@@ -44,6 +44,6 @@ void brick_inv(
   n = flat_v % B;
 }
 
-#elif LEGO_BRICK_GLSL != 0x27d6cd28
+#elif LEGO_BRICK_GLSL != 0x35d5b513
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_GLSL

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_H
-#define LEGO_BRICK_H 0x669a277a
+#define LEGO_BRICK_H 0x5c67a107
 
 #include <stdint.h>
 
@@ -39,7 +39,7 @@ typedef struct brick_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= INT64_MAX
+/// @pre B*N*N <= INT64_MAX
 static inline brick_inv_result brick_inv(int64_t N, int64_t B, int64_t flat) {
   const int64_t flat_div_B = flat / B;
   const int64_t scaled = B * B;
@@ -55,6 +55,6 @@ static inline brick_inv_result brick_inv(int64_t N, int64_t B, int64_t flat) {
   return result;
 }
 
-#elif LEGO_BRICK_H != 0x669a277a
+#elif LEGO_BRICK_H != 0x5c67a107
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_H

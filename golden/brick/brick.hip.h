@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_HIP_H
-#define LEGO_BRICK_HIP_H 0x4c737636
+#define LEGO_BRICK_HIP_H 0x0efbf2aa
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,7 +46,7 @@ struct brick_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= LLONG_MAX
+/// @pre B*N*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_inv_result brick_inv(
     long long N, long long B, long long flat) noexcept {
   const long long flat_div_B = flat / B;
@@ -62,6 +62,6 @@ struct brick_inv_result {
   };
 }
 
-#elif LEGO_BRICK_HIP_H != 0x4c737636
+#elif LEGO_BRICK_HIP_H != 0x0efbf2aa
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_HIP_H

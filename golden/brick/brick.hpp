@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_HPP
-#define LEGO_BRICK_HPP 0x1691c927
+#define LEGO_BRICK_HPP 0x51383ee6
 
 #include <cstdint>
 
@@ -42,7 +42,7 @@ struct brick_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= INT64_MAX
+/// @pre B*N*N <= INT64_MAX
 [[nodiscard]] constexpr brick_inv_result brick_inv(
     std::int64_t N, std::int64_t B, std::int64_t flat) noexcept {
   const std::int64_t flat_div_B = flat / B;
@@ -60,6 +60,6 @@ struct brick_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_HPP != 0x1691c927
+#elif LEGO_BRICK_HPP != 0x51383ee6
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_HPP

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_METAL
-#define LEGO_BRICK_METAL 0x595fe562
+#define LEGO_BRICK_METAL 0x7042c3ce
 
 #include <metal_stdlib>
 
@@ -38,7 +38,7 @@ struct brick_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= LONG_MAX
+/// @pre B*N*N <= LONG_MAX
 static inline brick_inv_result brick_inv(long N, long B, long flat) {
   const long flat_div_B = flat / B;
   const long scaled = B * B;
@@ -53,6 +53,6 @@ static inline brick_inv_result brick_inv(long N, long B, long flat) {
   };
 }
 
-#elif LEGO_BRICK_METAL != 0x595fe562
+#elif LEGO_BRICK_METAL != 0x7042c3ce
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_METAL

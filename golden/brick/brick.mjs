@@ -28,7 +28,7 @@ export function brick_apply(N, B, i, j, k, l, m, n) {
  * Logical index (i, j, k, l, m, n) of a physical position.
  *
  * Assumes N % B == 0.
- * Assumes N*N*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes B*N*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} B B >= 1

@@ -37,7 +37,7 @@ pub const fn brick_apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64,
 /// - result: `(i, j, k, l, m, n)`; `0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B`
 ///
 /// Assumes `N % B == 0`.
-/// Assumes `N*N*N <= i64::MAX`.
+/// Assumes `B*N*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

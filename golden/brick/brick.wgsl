@@ -36,7 +36,7 @@ struct brick_inv_result {
 /// 0 <= flat < N*N*N
 /// Result: 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// Assumes N % B == 0
-/// Assumes N*N*N <= 2^31 - 1
+/// Assumes B*N*N <= 2^31 - 1
 fn brick_inv(N: i32, B: i32, flat: i32) -> brick_inv_result {
   let flat_div_B = flat / B;
   let scaled = B * B;

@@ -52,7 +52,7 @@ def brick_inv(N, B, flat):
         0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 
     Assumes N % B == 0.
-    Assumes N*N*N <= 2**63 - 1.
+    Assumes B*N*N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     B = tl.cast(B, tl.int64)

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CL
-#define LEGO_BRICK_ARRAY_CL 0x2990b20f
+#define LEGO_BRICK_ARRAY_CL 0x6b6bf444
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -37,7 +37,7 @@ typedef struct brick_array_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= LONG_MAX
+/// @pre N*N <= LONG_MAX
 static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) {
   const long flat_div_N = flat / N;
   const long flat_div_N_div_N = flat_div_N / N;
@@ -52,6 +52,6 @@ static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) 
   return result;
 }
 
-#elif LEGO_BRICK_ARRAY_CL != 0x2990b20f
+#elif LEGO_BRICK_ARRAY_CL != 0x6b6bf444
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CL

@@ -32,7 +32,7 @@ contains
   !> @param flat 0 <= flat < N*N*N
   !> @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n_2 < B
   !> @pre mod(N, B) == 0
-  !> @pre N*N*N <= huge(0_int64)
+  !> @pre N*N <= huge(0_int64)
   !> @note Renamed: n is n_2 here
   elemental subroutine brick_array_inv(N, B, flat, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, flat

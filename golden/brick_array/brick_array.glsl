@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_ARRAY_GLSL
-#define LEGO_BRICK_ARRAY_GLSL 0x6bb43972
+#define LEGO_BRICK_ARRAY_GLSL 0x720161fc
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -29,7 +29,7 @@ int brick_array_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
 // 0 <= flat_v < N*N*N
 // Result: 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 // Assumes N % B == 0
-// Assumes N*N*N <= 2^31 - 1
+// Assumes N*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void brick_array_inv(
     int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
@@ -43,6 +43,6 @@ void brick_array_inv(
   n = flat_v % B;
 }
 
-#elif LEGO_BRICK_ARRAY_GLSL != 0x6bb43972
+#elif LEGO_BRICK_ARRAY_GLSL != 0x720161fc
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_GLSL

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_H
-#define LEGO_BRICK_ARRAY_H 0x2afe67c7
+#define LEGO_BRICK_ARRAY_H 0x0d69c90e
 
 #include <stdint.h>
 
@@ -39,7 +39,7 @@ typedef struct brick_array_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= INT64_MAX
+/// @pre N*N <= INT64_MAX
 static inline brick_array_inv_result brick_array_inv(int64_t N, int64_t B, int64_t flat) {
   const int64_t flat_div_N = flat / N;
   const int64_t flat_div_N_div_N = flat_div_N / N;
@@ -54,6 +54,6 @@ static inline brick_array_inv_result brick_array_inv(int64_t N, int64_t B, int64
   return result;
 }
 
-#elif LEGO_BRICK_ARRAY_H != 0x2afe67c7
+#elif LEGO_BRICK_ARRAY_H != 0x0d69c90e
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_H

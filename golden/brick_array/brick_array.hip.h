@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_HIP_H
-#define LEGO_BRICK_ARRAY_HIP_H 0x6793ec2b
+#define LEGO_BRICK_ARRAY_HIP_H 0x11f1f561
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,7 +46,7 @@ struct brick_array_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= LLONG_MAX
+/// @pre N*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_array_inv_result brick_array_inv(
     long long N, long long B, long long flat) noexcept {
   const long long flat_div_N = flat / N;
@@ -61,6 +61,6 @@ struct brick_array_inv_result {
   };
 }
 
-#elif LEGO_BRICK_ARRAY_HIP_H != 0x6793ec2b
+#elif LEGO_BRICK_ARRAY_HIP_H != 0x11f1f561
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_HIP_H

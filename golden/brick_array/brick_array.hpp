@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_HPP
-#define LEGO_BRICK_ARRAY_HPP 0x565399b3
+#define LEGO_BRICK_ARRAY_HPP 0x6d0be332
 
 #include <cstdint>
 
@@ -42,7 +42,7 @@ struct brick_array_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= INT64_MAX
+/// @pre N*N <= INT64_MAX
 [[nodiscard]] constexpr brick_array_inv_result brick_array_inv(
     std::int64_t N, std::int64_t B, std::int64_t flat) noexcept {
   const std::int64_t flat_div_N = flat / N;
@@ -59,6 +59,6 @@ struct brick_array_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_ARRAY_HPP != 0x565399b3
+#elif LEGO_BRICK_ARRAY_HPP != 0x6d0be332
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_HPP

@@ -44,7 +44,7 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Result: `0 <= i < div(N, B), 0 <= j < div(N, B), 0 <= k < div(N, B), 0 <= l < B, 0 <= m <
   B, 0 <= n < B`
 - Assumes `N % B == 0`
-- Assumes `N*N*N <= typemax(Int64)`
+- Assumes `N*N <= typemax(Int64)`
 """
 @inline function brick_array_inv(N::Int64, B::Int64, flat::Int64)::NTuple{6, Int64}
     flat_div_N = div(flat, N)

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_METAL
-#define LEGO_BRICK_ARRAY_METAL 0x2dd6e88c
+#define LEGO_BRICK_ARRAY_METAL 0x2b257a34
 
 #include <metal_stdlib>
 
@@ -39,7 +39,7 @@ struct brick_array_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N*N <= LONG_MAX
+/// @pre N*N <= LONG_MAX
 static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) {
   const long flat_div_N = flat / N;
   const long flat_div_N_div_N = flat_div_N / N;
@@ -53,6 +53,6 @@ static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) 
   };
 }
 
-#elif LEGO_BRICK_ARRAY_METAL != 0x2dd6e88c
+#elif LEGO_BRICK_ARRAY_METAL != 0x2b257a34
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_METAL

@@ -35,7 +35,7 @@ func.func @brick_array_apply(%N: i64, %B: i64, %i: i64, %j: i64, %k: i64, %l: i6
 // 0 <= flat < N*N*N
 // Result: 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 // Assumes N % B == 0
-// Assumes N*N*N <= 2^63 - 1
+// Assumes N*N <= 2^63 - 1
 func.func @brick_array_inv(%N: i64, %B: i64, %flat: i64) -> (i64, i64, i64, i64, i64, i64) {
   %flat_div_N = arith.divsi %flat, %N : i64
   %flat_div_N_div_N = arith.divsi %flat_div_N, %N : i64

@@ -36,7 +36,7 @@ struct brick_array_inv_result {
 /// 0 <= flat < N*N*N
 /// Result: 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// Assumes N % B == 0
-/// Assumes N*N*N <= 2^31 - 1
+/// Assumes N*N <= 2^31 - 1
 fn brick_array_inv(N: i32, B: i32, flat: i32) -> brick_array_inv_result {
   let flat_div_N = flat / N;
   let flat_div_N_div_N = flat_div_N / N;

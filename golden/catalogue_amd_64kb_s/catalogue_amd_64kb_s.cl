@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CL
-#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x462d6015
+#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x4fe17e1e
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 8192*M*N + 16384*M + 12288*N + 24575 <= LONG_MAX
+/// @pre 64*N + 4032 <= LONG_MAX
+/// @pre M*N + 127*M + 63*N + 3904 <= LONG_MAX
 static inline long catalogue_amd_64kb_s_apply(long M, long N, long i, long j) {
   (void)M;
   return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
@@ -29,7 +30,7 @@ typedef struct catalogue_amd_64kb_s_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 524288*M*N + 1048576*M + 1048576*N + 2097279 <= LONG_MAX
+/// @pre 64*N + 8128 <= LONG_MAX
 static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, long N, long flat) {
   const long flat_div_32 = flat >> 5;
   const long flat_div_8 = flat >> 3;
@@ -46,6 +47,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x462d6015
+#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x4fe17e1e
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CUH
-#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x3c7ca083
+#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x785cf7bb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,7 +18,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 8192*M*N + 16384*M + 12288*N + 24575 <= LLONG_MAX
+/// @pre 64*N + 4032 <= LLONG_MAX
+/// @pre M*N + 127*M + 63*N + 3904 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_amd_64kb_s_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
   return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
@@ -37,7 +38,7 @@ struct catalogue_amd_64kb_s_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 524288*M*N + 1048576*M + 1048576*N + 2097279 <= LLONG_MAX
+/// @pre 64*N + 8128 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(
     long long M, long long N, long long flat) noexcept {
   const long long flat_div_32 = flat >> 5;
@@ -51,6 +52,6 @@ struct catalogue_amd_64kb_s_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x3c7ca083
+#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x785cf7bb
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CUH

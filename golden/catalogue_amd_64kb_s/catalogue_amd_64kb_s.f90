@@ -14,7 +14,8 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-  !> @pre 8192*M*N + 16384*M + 12288*N + 24575 <= huge(0_int64)
+  !> @pre 64*N + 4032 <= huge(0_int64)
+  !> @pre M*N + 127*M + 63*N + 3904 <= huge(0_int64)
   elemental integer(int64) function catalogue_amd_64kb_s_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
@@ -30,7 +31,7 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
   !> @return -1 <= i < M, -1 <= j < N
-  !> @pre 524288*M*N + 1048576*M + 1048576*N + 2097279 <= huge(0_int64)
+  !> @pre 64*N + 8128 <= huge(0_int64)
   elemental subroutine catalogue_amd_64kb_s_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_GLSL
-#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x2395c8b6
+#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x04f7f8d2
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,8 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-// Assumes 8192*M*N + 16384*M + 12288*N + 24575 <= 2^31 - 1
+// Assumes 64*N + 4032 <= 2^31 - 1
+// Assumes M*N + 127*M + 63*N + 3904 <= 2^31 - 1
 int catalogue_amd_64kb_s_apply(int M, int N, int i, int j) {
   return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
       + 512 * (j >> 5) + 256 * (i >> 4) + 128 * (j >> 4) + 64 * (i >> 3) + 32 * (j >> 3)
@@ -30,7 +31,7 @@ int catalogue_amd_64kb_s_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 524288*M*N + 1048576*M + 1048576*N + 2097279 <= 2^31 - 1
+// Assumes 64*N + 8128 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_amd_64kb_s_inv(int M, int N, int flat_v, out int i, out int j) {
   int flat_div_32 = flat_v >> 5;
@@ -52,6 +53,6 @@ ivec2 catalogue_amd_64kb_s_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x2395c8b6
+#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x04f7f8d2
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_H
-#define LEGO_CATALOGUE_AMD_64KB_S_H 0x6c48c781
+#define LEGO_CATALOGUE_AMD_64KB_S_H 0x64b4b500
 
 #include <stdint.h>
 
@@ -12,7 +12,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 8192*M*N + 16384*M + 12288*N + 24575 <= INT64_MAX
+/// @pre 64*N + 4032 <= INT64_MAX
+/// @pre M*N + 127*M + 63*N + 3904 <= INT64_MAX
 static inline int64_t catalogue_amd_64kb_s_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
   return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
@@ -31,7 +32,7 @@ typedef struct catalogue_amd_64kb_s_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 524288*M*N + 1048576*M + 1048576*N + 2097279 <= INT64_MAX
+/// @pre 64*N + 8128 <= INT64_MAX
 static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(
     int64_t M, int64_t N, int64_t flat) {
   const int64_t flat_div_32 = flat >> 5;
@@ -49,6 +50,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_H != 0x6c48c781
+#elif LEGO_CATALOGUE_AMD_64KB_S_H != 0x64b4b500
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_H

@@ -15,7 +15,8 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < 8192*(div(M - 1, 64) + 1)*(div(N - 1, 128) + 1)`
-- Assumes `8192*M*N + 16384*M + 12288*N + 24575 <= typemax(Int64)`
+- Assumes `64*N + 4032 <= typemax(Int64)`
+- Assumes `M*N + 127*M + 63*N + 3904 <= typemax(Int64)`
 """
 @inline function catalogue_amd_64kb_s_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
     return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5) +
@@ -36,7 +37,7 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `N >= 1`
 - `0 <= flat < 8192*(div(M - 1, 64) + 1)*(div(N - 1, 128) + 1)`
 - Result: `-1 <= i < M, -1 <= j < N`
-- Assumes `524288*M*N + 1048576*M + 1048576*N + 2097279 <= typemax(Int64)`
+- Assumes `64*N + 8128 <= typemax(Int64)`
 """
 @inline function catalogue_amd_64kb_s_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     flat_div_32 = flat >> 5

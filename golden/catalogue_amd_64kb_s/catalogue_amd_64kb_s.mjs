@@ -7,7 +7,8 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 8192*M*N + 16384*M + 12288*N + 24575 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 64*N + 4032 <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N + 127*M + 63*N + 3904 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -26,7 +27,7 @@ export function catalogue_amd_64kb_s_apply(M, N, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 524288*M*N + 1048576*M + 1048576*N + 2097279 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 64*N + 8128 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

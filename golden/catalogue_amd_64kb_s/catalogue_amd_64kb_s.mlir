@@ -8,7 +8,8 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-// Assumes 8192*M*N + 16384*M + 12288*N + 24575 <= 2^63 - 1
+// Assumes 64*N + 4032 <= 2^63 - 1
+// Assumes M*N + 127*M + 63*N + 3904 <= 2^63 - 1
 func.func @catalogue_amd_64kb_s_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c6_i64 = arith.constant 6 : i64
   %c1_i64 = arith.constant 1 : i64
@@ -71,7 +72,7 @@ func.func @catalogue_amd_64kb_s_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64
 // N >= 1
 // 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 524288*M*N + 1048576*M + 1048576*N + 2097279 <= 2^63 - 1
+// Assumes 64*N + 8128 <= 2^63 - 1
 func.func @catalogue_amd_64kb_s_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c5_i64 = arith.constant 5 : i64
   %c3_i64 = arith.constant 3 : i64

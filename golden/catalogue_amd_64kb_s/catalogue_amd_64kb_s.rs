@@ -10,7 +10,8 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)`
 ///
-/// Assumes `8192*M*N + 16384*M + 12288*N + 24575 <= i64::MAX`.
+/// Assumes `64*N + 4032 <= i64::MAX`.
+/// Assumes `M*N + 127*M + 63*N + 3904 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -40,7 +41,7 @@ pub const fn catalogue_amd_64kb_s_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)`
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < N`
 ///
-/// Assumes `524288*M*N + 1048576*M + 1048576*N + 2097279 <= i64::MAX`.
+/// Assumes `64*N + 8128 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -10,7 +10,8 @@
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// Assumes 8192*M*N + 16384*M + 12288*N + 24575 <= 2^31 - 1
+/// Assumes 64*N + 4032 <= 2^31 - 1
+/// Assumes M*N + 127*M + 63*N + 3904 <= 2^31 - 1
 fn catalogue_amd_64kb_s_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return (i >> 6u) * (8192 * ((N - 1) >> 7u) + 4096) + 2048 * (j >> 6u) + 1024 * (i >> 5u)
       + 512 * (j >> 5u) + 256 * (i >> 4u) + 128 * (j >> 4u) + 64 * (i >> 3u) + 32 * (j >> 3u)
@@ -28,7 +29,7 @@ struct catalogue_amd_64kb_s_inv_result {
 /// N >= 1
 /// 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
-/// Assumes 524288*M*N + 1048576*M + 1048576*N + 2097279 <= 2^31 - 1
+/// Assumes 64*N + 8128 <= 2^31 - 1
 fn catalogue_amd_64kb_s_inv(M: i32, N: i32, flat: i32) -> catalogue_amd_64kb_s_inv_result {
   let flat_div_32 = flat >> 5u;
   let flat_div_8 = flat >> 3u;

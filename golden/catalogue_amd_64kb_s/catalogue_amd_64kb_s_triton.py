@@ -21,7 +21,8 @@ def catalogue_amd_64kb_s_apply(M, N, i, j):
     Returns:
         0 <= the result < 8192*((M - 1) // 64 + 1)*((N - 1) // 128 + 1)
 
-    Assumes 8192*M*N + 16384*M + 12288*N + 24575 <= 2**63 - 1.
+    Assumes 64*N + 4032 <= 2**63 - 1.
+    Assumes M*N + 127*M + 63*N + 3904 <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -54,7 +55,7 @@ def catalogue_amd_64kb_s_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 524288*M*N + 1048576*M + 1048576*N + 2097279 <= 2**63 - 1.
+    Assumes 64*N + 8128 <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     N = tl.cast(N, tl.int64)

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_CL
-#define LEGO_CATALOGUE_AOSOA_CL 0x7bebd7f7
+#define LEGO_CATALOGUE_AOSOA_CL 0x277cd564
 
 /// Physical position of the logical index (i, j).
 /// @param N N >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < N
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// @pre 8*F*N + 16*F + 15 <= LONG_MAX
+/// @pre F*N + 7*F <= LONG_MAX
 static inline long catalogue_aosoa_apply(long N, long F, long i, long j) {
   (void)N;
   return 8 * ((i >> 3) * (F - 1) + j) + i;
@@ -27,8 +27,8 @@ typedef struct catalogue_aosoa_inv_result {
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// @return -1 <= i < N, -1 <= j < F
-/// @pre 64*F*N + 128*F + 15 <= LONG_MAX
-/// @pre 8*F*F*N + 16*F*F + F <= LONG_MAX
+/// @pre 8*F <= LONG_MAX
+/// @pre F*((N - 1) / 8) <= LONG_MAX
 static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, long flat) {
   const long quotient = flat / (8 * F);
   const long total = 8 * quotient + (flat & 7);
@@ -39,6 +39,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, lon
   return result;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_CL != 0x7bebd7f7
+#elif LEGO_CATALOGUE_AOSOA_CL != 0x277cd564
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_CL

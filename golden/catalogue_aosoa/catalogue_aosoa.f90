@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < N
   !> @param j 0 <= j < F
   !> @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-  !> @pre 8*F*N + 16*F + 15 <= huge(0_int64)
+  !> @pre F*N + 7*F <= huge(0_int64)
   elemental integer(int64) function catalogue_aosoa_apply(N, F, i, j)
     integer(int64), intent(in) :: N, F, i, j
     associate (unused => N); end associate
@@ -26,8 +26,8 @@ contains
   !> @param F F >= 1
   !> @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
   !> @return -1 <= i < N, -1 <= j < F
-  !> @pre 64*F*N + 128*F + 15 <= huge(0_int64)
-  !> @pre 8*F*F*N + 16*F*F + F <= huge(0_int64)
+  !> @pre 8*F <= huge(0_int64)
+  !> @pre F*((N - 1) / 8) <= huge(0_int64)
   elemental subroutine catalogue_aosoa_inv(N, F, flat, i, j)
     integer(int64), intent(in) :: N, F, flat
     integer(int64), intent(out) :: i, j

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AOSOA_GLSL
-#define LEGO_CATALOGUE_AOSOA_GLSL 0x229675af
+#define LEGO_CATALOGUE_AOSOA_GLSL 0x2e221de8
 
 // Physical position of the logical index (i, j).
 // N >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < N
 // 0 <= j < F
 // Result: 0 <= the result < 8*F*((N - 1) / 8 + 1)
-// Assumes 8*F*N + 16*F + 15 <= 2^31 - 1
+// Assumes F*N + 7*F <= 2^31 - 1
 int catalogue_aosoa_apply(int N, int F, int i, int j) {
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
@@ -28,8 +28,8 @@ int catalogue_aosoa_apply(int N, int F, ivec2 index) {
 // F >= 1
 // 0 <= flat_v < 8*F*((N - 1) / 8 + 1)
 // Result: -1 <= i < N, -1 <= j < F
-// Assumes 64*F*N + 128*F + 15 <= 2^31 - 1
-// Assumes 8*F*F*N + 16*F*F + F <= 2^31 - 1
+// Assumes 8*F <= 2^31 - 1
+// Assumes F*((N - 1) / 8) <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_aosoa_inv(int N, int F, int flat_v, out int i, out int j) {
   int quotient = flat_v / (8 * F);
@@ -45,6 +45,6 @@ ivec2 catalogue_aosoa_inv(int N, int F, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_GLSL != 0x229675af
+#elif LEGO_CATALOGUE_AOSOA_GLSL != 0x2e221de8
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_GLSL

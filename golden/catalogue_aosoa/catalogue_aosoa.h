@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_H
-#define LEGO_CATALOGUE_AOSOA_H 0x734058da
+#define LEGO_CATALOGUE_AOSOA_H 0x57d3d97f
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < N
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// @pre 8*F*N + 16*F + 15 <= INT64_MAX
+/// @pre F*N + 7*F <= INT64_MAX
 static inline int64_t catalogue_aosoa_apply(int64_t N, int64_t F, int64_t i, int64_t j) {
   (void)N;
   return 8 * ((i >> 3) * (F - 1) + j) + i;
@@ -29,8 +29,8 @@ typedef struct catalogue_aosoa_inv_result {
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// @return -1 <= i < N, -1 <= j < F
-/// @pre 64*F*N + 128*F + 15 <= INT64_MAX
-/// @pre 8*F*F*N + 16*F*F + F <= INT64_MAX
+/// @pre 8*F <= INT64_MAX
+/// @pre F*((N - 1) / 8) <= INT64_MAX
 static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int64_t N, int64_t F, int64_t flat) {
   const int64_t quotient = flat / (8 * F);
   const int64_t total = 8 * quotient + (flat & 7);
@@ -41,6 +41,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int64_t N, int64_t 
   return result;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_H != 0x734058da
+#elif LEGO_CATALOGUE_AOSOA_H != 0x57d3d97f
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_H

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HIP_H
-#define LEGO_CATALOGUE_AOSOA_HIP_H 0x1f173d73
+#define LEGO_CATALOGUE_AOSOA_HIP_H 0x280ad3ef
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < N
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// @pre 8*F*N + 16*F + 15 <= LLONG_MAX
+/// @pre F*N + 7*F <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_aosoa_apply(
     [[maybe_unused]] long long N, long long F, long long i, long long j) noexcept {
   return 8 * ((i >> 3) * (F - 1) + j) + i;
@@ -35,8 +35,8 @@ struct catalogue_aosoa_inv_result {
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// @return -1 <= i < N, -1 <= j < F
-/// @pre 64*F*N + 128*F + 15 <= LLONG_MAX
-/// @pre 8*F*F*N + 16*F*F + F <= LLONG_MAX
+/// @pre 8*F <= LLONG_MAX
+/// @pre F*((N - 1) / 8) <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_aosoa_inv_result catalogue_aosoa_inv(
     long long N, long long F, long long flat) noexcept {
   const long long quotient = flat / (8 * F);
@@ -44,6 +44,6 @@ struct catalogue_aosoa_inv_result {
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x1f173d73
+#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x280ad3ef
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HPP
-#define LEGO_CATALOGUE_AOSOA_HPP 0x2b63453d
+#define LEGO_CATALOGUE_AOSOA_HPP 0x3809dbd3
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < N
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// @pre 8*F*N + 16*F + 15 <= INT64_MAX
+/// @pre F*N + 7*F <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_aosoa_apply(
     [[maybe_unused]] std::int64_t N, std::int64_t F, std::int64_t i, std::int64_t j) noexcept {
   return 8 * ((i >> 3) * (F - 1) + j) + i;
@@ -31,8 +31,8 @@ struct catalogue_aosoa_inv_result {
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// @return -1 <= i < N, -1 <= j < F
-/// @pre 64*F*N + 128*F + 15 <= INT64_MAX
-/// @pre 8*F*F*N + 16*F*F + F <= INT64_MAX
+/// @pre 8*F <= INT64_MAX
+/// @pre F*((N - 1) / 8) <= INT64_MAX
 [[nodiscard]] constexpr catalogue_aosoa_inv_result catalogue_aosoa_inv(
     std::int64_t N, std::int64_t F, std::int64_t flat) noexcept {
   const std::int64_t quotient = flat / (8 * F);
@@ -42,6 +42,6 @@ struct catalogue_aosoa_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AOSOA_HPP != 0x2b63453d
+#elif LEGO_CATALOGUE_AOSOA_HPP != 0x3809dbd3
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HPP

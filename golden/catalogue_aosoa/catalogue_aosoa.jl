@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < N`
 - `0 <= j < F`
 - Result: `0 <= the result < 8*F*(div(N - 1, 8) + 1)`
-- Assumes `8*F*N + 16*F + 15 <= typemax(Int64)`
+- Assumes `F*N + 7*F <= typemax(Int64)`
 """
 @inline function catalogue_aosoa_apply(N::Int64, F::Int64, i::Int64, j::Int64)::Int64
     return 8 * ((i >> 3) * (F - 1) + j) + i
@@ -34,8 +34,8 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `F >= 1`
 - `0 <= flat < 8*F*(div(N - 1, 8) + 1)`
 - Result: `-1 <= i < N, -1 <= j < F`
-- Assumes `64*F*N + 128*F + 15 <= typemax(Int64)`
-- Assumes `8*F*F*N + 16*F*F + F <= typemax(Int64)`
+- Assumes `8*F <= typemax(Int64)`
+- Assumes `F*div(N - 1, 8) <= typemax(Int64)`
 """
 @inline function catalogue_aosoa_inv(N::Int64, F::Int64, flat::Int64)::NTuple{2, Int64}
     quotient = div(flat, 8 * F)

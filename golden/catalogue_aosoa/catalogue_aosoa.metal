@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_METAL
-#define LEGO_CATALOGUE_AOSOA_METAL 0x322ce667
+#define LEGO_CATALOGUE_AOSOA_METAL 0x3f7eb1fa
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < N
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// @pre 8*F*N + 16*F + 15 <= LONG_MAX
+/// @pre F*N + 7*F <= LONG_MAX
 static inline long catalogue_aosoa_apply(long N, long F, long i, long j) {
   (void)N;
   return 8 * ((i >> 3) * (F - 1) + j) + i;
@@ -29,14 +29,14 @@ struct catalogue_aosoa_inv_result {
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// @return -1 <= i < N, -1 <= j < F
-/// @pre 64*F*N + 128*F + 15 <= LONG_MAX
-/// @pre 8*F*F*N + 16*F*F + F <= LONG_MAX
+/// @pre 8*F <= LONG_MAX
+/// @pre F*((N - 1) / 8) <= LONG_MAX
 static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, long flat) {
   const long quotient = flat / (8 * F);
   const long total = 8 * quotient + (flat & 7);
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_AOSOA_METAL != 0x322ce667
+#elif LEGO_CATALOGUE_AOSOA_METAL != 0x3f7eb1fa
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_METAL

@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 8*F*N + 16*F + 15 <= Number.MAX_SAFE_INTEGER.
+ * Assumes F*N + 7*F <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} F F >= 1
@@ -23,8 +23,8 @@ export function catalogue_aosoa_apply(N, F, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 64*F*N + 128*F + 15 <= Number.MAX_SAFE_INTEGER.
- * Assumes 8*F*F*N + 16*F*F + F <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*F <= Number.MAX_SAFE_INTEGER.
+ * Assumes F*Math.floor((N - 1) / 8) <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} F F >= 1

@@ -8,7 +8,7 @@
 // 0 <= i < N
 // 0 <= j < F
 // Result: 0 <= the result < 8*F*((N - 1) / 8 + 1)
-// Assumes 8*F*N + 16*F + 15 <= 2^63 - 1
+// Assumes F*N + 7*F <= 2^63 - 1
 func.func @catalogue_aosoa_apply(%N: i64, %F: i64, %i: i64, %j: i64) -> i64 {
   %c3_i64 = arith.constant 3 : i64
   %c1_i64 = arith.constant 1 : i64
@@ -27,8 +27,8 @@ func.func @catalogue_aosoa_apply(%N: i64, %F: i64, %i: i64, %j: i64) -> i64 {
 // F >= 1
 // 0 <= flat < 8*F*((N - 1) / 8 + 1)
 // Result: -1 <= i < N, -1 <= j < F
-// Assumes 64*F*N + 128*F + 15 <= 2^63 - 1
-// Assumes 8*F*F*N + 16*F*F + F <= 2^63 - 1
+// Assumes 8*F <= 2^63 - 1
+// Assumes F*((N - 1) / 8) <= 2^63 - 1
 func.func @catalogue_aosoa_inv(%N: i64, %F: i64, %flat: i64) -> (i64, i64) {
   %c8_i64 = arith.constant 8 : i64
   %c7_i64 = arith.constant 7 : i64

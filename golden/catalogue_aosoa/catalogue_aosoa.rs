@@ -10,7 +10,7 @@
 /// - `0 <= j < F`
 /// - result: `0 <= result < 8*F*((N - 1) / 8 + 1)`
 ///
-/// Assumes `8*F*N + 16*F + 15 <= i64::MAX`.
+/// Assumes `F*N + 7*F <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -29,8 +29,8 @@ pub const fn catalogue_aosoa_apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
 /// - `0 <= flat < 8*F*((N - 1) / 8 + 1)`
 /// - result: `(i, j)`; `-1 <= i < N, -1 <= j < F`
 ///
-/// Assumes `64*F*N + 128*F + 15 <= i64::MAX`.
-/// Assumes `8*F*F*N + 16*F*F + F <= i64::MAX`.
+/// Assumes `8*F <= i64::MAX`.
+/// Assumes `F*((N - 1) / 8) <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

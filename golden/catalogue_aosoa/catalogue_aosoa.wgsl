@@ -10,7 +10,7 @@
 /// 0 <= i < N
 /// 0 <= j < F
 /// Result: 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// Assumes 8*F*N + 16*F + 15 <= 2^31 - 1
+/// Assumes F*N + 7*F <= 2^31 - 1
 fn catalogue_aosoa_apply(N: i32, F: i32, i: i32, j: i32) -> i32 {
   return 8 * ((i >> 3u) * (F - 1) + j) + i;
 }
@@ -26,8 +26,8 @@ struct catalogue_aosoa_inv_result {
 /// F >= 1
 /// 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// Result: -1 <= i < N, -1 <= j < F
-/// Assumes 64*F*N + 128*F + 15 <= 2^31 - 1
-/// Assumes 8*F*F*N + 16*F*F + F <= 2^31 - 1
+/// Assumes 8*F <= 2^31 - 1
+/// Assumes F*((N - 1) / 8) <= 2^31 - 1
 fn catalogue_aosoa_inv(N: i32, F: i32, flat: i32) -> catalogue_aosoa_inv_result {
   let quotient = flat / (8 * F);
   let total = 8 * quotient + (flat & 7);

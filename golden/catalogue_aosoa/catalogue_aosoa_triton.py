@@ -21,7 +21,7 @@ def catalogue_aosoa_apply(N, F, i, j):
     Returns:
         0 <= the result < 8*F*((N - 1) // 8 + 1)
 
-    Assumes 8*F*N + 16*F + 15 <= 2**63 - 1.
+    Assumes F*N + 7*F <= 2**63 - 1.
     """
     F = tl.cast(F, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -41,8 +41,8 @@ def catalogue_aosoa_inv(N, F, flat):
     Returns:
         -1 <= i < N, -1 <= j < F
 
-    Assumes 64*F*N + 128*F + 15 <= 2**63 - 1.
-    Assumes 8*F*F*N + 16*F*F + F <= 2**63 - 1.
+    Assumes 8*F <= 2**63 - 1.
+    Assumes F*((N - 1) // 8) <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     F = tl.cast(F, tl.int64)

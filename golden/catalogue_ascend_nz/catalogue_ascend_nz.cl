@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_CL
-#define LEGO_CATALOGUE_ASCEND_NZ_CL 0x7a91c4a1
+#define LEGO_CATALOGUE_ASCEND_NZ_CL 0x27518a25
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-/// @pre 256*M*N + 512*N + 272*M + 543 <= LONG_MAX
+/// @pre 16*M + 224 <= LONG_MAX
+/// @pre M*N + 15*M + 15*N <= LONG_MAX
 static inline long catalogue_ascend_nz_apply(long M, long N, long i, long j) {
   (void)N;
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
@@ -27,7 +28,7 @@ typedef struct catalogue_ascend_nz_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 4096*M*N + 8192*M + 8192*N + 16415 <= LONG_MAX
+/// @pre 16*M + 240 <= LONG_MAX
 static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(long M, long N, long flat) {
   const long scaled = 256 * ((M + 15) >> 4);
   const long total = 16 * (flat / scaled) + (flat & 15);
@@ -39,6 +40,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(long M, lon
   return result;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_CL != 0x7a91c4a1
+#elif LEGO_CATALOGUE_ASCEND_NZ_CL != 0x27518a25
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_CL

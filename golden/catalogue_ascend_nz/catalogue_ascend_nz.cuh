@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_CUH
-#define LEGO_CATALOGUE_ASCEND_NZ_CUH 0x02b92959
+#define LEGO_CATALOGUE_ASCEND_NZ_CUH 0x1d9df89f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,7 +18,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-/// @pre 256*M*N + 512*N + 272*M + 543 <= LLONG_MAX
+/// @pre 16*M + 224 <= LLONG_MAX
+/// @pre M*N + 15*M + 15*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_ascend_nz_apply(
     long long M, [[maybe_unused]] long long N, long long i, long long j) noexcept {
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
@@ -35,7 +36,7 @@ struct catalogue_ascend_nz_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 4096*M*N + 8192*M + 8192*N + 16415 <= LLONG_MAX
+/// @pre 16*M + 240 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
     long long M, long long N, long long flat) noexcept {
   const long long scaled = 256 * ((M + 15) >> 4);
@@ -44,6 +45,6 @@ struct catalogue_ascend_nz_inv_result {
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_CUH != 0x02b92959
+#elif LEGO_CATALOGUE_ASCEND_NZ_CUH != 0x1d9df89f
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_CUH

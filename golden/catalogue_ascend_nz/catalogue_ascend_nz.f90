@@ -14,7 +14,8 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-  !> @pre 256*M*N + 512*N + 272*M + 543 <= huge(0_int64)
+  !> @pre 16*M + 224 <= huge(0_int64)
+  !> @pre M*N + 15*M + 15*N <= huge(0_int64)
   elemental integer(int64) function catalogue_ascend_nz_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
@@ -27,7 +28,7 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
   !> @return -1 <= i < M, -1 <= j < N
-  !> @pre 4096*M*N + 8192*M + 8192*N + 16415 <= huge(0_int64)
+  !> @pre 16*M + 240 <= huge(0_int64)
   elemental subroutine catalogue_ascend_nz_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_GLSL
-#define LEGO_CATALOGUE_ASCEND_NZ_GLSL 0x15b25d55
+#define LEGO_CATALOGUE_ASCEND_NZ_GLSL 0x54d555df
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,8 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-// Assumes 256*M*N + 512*N + 272*M + 543 <= 2^31 - 1
+// Assumes 16*M + 224 <= 2^31 - 1
+// Assumes M*N + 15*M + 15*N <= 2^31 - 1
 int catalogue_ascend_nz_apply(int M, int N, int i, int j) {
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
@@ -28,7 +29,7 @@ int catalogue_ascend_nz_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 4096*M*N + 8192*M + 8192*N + 16415 <= 2^31 - 1
+// Assumes 16*M + 240 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_ascend_nz_inv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 256 * ((M + 15) >> 4);
@@ -45,6 +46,6 @@ ivec2 catalogue_ascend_nz_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_GLSL != 0x15b25d55
+#elif LEGO_CATALOGUE_ASCEND_NZ_GLSL != 0x54d555df
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_GLSL

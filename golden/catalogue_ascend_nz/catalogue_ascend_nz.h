@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_H
-#define LEGO_CATALOGUE_ASCEND_NZ_H 0x323a225c
+#define LEGO_CATALOGUE_ASCEND_NZ_H 0x20941b7e
 
 #include <stdint.h>
 
@@ -12,7 +12,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-/// @pre 256*M*N + 512*N + 272*M + 543 <= INT64_MAX
+/// @pre 16*M + 224 <= INT64_MAX
+/// @pre M*N + 15*M + 15*N <= INT64_MAX
 static inline int64_t catalogue_ascend_nz_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)N;
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
@@ -29,7 +30,7 @@ typedef struct catalogue_ascend_nz_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 4096*M*N + 8192*M + 8192*N + 16415 <= INT64_MAX
+/// @pre 16*M + 240 <= INT64_MAX
 static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
     int64_t M, int64_t N, int64_t flat) {
   const int64_t scaled = 256 * ((M + 15) >> 4);
@@ -42,6 +43,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_H != 0x323a225c
+#elif LEGO_CATALOGUE_ASCEND_NZ_H != 0x20941b7e
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_H

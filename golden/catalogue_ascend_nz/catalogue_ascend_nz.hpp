@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_HPP
-#define LEGO_CATALOGUE_ASCEND_NZ_HPP 0x468756b6
+#define LEGO_CATALOGUE_ASCEND_NZ_HPP 0x0196518a
 
 #include <cstdint>
 
@@ -14,7 +14,8 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-/// @pre 256*M*N + 512*N + 272*M + 543 <= INT64_MAX
+/// @pre 16*M + 224 <= INT64_MAX
+/// @pre M*N + 15*M + 15*N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_ascend_nz_apply(
     std::int64_t M, [[maybe_unused]] std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
@@ -31,7 +32,7 @@ struct catalogue_ascend_nz_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 4096*M*N + 8192*M + 8192*N + 16415 <= INT64_MAX
+/// @pre 16*M + 240 <= INT64_MAX
 [[nodiscard]] constexpr catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
     std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t scaled = 256 * ((M + 15) >> 4);
@@ -42,6 +43,6 @@ struct catalogue_ascend_nz_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_HPP != 0x468756b6
+#elif LEGO_CATALOGUE_ASCEND_NZ_HPP != 0x0196518a
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_HPP

@@ -15,7 +15,8 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < 256*(div(M - 1, 16) + 1)*(div(N - 1, 16) + 1)`
-- Assumes `256*M*N + 512*N + 272*M + 543 <= typemax(Int64)`
+- Assumes `16*M + 224 <= typemax(Int64)`
+- Assumes `M*N + 15*M + 15*N <= typemax(Int64)`
 """
 @inline function catalogue_ascend_nz_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
     return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
@@ -34,7 +35,7 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `N >= 1`
 - `0 <= flat < 256*(div(M - 1, 16) + 1)*(div(N - 1, 16) + 1)`
 - Result: `-1 <= i < M, -1 <= j < N`
-- Assumes `4096*M*N + 8192*M + 8192*N + 16415 <= typemax(Int64)`
+- Assumes `16*M + 240 <= typemax(Int64)`
 """
 @inline function catalogue_ascend_nz_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     scaled = 256 * ((M + 15) >> 4)

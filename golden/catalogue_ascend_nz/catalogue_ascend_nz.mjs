@@ -7,7 +7,8 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 256*M*N + 512*N + 272*M + 543 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*M + 224 <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N + 15*M + 15*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -23,7 +24,7 @@ export function catalogue_ascend_nz_apply(M, N, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 4096*M*N + 8192*M + 8192*N + 16415 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*M + 240 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

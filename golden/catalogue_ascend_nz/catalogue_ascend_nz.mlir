@@ -8,7 +8,8 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-// Assumes 256*M*N + 512*N + 272*M + 543 <= 2^63 - 1
+// Assumes 16*M + 224 <= 2^63 - 1
+// Assumes M*N + 15*M + 15*N <= 2^63 - 1
 func.func @catalogue_ascend_nz_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c4_i64 = arith.constant 4 : i64
   %c1_i64 = arith.constant 1 : i64
@@ -32,7 +33,7 @@ func.func @catalogue_ascend_nz_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 
 // N >= 1
 // 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 4096*M*N + 8192*M + 8192*N + 16415 <= 2^63 - 1
+// Assumes 16*M + 240 <= 2^63 - 1
 func.func @catalogue_ascend_nz_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c15_i64 = arith.constant 15 : i64
   %c4_i64 = arith.constant 4 : i64

@@ -10,7 +10,8 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)`
 ///
-/// Assumes `256*M*N + 512*N + 272*M + 543 <= i64::MAX`.
+/// Assumes `16*M + 224 <= i64::MAX`.
+/// Assumes `M*N + 15*M + 15*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -29,7 +30,7 @@ pub const fn catalogue_ascend_nz_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)`
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < N`
 ///
-/// Assumes `4096*M*N + 8192*M + 8192*N + 16415 <= i64::MAX`.
+/// Assumes `16*M + 240 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

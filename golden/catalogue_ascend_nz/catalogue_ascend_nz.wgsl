@@ -10,7 +10,8 @@
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-/// Assumes 256*M*N + 512*N + 272*M + 543 <= 2^31 - 1
+/// Assumes 16*M + 224 <= 2^31 - 1
+/// Assumes M*N + 15*M + 15*N <= 2^31 - 1
 fn catalogue_ascend_nz_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return (j >> 4u) * (256 * ((M - 1) >> 4u) + 240) + 16 * i + j;
 }
@@ -26,7 +27,7 @@ struct catalogue_ascend_nz_inv_result {
 /// N >= 1
 /// 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
-/// Assumes 4096*M*N + 8192*M + 8192*N + 16415 <= 2^31 - 1
+/// Assumes 16*M + 240 <= 2^31 - 1
 fn catalogue_ascend_nz_inv(M: i32, N: i32, flat: i32) -> catalogue_ascend_nz_inv_result {
   let scaled = 256 * ((M + 15) >> 4u);
   let total = 16 * (flat / scaled) + (flat & 15);

@@ -21,7 +21,8 @@ def catalogue_ascend_nz_apply(M, N, i, j):
     Returns:
         0 <= the result < 256*((M - 1) // 16 + 1)*((N - 1) // 16 + 1)
 
-    Assumes 256*M*N + 512*N + 272*M + 543 <= 2**63 - 1.
+    Assumes 16*M + 224 <= 2**63 - 1.
+    Assumes M*N + 15*M + 15*N <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -41,7 +42,7 @@ def catalogue_ascend_nz_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 4096*M*N + 8192*M + 8192*N + 16415 <= 2**63 - 1.
+    Assumes 16*M + 240 <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     N = tl.cast(N, tl.int64)

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_CL
-#define LEGO_CATALOGUE_AWQ_CL 0x2f3dcd74
+#define LEGO_CATALOGUE_AWQ_CL 0x69eea489
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -27,7 +27,8 @@ typedef struct catalogue_awq_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*K*N
 /// @return 0 <= i < K, 0 <= j < 8*N
-/// @pre 8*K*N <= LONG_MAX
+/// @pre 8*N <= LONG_MAX
+/// @pre 8*K*N - 8*N <= LONG_MAX
 static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long flat) {
   (void)K;
   const long scaled = 8 * N;
@@ -39,6 +40,6 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long fl
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_CL != 0x2f3dcd74
+#elif LEGO_CATALOGUE_AWQ_CL != 0x69eea489
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_CL

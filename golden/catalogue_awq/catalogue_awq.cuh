@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_CUH
-#define LEGO_CATALOGUE_AWQ_CUH 0x120ca5d4
+#define LEGO_CATALOGUE_AWQ_CUH 0x7301e1b5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -35,7 +35,8 @@ struct catalogue_awq_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*K*N
 /// @return 0 <= i < K, 0 <= j < 8*N
-/// @pre 8*K*N <= LLONG_MAX
+/// @pre 8*N <= LLONG_MAX
+/// @pre 8*K*N - 8*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_awq_inv_result catalogue_awq_inv(
     [[maybe_unused]] long long K, long long N, long long flat) noexcept {
   const long long scaled = 8 * N;
@@ -46,6 +47,6 @@ struct catalogue_awq_inv_result {
   };
 }
 
-#elif LEGO_CATALOGUE_AWQ_CUH != 0x120ca5d4
+#elif LEGO_CATALOGUE_AWQ_CUH != 0x7301e1b5
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_CUH

@@ -27,7 +27,8 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 8*K*N
   !> @return 0 <= i < K, 0 <= j < 8*N
-  !> @pre 8*K*N <= huge(0_int64)
+  !> @pre 8*N <= huge(0_int64)
+  !> @pre 8*K*N - 8*N <= huge(0_int64)
   elemental subroutine catalogue_awq_inv(K, N, flat, i, j)
     integer(int64), intent(in) :: K, N, flat
     integer(int64), intent(out) :: i, j

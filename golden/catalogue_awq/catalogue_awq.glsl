@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AWQ_GLSL
-#define LEGO_CATALOGUE_AWQ_GLSL 0x2d99d7bc
+#define LEGO_CATALOGUE_AWQ_GLSL 0x5a4f9892
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -28,7 +28,8 @@ int catalogue_awq_apply(int K, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 8*K*N
 // Result: 0 <= i < K, 0 <= j < 8*N
-// Assumes 8*K*N <= 2^31 - 1
+// Assumes 8*N <= 2^31 - 1
+// Assumes 8*K*N - 8*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_awq_inv(int K, int N, int flat_v, out int i, out int j) {
   int scaled = 8 * N;
@@ -44,6 +45,6 @@ ivec2 catalogue_awq_inv(int K, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_GLSL != 0x2d99d7bc
+#elif LEGO_CATALOGUE_AWQ_GLSL != 0x5a4f9892
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_H
-#define LEGO_CATALOGUE_AWQ_H 0x2bf9dbeb
+#define LEGO_CATALOGUE_AWQ_H 0x621f37ec
 
 #include <stdint.h>
 
@@ -29,7 +29,8 @@ typedef struct catalogue_awq_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*K*N
 /// @return 0 <= i < K, 0 <= j < 8*N
-/// @pre 8*K*N <= INT64_MAX
+/// @pre 8*N <= INT64_MAX
+/// @pre 8*K*N - 8*N <= INT64_MAX
 static inline catalogue_awq_inv_result catalogue_awq_inv(int64_t K, int64_t N, int64_t flat) {
   (void)K;
   const int64_t scaled = 8 * N;
@@ -41,6 +42,6 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(int64_t K, int64_t N, i
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_H != 0x2bf9dbeb
+#elif LEGO_CATALOGUE_AWQ_H != 0x621f37ec
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_H

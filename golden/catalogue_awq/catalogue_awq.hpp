@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_HPP
-#define LEGO_CATALOGUE_AWQ_HPP 0x213da1e9
+#define LEGO_CATALOGUE_AWQ_HPP 0x6551b3fe
 
 #include <cstdint>
 
@@ -31,7 +31,8 @@ struct catalogue_awq_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*K*N
 /// @return 0 <= i < K, 0 <= j < 8*N
-/// @pre 8*K*N <= INT64_MAX
+/// @pre 8*N <= INT64_MAX
+/// @pre 8*K*N - 8*N <= INT64_MAX
 [[nodiscard]] constexpr catalogue_awq_inv_result catalogue_awq_inv(
     [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t scaled = 8 * N;
@@ -44,6 +45,6 @@ struct catalogue_awq_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AWQ_HPP != 0x213da1e9
+#elif LEGO_CATALOGUE_AWQ_HPP != 0x6551b3fe
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_HPP

@@ -34,7 +34,8 @@ Logical index (i, j) of a physical position.
 - `N >= 1`
 - `0 <= flat < 8*K*N`
 - Result: `0 <= i < K, 0 <= j < 8*N`
-- Assumes `8*K*N <= typemax(Int64)`
+- Assumes `8*N <= typemax(Int64)`
+- Assumes `8*K*N - 8*N <= typemax(Int64)`
 """
 @inline function catalogue_awq_inv(K::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     scaled = 8 * N

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_METAL
-#define LEGO_CATALOGUE_AWQ_METAL 0x60fc503c
+#define LEGO_CATALOGUE_AWQ_METAL 0x7f86cada
 
 #include <metal_stdlib>
 
@@ -29,7 +29,8 @@ struct catalogue_awq_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*K*N
 /// @return 0 <= i < K, 0 <= j < 8*N
-/// @pre 8*K*N <= LONG_MAX
+/// @pre 8*N <= LONG_MAX
+/// @pre 8*K*N - 8*N <= LONG_MAX
 static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long flat) {
   (void)K;
   const long scaled = 8 * N;
@@ -40,6 +41,6 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long fl
   };
 }
 
-#elif LEGO_CATALOGUE_AWQ_METAL != 0x60fc503c
+#elif LEGO_CATALOGUE_AWQ_METAL != 0x7f86cada
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_METAL

@@ -23,7 +23,8 @@ export function catalogue_awq_apply(K, N, i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes 8*K*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*K*N - 8*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} K K >= 1
  * @param {number} N N >= 1

@@ -31,7 +31,8 @@ func.func @catalogue_awq_apply(%K: i64, %N: i64, %i: i64, %j: i64) -> i64 {
 // N >= 1
 // 0 <= flat < 8*K*N
 // Result: 0 <= i < K, 0 <= j < 8*N
-// Assumes 8*K*N <= 2^63 - 1
+// Assumes 8*N <= 2^63 - 1
+// Assumes 8*K*N - 8*N <= 2^63 - 1
 func.func @catalogue_awq_inv(%K: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c8_i64 = arith.constant 8 : i64
   %c3_i64 = arith.constant 3 : i64

@@ -29,7 +29,8 @@ pub const fn catalogue_awq_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `0 <= flat < 8*K*N`
 /// - result: `(i, j)`; `0 <= i < K, 0 <= j < 8*N`
 ///
-/// Assumes `8*K*N <= i64::MAX`.
+/// Assumes `8*N <= i64::MAX`.
+/// Assumes `8*K*N - 8*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -26,7 +26,8 @@ struct catalogue_awq_inv_result {
 /// N >= 1
 /// 0 <= flat < 8*K*N
 /// Result: 0 <= i < K, 0 <= j < 8*N
-/// Assumes 8*K*N <= 2^31 - 1
+/// Assumes 8*N <= 2^31 - 1
+/// Assumes 8*K*N - 8*N <= 2^31 - 1
 fn catalogue_awq_inv(K: i32, N: i32, flat: i32) -> catalogue_awq_inv_result {
   let scaled = 8 * N;
   let flat_div_scaled = flat / scaled;

@@ -41,7 +41,8 @@ def catalogue_awq_inv(K, N, flat):
     Returns:
         0 <= i < K, 0 <= j < 8*N
 
-    Assumes 8*K*N <= 2**63 - 1.
+    Assumes 8*N <= 2**63 - 1.
+    Assumes 8*K*N - 8*N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     flat = tl.cast(flat, tl.int64)

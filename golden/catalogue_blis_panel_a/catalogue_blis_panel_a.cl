@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CL 0x3c252b54
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CL 0x62e0f3ff
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// @pre 6*K*M + 12*K + 11 <= LONG_MAX
+/// @pre K*M + 5*K <= LONG_MAX
 static inline long catalogue_blis_panel_a_apply(long M, long K, long i, long j) {
   (void)M;
   return 6 * (i / 6 * (K - 1) + j) + i;
@@ -27,8 +27,9 @@ typedef struct catalogue_blis_panel_a_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 36*K*M + 72*K + 11 <= LONG_MAX
-/// @pre 6*K*K*M + 12*K*K + K <= LONG_MAX
+/// @pre 6*K <= LONG_MAX
+/// @pre M + 4 <= LONG_MAX
+/// @pre K*((M - 1) / 6) <= LONG_MAX
 static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
     long M, long K, long flat) {
   const long quotient = flat / (6 * K);
@@ -40,6 +41,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_CL != 0x3c252b54
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CL != 0x62e0f3ff
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CUH
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CUH 0x43cf1240
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CUH 0x035c8a7a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// @pre 6*K*M + 12*K + 11 <= LLONG_MAX
+/// @pre K*M + 5*K <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_blis_panel_a_apply(
     [[maybe_unused]] long long M, long long K, long long i, long long j) noexcept {
   return 6 * (i / 6 * (K - 1) + j) + i;
@@ -35,8 +35,9 @@ struct catalogue_blis_panel_a_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 36*K*M + 72*K + 11 <= LLONG_MAX
-/// @pre 6*K*K*M + 12*K*K + K <= LLONG_MAX
+/// @pre 6*K <= LLONG_MAX
+/// @pre M + 4 <= LLONG_MAX
+/// @pre K*((M - 1) / 6) <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_blis_panel_a_inv_result
 catalogue_blis_panel_a_inv(long long M, long long K, long long flat) noexcept {
   const long long quotient = flat / (6 * K);
@@ -44,6 +45,6 @@ catalogue_blis_panel_a_inv(long long M, long long K, long long flat) noexcept {
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_CUH != 0x43cf1240
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CUH != 0x035c8a7a
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CUH

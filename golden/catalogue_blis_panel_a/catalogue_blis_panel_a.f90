@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < K
   !> @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-  !> @pre 6*K*M + 12*K + 11 <= huge(0_int64)
+  !> @pre K*M + 5*K <= huge(0_int64)
   elemental integer(int64) function catalogue_blis_panel_a_apply(M, K, i, j)
     integer(int64), intent(in) :: M, K, i, j
     associate (unused => M); end associate
@@ -26,8 +26,9 @@ contains
   !> @param K K >= 1
   !> @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
   !> @return -1 <= i < M, -1 <= j < K
-  !> @pre 36*K*M + 72*K + 11 <= huge(0_int64)
-  !> @pre 6*K*K*M + 12*K*K + K <= huge(0_int64)
+  !> @pre 6*K <= huge(0_int64)
+  !> @pre M + 4 <= huge(0_int64)
+  !> @pre K*((M - 1) / 6) <= huge(0_int64)
   elemental subroutine catalogue_blis_panel_a_inv(M, K, flat, i, j)
     integer(int64), intent(in) :: M, K, flat
     integer(int64), intent(out) :: i, j

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_GLSL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL 0x37008686
+#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL 0x51dc4ffd
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < K
 // Result: 0 <= the result < 6*K*((M - 1) / 6 + 1)
-// Assumes 6*K*M + 12*K + 11 <= 2^31 - 1
+// Assumes K*M + 5*K <= 2^31 - 1
 int catalogue_blis_panel_a_apply(int M, int K, int i, int j) {
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
@@ -28,8 +28,9 @@ int catalogue_blis_panel_a_apply(int M, int K, ivec2 index) {
 // K >= 1
 // 0 <= flat_v < 6*K*((M - 1) / 6 + 1)
 // Result: -1 <= i < M, -1 <= j < K
-// Assumes 36*K*M + 72*K + 11 <= 2^31 - 1
-// Assumes 6*K*K*M + 12*K*K + K <= 2^31 - 1
+// Assumes 6*K <= 2^31 - 1
+// Assumes M + 4 <= 2^31 - 1
+// Assumes K*((M - 1) / 6) <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_blis_panel_a_inv(int M, int K, int flat_v, out int i, out int j) {
   int quotient = flat_v / (6 * K);
@@ -45,6 +46,6 @@ ivec2 catalogue_blis_panel_a_inv(int M, int K, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_GLSL != 0x37008686
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_GLSL != 0x51dc4ffd
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_GLSL

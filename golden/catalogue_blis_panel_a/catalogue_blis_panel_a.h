@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_H
-#define LEGO_CATALOGUE_BLIS_PANEL_A_H 0x280b1f56
+#define LEGO_CATALOGUE_BLIS_PANEL_A_H 0x2591ca5f
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// @pre 6*K*M + 12*K + 11 <= INT64_MAX
+/// @pre K*M + 5*K <= INT64_MAX
 static inline int64_t catalogue_blis_panel_a_apply(int64_t M, int64_t K, int64_t i, int64_t j) {
   (void)M;
   return 6 * (i / 6 * (K - 1) + j) + i;
@@ -29,8 +29,9 @@ typedef struct catalogue_blis_panel_a_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 36*K*M + 72*K + 11 <= INT64_MAX
-/// @pre 6*K*K*M + 12*K*K + K <= INT64_MAX
+/// @pre 6*K <= INT64_MAX
+/// @pre M + 4 <= INT64_MAX
+/// @pre K*((M - 1) / 6) <= INT64_MAX
 static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
     int64_t M, int64_t K, int64_t flat) {
   const int64_t quotient = flat / (6 * K);
@@ -42,6 +43,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_H != 0x280b1f56
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_H != 0x2591ca5f
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_H

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_HPP
-#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP 0x52cb118c
+#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP 0x34c279df
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// @pre 6*K*M + 12*K + 11 <= INT64_MAX
+/// @pre K*M + 5*K <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_blis_panel_a_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t K, std::int64_t i, std::int64_t j) noexcept {
   return 6 * (i / 6 * (K - 1) + j) + i;
@@ -31,8 +31,9 @@ struct catalogue_blis_panel_a_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 36*K*M + 72*K + 11 <= INT64_MAX
-/// @pre 6*K*K*M + 12*K*K + K <= INT64_MAX
+/// @pre 6*K <= INT64_MAX
+/// @pre M + 4 <= INT64_MAX
+/// @pre K*((M - 1) / 6) <= INT64_MAX
 [[nodiscard]] constexpr catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
     std::int64_t M, std::int64_t K, std::int64_t flat) noexcept {
   const std::int64_t quotient = flat / (6 * K);
@@ -42,6 +43,6 @@ struct catalogue_blis_panel_a_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_HPP != 0x52cb118c
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_HPP != 0x34c279df
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_HPP

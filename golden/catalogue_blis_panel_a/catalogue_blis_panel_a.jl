@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < K`
 - Result: `0 <= the result < 6*K*(div(M - 1, 6) + 1)`
-- Assumes `6*K*M + 12*K + 11 <= typemax(Int64)`
+- Assumes `K*M + 5*K <= typemax(Int64)`
 """
 @inline function catalogue_blis_panel_a_apply(M::Int64, K::Int64, i::Int64, j::Int64)::Int64
     return 6 * (div(i, 6) * (K - 1) + j) + i
@@ -34,8 +34,9 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `K >= 1`
 - `0 <= flat < 6*K*(div(M - 1, 6) + 1)`
 - Result: `-1 <= i < M, -1 <= j < K`
-- Assumes `36*K*M + 72*K + 11 <= typemax(Int64)`
-- Assumes `6*K*K*M + 12*K*K + K <= typemax(Int64)`
+- Assumes `6*K <= typemax(Int64)`
+- Assumes `M + 4 <= typemax(Int64)`
+- Assumes `K*div(M - 1, 6) <= typemax(Int64)`
 """
 @inline function catalogue_blis_panel_a_inv(M::Int64, K::Int64,
     flat::Int64)::NTuple{2, Int64}

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_METAL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x7be4858d
+#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x4fde5d55
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// @pre 6*K*M + 12*K + 11 <= LONG_MAX
+/// @pre K*M + 5*K <= LONG_MAX
 static inline long catalogue_blis_panel_a_apply(long M, long K, long i, long j) {
   (void)M;
   return 6 * (i / 6 * (K - 1) + j) + i;
@@ -29,8 +29,9 @@ struct catalogue_blis_panel_a_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 36*K*M + 72*K + 11 <= LONG_MAX
-/// @pre 6*K*K*M + 12*K*K + K <= LONG_MAX
+/// @pre 6*K <= LONG_MAX
+/// @pre M + 4 <= LONG_MAX
+/// @pre K*((M - 1) / 6) <= LONG_MAX
 static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
     long M, long K, long flat) {
   const long quotient = flat / (6 * K);
@@ -38,6 +39,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x7be4858d
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x4fde5d55
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_METAL

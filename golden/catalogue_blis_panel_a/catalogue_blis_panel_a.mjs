@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 6*K*M + 12*K + 11 <= Number.MAX_SAFE_INTEGER.
+ * Assumes K*M + 5*K <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} K K >= 1
@@ -23,8 +23,9 @@ export function catalogue_blis_panel_a_apply(M, K, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 36*K*M + 72*K + 11 <= Number.MAX_SAFE_INTEGER.
- * Assumes 6*K*K*M + 12*K*K + K <= Number.MAX_SAFE_INTEGER.
+ * Assumes 6*K <= Number.MAX_SAFE_INTEGER.
+ * Assumes M + 4 <= Number.MAX_SAFE_INTEGER.
+ * Assumes K*Math.floor((M - 1) / 6) <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} K K >= 1

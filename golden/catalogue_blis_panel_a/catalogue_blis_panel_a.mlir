@@ -8,7 +8,7 @@
 // 0 <= i < M
 // 0 <= j < K
 // Result: 0 <= the result < 6*K*((M - 1) / 6 + 1)
-// Assumes 6*K*M + 12*K + 11 <= 2^63 - 1
+// Assumes K*M + 5*K <= 2^63 - 1
 func.func @catalogue_blis_panel_a_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i64 {
   %c6_i64 = arith.constant 6 : i64
   %c1_i64 = arith.constant 1 : i64
@@ -26,8 +26,9 @@ func.func @catalogue_blis_panel_a_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i
 // K >= 1
 // 0 <= flat < 6*K*((M - 1) / 6 + 1)
 // Result: -1 <= i < M, -1 <= j < K
-// Assumes 36*K*M + 72*K + 11 <= 2^63 - 1
-// Assumes 6*K*K*M + 12*K*K + K <= 2^63 - 1
+// Assumes 6*K <= 2^63 - 1
+// Assumes M + 4 <= 2^63 - 1
+// Assumes K*((M - 1) / 6) <= 2^63 - 1
 func.func @catalogue_blis_panel_a_inv(%M: i64, %K: i64, %flat: i64) -> (i64, i64) {
   %c6_i64 = arith.constant 6 : i64
   %c-1_i64 = arith.constant -1 : i64

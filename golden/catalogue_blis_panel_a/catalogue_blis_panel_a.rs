@@ -10,7 +10,7 @@
 /// - `0 <= j < K`
 /// - result: `0 <= result < 6*K*((M - 1) / 6 + 1)`
 ///
-/// Assumes `6*K*M + 12*K + 11 <= i64::MAX`.
+/// Assumes `K*M + 5*K <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -29,8 +29,9 @@ pub const fn catalogue_blis_panel_a_apply(M: i64, K: i64, i: i64, j: i64) -> i64
 /// - `0 <= flat < 6*K*((M - 1) / 6 + 1)`
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < K`
 ///
-/// Assumes `36*K*M + 72*K + 11 <= i64::MAX`.
-/// Assumes `6*K*K*M + 12*K*K + K <= i64::MAX`.
+/// Assumes `6*K <= i64::MAX`.
+/// Assumes `M + 4 <= i64::MAX`.
+/// Assumes `K*((M - 1) / 6) <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -10,7 +10,7 @@
 /// 0 <= i < M
 /// 0 <= j < K
 /// Result: 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// Assumes 6*K*M + 12*K + 11 <= 2^31 - 1
+/// Assumes K*M + 5*K <= 2^31 - 1
 fn catalogue_blis_panel_a_apply(M: i32, K: i32, i: i32, j: i32) -> i32 {
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
@@ -26,8 +26,9 @@ struct catalogue_blis_panel_a_inv_result {
 /// K >= 1
 /// 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// Result: -1 <= i < M, -1 <= j < K
-/// Assumes 36*K*M + 72*K + 11 <= 2^31 - 1
-/// Assumes 6*K*K*M + 12*K*K + K <= 2^31 - 1
+/// Assumes 6*K <= 2^31 - 1
+/// Assumes M + 4 <= 2^31 - 1
+/// Assumes K*((M - 1) / 6) <= 2^31 - 1
 fn catalogue_blis_panel_a_inv(M: i32, K: i32, flat: i32) -> catalogue_blis_panel_a_inv_result {
   let quotient = flat / (6 * K);
   let total = 6 * quotient + flat % 6;

@@ -21,7 +21,7 @@ def catalogue_blis_panel_a_apply(M, K, i, j):
     Returns:
         0 <= the result < 6*K*((M - 1) // 6 + 1)
 
-    Assumes 6*K*M + 12*K + 11 <= 2**63 - 1.
+    Assumes K*M + 5*K <= 2**63 - 1.
     """
     return 6 * (i // 6 * (K - 1) + j) + i
 
@@ -37,8 +37,9 @@ def catalogue_blis_panel_a_inv(M, K, flat):
     Returns:
         -1 <= i < M, -1 <= j < K
 
-    Assumes 36*K*M + 72*K + 11 <= 2**63 - 1.
-    Assumes 6*K*K*M + 12*K*K + K <= 2**63 - 1.
+    Assumes 6*K <= 2**63 - 1.
+    Assumes M + 4 <= 2**63 - 1.
+    Assumes K*((M - 1) // 6) <= 2**63 - 1.
     """
     quotient = flat // (6 * K)
     total = 6 * quotient + flat % 6

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x5ebcdc36
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x6938f969
 
 /// Physical position of the logical index (i).
 /// @param N N >= 1
@@ -10,7 +10,7 @@
 /// @param P P >= 1
 /// @param i 0 <= i < N
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-/// @pre 2*N*NB*P + 2*NB*P + N*NB + NB <= LONG_MAX
+/// @pre NB*P + N <= LONG_MAX
 static inline long catalogue_block_cyclic_apply(long N, long NB, long P, long i) {
   const long i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
@@ -22,7 +22,7 @@ static inline long catalogue_block_cyclic_apply(long N, long NB, long P, long i)
 /// @param P P >= 1
 /// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @return -1 <= the result < N
-/// @pre N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= LONG_MAX
+/// @pre NB*P + N <= LONG_MAX
 static inline long catalogue_block_cyclic_inv(long N, long NB, long P, long flat) {
   const long flat_div_NB = flat / NB;
   const long total = (N - 1) / (NB * P) + 1;
@@ -30,6 +30,6 @@ static inline long catalogue_block_cyclic_inv(long N, long NB, long P, long flat
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x5ebcdc36
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x6938f969
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CL

@@ -14,7 +14,7 @@ contains
   !> @param P P >= 1
   !> @param i 0 <= i < N
   !> @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-  !> @pre 2*N*NB*P + 2*NB*P + N*NB + NB <= huge(0_int64)
+  !> @pre NB*P + N <= huge(0_int64)
   elemental integer(int64) function catalogue_block_cyclic_apply(N, NB, P, i)
     integer(int64), intent(in) :: N, NB, P, i
     integer(int64) :: i_div_NB
@@ -30,7 +30,7 @@ contains
   !> @param P P >= 1
   !> @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
   !> @return -1 <= the result < N
-  !> @pre N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= huge(0_int64)
+  !> @pre NB*P + N <= huge(0_int64)
   elemental integer(int64) function catalogue_block_cyclic_inv(N, NB, P, flat)
     integer(int64), intent(in) :: N, NB, P, flat
     integer(int64) :: flat_div_NB, total, total_2

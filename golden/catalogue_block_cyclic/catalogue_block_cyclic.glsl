@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x285fc20c
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x0f9c7288
 
 // Physical position of the logical index (i).
 // N >= 1
@@ -13,7 +13,7 @@
 // P >= 1
 // 0 <= i < N
 // Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-// Assumes 2*N*NB*P + 2*NB*P + N*NB + NB <= 2^31 - 1
+// Assumes NB*P + N <= 2^31 - 1
 int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
   int i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
@@ -25,7 +25,7 @@ int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
 // P >= 1
 // 0 <= flat_v < NB*P*((N - 1) / (NB*P)) + NB*P
 // Result: -1 <= the result < N
-// Assumes N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= 2^31 - 1
+// Assumes NB*P + N <= 2^31 - 1
 // Renamed: flat is flat_v here
 int catalogue_block_cyclic_inv(int N, int NB, int P, int flat_v) {
   int flat_div_NB = flat_v / NB;
@@ -34,6 +34,6 @@ int catalogue_block_cyclic_inv(int N, int NB, int P, int flat_v) {
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x285fc20c
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x0f9c7288
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL

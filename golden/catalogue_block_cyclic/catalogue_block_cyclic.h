@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_H
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x6d402023
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x14d8ab0b
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param P P >= 1
 /// @param i 0 <= i < N
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-/// @pre 2*N*NB*P + 2*NB*P + N*NB + NB <= INT64_MAX
+/// @pre NB*P + N <= INT64_MAX
 static inline int64_t catalogue_block_cyclic_apply(int64_t N, int64_t NB, int64_t P, int64_t i) {
   const int64_t i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
@@ -24,7 +24,7 @@ static inline int64_t catalogue_block_cyclic_apply(int64_t N, int64_t NB, int64_
 /// @param P P >= 1
 /// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @return -1 <= the result < N
-/// @pre N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= INT64_MAX
+/// @pre NB*P + N <= INT64_MAX
 static inline int64_t catalogue_block_cyclic_inv(int64_t N, int64_t NB, int64_t P, int64_t flat) {
   const int64_t flat_div_NB = flat / NB;
   const int64_t total = (N - 1) / (NB * P) + 1;
@@ -32,6 +32,6 @@ static inline int64_t catalogue_block_cyclic_inv(int64_t N, int64_t NB, int64_t 
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x6d402023
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x14d8ab0b
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_H

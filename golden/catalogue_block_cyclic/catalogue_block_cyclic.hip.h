@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H 0x6ded7759
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H 0x43e5560e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,7 +18,7 @@
 /// @param P P >= 1
 /// @param i 0 <= i < N
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-/// @pre 2*N*NB*P + 2*NB*P + N*NB + NB <= LLONG_MAX
+/// @pre NB*P + N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_cyclic_apply(
     long long N, long long NB, long long P, long long i) noexcept {
   const long long i_div_NB = i / NB;
@@ -31,7 +31,7 @@
 /// @param P P >= 1
 /// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @return -1 <= the result < N
-/// @pre N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= LLONG_MAX
+/// @pre NB*P + N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_cyclic_inv(
     long long N, long long NB, long long P, long long flat) noexcept {
   const long long flat_div_NB = flat / NB;
@@ -40,6 +40,6 @@
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H != 0x6ded7759
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H != 0x43e5560e
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_HPP
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x7bd406f1
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x1b5ffc92
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param P P >= 1
 /// @param i 0 <= i < N
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-/// @pre 2*N*NB*P + 2*NB*P + N*NB + NB <= INT64_MAX
+/// @pre NB*P + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_cyclic_apply(
     std::int64_t N, std::int64_t NB, std::int64_t P, std::int64_t i) noexcept {
   const std::int64_t i_div_NB = i / NB;
@@ -27,7 +27,7 @@ namespace lego {
 /// @param P P >= 1
 /// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @return -1 <= the result < N
-/// @pre N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= INT64_MAX
+/// @pre NB*P + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_cyclic_inv(
     std::int64_t N, std::int64_t NB, std::int64_t P, std::int64_t flat) noexcept {
   const std::int64_t flat_div_NB = flat / NB;
@@ -38,6 +38,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x7bd406f1
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x1b5ffc92
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_HPP

@@ -15,7 +15,7 @@ Physical position of the logical index (i).
 - `P >= 1`
 - `0 <= i < N`
 - Result: `0 <= the result < NB*P*div(N - 1, NB*P) + NB*P`
-- Assumes `2*N*NB*P + 2*NB*P + N*NB + NB <= typemax(Int64)`
+- Assumes `NB*P + N <= typemax(Int64)`
 """
 @inline function catalogue_block_cyclic_apply(N::Int64, NB::Int64, P::Int64,
     i::Int64)::Int64
@@ -37,7 +37,7 @@ Logical index (i) of a physical position; -1 where it is masked.
 - `P >= 1`
 - `0 <= flat < NB*P*div(N - 1, NB*P) + NB*P`
 - Result: `-1 <= the result < N`
-- Assumes `N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= typemax(Int64)`
+- Assumes `NB*P + N <= typemax(Int64)`
 """
 @inline function catalogue_block_cyclic_inv(N::Int64, NB::Int64, P::Int64,
     flat::Int64)::Int64

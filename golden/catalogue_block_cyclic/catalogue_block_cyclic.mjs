@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i).
  *
- * Assumes 2*N*NB*P + 2*NB*P + N*NB + NB <= Number.MAX_SAFE_INTEGER.
+ * Assumes NB*P + N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} NB NB >= 1
@@ -24,7 +24,7 @@ export function catalogue_block_cyclic_apply(N, NB, P, i) {
 /**
  * Logical index (i) of a physical position; -1 where it is masked.
  *
- * Assumes N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= Number.MAX_SAFE_INTEGER.
+ * Assumes NB*P + N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} NB NB >= 1

@@ -8,7 +8,7 @@
 // P >= 1
 // 0 <= i < N
 // Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-// Assumes 2*N*NB*P + 2*NB*P + N*NB + NB <= 2^63 - 1
+// Assumes NB*P + N <= 2^63 - 1
 func.func @catalogue_block_cyclic_apply(%N: i64, %NB: i64, %P: i64, %i: i64) -> i64 {
   %c1_i64 = arith.constant 1 : i64
   %i_div_NB = arith.divsi %i, %NB : i64
@@ -32,7 +32,7 @@ func.func @catalogue_block_cyclic_apply(%N: i64, %NB: i64, %P: i64, %i: i64) -> 
 // P >= 1
 // 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 // Result: -1 <= the result < N
-// Assumes N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= 2^63 - 1
+// Assumes NB*P + N <= 2^63 - 1
 func.func @catalogue_block_cyclic_inv(%N: i64, %NB: i64, %P: i64, %flat: i64) -> i64 {
   %c1_i64 = arith.constant 1 : i64
   %c-1_i64 = arith.constant -1 : i64

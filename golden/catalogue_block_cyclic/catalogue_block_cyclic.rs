@@ -10,7 +10,7 @@
 /// - `0 <= i < N`
 /// - result: `0 <= result < NB*P*((N - 1) / (NB*P)) + NB*P`
 ///
-/// Assumes `2*N*NB*P + 2*NB*P + N*NB + NB <= i64::MAX`.
+/// Assumes `NB*P + N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -30,7 +30,7 @@ pub const fn catalogue_block_cyclic_apply(N: i64, NB: i64, P: i64, i: i64) -> i6
 /// - `0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P`
 /// - result: `-1 <= result < N`
 ///
-/// Assumes `N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= i64::MAX`.
+/// Assumes `NB*P + N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -10,7 +10,7 @@
 /// P >= 1
 /// 0 <= i < N
 /// Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-/// Assumes 2*N*NB*P + 2*NB*P + N*NB + NB <= 2^31 - 1
+/// Assumes NB*P + N <= 2^31 - 1
 fn catalogue_block_cyclic_apply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
   let i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
@@ -22,7 +22,7 @@ fn catalogue_block_cyclic_apply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
 /// P >= 1
 /// 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// Result: -1 <= the result < N
-/// Assumes N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= 2^31 - 1
+/// Assumes NB*P + N <= 2^31 - 1
 fn catalogue_block_cyclic_inv(N: i32, NB: i32, P: i32, flat: i32) -> i32 {
   let flat_div_NB = flat / NB;
   let total = (N - 1) / (NB * P) + 1;

@@ -21,7 +21,7 @@ def catalogue_block_cyclic_apply(N, NB, P, i):
     Returns:
         0 <= the result < NB*P*((N - 1) // (NB*P)) + NB*P
 
-    Assumes 2*N*NB*P + 2*NB*P + N*NB + NB <= 2**63 - 1.
+    Assumes NB*P + N <= 2**63 - 1.
     """
     i_div_NB = i // NB
     return NB * (i_div_NB // P * (1 - P) + (N - 1) // (NB * P) * (i_div_NB % P)) + i
@@ -39,7 +39,7 @@ def catalogue_block_cyclic_inv(N, NB, P, flat):
     Returns:
         -1 <= the result < N
 
-    Assumes N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= 2**63 - 1.
+    Assumes NB*P + N <= 2**63 - 1.
     """
     flat_div_NB = flat // NB
     total = (N - 1) // (NB * P) + 1

@@ -21,7 +21,7 @@ def catalogue_block_cyclic_apply(N, NB, P, i):
     Returns:
         0 <= the result < NB*P*((N - 1) // (NB*P)) + NB*P
 
-    Assumes 2*N*NB*P + 2*NB*P + N*NB + NB <= 2**63 - 1.
+    Assumes NB*P + N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     NB = tl.cast(NB, tl.int64)
@@ -44,7 +44,7 @@ def catalogue_block_cyclic_inv(N, NB, P, flat):
     Returns:
         -1 <= the result < N
 
-    Assumes N*NB*NB*P + 2*NB*NB*P + N*NB*P + 2*NB*P + 2*NB <= 2**63 - 1.
+    Assumes NB*P + N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     NB = tl.cast(NB, tl.int64)

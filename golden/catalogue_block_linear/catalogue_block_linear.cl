@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CL 0x0656c930
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CL 0x0cf228be
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-/// @pre 1024*M*N + 2048*N + 1536*M + 3071 <= LONG_MAX
+/// @pre M*N + 63*M + 15*N + 432 <= LONG_MAX
 static inline long catalogue_block_linear_apply(long M, long N, long i, long j) {
   (void)M;
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
@@ -28,8 +28,7 @@ typedef struct catalogue_block_linear_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16384*M*N + 32768*M + 32768*N + 65567 <= LONG_MAX
-/// @pre 65536*N + 131135 <= LONG_MAX
+/// @pre 16*N + 1008 <= LONG_MAX
 static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
     long M, long N, long flat) {
   const long scaled = 1024 * ((N + 63) >> 6);
@@ -44,6 +43,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_CL != 0x0656c930
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CL != 0x0cf228be
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CL

@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-  !> @pre 1024*M*N + 2048*N + 1536*M + 3071 <= huge(0_int64)
+  !> @pre M*N + 63*M + 15*N + 432 <= huge(0_int64)
   elemental integer(int64) function catalogue_block_linear_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
@@ -28,8 +28,7 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
   !> @return -1 <= i < M, -1 <= j < N
-  !> @pre 16384*M*N + 32768*M + 32768*N + 65567 <= huge(0_int64)
-  !> @pre 65536*N + 131135 <= huge(0_int64)
+  !> @pre 16*N + 1008 <= huge(0_int64)
   elemental subroutine catalogue_block_linear_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_GLSL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL 0x50ac4800
+#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL 0x5529dfd2
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-// Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= 2^31 - 1
+// Assumes M*N + 63*M + 15*N + 432 <= 2^31 - 1
 int catalogue_block_linear_apply(int M, int N, int i, int j) {
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
       + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j;
@@ -29,8 +29,7 @@ int catalogue_block_linear_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 16384*M*N + 32768*M + 32768*N + 65567 <= 2^31 - 1
-// Assumes 65536*N + 131135 <= 2^31 - 1
+// Assumes 16*N + 1008 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_block_linear_inv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 1024 * ((N + 63) >> 6);
@@ -49,6 +48,6 @@ ivec2 catalogue_block_linear_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_GLSL != 0x50ac4800
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_GLSL != 0x5529dfd2
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H
-#define LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H 0x3d9b577a
+#define LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H 0x036209c7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-/// @pre 1024*M*N + 2048*N + 1536*M + 3071 <= LLONG_MAX
+/// @pre M*N + 63*M + 15*N + 432 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_linear_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
@@ -36,8 +36,7 @@ struct catalogue_block_linear_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16384*M*N + 32768*M + 32768*N + 65567 <= LLONG_MAX
-/// @pre 65536*N + 131135 <= LLONG_MAX
+/// @pre 16*N + 1008 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_block_linear_inv_result
 catalogue_block_linear_inv(long long M, long long N, long long flat) noexcept {
   const long long scaled = 1024 * ((N + 63) >> 6);
@@ -48,6 +47,6 @@ catalogue_block_linear_inv(long long M, long long N, long long flat) noexcept {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H != 0x3d9b577a
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H != 0x036209c7
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H

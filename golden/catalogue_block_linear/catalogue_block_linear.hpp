@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_HPP
-#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP 0x7ddd6884
+#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP 0x55e26e7b
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-/// @pre 1024*M*N + 2048*N + 1536*M + 3071 <= INT64_MAX
+/// @pre M*N + 63*M + 15*N + 432 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_linear_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
@@ -32,8 +32,7 @@ struct catalogue_block_linear_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16384*M*N + 32768*M + 32768*N + 65567 <= INT64_MAX
-/// @pre 65536*N + 131135 <= INT64_MAX
+/// @pre 16*N + 1008 <= INT64_MAX
 [[nodiscard]] constexpr catalogue_block_linear_inv_result catalogue_block_linear_inv(
     std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t scaled = 1024 * ((N + 63) >> 6);
@@ -46,6 +45,6 @@ struct catalogue_block_linear_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_HPP != 0x7ddd6884
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_HPP != 0x55e26e7b
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_HPP

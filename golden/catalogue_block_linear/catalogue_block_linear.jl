@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < 1024*(div(M - 1, 16) + 1)*(div(N - 1, 64) + 1)`
-- Assumes `1024*M*N + 2048*N + 1536*M + 3071 <= typemax(Int64)`
+- Assumes `M*N + 63*M + 15*N + 432 <= typemax(Int64)`
 """
 @inline function catalogue_block_linear_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
     return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) +
@@ -35,8 +35,7 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `N >= 1`
 - `0 <= flat < 1024*(div(M - 1, 16) + 1)*(div(N - 1, 64) + 1)`
 - Result: `-1 <= i < M, -1 <= j < N`
-- Assumes `16384*M*N + 32768*M + 32768*N + 65567 <= typemax(Int64)`
-- Assumes `65536*N + 131135 <= typemax(Int64)`
+- Assumes `16*N + 1008 <= typemax(Int64)`
 """
 @inline function catalogue_block_linear_inv(M::Int64, N::Int64,
     flat::Int64)::NTuple{2, Int64}

@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N + 63*M + 15*N + 432 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -25,8 +25,7 @@ export function catalogue_block_linear_apply(M, N, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 16384*M*N + 32768*M + 32768*N + 65567 <= Number.MAX_SAFE_INTEGER.
- * Assumes 65536*N + 131135 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*N + 1008 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

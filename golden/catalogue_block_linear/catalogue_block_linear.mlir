@@ -8,7 +8,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-// Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= 2^63 - 1
+// Assumes M*N + 63*M + 15*N + 432 <= 2^63 - 1
 func.func @catalogue_block_linear_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c1_i64 = arith.constant 1 : i64
   %c6_i64 = arith.constant 6 : i64
@@ -51,8 +51,7 @@ func.func @catalogue_block_linear_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i
 // N >= 1
 // 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 16384*M*N + 32768*M + 32768*N + 65567 <= 2^63 - 1
-// Assumes 65536*N + 131135 <= 2^63 - 1
+// Assumes 16*N + 1008 <= 2^63 - 1
 func.func @catalogue_block_linear_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c63_i64 = arith.constant 63 : i64
   %c6_i64 = arith.constant 6 : i64

@@ -10,7 +10,7 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)`
 ///
-/// Assumes `1024*M*N + 2048*N + 1536*M + 3071 <= i64::MAX`.
+/// Assumes `M*N + 63*M + 15*N + 432 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -35,8 +35,7 @@ pub const fn catalogue_block_linear_apply(M: i64, N: i64, i: i64, j: i64) -> i64
 /// - `0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)`
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < N`
 ///
-/// Assumes `16384*M*N + 32768*M + 32768*N + 65567 <= i64::MAX`.
-/// Assumes `65536*N + 131135 <= i64::MAX`.
+/// Assumes `16*N + 1008 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

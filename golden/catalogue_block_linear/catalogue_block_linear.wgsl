@@ -10,7 +10,7 @@
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-/// Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= 2^31 - 1
+/// Assumes M*N + 63*M + 15*N + 432 <= 2^31 - 1
 fn catalogue_block_linear_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return 1024 * ((N - 1) >> 6u) * (i >> 4u) + 512 * (j >> 6u) + 256 * (i >> 3u) + 192 * (j >> 5u)
       + 32 * (i >> 1u) + 16 * ((j >> 4u) + i) + j;
@@ -27,8 +27,7 @@ struct catalogue_block_linear_inv_result {
 /// N >= 1
 /// 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
-/// Assumes 16384*M*N + 32768*M + 32768*N + 65567 <= 2^31 - 1
-/// Assumes 65536*N + 131135 <= 2^31 - 1
+/// Assumes 16*N + 1008 <= 2^31 - 1
 fn catalogue_block_linear_inv(M: i32, N: i32, flat: i32) -> catalogue_block_linear_inv_result {
   let scaled = 1024 * ((N + 63) >> 6u);
   let total = 16 * (flat / scaled) + ((flat >> 6u) & 8) + ((flat >> 5u) & 6) + ((flat >> 4u) & 1);

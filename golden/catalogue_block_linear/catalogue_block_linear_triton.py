@@ -21,7 +21,7 @@ def catalogue_block_linear_apply(M, N, i, j):
     Returns:
         0 <= the result < 1024*((M - 1) // 16 + 1)*((N - 1) // 64 + 1)
 
-    Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= 2**63 - 1.
+    Assumes M*N + 63*M + 15*N + 432 <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -49,8 +49,7 @@ def catalogue_block_linear_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 16384*M*N + 32768*M + 32768*N + 65567 <= 2**63 - 1.
-    Assumes 65536*N + 131135 <= 2**63 - 1.
+    Assumes 16*N + 1008 <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     N = tl.cast(N, tl.int64)

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_CL
-#define LEGO_CATALOGUE_BLOCK_SCALES_CL 0x7d458657
+#define LEGO_CATALOGUE_BLOCK_SCALES_CL 0x5fd55aa3
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre 512*K*M + 1024*K + 1024*M + 2047 <= LONG_MAX
+/// @pre K*M + 127*K + 3*M + 380 <= LONG_MAX
 static inline long catalogue_block_scales_apply(long M, long K, long i, long j) {
   (void)M;
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
@@ -27,7 +27,7 @@ typedef struct catalogue_block_scales_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 65536*K*M + 131072*K + 131072*M + 262399 <= LONG_MAX
+/// @pre 128*K + 384 <= LONG_MAX
 static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
     long M, long K, long flat) {
   const long scaled = 512 * ((K + 3) >> 2);
@@ -40,6 +40,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_CL != 0x7d458657
+#elif LEGO_CATALOGUE_BLOCK_SCALES_CL != 0x5fd55aa3
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_CL

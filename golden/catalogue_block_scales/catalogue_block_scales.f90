@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < K
   !> @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-  !> @pre 512*K*M + 1024*K + 1024*M + 2047 <= huge(0_int64)
+  !> @pre K*M + 127*K + 3*M + 380 <= huge(0_int64)
   elemental integer(int64) function catalogue_block_scales_apply(M, K, i, j)
     integer(int64), intent(in) :: M, K, i, j
     associate (unused => M); end associate
@@ -28,7 +28,7 @@ contains
   !> @param K K >= 1
   !> @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
   !> @return -1 <= i < M, -1 <= j < K
-  !> @pre 65536*K*M + 131072*K + 131072*M + 262399 <= huge(0_int64)
+  !> @pre 128*K + 384 <= huge(0_int64)
   elemental subroutine catalogue_block_scales_inv(M, K, flat, i, j)
     integer(int64), intent(in) :: M, K, flat
     integer(int64), intent(out) :: i, j

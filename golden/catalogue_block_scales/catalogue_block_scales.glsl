@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_GLSL
-#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x4451628b
+#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x0c934f5b
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < K
 // Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-// Assumes 512*K*M + 1024*K + 1024*M + 2047 <= 2^31 - 1
+// Assumes K*M + 127*K + 3*M + 380 <= 2^31 - 1
 int catalogue_block_scales_apply(int M, int K, int i, int j) {
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
@@ -28,7 +28,7 @@ int catalogue_block_scales_apply(int M, int K, ivec2 index) {
 // K >= 1
 // 0 <= flat_v < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 // Result: -1 <= i < M, -1 <= j < K
-// Assumes 65536*K*M + 131072*K + 131072*M + 262399 <= 2^31 - 1
+// Assumes 128*K + 384 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_block_scales_inv(int M, int K, int flat_v, out int i, out int j) {
   int scaled = 512 * ((K + 3) >> 2);
@@ -45,6 +45,6 @@ ivec2 catalogue_block_scales_inv(int M, int K, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x4451628b
+#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x0c934f5b
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_GLSL

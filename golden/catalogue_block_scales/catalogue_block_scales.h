@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x17a7473e
+#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x37d1581c
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre 512*K*M + 1024*K + 1024*M + 2047 <= INT64_MAX
+/// @pre K*M + 127*K + 3*M + 380 <= INT64_MAX
 static inline int64_t catalogue_block_scales_apply(int64_t M, int64_t K, int64_t i, int64_t j) {
   (void)M;
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
@@ -29,7 +29,7 @@ typedef struct catalogue_block_scales_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 65536*K*M + 131072*K + 131072*M + 262399 <= INT64_MAX
+/// @pre 128*K + 384 <= INT64_MAX
 static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
     int64_t M, int64_t K, int64_t flat) {
   const int64_t scaled = 512 * ((K + 3) >> 2);
@@ -42,6 +42,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x17a7473e
+#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x37d1581c
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_H

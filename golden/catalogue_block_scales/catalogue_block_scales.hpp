@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HPP
-#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x141e2173
+#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x17bf80f5
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre 512*K*M + 1024*K + 1024*M + 2047 <= INT64_MAX
+/// @pre K*M + 127*K + 3*M + 380 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_scales_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t K, std::int64_t i, std::int64_t j) noexcept {
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
@@ -31,7 +31,7 @@ struct catalogue_block_scales_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 65536*K*M + 131072*K + 131072*M + 262399 <= INT64_MAX
+/// @pre 128*K + 384 <= INT64_MAX
 [[nodiscard]] constexpr catalogue_block_scales_inv_result catalogue_block_scales_inv(
     std::int64_t M, std::int64_t K, std::int64_t flat) noexcept {
   const std::int64_t scaled = 512 * ((K + 3) >> 2);
@@ -42,6 +42,6 @@ struct catalogue_block_scales_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x141e2173
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x17bf80f5
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HPP

@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < K`
 - Result: `0 <= the result < 512*(div(K - 1, 4) + 1)*(div(M - 1, 128) + 1)`
-- Assumes `512*K*M + 1024*K + 1024*M + 2047 <= typemax(Int64)`
+- Assumes `K*M + 127*K + 3*M + 380 <= typemax(Int64)`
 """
 @inline function catalogue_block_scales_apply(M::Int64, K::Int64, i::Int64, j::Int64)::Int64
     return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) +
@@ -35,7 +35,7 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `K >= 1`
 - `0 <= flat < 512*(div(K - 1, 4) + 1)*(div(M - 1, 128) + 1)`
 - Result: `-1 <= i < M, -1 <= j < K`
-- Assumes `65536*K*M + 131072*K + 131072*M + 262399 <= typemax(Int64)`
+- Assumes `128*K + 384 <= typemax(Int64)`
 """
 @inline function catalogue_block_scales_inv(M::Int64, K::Int64,
     flat::Int64)::NTuple{2, Int64}

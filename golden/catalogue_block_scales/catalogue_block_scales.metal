@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_METAL
-#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x675ef7e3
+#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x78d3ce91
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre 512*K*M + 1024*K + 1024*M + 2047 <= LONG_MAX
+/// @pre K*M + 127*K + 3*M + 380 <= LONG_MAX
 static inline long catalogue_block_scales_apply(long M, long K, long i, long j) {
   (void)M;
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
@@ -29,7 +29,7 @@ struct catalogue_block_scales_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 65536*K*M + 131072*K + 131072*M + 262399 <= LONG_MAX
+/// @pre 128*K + 384 <= LONG_MAX
 static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
     long M, long K, long flat) {
   const long scaled = 512 * ((K + 3) >> 2);
@@ -38,6 +38,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x675ef7e3
+#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x78d3ce91
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_METAL

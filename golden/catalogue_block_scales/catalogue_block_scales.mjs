@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 512*K*M + 1024*K + 1024*M + 2047 <= Number.MAX_SAFE_INTEGER.
+ * Assumes K*M + 127*K + 3*M + 380 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} K K >= 1
@@ -24,7 +24,7 @@ export function catalogue_block_scales_apply(M, K, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 65536*K*M + 131072*K + 131072*M + 262399 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 128*K + 384 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} K K >= 1

@@ -8,7 +8,7 @@
 // 0 <= i < M
 // 0 <= j < K
 // Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-// Assumes 512*K*M + 1024*K + 1024*M + 2047 <= 2^63 - 1
+// Assumes K*M + 127*K + 3*M + 380 <= 2^63 - 1
 func.func @catalogue_block_scales_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i64 {
   %c7_i64 = arith.constant 7 : i64
   %c3_i64 = arith.constant 3 : i64
@@ -40,7 +40,7 @@ func.func @catalogue_block_scales_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i
 // K >= 1
 // 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 // Result: -1 <= i < M, -1 <= j < K
-// Assumes 65536*K*M + 131072*K + 131072*M + 262399 <= 2^63 - 1
+// Assumes 128*K + 384 <= 2^63 - 1
 func.func @catalogue_block_scales_inv(%M: i64, %K: i64, %flat: i64) -> (i64, i64) {
   %c3_i64 = arith.constant 3 : i64
   %c2_i64 = arith.constant 2 : i64

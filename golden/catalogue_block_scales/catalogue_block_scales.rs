@@ -10,7 +10,7 @@
 /// - `0 <= j < K`
 /// - result: `0 <= result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)`
 ///
-/// Assumes `512*K*M + 1024*K + 1024*M + 2047 <= i64::MAX`.
+/// Assumes `K*M + 127*K + 3*M + 380 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -29,7 +29,7 @@ pub const fn catalogue_block_scales_apply(M: i64, K: i64, i: i64, j: i64) -> i64
 /// - `0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)`
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < K`
 ///
-/// Assumes `65536*K*M + 131072*K + 131072*M + 262399 <= i64::MAX`.
+/// Assumes `128*K + 384 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -10,7 +10,7 @@
 /// 0 <= i < M
 /// 0 <= j < K
 /// Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// Assumes 512*K*M + 1024*K + 1024*M + 2047 <= 2^31 - 1
+/// Assumes K*M + 127*K + 3*M + 380 <= 2^31 - 1
 fn catalogue_block_scales_apply(M: i32, K: i32, i: i32, j: i32) -> i32 {
   return 512 * ((i >> 7u) * ((K + 3) >> 2u) + (j >> 2u)) + 16 * (i & 31) + ((i >> 3u) & 12)
       + (j & 3);
@@ -27,7 +27,7 @@ struct catalogue_block_scales_inv_result {
 /// K >= 1
 /// 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// Result: -1 <= i < M, -1 <= j < K
-/// Assumes 65536*K*M + 131072*K + 131072*M + 262399 <= 2^31 - 1
+/// Assumes 128*K + 384 <= 2^31 - 1
 fn catalogue_block_scales_inv(M: i32, K: i32, flat: i32) -> catalogue_block_scales_inv_result {
   let scaled = 512 * ((K + 3) >> 2u);
   let total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4u) & 31);

@@ -21,7 +21,7 @@ def catalogue_block_scales_apply(M, K, i, j):
     Returns:
         0 <= the result < 512*((K - 1) // 4 + 1)*((M - 1) // 128 + 1)
 
-    Assumes 512*K*M + 1024*K + 1024*M + 2047 <= 2**63 - 1.
+    Assumes K*M + 127*K + 3*M + 380 <= 2**63 - 1.
     """
     return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3)
 
@@ -37,7 +37,7 @@ def catalogue_block_scales_inv(M, K, flat):
     Returns:
         -1 <= i < M, -1 <= j < K
 
-    Assumes 65536*K*M + 131072*K + 131072*M + 262399 <= 2**63 - 1.
+    Assumes 128*K + 384 <= 2**63 - 1.
     """
     scaled = 512 * ((K + 3) >> 2)
     total = 128 * (flat // scaled) + 8 * (flat & 12) + ((flat >> 4) & 31)

@@ -21,7 +21,7 @@ def catalogue_block_scales_apply(M, K, i, j):
     Returns:
         0 <= the result < 512*((K - 1) // 4 + 1)*((M - 1) // 128 + 1)
 
-    Assumes 512*K*M + 1024*K + 1024*M + 2047 <= 2**63 - 1.
+    Assumes K*M + 127*K + 3*M + 380 <= 2**63 - 1.
     """
     K = tl.cast(K, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -41,7 +41,7 @@ def catalogue_block_scales_inv(M, K, flat):
     Returns:
         -1 <= i < M, -1 <= j < K
 
-    Assumes 65536*K*M + 131072*K + 131072*M + 262399 <= 2**63 - 1.
+    Assumes 128*K + 384 <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     K = tl.cast(K, tl.int64)

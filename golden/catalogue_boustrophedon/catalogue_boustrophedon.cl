@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_CL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x28709110
+#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x051b5860
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N + 3*N + 2 <= LONG_MAX
+/// @pre M*N <= LONG_MAX
 static inline long catalogue_boustrophedon_apply(long M, long N, long i, long j) {
   (void)M;
   return N * i + ((i & 1) == 0 ? j : N - j - 1);
@@ -27,7 +27,6 @@ typedef struct catalogue_boustrophedon_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre 2*N + 1 <= LONG_MAX
 static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
     long M, long N, long flat) {
   (void)M;
@@ -40,6 +39,6 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x28709110
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x051b5860
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_CL

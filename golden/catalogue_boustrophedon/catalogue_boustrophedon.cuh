@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_CUH
-#define LEGO_CATALOGUE_BOUSTROPHEDON_CUH 0x68de6874
+#define LEGO_CATALOGUE_BOUSTROPHEDON_CUH 0x7d844b6e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N + 3*N + 2 <= LLONG_MAX
+/// @pre M*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_boustrophedon_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
   return N * i + ((i & 1) == 0 ? j : N - j - 1);
@@ -35,7 +35,6 @@ struct catalogue_boustrophedon_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre 2*N + 1 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_boustrophedon_inv_result
 catalogue_boustrophedon_inv([[maybe_unused]] long long M, long long N, long long flat) noexcept {
   const long long flat_div_N = flat / N;
@@ -43,6 +42,6 @@ catalogue_boustrophedon_inv([[maybe_unused]] long long M, long long N, long long
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1};
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_CUH != 0x68de6874
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_CUH != 0x7d844b6e
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_CUH

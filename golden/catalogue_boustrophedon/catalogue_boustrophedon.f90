@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < M*N
-  !> @pre M*N + 3*N + 2 <= huge(0_int64)
+  !> @pre M*N <= huge(0_int64)
   elemental integer(int64) function catalogue_boustrophedon_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
@@ -26,7 +26,6 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < M*N
   !> @return 0 <= i < M, 0 <= j < N
-  !> @pre 2*N + 1 <= huge(0_int64)
   elemental subroutine catalogue_boustrophedon_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

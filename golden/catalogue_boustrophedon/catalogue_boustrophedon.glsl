@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_GLSL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x0fbd5937
+#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x112b36d7
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < M*N
-// Assumes M*N + 3*N + 2 <= 2^31 - 1
+// Assumes M*N <= 2^31 - 1
 int catalogue_boustrophedon_apply(int M, int N, int i, int j) {
   return N * i + ((i & 1) == 0 ? j : N - j - 1);
 }
@@ -28,7 +28,6 @@ int catalogue_boustrophedon_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < M*N
 // Result: 0 <= i < M, 0 <= j < N
-// Assumes 2*N + 1 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_boustrophedon_inv(int M, int N, int flat_v, out int i, out int j) {
   int flat_div_N = flat_v / N;
@@ -44,6 +43,6 @@ ivec2 catalogue_boustrophedon_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x0fbd5937
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x112b36d7
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x4d31dd4e
+#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x2c93ea97
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N + 3*N + 2 <= INT64_MAX
+/// @pre M*N <= INT64_MAX
 static inline int64_t catalogue_boustrophedon_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
   return N * i + ((i & 1) == 0 ? j : N - j - 1);
@@ -29,7 +29,6 @@ typedef struct catalogue_boustrophedon_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre 2*N + 1 <= INT64_MAX
 static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
     int64_t M, int64_t N, int64_t flat) {
   (void)M;
@@ -42,6 +41,6 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x4d31dd4e
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x2c93ea97
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_H

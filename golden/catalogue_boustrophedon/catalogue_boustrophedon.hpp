@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HPP
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x3fab61f3
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x24e523cb
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N + 3*N + 2 <= INT64_MAX
+/// @pre M*N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_boustrophedon_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return N * i + ((i & 1) == 0 ? j : N - j - 1);
@@ -31,7 +31,6 @@ struct catalogue_boustrophedon_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre 2*N + 1 <= INT64_MAX
 [[nodiscard]] constexpr catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t flat_div_N = flat / N;
@@ -41,6 +40,6 @@ struct catalogue_boustrophedon_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x3fab61f3
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x24e523cb
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HPP

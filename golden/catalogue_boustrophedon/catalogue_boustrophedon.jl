@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < M*N`
-- Assumes `M*N + 3*N + 2 <= typemax(Int64)`
+- Assumes `M*N <= typemax(Int64)`
 """
 @inline function catalogue_boustrophedon_apply(M::Int64, N::Int64, i::Int64,
     j::Int64)::Int64
@@ -35,7 +35,6 @@ Logical index (i, j) of a physical position.
 - `N >= 1`
 - `0 <= flat < M*N`
 - Result: `0 <= i < M, 0 <= j < N`
-- Assumes `2*N + 1 <= typemax(Int64)`
 """
 @inline function catalogue_boustrophedon_inv(M::Int64, N::Int64,
     flat::Int64)::NTuple{2, Int64}

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_METAL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x5f09329a
+#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x47fc7cf2
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N + 3*N + 2 <= LONG_MAX
+/// @pre M*N <= LONG_MAX
 static inline long catalogue_boustrophedon_apply(long M, long N, long i, long j) {
   (void)M;
   return N * i + ((i & 1) == 0 ? j : N - j - 1);
@@ -29,7 +29,6 @@ struct catalogue_boustrophedon_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre 2*N + 1 <= LONG_MAX
 static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
     long M, long N, long flat) {
   (void)M;
@@ -38,6 +37,6 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1};
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x5f09329a
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x47fc7cf2
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_METAL

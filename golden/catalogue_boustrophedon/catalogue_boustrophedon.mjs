@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes M*N + 3*N + 2 <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -22,8 +22,6 @@ export function catalogue_boustrophedon_apply(M, N, i, j) {
 
 /**
  * Logical index (i, j) of a physical position.
- *
- * Assumes 2*N + 1 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

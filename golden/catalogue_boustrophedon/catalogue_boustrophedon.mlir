@@ -8,7 +8,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < M*N
-// Assumes M*N + 3*N + 2 <= 2^63 - 1
+// Assumes M*N <= 2^63 - 1
 func.func @catalogue_boustrophedon_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c1_i64 = arith.constant 1 : i64
   %c0_i64 = arith.constant 0 : i64
@@ -27,7 +27,6 @@ func.func @catalogue_boustrophedon_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> 
 // N >= 1
 // 0 <= flat < M*N
 // Result: 0 <= i < M, 0 <= j < N
-// Assumes 2*N + 1 <= 2^63 - 1
 func.func @catalogue_boustrophedon_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c1_i64 = arith.constant 1 : i64
   %c0_i64 = arith.constant 0 : i64

@@ -10,7 +10,7 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < M*N`
 ///
-/// Assumes `M*N + 3*N + 2 <= i64::MAX`.
+/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -28,8 +28,6 @@ pub const fn catalogue_boustrophedon_apply(M: i64, N: i64, i: i64, j: i64) -> i6
 /// - `N >= 1`
 /// - `0 <= flat < M*N`
 /// - result: `(i, j)`; `0 <= i < M, 0 <= j < N`
-///
-/// Assumes `2*N + 1 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -10,7 +10,7 @@
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < M*N
-/// Assumes M*N + 3*N + 2 <= 2^31 - 1
+/// Assumes M*N <= 2^31 - 1
 fn catalogue_boustrophedon_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return N * i + select(N - j - 1, j, (i & 1) == 0);
 }
@@ -26,7 +26,6 @@ struct catalogue_boustrophedon_inv_result {
 /// N >= 1
 /// 0 <= flat < M*N
 /// Result: 0 <= i < M, 0 <= j < N
-/// Assumes 2*N + 1 <= 2^31 - 1
 fn catalogue_boustrophedon_inv(M: i32, N: i32, flat: i32) -> catalogue_boustrophedon_inv_result {
   let flat_div_N = flat / N;
   let flat_mod_N = flat % N;

@@ -21,7 +21,7 @@ def catalogue_boustrophedon_apply(M, N, i, j):
     Returns:
         0 <= the result < M*N
 
-    Assumes M*N + 3*N + 2 <= 2**63 - 1.
+    Assumes M*N <= 2**63 - 1.
     """
     return N * i + np.where(i & 1 == 0, j, N - j - 1)
 
@@ -36,8 +36,6 @@ def catalogue_boustrophedon_inv(M, N, flat):
 
     Returns:
         0 <= i < M, 0 <= j < N
-
-    Assumes 2*N + 1 <= 2**63 - 1.
     """
     flat_div_N = flat // N
     flat_mod_N = flat % N

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_CL
-#define LEGO_CATALOGUE_COL32_2R_4R4_CL 0x383de971
+#define LEGO_CATALOGUE_COL32_2R_4R4_CL 0x6e2bb7c8
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre 1024*M*N + 2048*M + 2048*N + 4095 <= LONG_MAX
+/// @pre M*N + 31*M + 31*N + 960 <= LONG_MAX
 static inline long catalogue_col32_2r_4r4_apply(long M, long N, long i, long j) {
   (void)N;
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
@@ -28,7 +28,7 @@ typedef struct catalogue_col32_2r_4r4_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32768*M*N + 65536*M + 65536*N + 131135 <= LONG_MAX
+/// @pre 32*M + 992 <= LONG_MAX
 static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
     long M, long N, long flat) {
   const long scaled = 1024 * ((M + 31) >> 5);
@@ -42,6 +42,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_CL != 0x383de971
+#elif LEGO_CATALOGUE_COL32_2R_4R4_CL != 0x6e2bb7c8
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_CL

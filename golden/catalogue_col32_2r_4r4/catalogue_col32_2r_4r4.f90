@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-  !> @pre 1024*M*N + 2048*M + 2048*N + 4095 <= huge(0_int64)
+  !> @pre M*N + 31*M + 31*N + 960 <= huge(0_int64)
   elemental integer(int64) function catalogue_col32_2r_4r4_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
@@ -29,7 +29,7 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
   !> @return -1 <= i < M, -1 <= j < N
-  !> @pre 32768*M*N + 65536*M + 65536*N + 131135 <= huge(0_int64)
+  !> @pre 32*M + 992 <= huge(0_int64)
   elemental subroutine catalogue_col32_2r_4r4_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

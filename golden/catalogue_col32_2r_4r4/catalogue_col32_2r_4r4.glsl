@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_GLSL
-#define LEGO_CATALOGUE_COL32_2R_4R4_GLSL 0x731e8869
+#define LEGO_CATALOGUE_COL32_2R_4R4_GLSL 0x792637ac
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-// Assumes 1024*M*N + 2048*M + 2048*N + 4095 <= 2^31 - 1
+// Assumes M*N + 31*M + 31*N + 960 <= 2^31 - 1
 int catalogue_col32_2r_4r4_apply(int M, int N, int i, int j) {
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
       + 32 * (i & 1) + j;
@@ -29,7 +29,7 @@ int catalogue_col32_2r_4r4_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 32768*M*N + 65536*M + 65536*N + 131135 <= 2^31 - 1
+// Assumes 32*M + 992 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_col32_2r_4r4_inv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 1024 * ((M + 31) >> 5);
@@ -47,6 +47,6 @@ ivec2 catalogue_col32_2r_4r4_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_GLSL != 0x731e8869
+#elif LEGO_CATALOGUE_COL32_2R_4R4_GLSL != 0x792637ac
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_GLSL

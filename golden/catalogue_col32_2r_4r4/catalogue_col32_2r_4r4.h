@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_H 0x332f58cd
+#define LEGO_CATALOGUE_COL32_2R_4R4_H 0x558589b8
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre 1024*M*N + 2048*M + 2048*N + 4095 <= INT64_MAX
+/// @pre M*N + 31*M + 31*N + 960 <= INT64_MAX
 static inline int64_t catalogue_col32_2r_4r4_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)N;
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
@@ -30,7 +30,7 @@ typedef struct catalogue_col32_2r_4r4_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32768*M*N + 65536*M + 65536*N + 131135 <= INT64_MAX
+/// @pre 32*M + 992 <= INT64_MAX
 static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
     int64_t M, int64_t N, int64_t flat) {
   const int64_t scaled = 1024 * ((M + 31) >> 5);
@@ -44,6 +44,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_H != 0x332f58cd
+#elif LEGO_CATALOGUE_COL32_2R_4R4_H != 0x558589b8
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_H

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HIP_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_HIP_H 0x66ef8db4
+#define LEGO_CATALOGUE_COL32_2R_4R4_HIP_H 0x24004c5f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre 1024*M*N + 2048*M + 2048*N + 4095 <= LLONG_MAX
+/// @pre M*N + 31*M + 31*N + 960 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_col32_2r_4r4_apply(
     long long M, [[maybe_unused]] long long N, long long i, long long j) noexcept {
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
@@ -36,7 +36,7 @@ struct catalogue_col32_2r_4r4_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32768*M*N + 65536*M + 65536*N + 131135 <= LLONG_MAX
+/// @pre 32*M + 992 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_col32_2r_4r4_inv_result
 catalogue_col32_2r_4r4_inv(long long M, long long N, long long flat) noexcept {
   const long long scaled = 1024 * ((M + 31) >> 5);
@@ -46,6 +46,6 @@ catalogue_col32_2r_4r4_inv(long long M, long long N, long long flat) noexcept {
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_HIP_H != 0x66ef8db4
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HIP_H != 0x24004c5f
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HIP_H

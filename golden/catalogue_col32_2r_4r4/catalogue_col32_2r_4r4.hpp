@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HPP
-#define LEGO_CATALOGUE_COL32_2R_4R4_HPP 0x29f2ff62
+#define LEGO_CATALOGUE_COL32_2R_4R4_HPP 0x4bbbf8fb
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre 1024*M*N + 2048*M + 2048*N + 4095 <= INT64_MAX
+/// @pre M*N + 31*M + 31*N + 960 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_col32_2r_4r4_apply(
     std::int64_t M, [[maybe_unused]] std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
@@ -32,7 +32,7 @@ struct catalogue_col32_2r_4r4_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32768*M*N + 65536*M + 65536*N + 131135 <= INT64_MAX
+/// @pre 32*M + 992 <= INT64_MAX
 [[nodiscard]] constexpr catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
     std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t scaled = 1024 * ((M + 31) >> 5);
@@ -44,6 +44,6 @@ struct catalogue_col32_2r_4r4_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_HPP != 0x29f2ff62
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HPP != 0x4bbbf8fb
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HPP

@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 1024*M*N + 2048*M + 2048*N + 4095 <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N + 31*M + 31*N + 960 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -24,7 +24,7 @@ export function catalogue_col32_2r_4r4_apply(M, N, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 32768*M*N + 65536*M + 65536*N + 131135 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 32*M + 992 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

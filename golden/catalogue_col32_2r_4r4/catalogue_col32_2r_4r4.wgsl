@@ -10,7 +10,7 @@
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// Assumes 1024*M*N + 2048*M + 2048*N + 4095 <= 2^31 - 1
+/// Assumes M*N + 31*M + 31*N + 960 <= 2^31 - 1
 fn catalogue_col32_2r_4r4_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return (j >> 5u) * (1024 * ((M - 1) >> 5u) + 992) + 1024 * (i >> 5u) + 128 * (i & 6)
       + 8 * (i & 0x18) + 32 * (i & 1) + j;
@@ -27,7 +27,7 @@ struct catalogue_col32_2r_4r4_inv_result {
 /// N >= 1
 /// 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
-/// Assumes 32768*M*N + 65536*M + 65536*N + 131135 <= 2^31 - 1
+/// Assumes 32*M + 992 <= 2^31 - 1
 fn catalogue_col32_2r_4r4_inv(M: i32, N: i32, flat: i32) -> catalogue_col32_2r_4r4_inv_result {
   let scaled = 1024 * ((M + 31) >> 5u);
   let total = 32 * (flat / scaled) + (flat & 31);

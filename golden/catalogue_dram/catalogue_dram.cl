@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_CL
-#define LEGO_CATALOGUE_DRAM_CL 0x3a10e1d4
+#define LEGO_CATALOGUE_DRAM_CL 0x54f5d476
 
 /// Physical position of the logical index (i, j, k).
 /// @param M M >= 1
@@ -29,7 +29,6 @@ typedef struct catalogue_dram_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-/// @pre 8*M*N <= LONG_MAX
 static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long flat) {
   (void)M;
   const long flat_div_N = flat / N;
@@ -42,6 +41,6 @@ static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long 
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_CL != 0x3a10e1d4
+#elif LEGO_CATALOGUE_DRAM_CL != 0x54f5d476
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_CL

@@ -27,7 +27,6 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 8*M*N
   !> @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-  !> @pre 8*M*N <= huge(0_int64)
   elemental subroutine catalogue_dram_inv(M, N, flat, i, j, k)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j, k

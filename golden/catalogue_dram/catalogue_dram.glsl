@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_DRAM_GLSL
-#define LEGO_CATALOGUE_DRAM_GLSL 0x4755c063
+#define LEGO_CATALOGUE_DRAM_GLSL 0x7bb903e7
 
 // Physical position of the logical index (i, j, k).
 // M >= 1
@@ -29,7 +29,6 @@ int catalogue_dram_apply(int M, int N, ivec3 index) {
 // N >= 1
 // 0 <= flat_v < 8*M*N
 // Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
-// Assumes 8*M*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_dram_inv(int M, int N, int flat_v, out int i, out int j, out int k) {
   int flat_div_N = flat_v / N;
@@ -46,6 +45,6 @@ ivec3 catalogue_dram_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_GLSL != 0x4755c063
+#elif LEGO_CATALOGUE_DRAM_GLSL != 0x7bb903e7
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_H
-#define LEGO_CATALOGUE_DRAM_H 0x6f8e7599
+#define LEGO_CATALOGUE_DRAM_H 0x378a0f9d
 
 #include <stdint.h>
 
@@ -31,7 +31,6 @@ typedef struct catalogue_dram_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-/// @pre 8*M*N <= INT64_MAX
 static inline catalogue_dram_inv_result catalogue_dram_inv(int64_t M, int64_t N, int64_t flat) {
   (void)M;
   const int64_t flat_div_N = flat / N;
@@ -44,6 +43,6 @@ static inline catalogue_dram_inv_result catalogue_dram_inv(int64_t M, int64_t N,
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_H != 0x6f8e7599
+#elif LEGO_CATALOGUE_DRAM_H != 0x378a0f9d
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_H

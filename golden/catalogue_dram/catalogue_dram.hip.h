@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HIP_H
-#define LEGO_CATALOGUE_DRAM_HIP_H 0x46b296cf
+#define LEGO_CATALOGUE_DRAM_HIP_H 0x1d3081e9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -37,7 +37,6 @@ struct catalogue_dram_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-/// @pre 8*M*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_dram_inv_result catalogue_dram_inv(
     [[maybe_unused]] long long M, long long N, long long flat) noexcept {
   const long long flat_div_N = flat / N;
@@ -45,6 +44,6 @@ struct catalogue_dram_inv_result {
   return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
 }
 
-#elif LEGO_CATALOGUE_DRAM_HIP_H != 0x46b296cf
+#elif LEGO_CATALOGUE_DRAM_HIP_H != 0x1d3081e9
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HIP_H

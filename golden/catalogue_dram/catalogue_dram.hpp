@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HPP
-#define LEGO_CATALOGUE_DRAM_HPP 0x200c88c4
+#define LEGO_CATALOGUE_DRAM_HPP 0x78152625
 
 #include <cstdint>
 
@@ -34,7 +34,6 @@ struct catalogue_dram_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-/// @pre 8*M*N <= INT64_MAX
 [[nodiscard]] constexpr catalogue_dram_inv_result catalogue_dram_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t flat_div_N = flat / N;
@@ -44,6 +43,6 @@ struct catalogue_dram_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_DRAM_HPP != 0x200c88c4
+#elif LEGO_CATALOGUE_DRAM_HPP != 0x78152625
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HPP

@@ -36,7 +36,6 @@ Logical index (i, j, k) of a physical position.
 - `N >= 1`
 - `0 <= flat < 8*M*N`
 - Result: `0 <= i < M, 0 <= j < 8, 0 <= k < N`
-- Assumes `8*M*N <= typemax(Int64)`
 """
 @inline function catalogue_dram_inv(M::Int64, N::Int64, flat::Int64)::NTuple{3, Int64}
     flat_div_N = div(flat, N)

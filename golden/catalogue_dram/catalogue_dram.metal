@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_METAL
-#define LEGO_CATALOGUE_DRAM_METAL 0x702f4e52
+#define LEGO_CATALOGUE_DRAM_METAL 0x535212bb
 
 #include <metal_stdlib>
 
@@ -31,7 +31,6 @@ struct catalogue_dram_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-/// @pre 8*M*N <= LONG_MAX
 static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long flat) {
   (void)M;
   const long flat_div_N = flat / N;
@@ -39,6 +38,6 @@ static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long 
   return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
 }
 
-#elif LEGO_CATALOGUE_DRAM_METAL != 0x702f4e52
+#elif LEGO_CATALOGUE_DRAM_METAL != 0x535212bb
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_METAL

@@ -24,8 +24,6 @@ export function catalogue_dram_apply(M, N, i, j, k) {
 /**
  * Logical index (i, j, k) of a physical position.
  *
- * Assumes 8*M*N <= Number.MAX_SAFE_INTEGER.
- *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
  * @param {number} flat 0 <= flat < 8*M*N

@@ -27,7 +27,6 @@ func.func @catalogue_dram_apply(%M: i64, %N: i64, %i: i64, %j: i64, %k: i64) -> 
 // N >= 1
 // 0 <= flat < 8*M*N
 // Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
-// Assumes 8*M*N <= 2^63 - 1
 func.func @catalogue_dram_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64, i64) {
   %c3_i64 = arith.constant 3 : i64
   %c7_i64 = arith.constant 7 : i64

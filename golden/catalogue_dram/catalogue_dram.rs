@@ -29,8 +29,6 @@ pub const fn catalogue_dram_apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64
 /// - `N >= 1`
 /// - `0 <= flat < 8*M*N`
 /// - result: `(i, j, k)`; `0 <= i < M, 0 <= j < 8, 0 <= k < N`
-///
-/// Assumes `8*M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

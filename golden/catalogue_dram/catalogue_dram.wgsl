@@ -28,7 +28,6 @@ struct catalogue_dram_inv_result {
 /// N >= 1
 /// 0 <= flat < 8*M*N
 /// Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
-/// Assumes 8*M*N <= 2^31 - 1
 fn catalogue_dram_inv(M: i32, N: i32, flat: i32) -> catalogue_dram_inv_result {
   let flat_div_N = flat / N;
   let flat_div_N_div_8 = flat_div_N >> 3u;

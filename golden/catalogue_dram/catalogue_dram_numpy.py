@@ -35,8 +35,6 @@ def catalogue_dram_inv(M, N, flat):
 
     Returns:
         0 <= i < M, 0 <= j < 8, 0 <= k < N
-
-    Assumes 8*M*N <= 2**63 - 1.
     """
     flat_div_N = flat // N
     flat_div_N_div_8 = flat_div_N >> 3

@@ -42,8 +42,6 @@ def catalogue_dram_inv(M, N, flat):
 
     Returns:
         0 <= i < M, 0 <= j < 8, 0 <= k < N
-
-    Assumes 8*M*N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     flat = tl.cast(flat, tl.int64)

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CL
-#define LEGO_CATALOGUE_EVEN_ODD_CL 0x78f2bbf5
+#define LEGO_CATALOGUE_EVEN_ODD_CL 0x53a538f9
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param T T >= 1
@@ -14,6 +14,7 @@
 /// @param k 0 <= k < Y
 /// @param l 0 <= l < 2*X
 /// @return 0 <= the result < 2*T*X*Y*Z
+/// @pre 2*X + T + Y + Z <= LONG_MAX
 /// @pre 2*T*X*Y*Z <= LONG_MAX
 static inline long catalogue_even_odd_apply(
     long T, long Z, long Y, long X, long i, long j, long k, long l) {
@@ -35,7 +36,8 @@ typedef struct catalogue_even_odd_inv_result {
 /// @param X X >= 1
 /// @param flat 0 <= flat < 2*T*X*Y*Z
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// @pre 2*T*X*Y*Z <= LONG_MAX
+/// @pre T + Y + Z <= LONG_MAX
+/// @pre 2*X <= LONG_MAX
 static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
     long T, long Z, long Y, long X, long flat) {
   const long flat_div_X = flat / X;
@@ -56,6 +58,6 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x78f2bbf5
+#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x53a538f9
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CL

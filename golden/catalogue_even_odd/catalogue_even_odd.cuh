@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CUH
-#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x2e084ab0
+#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x6ee0142d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,6 +22,7 @@
 /// @param k 0 <= k < Y
 /// @param l 0 <= l < 2*X
 /// @return 0 <= the result < 2*T*X*Y*Z
+/// @pre 2*X + T + Y + Z <= LLONG_MAX
 /// @pre 2*T*X*Y*Z <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_even_odd_apply(
     long long T, long long Z, long long Y, long long X, long long i, long long j, long long k,
@@ -44,7 +45,8 @@ struct catalogue_even_odd_inv_result {
 /// @param X X >= 1
 /// @param flat 0 <= flat < 2*T*X*Y*Z
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// @pre 2*T*X*Y*Z <= LLONG_MAX
+/// @pre T + Y + Z <= LLONG_MAX
+/// @pre 2*X <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_even_odd_inv_result catalogue_even_odd_inv(
     long long T, long long Z, long long Y, long long X, long long flat) noexcept {
   const long long flat_div_X = flat / X;
@@ -64,6 +66,6 @@ struct catalogue_even_odd_inv_result {
   };
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x2e084ab0
+#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x6ee0142d
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CUH

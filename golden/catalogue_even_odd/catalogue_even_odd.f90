@@ -18,6 +18,7 @@ contains
   !> @param k 0 <= k < Y
   !> @param l 0 <= l < 2*X
   !> @return 0 <= the result < 2*T*X*Y*Z
+  !> @pre 2*X + T + Y + Z <= huge(0_int64)
   !> @pre 2*T*X*Y*Z <= huge(0_int64)
   elemental integer(int64) function catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l)
     integer(int64), intent(in) :: T, Z, Y, X, i, j, k, l
@@ -32,7 +33,8 @@ contains
   !> @param X X >= 1
   !> @param flat 0 <= flat < 2*T*X*Y*Z
   !> @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-  !> @pre 2*T*X*Y*Z <= huge(0_int64)
+  !> @pre T + Y + Z <= huge(0_int64)
+  !> @pre 2*X <= huge(0_int64)
   elemental subroutine catalogue_even_odd_inv(T, Z, Y, X, flat, i, j, k, l)
     integer(int64), intent(in) :: T, Z, Y, X, flat
     integer(int64), intent(out) :: i, j, k, l

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_EVEN_ODD_GLSL
-#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x68e3dc5d
+#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x16846707
 
 // Physical position of the logical index (i, j, k, l).
 // T >= 1
@@ -17,6 +17,7 @@
 // 0 <= k < Y
 // 0 <= l < 2*X
 // Result: 0 <= the result < 2*T*X*Y*Z
+// Assumes 2*X + T + Y + Z <= 2^31 - 1
 // Assumes 2*T*X*Y*Z <= 2^31 - 1
 int catalogue_even_odd_apply(int T, int Z, int Y, int X, int i, int j, int k, int l) {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
@@ -34,7 +35,8 @@ int catalogue_even_odd_apply(int T, int Z, int Y, int X, ivec4 index) {
 // X >= 1
 // 0 <= flat_v < 2*T*X*Y*Z
 // Result: 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-// Assumes 2*T*X*Y*Z <= 2^31 - 1
+// Assumes T + Y + Z <= 2^31 - 1
+// Assumes 2*X <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_even_odd_inv(
     int T, int Z, int Y, int X, int flat_v, out int i, out int j, out int k, out int l) {
@@ -60,6 +62,6 @@ ivec4 catalogue_even_odd_inv(int T, int Z, int Y, int X, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x68e3dc5d
+#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x16846707
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_H
-#define LEGO_CATALOGUE_EVEN_ODD_H 0x3b6eaae2
+#define LEGO_CATALOGUE_EVEN_ODD_H 0x753d2a2b
 
 #include <stdint.h>
 
@@ -16,6 +16,7 @@
 /// @param k 0 <= k < Y
 /// @param l 0 <= l < 2*X
 /// @return 0 <= the result < 2*T*X*Y*Z
+/// @pre 2*X + T + Y + Z <= INT64_MAX
 /// @pre 2*T*X*Y*Z <= INT64_MAX
 static inline int64_t catalogue_even_odd_apply(
     int64_t T, int64_t Z, int64_t Y, int64_t X, int64_t i, int64_t j, int64_t k, int64_t l) {
@@ -37,7 +38,8 @@ typedef struct catalogue_even_odd_inv_result {
 /// @param X X >= 1
 /// @param flat 0 <= flat < 2*T*X*Y*Z
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// @pre 2*T*X*Y*Z <= INT64_MAX
+/// @pre T + Y + Z <= INT64_MAX
+/// @pre 2*X <= INT64_MAX
 static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
     int64_t T, int64_t Z, int64_t Y, int64_t X, int64_t flat) {
   const int64_t flat_div_X = flat / X;
@@ -58,6 +60,6 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x3b6eaae2
+#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x753d2a2b
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_H

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_HPP
-#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x79feb3ed
+#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x38c90606
 
 #include <cstdint>
 
@@ -18,6 +18,7 @@ namespace lego {
 /// @param k 0 <= k < Y
 /// @param l 0 <= l < 2*X
 /// @return 0 <= the result < 2*T*X*Y*Z
+/// @pre 2*X + T + Y + Z <= INT64_MAX
 /// @pre 2*T*X*Y*Z <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_even_odd_apply(
     std::int64_t T, std::int64_t Z, std::int64_t Y, std::int64_t X, std::int64_t i, std::int64_t j,
@@ -40,7 +41,8 @@ struct catalogue_even_odd_inv_result {
 /// @param X X >= 1
 /// @param flat 0 <= flat < 2*T*X*Y*Z
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// @pre 2*T*X*Y*Z <= INT64_MAX
+/// @pre T + Y + Z <= INT64_MAX
+/// @pre 2*X <= INT64_MAX
 [[nodiscard]] constexpr catalogue_even_odd_inv_result catalogue_even_odd_inv(
     std::int64_t T, std::int64_t Z, std::int64_t Y, std::int64_t X, std::int64_t flat) noexcept {
   const std::int64_t flat_div_X = flat / X;
@@ -62,6 +64,6 @@ struct catalogue_even_odd_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x79feb3ed
+#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x38c90606
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_HPP

@@ -19,6 +19,7 @@ Physical position of the logical index (i, j, k, l).
 - `0 <= k < Y`
 - `0 <= l < 2*X`
 - Result: `0 <= the result < 2*T*X*Y*Z`
+- Assumes `2*X + T + Y + Z <= typemax(Int64)`
 - Assumes `2*T*X*Y*Z <= typemax(Int64)`
 """
 @inline function catalogue_even_odd_apply(T::Int64, Z::Int64, Y::Int64, X::Int64, i::Int64,
@@ -43,7 +44,8 @@ Logical index (i, j, k, l) of a physical position.
 - `X >= 1`
 - `0 <= flat < 2*T*X*Y*Z`
 - Result: `0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X`
-- Assumes `2*T*X*Y*Z <= typemax(Int64)`
+- Assumes `T + Y + Z <= typemax(Int64)`
+- Assumes `2*X <= typemax(Int64)`
 """
 @inline function catalogue_even_odd_inv(T::Int64, Z::Int64, Y::Int64, X::Int64,
     flat::Int64)::NTuple{4, Int64}

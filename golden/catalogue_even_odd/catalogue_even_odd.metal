@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_METAL
-#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x51307faa
+#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x04a6ac67
 
 #include <metal_stdlib>
 
@@ -16,6 +16,7 @@
 /// @param k 0 <= k < Y
 /// @param l 0 <= l < 2*X
 /// @return 0 <= the result < 2*T*X*Y*Z
+/// @pre 2*X + T + Y + Z <= LONG_MAX
 /// @pre 2*T*X*Y*Z <= LONG_MAX
 static inline long catalogue_even_odd_apply(
     long T, long Z, long Y, long X, long i, long j, long k, long l) {
@@ -37,7 +38,8 @@ struct catalogue_even_odd_inv_result {
 /// @param X X >= 1
 /// @param flat 0 <= flat < 2*T*X*Y*Z
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// @pre 2*T*X*Y*Z <= LONG_MAX
+/// @pre T + Y + Z <= LONG_MAX
+/// @pre 2*X <= LONG_MAX
 static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
     long T, long Z, long Y, long X, long flat) {
   const long flat_div_X = flat / X;
@@ -57,6 +59,6 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   };
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x51307faa
+#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x04a6ac67
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_METAL

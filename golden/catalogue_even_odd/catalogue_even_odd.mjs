@@ -7,6 +7,7 @@
 /**
  * Physical position of the logical index (i, j, k, l).
  *
+ * Assumes 2*X + T + Y + Z <= Number.MAX_SAFE_INTEGER.
  * Assumes 2*T*X*Y*Z <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} T T >= 1
@@ -26,7 +27,8 @@ export function catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l) {
 /**
  * Logical index (i, j, k, l) of a physical position.
  *
- * Assumes 2*T*X*Y*Z <= Number.MAX_SAFE_INTEGER.
+ * Assumes T + Y + Z <= Number.MAX_SAFE_INTEGER.
+ * Assumes 2*X <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} T T >= 1
  * @param {number} Z Z >= 1

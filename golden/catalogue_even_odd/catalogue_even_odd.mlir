@@ -12,6 +12,7 @@
 // 0 <= k < Y
 // 0 <= l < 2*X
 // Result: 0 <= the result < 2*T*X*Y*Z
+// Assumes 2*X + T + Y + Z <= 2^63 - 1
 // Assumes 2*T*X*Y*Z <= 2^63 - 1
 func.func @catalogue_even_odd_apply(%T: i64, %Z: i64, %Y: i64, %X: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
@@ -39,7 +40,8 @@ func.func @catalogue_even_odd_apply(%T: i64, %Z: i64, %Y: i64, %X: i64, %i: i64,
 // X >= 1
 // 0 <= flat < 2*T*X*Y*Z
 // Result: 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-// Assumes 2*T*X*Y*Z <= 2^63 - 1
+// Assumes T + Y + Z <= 2^63 - 1
+// Assumes 2*X <= 2^63 - 1
 func.func @catalogue_even_odd_inv(%T: i64, %Z: i64, %Y: i64, %X: i64,
     %flat: i64) -> (i64, i64, i64, i64) {
   %c2_i64 = arith.constant 2 : i64

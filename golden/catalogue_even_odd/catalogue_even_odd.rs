@@ -14,6 +14,7 @@
 /// - `0 <= l < 2*X`
 /// - result: `0 <= result < 2*T*X*Y*Z`
 ///
+/// Assumes `2*X + T + Y + Z <= i64::MAX`.
 /// Assumes `2*T*X*Y*Z <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
@@ -45,7 +46,8 @@ pub const fn catalogue_even_odd_apply(
 /// - `0 <= flat < 2*T*X*Y*Z`
 /// - result: `(i, j, k, l)`; `0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X`
 ///
-/// Assumes `2*T*X*Y*Z <= i64::MAX`.
+/// Assumes `T + Y + Z <= i64::MAX`.
+/// Assumes `2*X <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

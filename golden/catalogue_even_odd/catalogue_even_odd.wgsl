@@ -14,6 +14,7 @@
 /// 0 <= k < Y
 /// 0 <= l < 2*X
 /// Result: 0 <= the result < 2*T*X*Y*Z
+/// Assumes 2*X + T + Y + Z <= 2^31 - 1
 /// Assumes 2*T*X*Y*Z <= 2^31 - 1
 fn catalogue_even_odd_apply(T: i32, Z: i32, Y: i32, X: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1u);
@@ -34,7 +35,8 @@ struct catalogue_even_odd_inv_result {
 /// X >= 1
 /// 0 <= flat < 2*T*X*Y*Z
 /// Result: 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// Assumes 2*T*X*Y*Z <= 2^31 - 1
+/// Assumes T + Y + Z <= 2^31 - 1
+/// Assumes 2*X <= 2^31 - 1
 fn catalogue_even_odd_inv(
     T: i32, Z: i32, Y: i32, X: i32, flat: i32) -> catalogue_even_odd_inv_result {
   let flat_div_X = flat / X;

@@ -23,6 +23,7 @@ def catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l):
     Returns:
         0 <= the result < 2*T*X*Y*Z
 
+    Assumes 2*X + T + Y + Z <= 2**63 - 1.
     Assumes 2*T*X*Y*Z <= 2**63 - 1.
     """
     return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1)
@@ -41,7 +42,8 @@ def catalogue_even_odd_inv(T, Z, Y, X, flat):
     Returns:
         0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
 
-    Assumes 2*T*X*Y*Z <= 2**63 - 1.
+    Assumes T + Y + Z <= 2**63 - 1.
+    Assumes 2*X <= 2**63 - 1.
     """
     flat_div_X = flat // X
     flat_div_X_div_Y = flat_div_X // Y

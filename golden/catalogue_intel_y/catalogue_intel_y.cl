@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CL
-#define LEGO_CATALOGUE_INTEL_Y_CL 0x79c6a5ea
+#define LEGO_CATALOGUE_INTEL_Y_CL 0x5ef78d36
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// @pre 4096*M*N + 8192*M + 4608*N + 9215 <= LONG_MAX
+/// @pre 32*N + 3552 <= LONG_MAX
+/// @pre M*N + 127*M + 31*N + 352 <= LONG_MAX
 static inline long catalogue_intel_y_apply(long M, long N, long i, long j) {
   (void)M;
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
@@ -27,7 +28,7 @@ typedef struct catalogue_intel_y_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 131072*M*N + 262144*M + 262144*N + 524351 <= LONG_MAX
+/// @pre 32*N + 4064 <= LONG_MAX
 static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N, long flat) {
   const long scaled = 4096 * ((N + 127) >> 7);
   const long total = 32 * (flat / scaled) + ((flat >> 4) & 31);
@@ -39,6 +40,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N,
   return result;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_CL != 0x79c6a5ea
+#elif LEGO_CATALOGUE_INTEL_Y_CL != 0x5ef78d36
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CL

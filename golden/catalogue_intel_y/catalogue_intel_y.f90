@@ -14,7 +14,8 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-  !> @pre 4096*M*N + 8192*M + 4608*N + 9215 <= huge(0_int64)
+  !> @pre 32*N + 3552 <= huge(0_int64)
+  !> @pre M*N + 127*M + 31*N + 352 <= huge(0_int64)
   elemental integer(int64) function catalogue_intel_y_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
@@ -27,7 +28,7 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
   !> @return -1 <= i < M, -1 <= j < N
-  !> @pre 131072*M*N + 262144*M + 262144*N + 524351 <= huge(0_int64)
+  !> @pre 32*N + 4064 <= huge(0_int64)
   elemental subroutine catalogue_intel_y_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

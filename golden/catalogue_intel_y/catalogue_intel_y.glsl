@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_INTEL_Y_GLSL
-#define LEGO_CATALOGUE_INTEL_Y_GLSL 0x1591b859
+#define LEGO_CATALOGUE_INTEL_Y_GLSL 0x187d8f60
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,8 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-// Assumes 4096*M*N + 8192*M + 4608*N + 9215 <= 2^31 - 1
+// Assumes 32*N + 3552 <= 2^31 - 1
+// Assumes M*N + 127*M + 31*N + 352 <= 2^31 - 1
 int catalogue_intel_y_apply(int M, int N, int i, int j) {
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
@@ -28,7 +29,7 @@ int catalogue_intel_y_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 131072*M*N + 262144*M + 262144*N + 524351 <= 2^31 - 1
+// Assumes 32*N + 4064 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_intel_y_inv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 4096 * ((N + 127) >> 7);
@@ -45,6 +46,6 @@ ivec2 catalogue_intel_y_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_GLSL != 0x1591b859
+#elif LEGO_CATALOGUE_INTEL_Y_GLSL != 0x187d8f60
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_H
-#define LEGO_CATALOGUE_INTEL_Y_H 0x59f06a4d
+#define LEGO_CATALOGUE_INTEL_Y_H 0x497f656f
 
 #include <stdint.h>
 
@@ -12,7 +12,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// @pre 4096*M*N + 8192*M + 4608*N + 9215 <= INT64_MAX
+/// @pre 32*N + 3552 <= INT64_MAX
+/// @pre M*N + 127*M + 31*N + 352 <= INT64_MAX
 static inline int64_t catalogue_intel_y_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
@@ -29,7 +30,7 @@ typedef struct catalogue_intel_y_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 131072*M*N + 262144*M + 262144*N + 524351 <= INT64_MAX
+/// @pre 32*N + 4064 <= INT64_MAX
 static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(
     int64_t M, int64_t N, int64_t flat) {
   const int64_t scaled = 4096 * ((N + 127) >> 7);
@@ -42,6 +43,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_H != 0x59f06a4d
+#elif LEGO_CATALOGUE_INTEL_Y_H != 0x497f656f
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_H

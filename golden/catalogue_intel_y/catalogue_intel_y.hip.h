@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_HIP_H
-#define LEGO_CATALOGUE_INTEL_Y_HIP_H 0x1a560819
+#define LEGO_CATALOGUE_INTEL_Y_HIP_H 0x2ad19385
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,7 +18,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// @pre 4096*M*N + 8192*M + 4608*N + 9215 <= LLONG_MAX
+/// @pre 32*N + 3552 <= LLONG_MAX
+/// @pre M*N + 127*M + 31*N + 352 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_intel_y_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
@@ -35,7 +36,7 @@ struct catalogue_intel_y_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 131072*M*N + 262144*M + 262144*N + 524351 <= LLONG_MAX
+/// @pre 32*N + 4064 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_intel_y_inv_result catalogue_intel_y_inv(
     long long M, long long N, long long flat) noexcept {
   const long long scaled = 4096 * ((N + 127) >> 7);
@@ -44,6 +45,6 @@ struct catalogue_intel_y_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_HIP_H != 0x1a560819
+#elif LEGO_CATALOGUE_INTEL_Y_HIP_H != 0x2ad19385
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_HPP
-#define LEGO_CATALOGUE_INTEL_Y_HPP 0x0f11586d
+#define LEGO_CATALOGUE_INTEL_Y_HPP 0x4b33d9f9
 
 #include <cstdint>
 
@@ -14,7 +14,8 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// @pre 4096*M*N + 8192*M + 4608*N + 9215 <= INT64_MAX
+/// @pre 32*N + 3552 <= INT64_MAX
+/// @pre M*N + 127*M + 31*N + 352 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_intel_y_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
@@ -31,7 +32,7 @@ struct catalogue_intel_y_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 131072*M*N + 262144*M + 262144*N + 524351 <= INT64_MAX
+/// @pre 32*N + 4064 <= INT64_MAX
 [[nodiscard]] constexpr catalogue_intel_y_inv_result catalogue_intel_y_inv(
     std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t scaled = 4096 * ((N + 127) >> 7);
@@ -42,6 +43,6 @@ struct catalogue_intel_y_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_INTEL_Y_HPP != 0x0f11586d
+#elif LEGO_CATALOGUE_INTEL_Y_HPP != 0x4b33d9f9
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_HPP

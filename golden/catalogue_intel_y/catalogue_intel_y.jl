@@ -15,7 +15,8 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < 4096*(div(M - 1, 32) + 1)*(div(N - 1, 128) + 1)`
-- Assumes `4096*M*N + 8192*M + 4608*N + 9215 <= typemax(Int64)`
+- Assumes `32*N + 3552 <= typemax(Int64)`
+- Assumes `M*N + 127*M + 31*N + 352 <= typemax(Int64)`
 """
 @inline function catalogue_intel_y_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
     return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
@@ -34,7 +35,7 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `N >= 1`
 - `0 <= flat < 4096*(div(M - 1, 32) + 1)*(div(N - 1, 128) + 1)`
 - Result: `-1 <= i < M, -1 <= j < N`
-- Assumes `131072*M*N + 262144*M + 262144*N + 524351 <= typemax(Int64)`
+- Assumes `32*N + 4064 <= typemax(Int64)`
 """
 @inline function catalogue_intel_y_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     scaled = 4096 * ((N + 127) >> 7)

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_METAL
-#define LEGO_CATALOGUE_INTEL_Y_METAL 0x35fac26e
+#define LEGO_CATALOGUE_INTEL_Y_METAL 0x34341317
 
 #include <metal_stdlib>
 
@@ -12,7 +12,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// @pre 4096*M*N + 8192*M + 4608*N + 9215 <= LONG_MAX
+/// @pre 32*N + 3552 <= LONG_MAX
+/// @pre M*N + 127*M + 31*N + 352 <= LONG_MAX
 static inline long catalogue_intel_y_apply(long M, long N, long i, long j) {
   (void)M;
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
@@ -29,7 +30,7 @@ struct catalogue_intel_y_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 131072*M*N + 262144*M + 262144*N + 524351 <= LONG_MAX
+/// @pre 32*N + 4064 <= LONG_MAX
 static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N, long flat) {
   const long scaled = 4096 * ((N + 127) >> 7);
   const long total = 32 * (flat / scaled) + ((flat >> 4) & 31);
@@ -37,6 +38,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N,
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x35fac26e
+#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x34341317
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_METAL

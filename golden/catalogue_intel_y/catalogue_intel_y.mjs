@@ -7,7 +7,8 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 4096*M*N + 8192*M + 4608*N + 9215 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 32*N + 3552 <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N + 127*M + 31*N + 352 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -24,7 +25,7 @@ export function catalogue_intel_y_apply(M, N, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 131072*M*N + 262144*M + 262144*N + 524351 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 32*N + 4064 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

@@ -8,7 +8,8 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-// Assumes 4096*M*N + 8192*M + 4608*N + 9215 <= 2^63 - 1
+// Assumes 32*N + 3552 <= 2^63 - 1
+// Assumes M*N + 127*M + 31*N + 352 <= 2^63 - 1
 func.func @catalogue_intel_y_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c5_i64 = arith.constant 5 : i64
   %c1_i64 = arith.constant 1 : i64
@@ -38,7 +39,7 @@ func.func @catalogue_intel_y_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
 // N >= 1
 // 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 131072*M*N + 262144*M + 262144*N + 524351 <= 2^63 - 1
+// Assumes 32*N + 4064 <= 2^63 - 1
 func.func @catalogue_intel_y_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c127_i64 = arith.constant 127 : i64
   %c7_i64 = arith.constant 7 : i64

@@ -10,7 +10,8 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)`
 ///
-/// Assumes `4096*M*N + 8192*M + 4608*N + 9215 <= i64::MAX`.
+/// Assumes `32*N + 3552 <= i64::MAX`.
+/// Assumes `M*N + 127*M + 31*N + 352 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -29,7 +30,7 @@ pub const fn catalogue_intel_y_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)`
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < N`
 ///
-/// Assumes `131072*M*N + 262144*M + 262144*N + 524351 <= i64::MAX`.
+/// Assumes `32*N + 4064 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

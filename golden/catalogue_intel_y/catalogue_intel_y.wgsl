@@ -10,7 +10,8 @@
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// Assumes 4096*M*N + 8192*M + 4608*N + 9215 <= 2^31 - 1
+/// Assumes 32*N + 3552 <= 2^31 - 1
+/// Assumes M*N + 127*M + 31*N + 352 <= 2^31 - 1
 fn catalogue_intel_y_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return (i >> 5u) * (4096 * ((N - 1) >> 7u) + 3584) + 496 * (j >> 4u) + 16 * i + j;
 }
@@ -26,7 +27,7 @@ struct catalogue_intel_y_inv_result {
 /// N >= 1
 /// 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
-/// Assumes 131072*M*N + 262144*M + 262144*N + 524351 <= 2^31 - 1
+/// Assumes 32*N + 4064 <= 2^31 - 1
 fn catalogue_intel_y_inv(M: i32, N: i32, flat: i32) -> catalogue_intel_y_inv_result {
   let scaled = 4096 * ((N + 127) >> 7u);
   let total = 32 * (flat / scaled) + ((flat >> 4u) & 31);

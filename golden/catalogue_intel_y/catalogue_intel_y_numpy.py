@@ -21,7 +21,8 @@ def catalogue_intel_y_apply(M, N, i, j):
     Returns:
         0 <= the result < 4096*((M - 1) // 32 + 1)*((N - 1) // 128 + 1)
 
-    Assumes 4096*M*N + 8192*M + 4608*N + 9215 <= 2**63 - 1.
+    Assumes 32*N + 3552 <= 2**63 - 1.
+    Assumes M*N + 127*M + 31*N + 352 <= 2**63 - 1.
     """
     return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
 
@@ -37,7 +38,7 @@ def catalogue_intel_y_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 131072*M*N + 262144*M + 262144*N + 524351 <= 2**63 - 1.
+    Assumes 32*N + 4064 <= 2**63 - 1.
     """
     scaled = 4096 * ((N + 127) >> 7)
     total = 32 * (flat // scaled) + ((flat >> 4) & 31)

@@ -21,7 +21,8 @@ def catalogue_intel_y_apply(M, N, i, j):
     Returns:
         0 <= the result < 4096*((M - 1) // 32 + 1)*((N - 1) // 128 + 1)
 
-    Assumes 4096*M*N + 8192*M + 4608*N + 9215 <= 2**63 - 1.
+    Assumes 32*N + 3552 <= 2**63 - 1.
+    Assumes M*N + 127*M + 31*N + 352 <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -41,7 +42,7 @@ def catalogue_intel_y_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 131072*M*N + 262144*M + 262144*N + 524351 <= 2**63 - 1.
+    Assumes 32*N + 4064 <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     N = tl.cast(N, tl.int64)

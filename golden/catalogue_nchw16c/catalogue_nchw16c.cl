@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_CL
-#define LEGO_CATALOGUE_NCHW16C_CL 0x23152dfa
+#define LEGO_CATALOGUE_NCHW16C_CL 0x0ce8e255
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param N N >= 1
@@ -14,7 +14,7 @@
 /// @param k 0 <= k < H
 /// @param l 0 <= l < W
 /// @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-/// @pre 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= LONG_MAX
+/// @pre C*H*N*W + 15*H*N*W <= LONG_MAX
 static inline long catalogue_nchw16c_apply(
     long N, long C, long H, long W, long i, long j, long k, long l) {
   (void)N;
@@ -36,8 +36,9 @@ typedef struct catalogue_nchw16c_inv_result {
 /// @param W W >= 1
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// @pre 16*C*H*N*W*W + 32*H*N*W*W + W <= LONG_MAX
-/// @pre 16*C + 47 <= LONG_MAX
+/// @pre 16*W <= LONG_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LONG_MAX
+/// @pre C + 15 <= LONG_MAX
 static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     long N, long C, long H, long W, long flat) {
   (void)N;
@@ -54,6 +55,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_CL != 0x23152dfa
+#elif LEGO_CATALOGUE_NCHW16C_CL != 0x0ce8e255
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_CUH
-#define LEGO_CATALOGUE_NCHW16C_CUH 0x6677fe58
+#define LEGO_CATALOGUE_NCHW16C_CUH 0x369456b4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,7 +22,7 @@
 /// @param k 0 <= k < H
 /// @param l 0 <= l < W
 /// @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-/// @pre 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= LLONG_MAX
+/// @pre C*H*N*W + 15*H*N*W <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_nchw16c_apply(
     [[maybe_unused]] long long N, long long C, long long H, long long W, long long i, long long j,
     long long k, long long l) noexcept {
@@ -44,8 +44,9 @@ struct catalogue_nchw16c_inv_result {
 /// @param W W >= 1
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// @pre 16*C*H*N*W*W + 32*H*N*W*W + W <= LLONG_MAX
-/// @pre 16*C + 47 <= LLONG_MAX
+/// @pre 16*W <= LLONG_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LLONG_MAX
+/// @pre C + 15 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     [[maybe_unused]] long long N, long long C, long long H, long long W, long long flat) noexcept {
   const long long quotient = flat / (16 * W);
@@ -60,6 +61,6 @@ struct catalogue_nchw16c_inv_result {
   };
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_CUH != 0x6677fe58
+#elif LEGO_CATALOGUE_NCHW16C_CUH != 0x369456b4
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_CUH

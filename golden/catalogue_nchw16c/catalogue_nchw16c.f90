@@ -18,7 +18,7 @@ contains
   !> @param k 0 <= k < H
   !> @param l 0 <= l < W
   !> @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-  !> @pre 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= huge(0_int64)
+  !> @pre C*H*N*W + 15*H*N*W <= huge(0_int64)
   elemental integer(int64) function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l)
     integer(int64), intent(in) :: N, C, H, W, i, j, k, l
     associate (unused => N); end associate
@@ -34,8 +34,9 @@ contains
   !> @param W W >= 1
   !> @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
   !> @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-  !> @pre 16*C*H*N*W*W + 32*H*N*W*W + W <= huge(0_int64)
-  !> @pre 16*C + 47 <= huge(0_int64)
+  !> @pre 16*W <= huge(0_int64)
+  !> @pre H*N*W*((C - 1) / 16) + H*N*W - W <= huge(0_int64)
+  !> @pre C + 15 <= huge(0_int64)
   elemental subroutine catalogue_nchw16c_inv(N, C, H, W, flat, i, j, k, l)
     integer(int64), intent(in) :: N, C, H, W, flat
     integer(int64), intent(out) :: i, j, k, l

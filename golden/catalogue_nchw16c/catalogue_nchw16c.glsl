@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_NCHW16C_GLSL
-#define LEGO_CATALOGUE_NCHW16C_GLSL 0x39d72933
+#define LEGO_CATALOGUE_NCHW16C_GLSL 0x5089479d
 
 // Physical position of the logical index (i, j, k, l).
 // N >= 1
@@ -17,7 +17,7 @@
 // 0 <= k < H
 // 0 <= l < W
 // Result: 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-// Assumes 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= 2^31 - 1
+// Assumes C*H*N*W + 15*H*N*W <= 2^31 - 1
 int catalogue_nchw16c_apply(int N, int C, int H, int W, int i, int j, int k, int l) {
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
@@ -34,8 +34,9 @@ int catalogue_nchw16c_apply(int N, int C, int H, int W, ivec4 index) {
 // W >= 1
 // 0 <= flat_v < 16*H*N*W*((C - 1) / 16 + 1)
 // Result: -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-// Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= 2^31 - 1
-// Assumes 16*C + 47 <= 2^31 - 1
+// Assumes 16*W <= 2^31 - 1
+// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
+// Assumes C + 15 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_nchw16c_inv(
     int N, int C, int H, int W, int flat_v, out int i, out int j, out int k, out int l) {
@@ -56,6 +57,6 @@ ivec4 catalogue_nchw16c_inv(int N, int C, int H, int W, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x39d72933
+#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x5089479d
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_GLSL

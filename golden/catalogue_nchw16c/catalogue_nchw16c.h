@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_H
-#define LEGO_CATALOGUE_NCHW16C_H 0x6be2b8ae
+#define LEGO_CATALOGUE_NCHW16C_H 0x30912ebe
 
 #include <stdint.h>
 
@@ -16,7 +16,7 @@
 /// @param k 0 <= k < H
 /// @param l 0 <= l < W
 /// @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-/// @pre 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= INT64_MAX
+/// @pre C*H*N*W + 15*H*N*W <= INT64_MAX
 static inline int64_t catalogue_nchw16c_apply(
     int64_t N, int64_t C, int64_t H, int64_t W, int64_t i, int64_t j, int64_t k, int64_t l) {
   (void)N;
@@ -38,8 +38,9 @@ typedef struct catalogue_nchw16c_inv_result {
 /// @param W W >= 1
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// @pre 16*C*H*N*W*W + 32*H*N*W*W + W <= INT64_MAX
-/// @pre 16*C + 47 <= INT64_MAX
+/// @pre 16*W <= INT64_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT64_MAX
+/// @pre C + 15 <= INT64_MAX
 static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     int64_t N, int64_t C, int64_t H, int64_t W, int64_t flat) {
   (void)N;
@@ -56,6 +57,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_H != 0x6be2b8ae
+#elif LEGO_CATALOGUE_NCHW16C_H != 0x30912ebe
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_H

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HPP
-#define LEGO_CATALOGUE_NCHW16C_HPP 0x650a992f
+#define LEGO_CATALOGUE_NCHW16C_HPP 0x78a4a295
 
 #include <cstdint>
 
@@ -18,7 +18,7 @@ namespace lego {
 /// @param k 0 <= k < H
 /// @param l 0 <= l < W
 /// @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-/// @pre 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= INT64_MAX
+/// @pre C*H*N*W + 15*H*N*W <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_nchw16c_apply(
     [[maybe_unused]] std::int64_t N, std::int64_t C, std::int64_t H, std::int64_t W, std::int64_t i,
     std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
@@ -40,8 +40,9 @@ struct catalogue_nchw16c_inv_result {
 /// @param W W >= 1
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// @pre 16*C*H*N*W*W + 32*H*N*W*W + W <= INT64_MAX
-/// @pre 16*C + 47 <= INT64_MAX
+/// @pre 16*W <= INT64_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT64_MAX
+/// @pre C + 15 <= INT64_MAX
 [[nodiscard]] constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     [[maybe_unused]] std::int64_t N, std::int64_t C, std::int64_t H, std::int64_t W,
     std::int64_t flat) noexcept {
@@ -59,6 +60,6 @@ struct catalogue_nchw16c_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x650a992f
+#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x78a4a295
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HPP

@@ -19,7 +19,7 @@ Physical position of the logical index (i, j, k, l).
 - `0 <= k < H`
 - `0 <= l < W`
 - Result: `0 <= the result < 16*H*N*W*(div(C - 1, 16) + 1)`
-- Assumes `16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= typemax(Int64)`
+- Assumes `C*H*N*W + 15*H*N*W <= typemax(Int64)`
 """
 @inline function catalogue_nchw16c_apply(N::Int64, C::Int64, H::Int64, W::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
@@ -43,8 +43,9 @@ Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is 
 - `W >= 1`
 - `0 <= flat < 16*H*N*W*(div(C - 1, 16) + 1)`
 - Result: `-1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W`
-- Assumes `16*C*H*N*W*W + 32*H*N*W*W + W <= typemax(Int64)`
-- Assumes `16*C + 47 <= typemax(Int64)`
+- Assumes `16*W <= typemax(Int64)`
+- Assumes `H*N*W*div(C - 1, 16) + H*N*W - W <= typemax(Int64)`
+- Assumes `C + 15 <= typemax(Int64)`
 """
 @inline function catalogue_nchw16c_inv(N::Int64, C::Int64, H::Int64, W::Int64,
     flat::Int64)::NTuple{4, Int64}

@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j, k, l).
  *
- * Assumes 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= Number.MAX_SAFE_INTEGER.
+ * Assumes C*H*N*W + 15*H*N*W <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} C C >= 1
@@ -27,8 +27,9 @@ export function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l) {
 /**
  * Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
  *
- * Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= Number.MAX_SAFE_INTEGER.
- * Assumes 16*C + 47 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*W <= Number.MAX_SAFE_INTEGER.
+ * Assumes H*N*W*Math.floor((C - 1) / 16) + H*N*W - W <= Number.MAX_SAFE_INTEGER.
+ * Assumes C + 15 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} C C >= 1

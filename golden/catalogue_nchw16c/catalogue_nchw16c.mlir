@@ -12,7 +12,7 @@
 // 0 <= k < H
 // 0 <= l < W
 // Result: 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-// Assumes 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= 2^63 - 1
+// Assumes C*H*N*W + 15*H*N*W <= 2^63 - 1
 func.func @catalogue_nchw16c_apply(%N: i64, %C: i64, %H: i64, %W: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
   %c15_i64 = arith.constant 15 : i64
@@ -40,8 +40,9 @@ func.func @catalogue_nchw16c_apply(%N: i64, %C: i64, %H: i64, %W: i64, %i: i64, 
 // W >= 1
 // 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 // Result: -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-// Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= 2^63 - 1
-// Assumes 16*C + 47 <= 2^63 - 1
+// Assumes 16*W <= 2^63 - 1
+// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^63 - 1
+// Assumes C + 15 <= 2^63 - 1
 func.func @catalogue_nchw16c_inv(%N: i64, %C: i64, %H: i64, %W: i64,
     %flat: i64) -> (i64, i64, i64, i64) {
   %c16_i64 = arith.constant 16 : i64

@@ -14,7 +14,7 @@
 /// - `0 <= l < W`
 /// - result: `0 <= result < 16*H*N*W*((C - 1) / 16 + 1)`
 ///
-/// Assumes `16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= i64::MAX`.
+/// Assumes `C*H*N*W + 15*H*N*W <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
@@ -46,8 +46,9 @@ pub const fn catalogue_nchw16c_apply(
 /// - `0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)`
 /// - result: `(i, j, k, l)`; `-1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W`
 ///
-/// Assumes `16*C*H*N*W*W + 32*H*N*W*W + W <= i64::MAX`.
-/// Assumes `16*C + 47 <= i64::MAX`.
+/// Assumes `16*W <= i64::MAX`.
+/// Assumes `H*N*W*((C - 1) / 16) + H*N*W - W <= i64::MAX`.
+/// Assumes `C + 15 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

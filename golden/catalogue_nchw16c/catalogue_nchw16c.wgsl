@@ -14,7 +14,7 @@
 /// 0 <= k < H
 /// 0 <= l < W
 /// Result: 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-/// Assumes 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= 2^31 - 1
+/// Assumes C*H*N*W + 15*H*N*W <= 2^31 - 1
 fn catalogue_nchw16c_apply(N: i32, C: i32, H: i32, W: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return 16 * (W * (H * (i * ((C + 15) >> 4u) + (j >> 4u)) + k) + l) + (j & 15);
 }
@@ -34,8 +34,9 @@ struct catalogue_nchw16c_inv_result {
 /// W >= 1
 /// 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// Result: -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= 2^31 - 1
-/// Assumes 16*C + 47 <= 2^31 - 1
+/// Assumes 16*W <= 2^31 - 1
+/// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
+/// Assumes C + 15 <= 2^31 - 1
 fn catalogue_nchw16c_inv(
     N: i32, C: i32, H: i32, W: i32, flat: i32) -> catalogue_nchw16c_inv_result {
   let quotient = flat / (16 * W);

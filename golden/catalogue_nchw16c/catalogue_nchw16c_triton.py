@@ -25,7 +25,7 @@ def catalogue_nchw16c_apply(N, C, H, W, i, j, k, l):
     Returns:
         0 <= the result < 16*H*N*W*((C - 1) // 16 + 1)
 
-    Assumes 16*C*H*N*W + 32*C*H*W + 32*H*N*W + 64*H*W + 32*W + 31 <= 2**63 - 1.
+    Assumes C*H*N*W + 15*H*N*W <= 2**63 - 1.
     """
     C = tl.cast(C, tl.int64)
     H = tl.cast(H, tl.int64)
@@ -51,8 +51,9 @@ def catalogue_nchw16c_inv(N, C, H, W, flat):
     Returns:
         -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
 
-    Assumes 16*C*H*N*W*W + 32*H*N*W*W + W <= 2**63 - 1.
-    Assumes 16*C + 47 <= 2**63 - 1.
+    Assumes 16*W <= 2**63 - 1.
+    Assumes H*N*W*((C - 1) // 16) + H*N*W - W <= 2**63 - 1.
+    Assumes C + 15 <= 2**63 - 1.
     """
     C = tl.cast(C, tl.int64)
     H = tl.cast(H, tl.int64)

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_CUH
-#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x5d41eef2
+#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x2c94eb55
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -38,7 +38,8 @@ LEGO_HOST_DEVICE constexpr long long catalogue_packed_upper_isqrt(long long n) n
 /// @param i 0 <= i < N
 /// @param j 0 <= j < N
 /// @return -1 <= the result < (N*N + N) / 2
-/// @pre N*N + 4*N + 3 <= LLONG_MAX
+/// @pre N*N - N <= LLONG_MAX
+/// @pre floor((N*N - N) / 2) + N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_packed_upper_apply(
     [[maybe_unused]] long long N, long long i, long long j) noexcept {
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
@@ -54,13 +55,13 @@ struct catalogue_packed_upper_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < (N*N + N) / 2
 /// @return 0 <= i < N, 0 <= j < N
-/// @pre 8*N*N + 8*N + 10 <= LLONG_MAX
+/// @pre 4*N*N + 4*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_packed_upper_inv_result
 catalogue_packed_upper_inv([[maybe_unused]] long long N, long long flat) noexcept {
   const long long quotient = (catalogue_packed_upper_isqrt(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x5d41eef2
+#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x2c94eb55
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_CUH

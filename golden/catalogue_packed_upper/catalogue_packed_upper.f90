@@ -13,7 +13,8 @@ contains
   !> @param i 0 <= i < N
   !> @param j 0 <= j < N
   !> @return -1 <= the result < (N*N + N) / 2
-  !> @pre N*N + 4*N + 3 <= huge(0_int64)
+  !> @pre N*N - N <= huge(0_int64)
+  !> @pre floor((N*N - N) / 2) + N <= huge(0_int64)
   elemental integer(int64) function catalogue_packed_upper_apply(N, i, j)
     integer(int64), intent(in) :: N, i, j
     associate (unused => N); end associate
@@ -24,7 +25,7 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < (N*N + N) / 2
   !> @return 0 <= i < N, 0 <= j < N
-  !> @pre 8*N*N + 8*N + 10 <= huge(0_int64)
+  !> @pre 4*N*N + 4*N <= huge(0_int64)
   elemental subroutine catalogue_packed_upper_inv(N, flat, i, j)
     integer(int64), intent(in) :: N, flat
     integer(int64), intent(out) :: i, j

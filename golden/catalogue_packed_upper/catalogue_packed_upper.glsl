@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_GLSL
-#define LEGO_CATALOGUE_PACKED_UPPER_GLSL 0x3519ccab
+#define LEGO_CATALOGUE_PACKED_UPPER_GLSL 0x464c6454
 
 // The square root rounded down, two bits of n at a time.
 int catalogue_packed_upper_isqrt(int n) {
@@ -26,7 +26,8 @@ int catalogue_packed_upper_isqrt(int n) {
 // 0 <= i < N
 // 0 <= j < N
 // Result: -1 <= the result < (N*N + N) / 2
-// Assumes N*N + 4*N + 3 <= 2^31 - 1
+// Assumes N*N - N <= 2^31 - 1
+// Assumes floor((N*N - N) / 2) + N <= 2^31 - 1
 int catalogue_packed_upper_apply(int N, int i, int j) {
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
@@ -40,7 +41,7 @@ int catalogue_packed_upper_apply(int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < (N*N + N) / 2
 // Result: 0 <= i < N, 0 <= j < N
-// Assumes 8*N*N + 8*N + 10 <= 2^31 - 1
+// Assumes 4*N*N + 4*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_packed_upper_inv(int N, int flat_v, out int i, out int j) {
   int quotient = (catalogue_packed_upper_isqrt(8 * flat_v + 1) - 1) >> 1;
@@ -55,6 +56,6 @@ ivec2 catalogue_packed_upper_inv(int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_GLSL != 0x3519ccab
+#elif LEGO_CATALOGUE_PACKED_UPPER_GLSL != 0x464c6454
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_H
-#define LEGO_CATALOGUE_PACKED_UPPER_H 0x65a89d98
+#define LEGO_CATALOGUE_PACKED_UPPER_H 0x43d2c1fb
 
 #include <stdint.h>
 
@@ -25,7 +25,8 @@ static inline int64_t catalogue_packed_upper_isqrt_i64(int64_t n) {
 /// @param i 0 <= i < N
 /// @param j 0 <= j < N
 /// @return -1 <= the result < (N*N + N) / 2
-/// @pre N*N + 4*N + 3 <= INT64_MAX
+/// @pre N*N - N <= INT64_MAX
+/// @pre floor((N*N - N) / 2) + N <= INT64_MAX
 static inline int64_t catalogue_packed_upper_apply(int64_t N, int64_t i, int64_t j) {
   (void)N;
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
@@ -41,7 +42,7 @@ typedef struct catalogue_packed_upper_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < (N*N + N) / 2
 /// @return 0 <= i < N, 0 <= j < N
-/// @pre 8*N*N + 8*N + 10 <= INT64_MAX
+/// @pre 4*N*N + 4*N <= INT64_MAX
 static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(
     int64_t N, int64_t flat) {
   (void)N;
@@ -53,6 +54,6 @@ static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x65a89d98
+#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x43d2c1fb
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_H

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_HPP
-#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x3cd54ff2
+#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x3f2b0dc9
 
 #include <cmath>
 #include <cstdint>
@@ -40,7 +40,8 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
 /// @param i 0 <= i < N
 /// @param j 0 <= j < N
 /// @return -1 <= the result < (N*N + N) / 2
-/// @pre N*N + 4*N + 3 <= INT64_MAX
+/// @pre N*N - N <= INT64_MAX
+/// @pre floor((N*N - N) / 2) + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_packed_upper_apply(
     [[maybe_unused]] std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
@@ -56,7 +57,7 @@ struct catalogue_packed_upper_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < (N*N + N) / 2
 /// @return 0 <= i < N, 0 <= j < N
-/// @pre 8*N*N + 8*N + 10 <= INT64_MAX
+/// @pre 4*N*N + 4*N <= INT64_MAX
 [[nodiscard]] constexpr catalogue_packed_upper_inv_result catalogue_packed_upper_inv(
     [[maybe_unused]] std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t quotient = (catalogue_packed_upper_detail::isqrt(8 * flat + 1) - 1) >> 1;
@@ -65,6 +66,6 @@ struct catalogue_packed_upper_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x3cd54ff2
+#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x3f2b0dc9
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_HPP

@@ -14,7 +14,8 @@ Physical position of the logical index (i, j); -1 where it is masked.
 - `0 <= i < N`
 - `0 <= j < N`
 - Result: `-1 <= the result < div(N*N + N, 2)`
-- Assumes `N*N + 4*N + 3 <= typemax(Int64)`
+- Assumes `N*N - N <= typemax(Int64)`
+- Assumes `fld(N*N - N, 2) + N <= typemax(Int64)`
 """
 @inline function catalogue_packed_upper_apply(N::Int64, i::Int64, j::Int64)::Int64
     return j < i ? -1 : ((j * (j + 1)) >> 1) + i
@@ -32,7 +33,7 @@ Logical index (i, j) of a physical position.
 - `N >= 1`
 - `0 <= flat < div(N*N + N, 2)`
 - Result: `0 <= i < N, 0 <= j < N`
-- Assumes `8*N*N + 8*N + 10 <= typemax(Int64)`
+- Assumes `4*N*N + 4*N <= typemax(Int64)`
 """
 @inline function catalogue_packed_upper_inv(N::Int64, flat::Int64)::NTuple{2, Int64}
     quotient = (isqrt(8 * flat + 1) - 1) >> 1

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_METAL
-#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x7917d708
+#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x4475edaa
 
 #include <metal_stdlib>
 
@@ -25,7 +25,8 @@ static inline long catalogue_packed_upper_isqrt_i64(long n) {
 /// @param i 0 <= i < N
 /// @param j 0 <= j < N
 /// @return -1 <= the result < (N*N + N) / 2
-/// @pre N*N + 4*N + 3 <= LONG_MAX
+/// @pre N*N - N <= LONG_MAX
+/// @pre floor((N*N - N) / 2) + N <= LONG_MAX
 static inline long catalogue_packed_upper_apply(long N, long i, long j) {
   (void)N;
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
@@ -41,13 +42,13 @@ struct catalogue_packed_upper_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < (N*N + N) / 2
 /// @return 0 <= i < N, 0 <= j < N
-/// @pre 8*N*N + 8*N + 10 <= LONG_MAX
+/// @pre 4*N*N + 4*N <= LONG_MAX
 static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(long N, long flat) {
   (void)N;
   const long quotient = (catalogue_packed_upper_isqrt_i64(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x7917d708
+#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x4475edaa
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_METAL

@@ -15,7 +15,8 @@ function isqrt(n) {
 /**
  * Physical position of the logical index (i, j); -1 where it is masked.
  *
- * Assumes N*N + 4*N + 3 <= Number.MAX_SAFE_INTEGER.
+ * Assumes N*N - N <= Number.MAX_SAFE_INTEGER.
+ * Assumes Math.floor((N*N - N) / 2) + N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} i 0 <= i < N
@@ -30,7 +31,7 @@ export function catalogue_packed_upper_apply(N, i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes 8*N*N + 8*N + 10 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 4*N*N + 4*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} flat 0 <= flat < Math.floor((N*N + N) / 2)

@@ -32,7 +32,8 @@ func.func private @catalogue_packed_upper_isqrt_i64(%n: i64) -> i64 {
 // 0 <= i < N
 // 0 <= j < N
 // Result: -1 <= the result < (N*N + N) / 2
-// Assumes N*N + 4*N + 3 <= 2^63 - 1
+// Assumes N*N - N <= 2^63 - 1
+// Assumes floor((N*N - N) / 2) + N <= 2^63 - 1
 func.func @catalogue_packed_upper_apply(%N: i64, %i: i64, %j: i64) -> i64 {
   %c-1_i64 = arith.constant -1 : i64
   %c1_i64 = arith.constant 1 : i64
@@ -49,7 +50,7 @@ func.func @catalogue_packed_upper_apply(%N: i64, %i: i64, %j: i64) -> i64 {
 // N >= 1
 // 0 <= flat < (N*N + N) / 2
 // Result: 0 <= i < N, 0 <= j < N
-// Assumes 8*N*N + 8*N + 10 <= 2^63 - 1
+// Assumes 4*N*N + 4*N <= 2^63 - 1
 func.func @catalogue_packed_upper_inv(%N: i64, %flat: i64) -> (i64, i64) {
   %c8_i64 = arith.constant 8 : i64
   %c1_i64 = arith.constant 1 : i64

@@ -24,7 +24,8 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 /// - `0 <= j < N`
 /// - result: `-1 <= result < (N*N + N) / 2`
 ///
-/// Assumes `N*N + 4*N + 3 <= i64::MAX`.
+/// Assumes `N*N - N <= i64::MAX`.
+/// Assumes `floor((N*N - N) / 2) + N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -45,7 +46,7 @@ pub const fn catalogue_packed_upper_apply(N: i64, i: i64, j: i64) -> i64 {
 /// - `0 <= flat < (N*N + N) / 2`
 /// - result: `(i, j)`; `0 <= i < N, 0 <= j < N`
 ///
-/// Assumes `8*N*N + 8*N + 10 <= i64::MAX`.
+/// Assumes `4*N*N + 4*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

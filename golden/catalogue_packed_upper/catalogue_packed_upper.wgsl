@@ -24,7 +24,8 @@ fn catalogue_packed_upper_isqrt_i32(n: i32) -> i32 {
 /// 0 <= i < N
 /// 0 <= j < N
 /// Result: -1 <= the result < (N*N + N) / 2
-/// Assumes N*N + 4*N + 3 <= 2^31 - 1
+/// Assumes N*N - N <= 2^31 - 1
+/// Assumes floor((N*N - N) / 2) + N <= 2^31 - 1
 fn catalogue_packed_upper_apply(N: i32, i: i32, j: i32) -> i32 {
   return select(((j * (j + 1)) >> 1u) + i, -1, j < i);
 }
@@ -39,7 +40,7 @@ struct catalogue_packed_upper_inv_result {
 /// N >= 1
 /// 0 <= flat < (N*N + N) / 2
 /// Result: 0 <= i < N, 0 <= j < N
-/// Assumes 8*N*N + 8*N + 10 <= 2^31 - 1
+/// Assumes 4*N*N + 4*N <= 2^31 - 1
 fn catalogue_packed_upper_inv(N: i32, flat: i32) -> catalogue_packed_upper_inv_result {
   let quotient = (catalogue_packed_upper_isqrt_i32(8 * flat + 1) - 1) >> 1u;
   return catalogue_packed_upper_inv_result(flat - ((quotient * (quotient + 1)) >> 1u), quotient);

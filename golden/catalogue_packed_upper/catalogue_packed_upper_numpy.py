@@ -30,7 +30,8 @@ def catalogue_packed_upper_apply(N, i, j):
     Returns:
         -1 <= the result < (N*N + N) // 2
 
-    Assumes N*N + 4*N + 3 <= 2**63 - 1.
+    Assumes N*N - N <= 2**63 - 1.
+    Assumes (N*N - N) // 2 + N <= 2**63 - 1.
     """
     return np.where(j < i, -1, ((j * (j + 1)) >> 1) + i)[()]
 
@@ -45,7 +46,7 @@ def catalogue_packed_upper_inv(N, flat):
     Returns:
         0 <= i < N, 0 <= j < N
 
-    Assumes 8*N*N + 8*N + 10 <= 2**63 - 1.
+    Assumes 4*N*N + 4*N <= 2**63 - 1.
     """
     quotient = (_isqrt(8 * flat + 1) - 1) >> 1
     return flat - ((quotient * (quotient + 1)) >> 1), quotient

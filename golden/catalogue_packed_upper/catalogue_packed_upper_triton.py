@@ -32,7 +32,8 @@ def catalogue_packed_upper_apply(N, i, j):
     Returns:
         -1 <= the result < (N*N + N) // 2
 
-    Assumes N*N + 4*N + 3 <= 2**63 - 1.
+    Assumes N*N - N <= 2**63 - 1.
+    Assumes (N*N - N) // 2 + N <= 2**63 - 1.
     """
     i = tl.cast(i, tl.int64)
     j = tl.cast(j, tl.int64)
@@ -50,7 +51,7 @@ def catalogue_packed_upper_inv(N, flat):
     Returns:
         0 <= i < N, 0 <= j < N
 
-    Assumes 8*N*N + 8*N + 10 <= 2**63 - 1.
+    Assumes 4*N*N + 4*N <= 2**63 - 1.
     """
     flat = tl.cast(flat, tl.int64)
     quotient = (_isqrt(8 * flat + 1, tl.int64) - 1) >> 1

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_CL
-#define LEGO_CATALOGUE_SKEWED_CL 0x1583bdba
+#define LEGO_CATALOGUE_SKEWED_CL 0x4b748f79
 
 // The remainder of the quotient rounded down: it has the divisor's sign.
 static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
@@ -17,6 +17,7 @@ static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
+/// @pre M + N <= LONG_MAX
 /// @pre M*N <= LONG_MAX
 static inline long catalogue_skewed_apply(long M, long N, long i, long j) {
   (void)M;
@@ -34,7 +35,6 @@ typedef struct catalogue_skewed_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= LONG_MAX
 static inline catalogue_skewed_inv_result catalogue_skewed_inv(long M, long N, long flat) {
   (void)M;
   const long flat_div_N = flat / N;
@@ -45,6 +45,6 @@ static inline catalogue_skewed_inv_result catalogue_skewed_inv(long M, long N, l
   return result;
 }
 
-#elif LEGO_CATALOGUE_SKEWED_CL != 0x1583bdba
+#elif LEGO_CATALOGUE_SKEWED_CL != 0x4b748f79
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_CL

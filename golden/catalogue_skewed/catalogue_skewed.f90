@@ -14,6 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < M*N
+  !> @pre M + N <= huge(0_int64)
   !> @pre M*N <= huge(0_int64)
   elemental integer(int64) function catalogue_skewed_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
@@ -26,7 +27,6 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < M*N
   !> @return 0 <= i < M, 0 <= j < N
-  !> @pre M*N <= huge(0_int64)
   elemental subroutine catalogue_skewed_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

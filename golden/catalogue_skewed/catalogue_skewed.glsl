@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_SKEWED_GLSL
-#define LEGO_CATALOGUE_SKEWED_GLSL 0x7bb2215a
+#define LEGO_CATALOGUE_SKEWED_GLSL 0x69195655
 
 // The remainder of the quotient rounded down: it has the divisor's sign.
 int catalogue_skewed_floor_mod(int a, int b) {
@@ -21,6 +21,7 @@ int catalogue_skewed_floor_mod(int a, int b) {
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < M*N
+// Assumes M + N <= 2^31 - 1
 // Assumes M*N <= 2^31 - 1
 int catalogue_skewed_apply(int M, int N, int i, int j) {
   return N * i + (i + j) % N;
@@ -36,7 +37,6 @@ int catalogue_skewed_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < M*N
 // Result: 0 <= i < M, 0 <= j < N
-// Assumes M*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_skewed_inv(int M, int N, int flat_v, out int i, out int j) {
   int flat_div_N = flat_v / N;
@@ -51,6 +51,6 @@ ivec2 catalogue_skewed_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_SKEWED_GLSL != 0x7bb2215a
+#elif LEGO_CATALOGUE_SKEWED_GLSL != 0x69195655
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_H
-#define LEGO_CATALOGUE_SKEWED_H 0x5f270c04
+#define LEGO_CATALOGUE_SKEWED_H 0x4ecfca48
 
 #include <stdint.h>
 
@@ -19,6 +19,7 @@ static inline int64_t catalogue_skewed_floor_mod_i64(int64_t a, int64_t b) {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
+/// @pre M + N <= INT64_MAX
 /// @pre M*N <= INT64_MAX
 static inline int64_t catalogue_skewed_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
@@ -36,7 +37,6 @@ typedef struct catalogue_skewed_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= INT64_MAX
 static inline catalogue_skewed_inv_result catalogue_skewed_inv(int64_t M, int64_t N, int64_t flat) {
   (void)M;
   const int64_t flat_div_N = flat / N;
@@ -47,6 +47,6 @@ static inline catalogue_skewed_inv_result catalogue_skewed_inv(int64_t M, int64_
   return result;
 }
 
-#elif LEGO_CATALOGUE_SKEWED_H != 0x5f270c04
+#elif LEGO_CATALOGUE_SKEWED_H != 0x4ecfca48
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_H

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_HIP_H
-#define LEGO_CATALOGUE_SKEWED_HIP_H 0x7b510f83
+#define LEGO_CATALOGUE_SKEWED_HIP_H 0x0df3e1bc
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -25,6 +25,7 @@ LEGO_HOST_DEVICE constexpr long long catalogue_skewed_floor_mod(long long a, lon
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
+/// @pre M + N <= LLONG_MAX
 /// @pre M*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_skewed_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
@@ -42,13 +43,12 @@ struct catalogue_skewed_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_skewed_inv_result catalogue_skewed_inv(
     [[maybe_unused]] long long M, long long N, long long flat) noexcept {
   const long long flat_div_N = flat / N;
   return {flat_div_N, catalogue_skewed_floor_mod(flat - flat_div_N, N)};
 }
 
-#elif LEGO_CATALOGUE_SKEWED_HIP_H != 0x7b510f83
+#elif LEGO_CATALOGUE_SKEWED_HIP_H != 0x0df3e1bc
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_HIP_H

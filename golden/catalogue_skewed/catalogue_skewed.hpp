@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_HPP
-#define LEGO_CATALOGUE_SKEWED_HPP 0x339ea3bd
+#define LEGO_CATALOGUE_SKEWED_HPP 0x49408816
 
 #include <cstdint>
 
@@ -25,6 +25,7 @@ constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t b) noexcept {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
+/// @pre M + N <= INT64_MAX
 /// @pre M*N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_skewed_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
@@ -42,7 +43,6 @@ struct catalogue_skewed_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= INT64_MAX
 [[nodiscard]] constexpr catalogue_skewed_inv_result catalogue_skewed_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t flat_div_N = flat / N;
@@ -51,6 +51,6 @@ struct catalogue_skewed_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_SKEWED_HPP != 0x339ea3bd
+#elif LEGO_CATALOGUE_SKEWED_HPP != 0x49408816
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_HPP

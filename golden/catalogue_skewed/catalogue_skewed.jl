@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < M*N`
+- Assumes `M + N <= typemax(Int64)`
 - Assumes `M*N <= typemax(Int64)`
 """
 @inline function catalogue_skewed_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
@@ -34,7 +35,6 @@ Logical index (i, j) of a physical position.
 - `N >= 1`
 - `0 <= flat < M*N`
 - Result: `0 <= i < M, 0 <= j < N`
-- Assumes `M*N <= typemax(Int64)`
 """
 @inline function catalogue_skewed_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     flat_div_N = div(flat, N)

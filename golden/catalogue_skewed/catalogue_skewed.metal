@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_METAL
-#define LEGO_CATALOGUE_SKEWED_METAL 0x4c3c34b4
+#define LEGO_CATALOGUE_SKEWED_METAL 0x7c5a2efd
 
 #include <metal_stdlib>
 
@@ -19,6 +19,7 @@ static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
+/// @pre M + N <= LONG_MAX
 /// @pre M*N <= LONG_MAX
 static inline long catalogue_skewed_apply(long M, long N, long i, long j) {
   (void)M;
@@ -36,13 +37,12 @@ struct catalogue_skewed_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= LONG_MAX
 static inline catalogue_skewed_inv_result catalogue_skewed_inv(long M, long N, long flat) {
   (void)M;
   const long flat_div_N = flat / N;
   return {flat_div_N, catalogue_skewed_floor_mod_i64(flat - flat_div_N, N)};
 }
 
-#elif LEGO_CATALOGUE_SKEWED_METAL != 0x4c3c34b4
+#elif LEGO_CATALOGUE_SKEWED_METAL != 0x7c5a2efd
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_METAL

@@ -19,6 +19,7 @@ function floorMod(a, b) {
 /**
  * Physical position of the logical index (i, j).
  *
+ * Assumes M + N <= Number.MAX_SAFE_INTEGER.
  * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
@@ -34,8 +35,6 @@ export function catalogue_skewed_apply(M, N, i, j) {
 
 /**
  * Logical index (i, j) of a physical position.
- *
- * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

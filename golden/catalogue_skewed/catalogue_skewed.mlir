@@ -8,6 +8,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < M*N
+// Assumes M + N <= 2^63 - 1
 // Assumes M*N <= 2^63 - 1
 func.func @catalogue_skewed_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %0 = arith.muli %N, %i : i64
@@ -22,7 +23,6 @@ func.func @catalogue_skewed_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
 // N >= 1
 // 0 <= flat < M*N
 // Result: 0 <= i < M, 0 <= j < N
-// Assumes M*N <= 2^63 - 1
 func.func @catalogue_skewed_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c0_i64 = arith.constant 0 : i64
   %flat_div_N = arith.divsi %flat, %N : i64

@@ -19,6 +19,7 @@ const fn floor_mod_i64(a: i64, b: i64) -> i64 {
 /// - `0 <= j < N`
 /// - result: `0 <= result < M*N`
 ///
+/// Assumes `M + N <= i64::MAX`.
 /// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
@@ -37,8 +38,6 @@ pub const fn catalogue_skewed_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `N >= 1`
 /// - `0 <= flat < M*N`
 /// - result: `(i, j)`; `0 <= i < M, 0 <= j < N`
-///
-/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -16,6 +16,7 @@ fn catalogue_skewed_floor_mod_i32(a: i32, b: i32) -> i32 {
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < M*N
+/// Assumes M + N <= 2^31 - 1
 /// Assumes M*N <= 2^31 - 1
 fn catalogue_skewed_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return N * i + (i + j) % N;
@@ -32,7 +33,6 @@ struct catalogue_skewed_inv_result {
 /// N >= 1
 /// 0 <= flat < M*N
 /// Result: 0 <= i < M, 0 <= j < N
-/// Assumes M*N <= 2^31 - 1
 fn catalogue_skewed_inv(M: i32, N: i32, flat: i32) -> catalogue_skewed_inv_result {
   let flat_div_N = flat / N;
   return catalogue_skewed_inv_result(

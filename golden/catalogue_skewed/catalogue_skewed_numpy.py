@@ -19,6 +19,7 @@ def catalogue_skewed_apply(M, N, i, j):
     Returns:
         0 <= the result < M*N
 
+    Assumes M + N <= 2**63 - 1.
     Assumes M*N <= 2**63 - 1.
     """
     return N * i + (i + j) % N
@@ -34,8 +35,6 @@ def catalogue_skewed_inv(M, N, flat):
 
     Returns:
         0 <= i < M, 0 <= j < N
-
-    Assumes M*N <= 2**63 - 1.
     """
     flat_div_N = flat // N
     return flat_div_N, (flat - flat_div_N) % N

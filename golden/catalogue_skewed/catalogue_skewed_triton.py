@@ -28,6 +28,7 @@ def catalogue_skewed_apply(M, N, i, j):
     Returns:
         0 <= the result < M*N
 
+    Assumes M + N <= 2**63 - 1.
     Assumes M*N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
@@ -47,8 +48,6 @@ def catalogue_skewed_inv(M, N, flat):
 
     Returns:
         0 <= i < M, 0 <= j < N
-
-    Assumes M*N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     flat = tl.cast(flat, tl.int64)

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_CL
-#define LEGO_CATALOGUE_TENSTORRENT_CL 0x646e072e
+#define LEGO_CATALOGUE_TENSTORRENT_CL 0x38db2add
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre 1024*M*N + 2048*N + 1536*M + 3071 <= LONG_MAX
+/// @pre M*N + 31*M + 31*N + 448 <= LONG_MAX
 static inline long catalogue_tenstorrent_apply(long M, long N, long i, long j) {
   (void)M;
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
@@ -28,7 +28,7 @@ typedef struct catalogue_tenstorrent_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32768*M*N + 65536*M + 65536*N + 131135 <= LONG_MAX
+/// @pre 32*N + 992 <= LONG_MAX
 static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
     long M, long N, long flat) {
   const long flat_div_16 = flat >> 4;
@@ -42,6 +42,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_CL != 0x646e072e
+#elif LEGO_CATALOGUE_TENSTORRENT_CL != 0x38db2add
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_CUH
-#define LEGO_CATALOGUE_TENSTORRENT_CUH 0x5ff0c3ac
+#define LEGO_CATALOGUE_TENSTORRENT_CUH 0x73ef325e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre 1024*M*N + 2048*N + 1536*M + 3071 <= LLONG_MAX
+/// @pre M*N + 31*M + 31*N + 448 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_tenstorrent_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
@@ -36,7 +36,7 @@ struct catalogue_tenstorrent_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32768*M*N + 65536*M + 65536*N + 131135 <= LLONG_MAX
+/// @pre 32*N + 992 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
     long long M, long long N, long long flat) noexcept {
   const long long flat_div_16 = flat >> 4;
@@ -46,6 +46,6 @@ struct catalogue_tenstorrent_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_CUH != 0x5ff0c3ac
+#elif LEGO_CATALOGUE_TENSTORRENT_CUH != 0x73ef325e
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_TENSTORRENT_GLSL
-#define LEGO_CATALOGUE_TENSTORRENT_GLSL 0x33fa15f2
+#define LEGO_CATALOGUE_TENSTORRENT_GLSL 0x7e404065
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-// Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= 2^31 - 1
+// Assumes M*N + 31*M + 31*N + 448 <= 2^31 - 1
 int catalogue_tenstorrent_apply(int M, int N, int i, int j) {
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
       + (j & 15);
@@ -29,7 +29,7 @@ int catalogue_tenstorrent_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 32768*M*N + 65536*M + 65536*N + 131135 <= 2^31 - 1
+// Assumes 32*N + 992 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_tenstorrent_inv(int M, int N, int flat_v, out int i, out int j) {
   int flat_div_16 = flat_v >> 4;
@@ -47,6 +47,6 @@ ivec2 catalogue_tenstorrent_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_GLSL != 0x33fa15f2
+#elif LEGO_CATALOGUE_TENSTORRENT_GLSL != 0x7e404065
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_GLSL

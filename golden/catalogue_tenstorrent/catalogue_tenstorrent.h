@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_H
-#define LEGO_CATALOGUE_TENSTORRENT_H 0x7fd86951
+#define LEGO_CATALOGUE_TENSTORRENT_H 0x3a099429
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre 1024*M*N + 2048*N + 1536*M + 3071 <= INT64_MAX
+/// @pre M*N + 31*M + 31*N + 448 <= INT64_MAX
 static inline int64_t catalogue_tenstorrent_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
@@ -30,7 +30,7 @@ typedef struct catalogue_tenstorrent_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32768*M*N + 65536*M + 65536*N + 131135 <= INT64_MAX
+/// @pre 32*N + 992 <= INT64_MAX
 static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
     int64_t M, int64_t N, int64_t flat) {
   const int64_t flat_div_16 = flat >> 4;
@@ -44,6 +44,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_H != 0x7fd86951
+#elif LEGO_CATALOGUE_TENSTORRENT_H != 0x3a099429
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_H

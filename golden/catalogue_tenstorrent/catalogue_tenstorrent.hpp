@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_HPP
-#define LEGO_CATALOGUE_TENSTORRENT_HPP 0x48f32317
+#define LEGO_CATALOGUE_TENSTORRENT_HPP 0x61481bd5
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre 1024*M*N + 2048*N + 1536*M + 3071 <= INT64_MAX
+/// @pre M*N + 31*M + 31*N + 448 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_tenstorrent_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
@@ -32,7 +32,7 @@ struct catalogue_tenstorrent_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32768*M*N + 65536*M + 65536*N + 131135 <= INT64_MAX
+/// @pre 32*N + 992 <= INT64_MAX
 [[nodiscard]] constexpr catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
     std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t flat_div_16 = flat >> 4;
@@ -44,6 +44,6 @@ struct catalogue_tenstorrent_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_TENSTORRENT_HPP != 0x48f32317
+#elif LEGO_CATALOGUE_TENSTORRENT_HPP != 0x61481bd5
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_HPP

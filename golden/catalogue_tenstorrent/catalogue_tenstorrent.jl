@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < 1024*(div(M - 1, 32) + 1)*(div(N - 1, 32) + 1)`
-- Assumes `1024*M*N + 2048*N + 1536*M + 3071 <= typemax(Int64)`
+- Assumes `M*N + 31*M + 31*N + 448 <= typemax(Int64)`
 """
 @inline function catalogue_tenstorrent_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
     return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) +
@@ -35,7 +35,7 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `N >= 1`
 - `0 <= flat < 1024*(div(M - 1, 32) + 1)*(div(N - 1, 32) + 1)`
 - Result: `-1 <= i < M, -1 <= j < N`
-- Assumes `32768*M*N + 65536*M + 65536*N + 131135 <= typemax(Int64)`
+- Assumes `32*N + 992 <= typemax(Int64)`
 """
 @inline function catalogue_tenstorrent_inv(M::Int64, N::Int64,
     flat::Int64)::NTuple{2, Int64}

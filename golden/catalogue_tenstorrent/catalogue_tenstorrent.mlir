@@ -8,7 +8,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-// Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= 2^63 - 1
+// Assumes M*N + 31*M + 31*N + 448 <= 2^63 - 1
 func.func @catalogue_tenstorrent_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c1_i64 = arith.constant 1 : i64
   %c5_i64 = arith.constant 5 : i64
@@ -43,7 +43,7 @@ func.func @catalogue_tenstorrent_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i6
 // N >= 1
 // 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 32768*M*N + 65536*M + 65536*N + 131135 <= 2^63 - 1
+// Assumes 32*N + 992 <= 2^63 - 1
 func.func @catalogue_tenstorrent_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c4_i64 = arith.constant 4 : i64
   %c31_i64 = arith.constant 31 : i64

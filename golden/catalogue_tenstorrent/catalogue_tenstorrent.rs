@@ -10,7 +10,7 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)`
 ///
-/// Assumes `1024*M*N + 2048*N + 1536*M + 3071 <= i64::MAX`.
+/// Assumes `M*N + 31*M + 31*N + 448 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -33,7 +33,7 @@ pub const fn catalogue_tenstorrent_apply(M: i64, N: i64, i: i64, j: i64) -> i64 
 /// - `0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)`
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < N`
 ///
-/// Assumes `32768*M*N + 65536*M + 65536*N + 131135 <= i64::MAX`.
+/// Assumes `32*N + 992 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

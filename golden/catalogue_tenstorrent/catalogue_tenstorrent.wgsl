@@ -10,7 +10,7 @@
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= 2^31 - 1
+/// Assumes M*N + 31*M + 31*N + 448 <= 2^31 - 1
 fn catalogue_tenstorrent_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return 1024 * ((N - 1) >> 5u) * (i >> 5u) + 512 * (j >> 5u) + 256 * ((i >> 4u) + (j >> 4u))
       + 16 * i + (j & 15);
@@ -27,7 +27,7 @@ struct catalogue_tenstorrent_inv_result {
 /// N >= 1
 /// 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
-/// Assumes 32768*M*N + 65536*M + 65536*N + 131135 <= 2^31 - 1
+/// Assumes 32*N + 992 <= 2^31 - 1
 fn catalogue_tenstorrent_inv(M: i32, N: i32, flat: i32) -> catalogue_tenstorrent_inv_result {
   let flat_div_16 = flat >> 4u;
   let scaled = 1024 * ((N + 31) >> 5u);

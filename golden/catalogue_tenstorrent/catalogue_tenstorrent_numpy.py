@@ -21,7 +21,7 @@ def catalogue_tenstorrent_apply(M, N, i, j):
     Returns:
         0 <= the result < 1024*((M - 1) // 32 + 1)*((N - 1) // 32 + 1)
 
-    Assumes 1024*M*N + 2048*N + 1536*M + 3071 <= 2**63 - 1.
+    Assumes M*N + 31*M + 31*N + 448 <= 2**63 - 1.
     """
     return (
         1024 * ((N - 1) >> 5) * (i >> 5)
@@ -43,7 +43,7 @@ def catalogue_tenstorrent_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 32768*M*N + 65536*M + 65536*N + 131135 <= 2**63 - 1.
+    Assumes 32*N + 992 <= 2**63 - 1.
     """
     flat_div_16 = flat >> 4
     scaled = 1024 * ((N + 31) >> 5)

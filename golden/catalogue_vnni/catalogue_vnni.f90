@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < K
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
-  !> @pre 2*K*N + 4*N + 3 <= huge(0_int64)
+  !> @pre K*N + N <= huge(0_int64)
   elemental integer(int64) function catalogue_vnni_apply(K, N, i, j)
     integer(int64), intent(in) :: K, N, i, j
     associate (unused => K); end associate
@@ -26,8 +26,8 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
   !> @return -1 <= i < K, -1 <= j < N
-  !> @pre 4*K*N + 8*N + 3 <= huge(0_int64)
-  !> @pre 2*K*N*N + 4*N*N + N <= huge(0_int64)
+  !> @pre 2*N <= huge(0_int64)
+  !> @pre N*((K - 1) / 2) <= huge(0_int64)
   elemental subroutine catalogue_vnni_inv(K, N, flat, i, j)
     integer(int64), intent(in) :: K, N, flat
     integer(int64), intent(out) :: i, j

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_VNNI_GLSL
-#define LEGO_CATALOGUE_VNNI_GLSL 0x54fe601f
+#define LEGO_CATALOGUE_VNNI_GLSL 0x3dd81804
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < K
 // 0 <= j < N
 // Result: 0 <= the result < 2*N*((K - 1) / 2 + 1)
-// Assumes 2*K*N + 4*N + 3 <= 2^31 - 1
+// Assumes K*N + N <= 2^31 - 1
 int catalogue_vnni_apply(int K, int N, int i, int j) {
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
@@ -28,8 +28,8 @@ int catalogue_vnni_apply(int K, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 2*N*((K - 1) / 2 + 1)
 // Result: -1 <= i < K, -1 <= j < N
-// Assumes 4*K*N + 8*N + 3 <= 2^31 - 1
-// Assumes 2*K*N*N + 4*N*N + N <= 2^31 - 1
+// Assumes 2*N <= 2^31 - 1
+// Assumes N*((K - 1) / 2) <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_vnni_inv(int K, int N, int flat_v, out int i, out int j) {
   int quotient = flat_v / (2 * N);
@@ -45,6 +45,6 @@ ivec2 catalogue_vnni_inv(int K, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_VNNI_GLSL != 0x54fe601f
+#elif LEGO_CATALOGUE_VNNI_GLSL != 0x3dd81804
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_GLSL

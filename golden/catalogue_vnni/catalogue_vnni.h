@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_H
-#define LEGO_CATALOGUE_VNNI_H 0x5648207b
+#define LEGO_CATALOGUE_VNNI_H 0x03d77172
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
-/// @pre 2*K*N + 4*N + 3 <= INT64_MAX
+/// @pre K*N + N <= INT64_MAX
 static inline int64_t catalogue_vnni_apply(int64_t K, int64_t N, int64_t i, int64_t j) {
   (void)K;
   return 2 * ((i >> 1) * (N - 1) + j) + i;
@@ -29,8 +29,8 @@ typedef struct catalogue_vnni_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
 /// @return -1 <= i < K, -1 <= j < N
-/// @pre 4*K*N + 8*N + 3 <= INT64_MAX
-/// @pre 2*K*N*N + 4*N*N + N <= INT64_MAX
+/// @pre 2*N <= INT64_MAX
+/// @pre N*((K - 1) / 2) <= INT64_MAX
 static inline catalogue_vnni_inv_result catalogue_vnni_inv(int64_t K, int64_t N, int64_t flat) {
   const int64_t quotient = flat / (2 * N);
   const int64_t total = 2 * quotient + (flat & 1);
@@ -41,6 +41,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(int64_t K, int64_t N,
   return result;
 }
 
-#elif LEGO_CATALOGUE_VNNI_H != 0x5648207b
+#elif LEGO_CATALOGUE_VNNI_H != 0x03d77172
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_H

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HIP_H
-#define LEGO_CATALOGUE_VNNI_HIP_H 0x3600d7c7
+#define LEGO_CATALOGUE_VNNI_HIP_H 0x55a05d2e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
-/// @pre 2*K*N + 4*N + 3 <= LLONG_MAX
+/// @pre K*N + N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_vnni_apply(
     [[maybe_unused]] long long K, long long N, long long i, long long j) noexcept {
   return 2 * ((i >> 1) * (N - 1) + j) + i;
@@ -35,8 +35,8 @@ struct catalogue_vnni_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
 /// @return -1 <= i < K, -1 <= j < N
-/// @pre 4*K*N + 8*N + 3 <= LLONG_MAX
-/// @pre 2*K*N*N + 4*N*N + N <= LLONG_MAX
+/// @pre 2*N <= LLONG_MAX
+/// @pre N*((K - 1) / 2) <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_vnni_inv_result catalogue_vnni_inv(
     long long K, long long N, long long flat) noexcept {
   const long long quotient = flat / (2 * N);
@@ -44,6 +44,6 @@ struct catalogue_vnni_inv_result {
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_VNNI_HIP_H != 0x3600d7c7
+#elif LEGO_CATALOGUE_VNNI_HIP_H != 0x55a05d2e
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HIP_H

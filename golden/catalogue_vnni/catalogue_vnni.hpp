@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HPP
-#define LEGO_CATALOGUE_VNNI_HPP 0x76845b04
+#define LEGO_CATALOGUE_VNNI_HPP 0x739c9a46
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < K
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
-/// @pre 2*K*N + 4*N + 3 <= INT64_MAX
+/// @pre K*N + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_vnni_apply(
     [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return 2 * ((i >> 1) * (N - 1) + j) + i;
@@ -31,8 +31,8 @@ struct catalogue_vnni_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
 /// @return -1 <= i < K, -1 <= j < N
-/// @pre 4*K*N + 8*N + 3 <= INT64_MAX
-/// @pre 2*K*N*N + 4*N*N + N <= INT64_MAX
+/// @pre 2*N <= INT64_MAX
+/// @pre N*((K - 1) / 2) <= INT64_MAX
 [[nodiscard]] constexpr catalogue_vnni_inv_result catalogue_vnni_inv(
     std::int64_t K, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t quotient = flat / (2 * N);
@@ -42,6 +42,6 @@ struct catalogue_vnni_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_VNNI_HPP != 0x76845b04
+#elif LEGO_CATALOGUE_VNNI_HPP != 0x739c9a46
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HPP

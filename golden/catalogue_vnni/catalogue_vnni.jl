@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < K`
 - `0 <= j < N`
 - Result: `0 <= the result < 2*N*(div(K - 1, 2) + 1)`
-- Assumes `2*K*N + 4*N + 3 <= typemax(Int64)`
+- Assumes `K*N + N <= typemax(Int64)`
 """
 @inline function catalogue_vnni_apply(K::Int64, N::Int64, i::Int64, j::Int64)::Int64
     return 2 * ((i >> 1) * (N - 1) + j) + i
@@ -34,8 +34,8 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `N >= 1`
 - `0 <= flat < 2*N*(div(K - 1, 2) + 1)`
 - Result: `-1 <= i < K, -1 <= j < N`
-- Assumes `4*K*N + 8*N + 3 <= typemax(Int64)`
-- Assumes `2*K*N*N + 4*N*N + N <= typemax(Int64)`
+- Assumes `2*N <= typemax(Int64)`
+- Assumes `N*div(K - 1, 2) <= typemax(Int64)`
 """
 @inline function catalogue_vnni_inv(K::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     quotient = div(flat, 2 * N)

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_METAL
-#define LEGO_CATALOGUE_VNNI_METAL 0x0ed8ab42
+#define LEGO_CATALOGUE_VNNI_METAL 0x2d84a390
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
-/// @pre 2*K*N + 4*N + 3 <= LONG_MAX
+/// @pre K*N + N <= LONG_MAX
 static inline long catalogue_vnni_apply(long K, long N, long i, long j) {
   (void)K;
   return 2 * ((i >> 1) * (N - 1) + j) + i;
@@ -29,14 +29,14 @@ struct catalogue_vnni_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
 /// @return -1 <= i < K, -1 <= j < N
-/// @pre 4*K*N + 8*N + 3 <= LONG_MAX
-/// @pre 2*K*N*N + 4*N*N + N <= LONG_MAX
+/// @pre 2*N <= LONG_MAX
+/// @pre N*((K - 1) / 2) <= LONG_MAX
 static inline catalogue_vnni_inv_result catalogue_vnni_inv(long K, long N, long flat) {
   const long quotient = flat / (2 * N);
   const long total = 2 * quotient + (flat & 1);
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_VNNI_METAL != 0x0ed8ab42
+#elif LEGO_CATALOGUE_VNNI_METAL != 0x2d84a390
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_METAL

@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 2*K*N + 4*N + 3 <= Number.MAX_SAFE_INTEGER.
+ * Assumes K*N + N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} K K >= 1
  * @param {number} N N >= 1
@@ -23,8 +23,8 @@ export function catalogue_vnni_apply(K, N, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 4*K*N + 8*N + 3 <= Number.MAX_SAFE_INTEGER.
- * Assumes 2*K*N*N + 4*N*N + N <= Number.MAX_SAFE_INTEGER.
+ * Assumes 2*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes N*Math.floor((K - 1) / 2) <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} K K >= 1
  * @param {number} N N >= 1

@@ -8,7 +8,7 @@
 // 0 <= i < K
 // 0 <= j < N
 // Result: 0 <= the result < 2*N*((K - 1) / 2 + 1)
-// Assumes 2*K*N + 4*N + 3 <= 2^63 - 1
+// Assumes K*N + N <= 2^63 - 1
 func.func @catalogue_vnni_apply(%K: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c1_i64 = arith.constant 1 : i64
   %c2_i64 = arith.constant 2 : i64
@@ -26,8 +26,8 @@ func.func @catalogue_vnni_apply(%K: i64, %N: i64, %i: i64, %j: i64) -> i64 {
 // N >= 1
 // 0 <= flat < 2*N*((K - 1) / 2 + 1)
 // Result: -1 <= i < K, -1 <= j < N
-// Assumes 4*K*N + 8*N + 3 <= 2^63 - 1
-// Assumes 2*K*N*N + 4*N*N + N <= 2^63 - 1
+// Assumes 2*N <= 2^63 - 1
+// Assumes N*((K - 1) / 2) <= 2^63 - 1
 func.func @catalogue_vnni_inv(%K: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c2_i64 = arith.constant 2 : i64
   %c1_i64 = arith.constant 1 : i64

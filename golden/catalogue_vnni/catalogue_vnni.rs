@@ -10,7 +10,7 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 2*N*((K - 1) / 2 + 1)`
 ///
-/// Assumes `2*K*N + 4*N + 3 <= i64::MAX`.
+/// Assumes `K*N + N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -29,8 +29,8 @@ pub const fn catalogue_vnni_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `0 <= flat < 2*N*((K - 1) / 2 + 1)`
 /// - result: `(i, j)`; `-1 <= i < K, -1 <= j < N`
 ///
-/// Assumes `4*K*N + 8*N + 3 <= i64::MAX`.
-/// Assumes `2*K*N*N + 4*N*N + N <= i64::MAX`.
+/// Assumes `2*N <= i64::MAX`.
+/// Assumes `N*((K - 1) / 2) <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -10,7 +10,7 @@
 /// 0 <= i < K
 /// 0 <= j < N
 /// Result: 0 <= the result < 2*N*((K - 1) / 2 + 1)
-/// Assumes 2*K*N + 4*N + 3 <= 2^31 - 1
+/// Assumes K*N + N <= 2^31 - 1
 fn catalogue_vnni_apply(K: i32, N: i32, i: i32, j: i32) -> i32 {
   return 2 * ((i >> 1u) * (N - 1) + j) + i;
 }
@@ -26,8 +26,8 @@ struct catalogue_vnni_inv_result {
 /// N >= 1
 /// 0 <= flat < 2*N*((K - 1) / 2 + 1)
 /// Result: -1 <= i < K, -1 <= j < N
-/// Assumes 4*K*N + 8*N + 3 <= 2^31 - 1
-/// Assumes 2*K*N*N + 4*N*N + N <= 2^31 - 1
+/// Assumes 2*N <= 2^31 - 1
+/// Assumes N*((K - 1) / 2) <= 2^31 - 1
 fn catalogue_vnni_inv(K: i32, N: i32, flat: i32) -> catalogue_vnni_inv_result {
   let quotient = flat / (2 * N);
   let total = 2 * quotient + (flat & 1);

@@ -21,7 +21,7 @@ def catalogue_vnni_apply(K, N, i, j):
     Returns:
         0 <= the result < 2*N*((K - 1) // 2 + 1)
 
-    Assumes 2*K*N + 4*N + 3 <= 2**63 - 1.
+    Assumes K*N + N <= 2**63 - 1.
     """
     return 2 * ((i >> 1) * (N - 1) + j) + i
 
@@ -37,8 +37,8 @@ def catalogue_vnni_inv(K, N, flat):
     Returns:
         -1 <= i < K, -1 <= j < N
 
-    Assumes 4*K*N + 8*N + 3 <= 2**63 - 1.
-    Assumes 2*K*N*N + 4*N*N + N <= 2**63 - 1.
+    Assumes 2*N <= 2**63 - 1.
+    Assumes N*((K - 1) // 2) <= 2**63 - 1.
     """
     quotient = flat // (2 * N)
     total = 2 * quotient + (flat & 1)

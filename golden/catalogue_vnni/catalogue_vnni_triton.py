@@ -21,7 +21,7 @@ def catalogue_vnni_apply(K, N, i, j):
     Returns:
         0 <= the result < 2*N*((K - 1) // 2 + 1)
 
-    Assumes 2*K*N + 4*N + 3 <= 2**63 - 1.
+    Assumes K*N + N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -41,8 +41,8 @@ def catalogue_vnni_inv(K, N, flat):
     Returns:
         -1 <= i < K, -1 <= j < N
 
-    Assumes 4*K*N + 8*N + 3 <= 2**63 - 1.
-    Assumes 2*K*N*N + 4*N*N + N <= 2**63 - 1.
+    Assumes 2*N <= 2**63 - 1.
+    Assumes N*((K - 1) // 2) <= 2**63 - 1.
     """
     K = tl.cast(K, tl.int64)
     N = tl.cast(N, tl.int64)

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CL
-#define LEGO_CATALOGUE_XLA_TILED_CL 0x3802f9d8
+#define LEGO_CATALOGUE_XLA_TILED_CL 0x7557faa3
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-/// @pre 1024*M*N + 2048*N + 1280*M + 2559 <= LONG_MAX
+/// @pre M*N + 127*M + 7*N + 120 <= LONG_MAX
 static inline long catalogue_xla_tiled_apply(long M, long N, long i, long j) {
   (void)M;
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
@@ -27,8 +27,7 @@ typedef struct catalogue_xla_tiled_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 8192*M*N + 16384*M + 16384*N + 32783 <= LONG_MAX
-/// @pre 131072*N + 262271 <= LONG_MAX
+/// @pre 8*N + 1016 <= LONG_MAX
 static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(long M, long N, long flat) {
   const long scaled = 1024 * ((N + 127) >> 7);
   const long total = 8 * (flat / scaled) + ((flat >> 7) & 6) + (flat & 1);
@@ -40,6 +39,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(long M, lon
   return result;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_CL != 0x3802f9d8
+#elif LEGO_CATALOGUE_XLA_TILED_CL != 0x7557faa3
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CL

@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-  !> @pre 1024*M*N + 2048*N + 1280*M + 2559 <= huge(0_int64)
+  !> @pre M*N + 127*M + 7*N + 120 <= huge(0_int64)
   elemental integer(int64) function catalogue_xla_tiled_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
@@ -28,8 +28,7 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
   !> @return -1 <= i < M, -1 <= j < N
-  !> @pre 8192*M*N + 16384*M + 16384*N + 32783 <= huge(0_int64)
-  !> @pre 131072*N + 262271 <= huge(0_int64)
+  !> @pre 8*N + 1016 <= huge(0_int64)
   elemental subroutine catalogue_xla_tiled_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_XLA_TILED_GLSL
-#define LEGO_CATALOGUE_XLA_TILED_GLSL 0x069c99dc
+#define LEGO_CATALOGUE_XLA_TILED_GLSL 0x33b8f263
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-// Assumes 1024*M*N + 2048*N + 1280*M + 2559 <= 2^31 - 1
+// Assumes M*N + 127*M + 7*N + 120 <= 2^31 - 1
 int catalogue_xla_tiled_apply(int M, int N, int i, int j) {
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
@@ -28,8 +28,7 @@ int catalogue_xla_tiled_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 8192*M*N + 16384*M + 16384*N + 32783 <= 2^31 - 1
-// Assumes 131072*N + 262271 <= 2^31 - 1
+// Assumes 8*N + 1016 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_xla_tiled_inv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 1024 * ((N + 127) >> 7);
@@ -46,6 +45,6 @@ ivec2 catalogue_xla_tiled_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_GLSL != 0x069c99dc
+#elif LEGO_CATALOGUE_XLA_TILED_GLSL != 0x33b8f263
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_GLSL

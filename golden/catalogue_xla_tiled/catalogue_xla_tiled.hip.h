@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_HIP_H
-#define LEGO_CATALOGUE_XLA_TILED_HIP_H 0x7d120d71
+#define LEGO_CATALOGUE_XLA_TILED_HIP_H 0x3deb9c40
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-/// @pre 1024*M*N + 2048*N + 1280*M + 2559 <= LLONG_MAX
+/// @pre M*N + 127*M + 7*N + 120 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_xla_tiled_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
@@ -35,8 +35,7 @@ struct catalogue_xla_tiled_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 8192*M*N + 16384*M + 16384*N + 32783 <= LLONG_MAX
-/// @pre 131072*N + 262271 <= LLONG_MAX
+/// @pre 8*N + 1016 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(
     long long M, long long N, long long flat) noexcept {
   const long long scaled = 1024 * ((N + 127) >> 7);
@@ -45,6 +44,6 @@ struct catalogue_xla_tiled_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_HIP_H != 0x7d120d71
+#elif LEGO_CATALOGUE_XLA_TILED_HIP_H != 0x3deb9c40
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_HIP_H

@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < 1024*(div(M - 1, 8) + 1)*(div(N - 1, 128) + 1)`
-- Assumes `1024*M*N + 2048*N + 1280*M + 2559 <= typemax(Int64)`
+- Assumes `M*N + 127*M + 7*N + 120 <= typemax(Int64)`
 """
 @inline function catalogue_xla_tiled_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
     return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) +
@@ -35,8 +35,7 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - `N >= 1`
 - `0 <= flat < 1024*(div(M - 1, 8) + 1)*(div(N - 1, 128) + 1)`
 - Result: `-1 <= i < M, -1 <= j < N`
-- Assumes `8192*M*N + 16384*M + 16384*N + 32783 <= typemax(Int64)`
-- Assumes `131072*N + 262271 <= typemax(Int64)`
+- Assumes `8*N + 1016 <= typemax(Int64)`
 """
 @inline function catalogue_xla_tiled_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     scaled = 1024 * ((N + 127) >> 7)

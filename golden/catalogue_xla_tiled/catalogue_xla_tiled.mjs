@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 1024*M*N + 2048*N + 1280*M + 2559 <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N + 127*M + 7*N + 120 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -24,8 +24,7 @@ export function catalogue_xla_tiled_apply(M, N, i, j) {
 /**
  * Logical index (i, j) of a physical position; (-1, -1) where it is masked.
  *
- * Assumes 8192*M*N + 16384*M + 16384*N + 32783 <= Number.MAX_SAFE_INTEGER.
- * Assumes 131072*N + 262271 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*N + 1016 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

@@ -8,7 +8,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-// Assumes 1024*M*N + 2048*N + 1280*M + 2559 <= 2^63 - 1
+// Assumes M*N + 127*M + 7*N + 120 <= 2^63 - 1
 func.func @catalogue_xla_tiled_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c1_i64 = arith.constant 1 : i64
   %c7_i64 = arith.constant 7 : i64
@@ -39,8 +39,7 @@ func.func @catalogue_xla_tiled_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 
 // N >= 1
 // 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 // Result: -1 <= i < M, -1 <= j < N
-// Assumes 8192*M*N + 16384*M + 16384*N + 32783 <= 2^63 - 1
-// Assumes 131072*N + 262271 <= 2^63 - 1
+// Assumes 8*N + 1016 <= 2^63 - 1
 func.func @catalogue_xla_tiled_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c127_i64 = arith.constant 127 : i64
   %c7_i64 = arith.constant 7 : i64

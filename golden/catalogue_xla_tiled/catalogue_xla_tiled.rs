@@ -10,7 +10,7 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)`
 ///
-/// Assumes `1024*M*N + 2048*N + 1280*M + 2559 <= i64::MAX`.
+/// Assumes `M*N + 127*M + 7*N + 120 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -29,8 +29,7 @@ pub const fn catalogue_xla_tiled_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)`
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < N`
 ///
-/// Assumes `8192*M*N + 16384*M + 16384*N + 32783 <= i64::MAX`.
-/// Assumes `131072*N + 262271 <= i64::MAX`.
+/// Assumes `8*N + 1016 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

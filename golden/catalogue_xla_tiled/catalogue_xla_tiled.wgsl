@@ -10,7 +10,7 @@
 /// 0 <= i < M
 /// 0 <= j < N
 /// Result: 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-/// Assumes 1024*M*N + 2048*N + 1280*M + 2559 <= 2^31 - 1
+/// Assumes M*N + 127*M + 7*N + 120 <= 2^31 - 1
 fn catalogue_xla_tiled_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return 1024 * (((N - 1) >> 7u) * (i >> 3u) + (j >> 7u)) + 254 * (i >> 1u) + 2 * (j & 127) + i;
 }
@@ -26,8 +26,7 @@ struct catalogue_xla_tiled_inv_result {
 /// N >= 1
 /// 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
-/// Assumes 8192*M*N + 16384*M + 16384*N + 32783 <= 2^31 - 1
-/// Assumes 131072*N + 262271 <= 2^31 - 1
+/// Assumes 8*N + 1016 <= 2^31 - 1
 fn catalogue_xla_tiled_inv(M: i32, N: i32, flat: i32) -> catalogue_xla_tiled_inv_result {
   let scaled = 1024 * ((N + 127) >> 7u);
   let total = 8 * (flat / scaled) + ((flat >> 7u) & 6) + (flat & 1);

@@ -21,7 +21,7 @@ def catalogue_xla_tiled_apply(M, N, i, j):
     Returns:
         0 <= the result < 1024*((M - 1) // 8 + 1)*((N - 1) // 128 + 1)
 
-    Assumes 1024*M*N + 2048*N + 1280*M + 2559 <= 2**63 - 1.
+    Assumes M*N + 127*M + 7*N + 120 <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -41,8 +41,7 @@ def catalogue_xla_tiled_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 8192*M*N + 16384*M + 16384*N + 32783 <= 2**63 - 1.
-    Assumes 131072*N + 262271 <= 2**63 - 1.
+    Assumes 8*N + 1016 <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     N = tl.cast(N, tl.int64)

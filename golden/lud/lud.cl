@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_CL
-#define LEGO_LUD_CL 0x201e2e72
+#define LEGO_LUD_CL 0x253f8562
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param R R >= 1
@@ -30,7 +30,6 @@ typedef struct lud_inv_result {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-/// @pre R*R*T*T <= LONG_MAX
 static inline lud_inv_result lud_inv(long R, long T, long flat) {
   const long flat_div_T = flat / T;
   const long flat_div_T_div_T = flat_div_T / T;
@@ -43,6 +42,6 @@ static inline lud_inv_result lud_inv(long R, long T, long flat) {
   return result;
 }
 
-#elif LEGO_LUD_CL != 0x201e2e72
+#elif LEGO_LUD_CL != 0x253f8562
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_CL

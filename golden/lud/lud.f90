@@ -27,7 +27,6 @@ contains
   !> @param T T >= 1
   !> @param flat 0 <= flat < R*R*T*T
   !> @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-  !> @pre R*R*T*T <= huge(0_int64)
   elemental subroutine lud_inv(R, T, flat, i, j, k, l)
     integer(int64), intent(in) :: R, T, flat
     integer(int64), intent(out) :: i, j, k, l

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_GLSL
-#define LEGO_LUD_GLSL 0x028e14d2
+#define LEGO_LUD_GLSL 0x551a5db9
 
 // Physical position of the logical index (i, j, k, l).
 // R >= 1
@@ -30,7 +30,6 @@ int lud_apply(int R, int T, ivec4 index) {
 // T >= 1
 // 0 <= flat_v < R*R*T*T
 // Result: 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-// Assumes R*R*T*T <= 2^31 - 1
 // Renamed: flat is flat_v here
 void lud_inv(int R, int T, int flat_v, out int i, out int j, out int k, out int l) {
   int flat_div_T = flat_v / T;
@@ -48,6 +47,6 @@ ivec4 lud_inv(int R, int T, int flat_v) {
   return result;
 }
 
-#elif LEGO_LUD_GLSL != 0x028e14d2
+#elif LEGO_LUD_GLSL != 0x551a5db9
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_GLSL

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_H
-#define LEGO_LUD_H 0x65f53e64
+#define LEGO_LUD_H 0x6bfda5e0
 
 #include <stdint.h>
 
@@ -32,7 +32,6 @@ typedef struct lud_inv_result {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-/// @pre R*R*T*T <= INT64_MAX
 static inline lud_inv_result lud_inv(int64_t R, int64_t T, int64_t flat) {
   const int64_t flat_div_T = flat / T;
   const int64_t flat_div_T_div_T = flat_div_T / T;
@@ -45,6 +44,6 @@ static inline lud_inv_result lud_inv(int64_t R, int64_t T, int64_t flat) {
   return result;
 }
 
-#elif LEGO_LUD_H != 0x65f53e64
+#elif LEGO_LUD_H != 0x6bfda5e0
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_H

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HIP_H
-#define LEGO_LUD_HIP_H 0x27a61796
+#define LEGO_LUD_HIP_H 0x2914cf8f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -39,7 +39,6 @@ struct lud_inv_result {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-/// @pre R*R*T*T <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr lud_inv_result lud_inv(
     long long R, long long T, long long flat) noexcept {
   const long long flat_div_T = flat / T;
@@ -47,6 +46,6 @@ struct lud_inv_result {
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
-#elif LEGO_LUD_HIP_H != 0x27a61796
+#elif LEGO_LUD_HIP_H != 0x2914cf8f
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HIP_H

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HPP
-#define LEGO_LUD_HPP 0x734047bc
+#define LEGO_LUD_HPP 0x708b3d6d
 
 #include <cstdint>
 
@@ -36,7 +36,6 @@ struct lud_inv_result {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-/// @pre R*R*T*T <= INT64_MAX
 [[nodiscard]] constexpr lud_inv_result lud_inv(
     std::int64_t R, std::int64_t T, std::int64_t flat) noexcept {
   const std::int64_t flat_div_T = flat / T;
@@ -46,6 +45,6 @@ struct lud_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LUD_HPP != 0x734047bc
+#elif LEGO_LUD_HPP != 0x708b3d6d
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HPP

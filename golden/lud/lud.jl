@@ -37,7 +37,6 @@ Logical index (i, j, k, l) of a physical position.
 - `T >= 1`
 - `0 <= flat < R*R*T*T`
 - Result: `0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T`
-- Assumes `R*R*T*T <= typemax(Int64)`
 """
 @inline function lud_inv(R::Int64, T::Int64, flat::Int64)::NTuple{4, Int64}
     flat_div_T = div(flat, T)

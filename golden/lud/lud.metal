@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_METAL
-#define LEGO_LUD_METAL 0x3f8856d7
+#define LEGO_LUD_METAL 0x153911a6
 
 #include <metal_stdlib>
 
@@ -32,13 +32,12 @@ struct lud_inv_result {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-/// @pre R*R*T*T <= LONG_MAX
 static inline lud_inv_result lud_inv(long R, long T, long flat) {
   const long flat_div_T = flat / T;
   const long flat_div_T_div_T = flat_div_T / T;
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
-#elif LEGO_LUD_METAL != 0x3f8856d7
+#elif LEGO_LUD_METAL != 0x153911a6
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_METAL

@@ -24,8 +24,6 @@ export function lud_apply(R, T, i, j, k, l) {
 /**
  * Logical index (i, j, k, l) of a physical position.
  *
- * Assumes R*R*T*T <= Number.MAX_SAFE_INTEGER.
- *
  * @param {number} R R >= 1
  * @param {number} T T >= 1
  * @param {number} flat 0 <= flat < R*R*T*T

@@ -26,7 +26,6 @@ func.func @lud_apply(%R: i64, %T: i64, %i: i64, %j: i64, %k: i64, %l: i64) -> i6
 // T >= 1
 // 0 <= flat < R*R*T*T
 // Result: 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-// Assumes R*R*T*T <= 2^63 - 1
 func.func @lud_inv(%R: i64, %T: i64, %flat: i64) -> (i64, i64, i64, i64) {
   %flat_div_T = arith.divsi %flat, %T : i64
   %flat_div_T_div_T = arith.divsi %flat_div_T, %T : i64

@@ -29,8 +29,6 @@ pub const fn lud_apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
 /// - `T >= 1`
 /// - `0 <= flat < R*R*T*T`
 /// - result: `(i, j, k, l)`; `0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T`
-///
-/// Assumes `R*R*T*T <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

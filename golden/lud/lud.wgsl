@@ -30,7 +30,6 @@ struct lud_inv_result {
 /// T >= 1
 /// 0 <= flat < R*R*T*T
 /// Result: 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-/// Assumes R*R*T*T <= 2^31 - 1
 fn lud_inv(R: i32, T: i32, flat: i32) -> lud_inv_result {
   let flat_div_T = flat / T;
   let flat_div_T_div_T = flat_div_T / T;

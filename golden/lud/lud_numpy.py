@@ -36,8 +36,6 @@ def lud_inv(R, T, flat):
 
     Returns:
         0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-
-    Assumes R*R*T*T <= 2**63 - 1.
     """
     flat_div_T = flat // T
     flat_div_T_div_T = flat_div_T // T

@@ -45,8 +45,6 @@ def lud_inv(R, T, flat):
 
     Returns:
         0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-
-    Assumes R*R*T*T <= 2**63 - 1.
     """
     R = tl.cast(R, tl.int64)
     T = tl.cast(T, tl.int64)

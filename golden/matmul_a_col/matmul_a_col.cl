@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_CL
-#define LEGO_MATMUL_A_COL_CL 0x2369b6d6
+#define LEGO_MATMUL_A_COL_CL 0x5cc2ef60
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -40,7 +40,6 @@ typedef struct matmul_a_col_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
 static inline matmul_a_col_inv_result matmul_a_col_inv(
     long M, long K, long BM, long BK, long flat) {
   (void)K;
@@ -54,6 +53,6 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_A_COL_CL != 0x2369b6d6
+#elif LEGO_MATMUL_A_COL_CL != 0x5cc2ef60
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_CL

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_H
-#define LEGO_MATMUL_A_COL_H 0x07312b13
+#define LEGO_MATMUL_A_COL_H 0x26437363
 
 #include <stdint.h>
 
@@ -42,7 +42,6 @@ typedef struct matmul_a_col_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= INT64_MAX
 static inline matmul_a_col_inv_result matmul_a_col_inv(
     int64_t M, int64_t K, int64_t BM, int64_t BK, int64_t flat) {
   (void)K;
@@ -56,6 +55,6 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_A_COL_H != 0x07312b13
+#elif LEGO_MATMUL_A_COL_H != 0x26437363
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_H

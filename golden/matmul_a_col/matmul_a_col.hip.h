@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_HIP_H
-#define LEGO_MATMUL_A_COL_HIP_H 0x2df6a075
+#define LEGO_MATMUL_A_COL_HIP_H 0x28060ace
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -48,7 +48,6 @@ struct matmul_a_col_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_col_inv_result matmul_a_col_inv(
     long long M, [[maybe_unused]] long long K, long long BM, long long BK,
     long long flat) noexcept {
@@ -56,6 +55,6 @@ struct matmul_a_col_inv_result {
   return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
-#elif LEGO_MATMUL_A_COL_HIP_H != 0x2df6a075
+#elif LEGO_MATMUL_A_COL_HIP_H != 0x28060ace
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_HIP_H

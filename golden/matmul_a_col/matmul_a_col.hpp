@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_HPP
-#define LEGO_MATMUL_A_COL_HPP 0x6ac9e820
+#define LEGO_MATMUL_A_COL_HPP 0x2e7ac236
 
 #include <cstdint>
 
@@ -44,7 +44,6 @@ struct matmul_a_col_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= INT64_MAX
 [[nodiscard]] constexpr matmul_a_col_inv_result matmul_a_col_inv(
     std::int64_t M, [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK,
     std::int64_t flat) noexcept {
@@ -54,6 +53,6 @@ struct matmul_a_col_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_COL_HPP != 0x6ac9e820
+#elif LEGO_MATMUL_A_COL_HPP != 0x2e7ac236
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_HPP

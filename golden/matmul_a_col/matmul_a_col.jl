@@ -47,7 +47,6 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < div(M, BM), 0 <= j < div(K, BK), 0 <= k < BM, 0 <= l < BK`
 - Assumes `M % BM == 0`
 - Assumes `K % BK == 0`
-- Assumes `K*M <= typemax(Int64)`
 """
 @inline function matmul_a_col_inv(M::Int64, K::Int64, BM::Int64, BK::Int64,
     flat::Int64)::NTuple{4, Int64}

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_METAL
-#define LEGO_MATMUL_A_COL_METAL 0x6c360372
+#define LEGO_MATMUL_A_COL_METAL 0x77e9e2de
 
 #include <metal_stdlib>
 
@@ -42,7 +42,6 @@ struct matmul_a_col_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
 static inline matmul_a_col_inv_result matmul_a_col_inv(
     long M, long K, long BM, long BK, long flat) {
   (void)K;
@@ -50,6 +49,6 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(
   return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
-#elif LEGO_MATMUL_A_COL_METAL != 0x6c360372
+#elif LEGO_MATMUL_A_COL_METAL != 0x77e9e2de
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_METAL

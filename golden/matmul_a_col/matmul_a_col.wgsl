@@ -38,7 +38,6 @@ struct matmul_a_col_inv_result {
 /// Result: 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// Assumes M % BM == 0
 /// Assumes K % BK == 0
-/// Assumes K*M <= 2^31 - 1
 fn matmul_a_col_inv(M: i32, K: i32, BM: i32, BK: i32, flat: i32) -> matmul_a_col_inv_result {
   let flat_div_M = flat / M;
   return matmul_a_col_inv_result(flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK);

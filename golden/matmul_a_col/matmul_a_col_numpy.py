@@ -45,7 +45,6 @@ def matmul_a_col_inv(M, K, BM, BK, flat):
 
     Assumes M % BM == 0.
     Assumes K % BK == 0.
-    Assumes K*M <= 2**63 - 1.
     """
     flat_div_M = flat // M
     return flat % M // BM, flat_div_M // BK, flat % BM, flat_div_M % BK

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CL
-#define LEGO_MATMUL_A_ROW_CL 0x13e99f59
+#define LEGO_MATMUL_A_ROW_CL 0x5616faae
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -40,7 +40,6 @@ typedef struct matmul_a_row_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
 static inline matmul_a_row_inv_result matmul_a_row_inv(
     long M, long K, long BM, long BK, long flat) {
   (void)M;
@@ -54,6 +53,6 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_A_ROW_CL != 0x13e99f59
+#elif LEGO_MATMUL_A_ROW_CL != 0x5616faae
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CL

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CUH
-#define LEGO_MATMUL_A_ROW_CUH 0x12687eb8
+#define LEGO_MATMUL_A_ROW_CUH 0x01722c6f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -48,7 +48,6 @@ struct matmul_a_row_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_row_inv_result matmul_a_row_inv(
     [[maybe_unused]] long long M, long long K, long long BM, long long BK,
     long long flat) noexcept {
@@ -56,6 +55,6 @@ struct matmul_a_row_inv_result {
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
-#elif LEGO_MATMUL_A_ROW_CUH != 0x12687eb8
+#elif LEGO_MATMUL_A_ROW_CUH != 0x01722c6f
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CUH

@@ -37,7 +37,6 @@ contains
   !> @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k_2 < BM, 0 <= l < BK
   !> @pre mod(M, BM) == 0
   !> @pre mod(K, BK) == 0
-  !> @pre K*M <= huge(0_int64)
   !> @note Renamed: k is k_2 here
   elemental subroutine matmul_a_row_inv(M, K, BM, BK, flat, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, flat

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_ROW_GLSL
-#define LEGO_MATMUL_A_ROW_GLSL 0x3185b7ef
+#define LEGO_MATMUL_A_ROW_GLSL 0x0db23678
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -38,7 +38,6 @@ int matmul_a_row_apply(int M, int K, int BM, int BK, ivec4 index) {
 // Result: 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 // Assumes M % BM == 0
 // Assumes K % BK == 0
-// Assumes K*M <= 2^31 - 1
 // Renamed: flat is flat_v here
 void matmul_a_row_inv(
     int M, int K, int BM, int BK, int flat_v, out int i, out int j, out int k, out int l) {
@@ -56,6 +55,6 @@ ivec4 matmul_a_row_inv(int M, int K, int BM, int BK, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_A_ROW_GLSL != 0x3185b7ef
+#elif LEGO_MATMUL_A_ROW_GLSL != 0x0db23678
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_H
-#define LEGO_MATMUL_A_ROW_H 0x04949c62
+#define LEGO_MATMUL_A_ROW_H 0x1d345b7b
 
 #include <stdint.h>
 
@@ -42,7 +42,6 @@ typedef struct matmul_a_row_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= INT64_MAX
 static inline matmul_a_row_inv_result matmul_a_row_inv(
     int64_t M, int64_t K, int64_t BM, int64_t BK, int64_t flat) {
   (void)M;
@@ -56,6 +55,6 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_A_ROW_H != 0x04949c62
+#elif LEGO_MATMUL_A_ROW_H != 0x1d345b7b
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_HIP_H
-#define LEGO_MATMUL_A_ROW_HIP_H 0x516f1c53
+#define LEGO_MATMUL_A_ROW_HIP_H 0x4298e3de
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -48,7 +48,6 @@ struct matmul_a_row_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_row_inv_result matmul_a_row_inv(
     [[maybe_unused]] long long M, long long K, long long BM, long long BK,
     long long flat) noexcept {
@@ -56,6 +55,6 @@ struct matmul_a_row_inv_result {
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
-#elif LEGO_MATMUL_A_ROW_HIP_H != 0x516f1c53
+#elif LEGO_MATMUL_A_ROW_HIP_H != 0x4298e3de
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_HPP
-#define LEGO_MATMUL_A_ROW_HPP 0x6a52959b
+#define LEGO_MATMUL_A_ROW_HPP 0x5b1d8193
 
 #include <cstdint>
 
@@ -44,7 +44,6 @@ struct matmul_a_row_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= INT64_MAX
 [[nodiscard]] constexpr matmul_a_row_inv_result matmul_a_row_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t K, std::int64_t BM, std::int64_t BK,
     std::int64_t flat) noexcept {
@@ -54,6 +53,6 @@ struct matmul_a_row_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_ROW_HPP != 0x6a52959b
+#elif LEGO_MATMUL_A_ROW_HPP != 0x5b1d8193
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_HPP

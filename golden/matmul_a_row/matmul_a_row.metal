@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_METAL
-#define LEGO_MATMUL_A_ROW_METAL 0x633795c8
+#define LEGO_MATMUL_A_ROW_METAL 0x7a3961f3
 
 #include <metal_stdlib>
 
@@ -42,7 +42,6 @@ struct matmul_a_row_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
 static inline matmul_a_row_inv_result matmul_a_row_inv(
     long M, long K, long BM, long BK, long flat) {
   (void)M;
@@ -50,6 +49,6 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
-#elif LEGO_MATMUL_A_ROW_METAL != 0x633795c8
+#elif LEGO_MATMUL_A_ROW_METAL != 0x7a3961f3
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_METAL

@@ -31,7 +31,6 @@ export function matmul_a_row_apply(M, K, BM, BK, i, j, k, l) {
  *
  * Assumes M % BM == 0.
  * Assumes K % BK == 0.
- * Assumes K*M <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} K K >= 1

@@ -35,7 +35,6 @@ func.func @matmul_a_row_apply(%M: i64, %K: i64, %BM: i64, %BK: i64, %i: i64, %j:
 // Result: 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 // Assumes M % BM == 0
 // Assumes K % BK == 0
-// Assumes K*M <= 2^63 - 1
 func.func @matmul_a_row_inv(%M: i64, %K: i64, %BM: i64, %BK: i64,
     %flat: i64) -> (i64, i64, i64, i64) {
   %flat_div_K = arith.divsi %flat, %K : i64

@@ -50,7 +50,6 @@ pub const fn matmul_a_row_apply(
 ///
 /// Assumes `M % BM == 0`.
 /// Assumes `K % BK == 0`.
-/// Assumes `K*M <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

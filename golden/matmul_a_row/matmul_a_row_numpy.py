@@ -45,7 +45,6 @@ def matmul_a_row_inv(M, K, BM, BK, flat):
 
     Assumes M % BM == 0.
     Assumes K % BK == 0.
-    Assumes K*M <= 2**63 - 1.
     """
     flat_div_K = flat // K
     return flat_div_K // BM, flat % K // BK, flat_div_K % BM, flat % BK

@@ -55,7 +55,6 @@ def matmul_a_row_inv(M, K, BM, BK, flat):
 
     Assumes M % BM == 0.
     Assumes K % BK == 0.
-    Assumes K*M <= 2**63 - 1.
     """
     K = tl.cast(K, tl.int64)
     BM = tl.cast(BM, tl.int64)

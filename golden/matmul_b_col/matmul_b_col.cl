@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_CL
-#define LEGO_MATMUL_B_COL_CL 0x4b9132e0
+#define LEGO_MATMUL_B_COL_CL 0x19afaea0
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param K K >= 1
@@ -40,7 +40,6 @@ typedef struct matmul_b_col_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LONG_MAX
 static inline matmul_b_col_inv_result matmul_b_col_inv(
     long K, long N, long BK, long BN, long flat) {
   (void)N;
@@ -54,6 +53,6 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_B_COL_CL != 0x4b9132e0
+#elif LEGO_MATMUL_B_COL_CL != 0x19afaea0
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_CL

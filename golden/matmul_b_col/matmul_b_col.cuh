@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_CUH
-#define LEGO_MATMUL_B_COL_CUH 0x28866281
+#define LEGO_MATMUL_B_COL_CUH 0x5af0036e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -48,7 +48,6 @@ struct matmul_b_col_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_b_col_inv_result matmul_b_col_inv(
     long long K, [[maybe_unused]] long long N, long long BK, long long BN,
     long long flat) noexcept {
@@ -56,6 +55,6 @@ struct matmul_b_col_inv_result {
   return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
 }
 
-#elif LEGO_MATMUL_B_COL_CUH != 0x28866281
+#elif LEGO_MATMUL_B_COL_CUH != 0x5af0036e
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_CUH

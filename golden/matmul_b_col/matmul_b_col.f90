@@ -37,7 +37,6 @@ contains
   !> @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k_2 < BK, 0 <= l < BN
   !> @pre mod(K, BK) == 0
   !> @pre mod(N, BN) == 0
-  !> @pre K*N <= huge(0_int64)
   !> @note Renamed: k is k_2 here
   elemental subroutine matmul_b_col_inv(K, N, BK, BN, flat, i, j, k_2, l)
     integer(int64), intent(in) :: K, N, BK, BN, flat

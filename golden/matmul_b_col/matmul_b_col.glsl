@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_B_COL_GLSL
-#define LEGO_MATMUL_B_COL_GLSL 0x7402171a
+#define LEGO_MATMUL_B_COL_GLSL 0x1c6b71fd
 
 // Physical position of the logical index (i, j, k, l).
 // K >= 1
@@ -38,7 +38,6 @@ int matmul_b_col_apply(int K, int N, int BK, int BN, ivec4 index) {
 // Result: 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 // Assumes K % BK == 0
 // Assumes N % BN == 0
-// Assumes K*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void matmul_b_col_inv(
     int K, int N, int BK, int BN, int flat_v, out int i, out int j, out int k, out int l) {
@@ -56,6 +55,6 @@ ivec4 matmul_b_col_inv(int K, int N, int BK, int BN, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_B_COL_GLSL != 0x7402171a
+#elif LEGO_MATMUL_B_COL_GLSL != 0x1c6b71fd
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_GLSL

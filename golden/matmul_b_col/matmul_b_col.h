@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_H
-#define LEGO_MATMUL_B_COL_H 0x60aa0e00
+#define LEGO_MATMUL_B_COL_H 0x4f3faf33
 
 #include <stdint.h>
 
@@ -42,7 +42,6 @@ typedef struct matmul_b_col_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= INT64_MAX
 static inline matmul_b_col_inv_result matmul_b_col_inv(
     int64_t K, int64_t N, int64_t BK, int64_t BN, int64_t flat) {
   (void)N;
@@ -56,6 +55,6 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_B_COL_H != 0x60aa0e00
+#elif LEGO_MATMUL_B_COL_H != 0x4f3faf33
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_H

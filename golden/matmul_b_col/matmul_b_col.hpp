@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_HPP
-#define LEGO_MATMUL_B_COL_HPP 0x57b08a02
+#define LEGO_MATMUL_B_COL_HPP 0x0aebd913
 
 #include <cstdint>
 
@@ -44,7 +44,6 @@ struct matmul_b_col_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= INT64_MAX
 [[nodiscard]] constexpr matmul_b_col_inv_result matmul_b_col_inv(
     std::int64_t K, [[maybe_unused]] std::int64_t N, std::int64_t BK, std::int64_t BN,
     std::int64_t flat) noexcept {
@@ -54,6 +53,6 @@ struct matmul_b_col_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_B_COL_HPP != 0x57b08a02
+#elif LEGO_MATMUL_B_COL_HPP != 0x0aebd913
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_HPP

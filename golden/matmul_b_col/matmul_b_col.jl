@@ -47,7 +47,6 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < div(K, BK), 0 <= j < div(N, BN), 0 <= k < BK, 0 <= l < BN`
 - Assumes `K % BK == 0`
 - Assumes `N % BN == 0`
-- Assumes `K*N <= typemax(Int64)`
 """
 @inline function matmul_b_col_inv(K::Int64, N::Int64, BK::Int64, BN::Int64,
     flat::Int64)::NTuple{4, Int64}

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_METAL
-#define LEGO_MATMUL_B_COL_METAL 0x173cf9ab
+#define LEGO_MATMUL_B_COL_METAL 0x3c2a28a3
 
 #include <metal_stdlib>
 
@@ -42,7 +42,6 @@ struct matmul_b_col_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LONG_MAX
 static inline matmul_b_col_inv_result matmul_b_col_inv(
     long K, long N, long BK, long BN, long flat) {
   (void)N;
@@ -50,6 +49,6 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(
   return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
 }
 
-#elif LEGO_MATMUL_B_COL_METAL != 0x173cf9ab
+#elif LEGO_MATMUL_B_COL_METAL != 0x3c2a28a3
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_METAL

@@ -31,7 +31,6 @@ export function matmul_b_col_apply(K, N, BK, BN, i, j, k, l) {
  *
  * Assumes K % BK == 0.
  * Assumes N % BN == 0.
- * Assumes K*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} K K >= 1
  * @param {number} N N >= 1

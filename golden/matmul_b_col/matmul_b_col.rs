@@ -50,7 +50,6 @@ pub const fn matmul_b_col_apply(
 ///
 /// Assumes `K % BK == 0`.
 /// Assumes `N % BN == 0`.
-/// Assumes `K*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -38,7 +38,6 @@ struct matmul_b_col_inv_result {
 /// Result: 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// Assumes K % BK == 0
 /// Assumes N % BN == 0
-/// Assumes K*N <= 2^31 - 1
 fn matmul_b_col_inv(K: i32, N: i32, BK: i32, BN: i32, flat: i32) -> matmul_b_col_inv_result {
   let flat_div_K = flat / K;
   return matmul_b_col_inv_result(flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN);

@@ -45,7 +45,6 @@ def matmul_b_col_inv(K, N, BK, BN, flat):
 
     Assumes K % BK == 0.
     Assumes N % BN == 0.
-    Assumes K*N <= 2**63 - 1.
     """
     flat_div_K = flat // K
     return flat % K // BK, flat_div_K // BN, flat % BK, flat_div_K % BN

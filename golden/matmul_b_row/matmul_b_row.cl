@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_CL
-#define LEGO_MATMUL_B_ROW_CL 0x3f3f1a18
+#define LEGO_MATMUL_B_ROW_CL 0x122c3e95
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param K K >= 1
@@ -40,7 +40,6 @@ typedef struct matmul_b_row_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LONG_MAX
 static inline matmul_b_row_inv_result matmul_b_row_inv(
     long K, long N, long BK, long BN, long flat) {
   (void)K;
@@ -54,6 +53,6 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_B_ROW_CL != 0x3f3f1a18
+#elif LEGO_MATMUL_B_ROW_CL != 0x122c3e95
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_CL

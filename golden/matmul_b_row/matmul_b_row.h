@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_H
-#define LEGO_MATMUL_B_ROW_H 0x3cb6fabf
+#define LEGO_MATMUL_B_ROW_H 0x396bc76b
 
 #include <stdint.h>
 
@@ -42,7 +42,6 @@ typedef struct matmul_b_row_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= INT64_MAX
 static inline matmul_b_row_inv_result matmul_b_row_inv(
     int64_t K, int64_t N, int64_t BK, int64_t BN, int64_t flat) {
   (void)K;
@@ -56,6 +55,6 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_B_ROW_H != 0x3cb6fabf
+#elif LEGO_MATMUL_B_ROW_H != 0x396bc76b
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_H

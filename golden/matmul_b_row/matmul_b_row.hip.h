@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_HIP_H
-#define LEGO_MATMUL_B_ROW_HIP_H 0x4336509f
+#define LEGO_MATMUL_B_ROW_HIP_H 0x478dbd13
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -48,7 +48,6 @@ struct matmul_b_row_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_b_row_inv_result matmul_b_row_inv(
     [[maybe_unused]] long long K, long long N, long long BK, long long BN,
     long long flat) noexcept {
@@ -56,6 +55,6 @@ struct matmul_b_row_inv_result {
   return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
-#elif LEGO_MATMUL_B_ROW_HIP_H != 0x4336509f
+#elif LEGO_MATMUL_B_ROW_HIP_H != 0x478dbd13
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_HIP_H

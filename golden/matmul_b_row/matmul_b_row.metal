@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_METAL
-#define LEGO_MATMUL_B_ROW_METAL 0x493500c5
+#define LEGO_MATMUL_B_ROW_METAL 0x3dc2d6dc
 
 #include <metal_stdlib>
 
@@ -42,7 +42,6 @@ struct matmul_b_row_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LONG_MAX
 static inline matmul_b_row_inv_result matmul_b_row_inv(
     long K, long N, long BK, long BN, long flat) {
   (void)K;
@@ -50,6 +49,6 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(
   return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
-#elif LEGO_MATMUL_B_ROW_METAL != 0x493500c5
+#elif LEGO_MATMUL_B_ROW_METAL != 0x3dc2d6dc
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_METAL

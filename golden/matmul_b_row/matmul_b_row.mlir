@@ -35,7 +35,6 @@ func.func @matmul_b_row_apply(%K: i64, %N: i64, %BK: i64, %BN: i64, %i: i64, %j:
 // Result: 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 // Assumes K % BK == 0
 // Assumes N % BN == 0
-// Assumes K*N <= 2^63 - 1
 func.func @matmul_b_row_inv(%K: i64, %N: i64, %BK: i64, %BN: i64,
     %flat: i64) -> (i64, i64, i64, i64) {
   %flat_div_N = arith.divsi %flat, %N : i64

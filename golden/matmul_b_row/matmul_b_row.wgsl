@@ -38,7 +38,6 @@ struct matmul_b_row_inv_result {
 /// Result: 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// Assumes K % BK == 0
 /// Assumes N % BN == 0
-/// Assumes K*N <= 2^31 - 1
 fn matmul_b_row_inv(K: i32, N: i32, BK: i32, BN: i32, flat: i32) -> matmul_b_row_inv_result {
   let flat_div_N = flat / N;
   return matmul_b_row_inv_result(flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN);

@@ -45,7 +45,6 @@ def matmul_b_row_inv(K, N, BK, BN, flat):
 
     Assumes K % BK == 0.
     Assumes N % BN == 0.
-    Assumes K*N <= 2**63 - 1.
     """
     flat_div_N = flat // N
     return flat_div_N // BK, flat % N // BN, flat_div_N % BK, flat % BN

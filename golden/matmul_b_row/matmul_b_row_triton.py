@@ -55,7 +55,6 @@ def matmul_b_row_inv(K, N, BK, BN, flat):
 
     Assumes K % BK == 0.
     Assumes N % BN == 0.
-    Assumes K*N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     BK = tl.cast(BK, tl.int64)

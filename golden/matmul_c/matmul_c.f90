@@ -36,7 +36,6 @@ contains
   !> @return 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
   !> @pre mod(M, BM) == 0
   !> @pre mod(N, BN) == 0
-  !> @pre M*N <= huge(0_int64)
   elemental subroutine matmul_c_inv(M, N, BM, BN, flat, i, j, k, l)
     integer(int64), intent(in) :: M, N, BM, BN, flat
     integer(int64), intent(out) :: i, j, k, l

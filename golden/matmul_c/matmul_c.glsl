@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_C_GLSL
-#define LEGO_MATMUL_C_GLSL 0x50a8b257
+#define LEGO_MATMUL_C_GLSL 0x365960c9
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -38,7 +38,6 @@ int matmul_c_apply(int M, int N, int BM, int BN, ivec4 index) {
 // Result: 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
 // Assumes M % BM == 0
 // Assumes N % BN == 0
-// Assumes M*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void matmul_c_inv(
     int M, int N, int BM, int BN, int flat_v, out int i, out int j, out int k, out int l) {
@@ -56,6 +55,6 @@ ivec4 matmul_c_inv(int M, int N, int BM, int BN, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_C_GLSL != 0x50a8b257
+#elif LEGO_MATMUL_C_GLSL != 0x365960c9
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_HPP
-#define LEGO_MATMUL_C_HPP 0x7d35c475
+#define LEGO_MATMUL_C_HPP 0x50fd6b9d
 
 #include <cstdint>
 
@@ -44,7 +44,6 @@ struct matmul_c_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-/// @pre M*N <= INT64_MAX
 [[nodiscard]] constexpr matmul_c_inv_result matmul_c_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN,
     std::int64_t flat) noexcept {
@@ -54,6 +53,6 @@ struct matmul_c_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_C_HPP != 0x7d35c475
+#elif LEGO_MATMUL_C_HPP != 0x50fd6b9d
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_HPP

@@ -47,7 +47,6 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < div(M, BM), 0 <= j < div(N, BN), 0 <= k < BM, 0 <= l < BN`
 - Assumes `M % BM == 0`
 - Assumes `N % BN == 0`
-- Assumes `M*N <= typemax(Int64)`
 """
 @inline function matmul_c_inv(M::Int64, N::Int64, BM::Int64, BN::Int64,
     flat::Int64)::NTuple{4, Int64}

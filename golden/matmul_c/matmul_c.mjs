@@ -31,7 +31,6 @@ export function matmul_c_apply(M, N, BM, BN, i, j, k, l) {
  *
  * Assumes M % BM == 0.
  * Assumes N % BN == 0.
- * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

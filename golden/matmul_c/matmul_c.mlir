@@ -35,7 +35,6 @@ func.func @matmul_c_apply(%M: i64, %N: i64, %BM: i64, %BN: i64, %i: i64, %j: i64
 // Result: 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
 // Assumes M % BM == 0
 // Assumes N % BN == 0
-// Assumes M*N <= 2^63 - 1
 func.func @matmul_c_inv(%M: i64, %N: i64, %BM: i64, %BN: i64, %flat: i64) -> (i64, i64, i64, i64) {
   %flat_div_N = arith.divsi %flat, %N : i64
   %0 = arith.divsi %flat_div_N, %BM : i64

@@ -50,7 +50,6 @@ pub const fn matmul_c_apply(
 ///
 /// Assumes `M % BM == 0`.
 /// Assumes `N % BN == 0`.
-/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -38,7 +38,6 @@ struct matmul_c_inv_result {
 /// Result: 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
 /// Assumes M % BM == 0
 /// Assumes N % BN == 0
-/// Assumes M*N <= 2^31 - 1
 fn matmul_c_inv(M: i32, N: i32, BM: i32, BN: i32, flat: i32) -> matmul_c_inv_result {
   let flat_div_N = flat / N;
   return matmul_c_inv_result(flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN);

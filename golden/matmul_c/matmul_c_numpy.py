@@ -45,7 +45,6 @@ def matmul_c_inv(M, N, BM, BN, flat):
 
     Assumes M % BM == 0.
     Assumes N % BN == 0.
-    Assumes M*N <= 2**63 - 1.
     """
     flat_div_N = flat // N
     return flat_div_N // BM, flat % N // BN, flat_div_N % BM, flat % BN

@@ -55,7 +55,6 @@ def matmul_c_inv(M, N, BM, BN, flat):
 
     Assumes M % BM == 0.
     Assumes N % BN == 0.
-    Assumes M*N <= 2**63 - 1.
     """
     N = tl.cast(N, tl.int64)
     BM = tl.cast(BM, tl.int64)

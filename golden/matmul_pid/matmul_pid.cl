@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_CL
-#define LEGO_MATMUL_PID_CL 0x40bc7eef
+#define LEGO_MATMUL_PID_CL 0x02065bd9
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -31,7 +31,7 @@ typedef struct matmul_pid_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
-/// @pre nm*nn <= LONG_MAX
+/// @pre nm*nn - GM <= LONG_MAX
 static inline matmul_pid_inv_result matmul_pid_inv(long nm, long nn, long GM, long flat) {
   (void)nm;
   const long flat_div_GM = flat / GM;
@@ -42,6 +42,6 @@ static inline matmul_pid_inv_result matmul_pid_inv(long nm, long nn, long GM, lo
   return result;
 }
 
-#elif LEGO_MATMUL_PID_CL != 0x40bc7eef
+#elif LEGO_MATMUL_PID_CL != 0x02065bd9
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_CL

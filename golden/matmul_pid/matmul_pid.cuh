@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_CUH
-#define LEGO_MATMUL_PID_CUH 0x18a6bf6f
+#define LEGO_MATMUL_PID_CUH 0x579ccd40
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -39,13 +39,13 @@ struct matmul_pid_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
-/// @pre nm*nn <= LLONG_MAX
+/// @pre nm*nn - GM <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_inv_result matmul_pid_inv(
     [[maybe_unused]] long long nm, long long nn, long long GM, long long flat) noexcept {
   const long long flat_div_GM = flat / GM;
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
-#elif LEGO_MATMUL_PID_CUH != 0x18a6bf6f
+#elif LEGO_MATMUL_PID_CUH != 0x579ccd40
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_CUH

@@ -30,7 +30,7 @@ contains
   !> @param flat 0 <= flat < nm*nn
   !> @return 0 <= i < nm, 0 <= j < nn
   !> @pre mod(nm, GM) == 0
-  !> @pre nm*nn <= huge(0_int64)
+  !> @pre nm*nn - GM <= huge(0_int64)
   elemental subroutine matmul_pid_inv(nm, nn, GM, flat, i, j)
     integer(int64), intent(in) :: nm, nn, GM, flat
     integer(int64), intent(out) :: i, j

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_GLSL
-#define LEGO_MATMUL_PID_GLSL 0x6aa4cb15
+#define LEGO_MATMUL_PID_GLSL 0x5172acc8
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -32,7 +32,7 @@ int matmul_pid_apply(int nm, int nn, int GM, ivec2 index) {
 // 0 <= flat_v < nm*nn
 // Result: 0 <= i < nm, 0 <= j < nn
 // Assumes nm % GM == 0
-// Assumes nm*nn <= 2^31 - 1
+// Assumes nm*nn - GM <= 2^31 - 1
 // Renamed: flat is flat_v here
 void matmul_pid_inv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
   int flat_div_GM = flat_v / GM;
@@ -47,6 +47,6 @@ ivec2 matmul_pid_inv(int nm, int nn, int GM, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_PID_GLSL != 0x6aa4cb15
+#elif LEGO_MATMUL_PID_GLSL != 0x5172acc8
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_H
-#define LEGO_MATMUL_PID_H 0x54468d2e
+#define LEGO_MATMUL_PID_H 0x26b36f65
 
 #include <stdint.h>
 
@@ -33,7 +33,7 @@ typedef struct matmul_pid_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
-/// @pre nm*nn <= INT64_MAX
+/// @pre nm*nn - GM <= INT64_MAX
 static inline matmul_pid_inv_result matmul_pid_inv(
     int64_t nm, int64_t nn, int64_t GM, int64_t flat) {
   (void)nm;
@@ -45,6 +45,6 @@ static inline matmul_pid_inv_result matmul_pid_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_PID_H != 0x54468d2e
+#elif LEGO_MATMUL_PID_H != 0x26b36f65
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_H

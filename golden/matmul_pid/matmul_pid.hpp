@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_HPP
-#define LEGO_MATMUL_PID_HPP 0x40557552
+#define LEGO_MATMUL_PID_HPP 0x34a9f900
 
 #include <cstdint>
 
@@ -36,7 +36,7 @@ struct matmul_pid_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
-/// @pre nm*nn <= INT64_MAX
+/// @pre nm*nn - GM <= INT64_MAX
 [[nodiscard]] constexpr matmul_pid_inv_result matmul_pid_inv(
     [[maybe_unused]] std::int64_t nm, std::int64_t nn, std::int64_t GM,
     std::int64_t flat) noexcept {
@@ -46,6 +46,6 @@ struct matmul_pid_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_PID_HPP != 0x40557552
+#elif LEGO_MATMUL_PID_HPP != 0x34a9f900
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_HPP

@@ -39,7 +39,7 @@ Logical index (i, j) of a physical position.
 - `0 <= flat < nm*nn`
 - Result: `0 <= i < nm, 0 <= j < nn`
 - Assumes `nm % GM == 0`
-- Assumes `nm*nn <= typemax(Int64)`
+- Assumes `nm*nn - GM <= typemax(Int64)`
 """
 @inline function matmul_pid_inv(nm::Int64, nn::Int64, GM::Int64,
     flat::Int64)::NTuple{2, Int64}

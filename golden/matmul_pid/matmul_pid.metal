@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_METAL
-#define LEGO_MATMUL_PID_METAL 0x532b2291
+#define LEGO_MATMUL_PID_METAL 0x1b2a48c1
 
 #include <metal_stdlib>
 
@@ -33,13 +33,13 @@ struct matmul_pid_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
-/// @pre nm*nn <= LONG_MAX
+/// @pre nm*nn - GM <= LONG_MAX
 static inline matmul_pid_inv_result matmul_pid_inv(long nm, long nn, long GM, long flat) {
   (void)nm;
   const long flat_div_GM = flat / GM;
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
-#elif LEGO_MATMUL_PID_METAL != 0x532b2291
+#elif LEGO_MATMUL_PID_METAL != 0x1b2a48c1
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_METAL

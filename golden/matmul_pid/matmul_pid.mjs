@@ -26,7 +26,7 @@ export function matmul_pid_apply(nm, nn, GM, i, j) {
  * Logical index (i, j) of a physical position.
  *
  * Assumes nm % GM == 0.
- * Assumes nm*nn <= Number.MAX_SAFE_INTEGER.
+ * Assumes nm*nn - GM <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} nm nm >= 1
  * @param {number} nn nn >= 1

@@ -29,7 +29,7 @@ func.func @matmul_pid_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) -> i
 // 0 <= flat < nm*nn
 // Result: 0 <= i < nm, 0 <= j < nn
 // Assumes nm % GM == 0
-// Assumes nm*nn <= 2^63 - 1
+// Assumes nm*nn - GM <= 2^63 - 1
 func.func @matmul_pid_inv(%nm: i64, %nn: i64, %GM: i64, %flat: i64) -> (i64, i64) {
   %flat_div_GM = arith.divsi %flat, %GM : i64
   %0 = arith.divsi %flat_div_GM, %nn : i64

@@ -33,7 +33,7 @@ pub const fn matmul_pid_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 
 /// - result: `(i, j)`; `0 <= i < nm, 0 <= j < nn`
 ///
 /// Assumes `nm % GM == 0`.
-/// Assumes `nm*nn <= i64::MAX`.
+/// Assumes `nm*nn - GM <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -30,7 +30,7 @@ struct matmul_pid_inv_result {
 /// 0 <= flat < nm*nn
 /// Result: 0 <= i < nm, 0 <= j < nn
 /// Assumes nm % GM == 0
-/// Assumes nm*nn <= 2^31 - 1
+/// Assumes nm*nn - GM <= 2^31 - 1
 fn matmul_pid_inv(nm: i32, nn: i32, GM: i32, flat: i32) -> matmul_pid_inv_result {
   let flat_div_GM = flat / GM;
   return matmul_pid_inv_result(GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn);

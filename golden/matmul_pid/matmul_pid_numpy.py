@@ -39,7 +39,7 @@ def matmul_pid_inv(nm, nn, GM, flat):
         0 <= i < nm, 0 <= j < nn
 
     Assumes nm % GM == 0.
-    Assumes nm*nn <= 2**63 - 1.
+    Assumes nm*nn - GM <= 2**63 - 1.
     """
     flat_div_GM = flat // GM
     return GM * (flat_div_GM // nn - flat_div_GM) + flat, flat_div_GM % nn

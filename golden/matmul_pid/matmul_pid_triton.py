@@ -46,7 +46,7 @@ def matmul_pid_inv(nm, nn, GM, flat):
         0 <= i < nm, 0 <= j < nn
 
     Assumes nm % GM == 0.
-    Assumes nm*nn <= 2**63 - 1.
+    Assumes nm*nn - GM <= 2**63 - 1.
     """
     nn = tl.cast(nn, tl.int64)
     GM = tl.cast(GM, tl.int64)

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CUH
-#define LEGO_MATMUL_PID_ANY_CUH 0x4065c8f8
+#define LEGO_MATMUL_PID_ANY_CUH 0x1354baaf
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -28,7 +28,7 @@ LEGO_HOST_DEVICE constexpr long long matmul_pid_any_max(long long a, long long b
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= LLONG_MAX
+/// @pre nn*min(GM, nm) + nm*nn - nn <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_pid_any_apply(
     long long nm, long long nn, long long GM, long long i, long long j) noexcept {
   const long long smaller = matmul_pid_any_min(GM, nm);
@@ -48,7 +48,9 @@ struct matmul_pid_any_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= LLONG_MAX
+/// @pre nm*nn <= LLONG_MAX
+/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= LLONG_MAX
+/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
     long long nm, long long nn, long long GM, long long flat) noexcept {
   const long long smaller = matmul_pid_any_min(GM, nm);
@@ -64,6 +66,6 @@ struct matmul_pid_any_inv_result {
   };
 }
 
-#elif LEGO_MATMUL_PID_ANY_CUH != 0x4065c8f8
+#elif LEGO_MATMUL_PID_ANY_CUH != 0x1354baaf
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CUH

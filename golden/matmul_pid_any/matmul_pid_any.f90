@@ -16,7 +16,7 @@ contains
   !> @param j 0 <= j < nn
   !> @return 0 <= the result < nm*nn
   !> @pre nm <= GM .or. mod(nm, GM) == 0
-  !> @pre GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= huge(0_int64)
+  !> @pre nn*min(GM, nm) + nm*nn - nn <= huge(0_int64)
   elemental integer(int64) function matmul_pid_any_apply(nm, nn, GM, i, j)
     integer(int64), intent(in) :: nm, nn, GM, i, j
     integer(int64) :: smaller
@@ -31,7 +31,10 @@ contains
   !> @param flat 0 <= flat < nm*nn
   !> @return 0 <= i < nm, 0 <= j < nn
   !> @pre nm <= GM .or. mod(nm, GM) == 0
-  !> @pre 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= huge(0_int64)
+  !> @pre nm*nn <= huge(0_int64)
+  !> @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= huge(0_int64)
+  !> @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <=
+  !> huge(0_int64)
   elemental subroutine matmul_pid_any_inv(nm, nn, GM, flat, i, j)
     integer(int64), intent(in) :: nm, nn, GM, flat
     integer(int64), intent(out) :: i, j

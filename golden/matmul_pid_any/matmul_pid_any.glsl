@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_ANY_GLSL
-#define LEGO_MATMUL_PID_ANY_GLSL 0x33ffe396
+#define LEGO_MATMUL_PID_ANY_GLSL 0x29bcd049
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -15,7 +15,7 @@
 // 0 <= j < nn
 // Result: 0 <= the result < nm*nn
 // Assumes nm <= GM || nm % GM == 0
-// Assumes GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= 2^31 - 1
+// Assumes nn*min(GM, nm) + nm*nn - nn <= 2^31 - 1
 int matmul_pid_any_apply(int nm, int nn, int GM, int i, int j) {
   int smaller = min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
@@ -33,7 +33,10 @@ int matmul_pid_any_apply(int nm, int nn, int GM, ivec2 index) {
 // 0 <= flat_v < nm*nn
 // Result: 0 <= i < nm, 0 <= j < nn
 // Assumes nm <= GM || nm % GM == 0
-// Assumes 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= 2^31 - 1
+// Assumes nm*nn <= 2^31 - 1
+// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2^31 - 1
+// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= 2^31 -
+// 1
 // Renamed: flat is flat_v here
 void matmul_pid_any_inv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
   int smaller = min(GM, nm);
@@ -53,6 +56,6 @@ ivec2 matmul_pid_any_inv(int nm, int nn, int GM, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_GLSL != 0x33ffe396
+#elif LEGO_MATMUL_PID_ANY_GLSL != 0x29bcd049
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_H
-#define LEGO_MATMUL_PID_ANY_H 0x64e621e5
+#define LEGO_MATMUL_PID_ANY_H 0x5e836fe3
 
 #include <stdint.h>
 
@@ -22,7 +22,7 @@ static inline int64_t matmul_pid_any_max_i64(int64_t a, int64_t b) {
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= INT64_MAX
+/// @pre nn*min(GM, nm) + nm*nn - nn <= INT64_MAX
 static inline int64_t matmul_pid_any_apply(
     int64_t nm, int64_t nn, int64_t GM, int64_t i, int64_t j) {
   const int64_t smaller = matmul_pid_any_min_i64(GM, nm);
@@ -42,7 +42,9 @@ typedef struct matmul_pid_any_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= INT64_MAX
+/// @pre nm*nn <= INT64_MAX
+/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= INT64_MAX
+/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= INT64_MAX
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(
     int64_t nm, int64_t nn, int64_t GM, int64_t flat) {
   const int64_t smaller = matmul_pid_any_min_i64(GM, nm);
@@ -59,6 +61,6 @@ static inline matmul_pid_any_inv_result matmul_pid_any_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_H != 0x64e621e5
+#elif LEGO_MATMUL_PID_ANY_H != 0x5e836fe3
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HPP
-#define LEGO_MATMUL_PID_ANY_HPP 0x24a7c8b3
+#define LEGO_MATMUL_PID_ANY_HPP 0x789683c3
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace lego {
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= INT64_MAX
+/// @pre nn*min(GM, nm) + nm*nn - nn <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t matmul_pid_any_apply(
     std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t i, std::int64_t j) noexcept {
   const std::int64_t smaller = std::min<std::int64_t>(GM, nm);
@@ -37,7 +37,9 @@ struct matmul_pid_any_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= INT64_MAX
+/// @pre nm*nn <= INT64_MAX
+/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= INT64_MAX
+/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= INT64_MAX
 [[nodiscard]] constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
     std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t flat) noexcept {
   const std::int64_t smaller = std::min<std::int64_t>(GM, nm);
@@ -55,6 +57,6 @@ struct matmul_pid_any_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_PID_ANY_HPP != 0x24a7c8b3
+#elif LEGO_MATMUL_PID_ANY_HPP != 0x789683c3
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HPP

@@ -17,7 +17,7 @@ Physical position of the logical index (i, j).
 - `0 <= j < nn`
 - Result: `0 <= the result < nm*nn`
 - Assumes `nm <= GM || nm % GM == 0`
-- Assumes `GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= typemax(Int64)`
+- Assumes `nn*min(GM, nm) + nm*nn - nn <= typemax(Int64)`
 """
 @inline function matmul_pid_any_apply(nm::Int64, nn::Int64, GM::Int64, i::Int64,
     j::Int64)::Int64
@@ -40,7 +40,11 @@ Logical index (i, j) of a physical position.
 - `0 <= flat < nm*nn`
 - Result: `0 <= i < nm, 0 <= j < nn`
 - Assumes `nm <= GM || nm % GM == 0`
-- Assumes `2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= typemax(Int64)`
+- Assumes `nm*nn <= typemax(Int64)`
+- Assumes `div(nm - 1, max(1, div(nm, GM))*min(GM, nm))*min(GM, nm) + min(GM, nm) <=
+  typemax(Int64)`
+- Assumes `div(nm - 1, max(1, div(nm, GM))*min(GM, nm))*min(GM, nm) + div(nm, GM)*min(GM,
+  nm) <= typemax(Int64)`
 """
 @inline function matmul_pid_any_inv(nm::Int64, nn::Int64, GM::Int64,
     flat::Int64)::NTuple{2, Int64}

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_METAL
-#define LEGO_MATMUL_PID_ANY_METAL 0x39c28694
+#define LEGO_MATMUL_PID_ANY_METAL 0x6f649969
 
 #include <metal_stdlib>
 
@@ -14,7 +14,7 @@
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= LONG_MAX
+/// @pre nn*min(GM, nm) + nm*nn - nn <= LONG_MAX
 static inline long matmul_pid_any_apply(long nm, long nn, long GM, long i, long j) {
   const long smaller = metal::min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
@@ -33,7 +33,9 @@ struct matmul_pid_any_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= LONG_MAX
+/// @pre nm*nn <= LONG_MAX
+/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= LONG_MAX
+/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= LONG_MAX
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, long GM, long flat) {
   const long smaller = metal::min(GM, nm);
   const long flat_div_smaller = flat / smaller;
@@ -48,6 +50,6 @@ static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, lon
   };
 }
 
-#elif LEGO_MATMUL_PID_ANY_METAL != 0x39c28694
+#elif LEGO_MATMUL_PID_ANY_METAL != 0x6f649969
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_METAL

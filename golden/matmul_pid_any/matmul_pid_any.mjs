@@ -8,7 +8,7 @@
  * Physical position of the logical index (i, j).
  *
  * Assumes nm <= GM || nm % GM == 0.
- * Assumes GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= Number.MAX_SAFE_INTEGER.
+ * Assumes nn*min(GM, nm) + nm*nn - nn <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} nm nm >= 1
  * @param {number} nn nn >= 1
@@ -26,7 +26,9 @@ export function matmul_pid_any_apply(nm, nn, GM, i, j) {
  * Logical index (i, j) of a physical position.
  *
  * Assumes nm <= GM || nm % GM == 0.
- * Assumes 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= Number.MAX_SAFE_INTEGER.
+ * Assumes nm*nn <= Number.MAX_SAFE_INTEGER.
+ * Assumes Math.floor((nm - 1) / (max(1, Math.floor(nm / GM))*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= Number.MAX_SAFE_INTEGER.
+ * Assumes Math.floor((nm - 1) / (max(1, Math.floor(nm / GM))*min(GM, nm)))*min(GM, nm) + Math.floor(nm / GM)*min(GM, nm) <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} nm nm >= 1
  * @param {number} nn nn >= 1

@@ -10,7 +10,7 @@
 // 0 <= j < nn
 // Result: 0 <= the result < nm*nn
 // Assumes nm <= GM || nm % GM == 0
-// Assumes GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= 2^63 - 1
+// Assumes nn*min(GM, nm) + nm*nn - nn <= 2^63 - 1
 func.func @matmul_pid_any_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) -> i64 {
   %c1_i64 = arith.constant 1 : i64
   %smaller = arith.minsi %GM, %nm : i64
@@ -30,7 +30,10 @@ func.func @matmul_pid_any_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) 
 // 0 <= flat < nm*nn
 // Result: 0 <= i < nm, 0 <= j < nn
 // Assumes nm <= GM || nm % GM == 0
-// Assumes 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= 2^63 - 1
+// Assumes nm*nn <= 2^63 - 1
+// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2^63 - 1
+// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= 2^63 -
+// 1
 func.func @matmul_pid_any_inv(%nm: i64, %nn: i64, %GM: i64, %flat: i64) -> (i64, i64) {
   %c1_i64 = arith.constant 1 : i64
   %smaller = arith.minsi %GM, %nm : i64

@@ -26,7 +26,7 @@ const fn max_i64(a: i64, b: i64) -> i64 {
 /// - result: `0 <= result < nm*nn`
 ///
 /// Assumes `nm <= GM || nm % GM == 0`.
-/// Assumes `GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= i64::MAX`.
+/// Assumes `nn*min(GM, nm) + nm*nn - nn <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -47,7 +47,9 @@ pub const fn matmul_pid_any_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> 
 /// - result: `(i, j)`; `0 <= i < nm, 0 <= j < nn`
 ///
 /// Assumes `nm <= GM || nm % GM == 0`.
-/// Assumes `2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= i64::MAX`.
+/// Assumes `nm*nn <= i64::MAX`.
+/// Assumes `((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= i64::MAX`.
+/// Assumes `((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

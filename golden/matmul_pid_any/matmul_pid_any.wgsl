@@ -12,7 +12,7 @@
 /// 0 <= j < nn
 /// Result: 0 <= the result < nm*nn
 /// Assumes nm <= GM || nm % GM == 0
-/// Assumes GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= 2^31 - 1
+/// Assumes nn*min(GM, nm) + nm*nn - nn <= 2^31 - 1
 fn matmul_pid_any_apply(nm: i32, nn: i32, GM: i32, i: i32, j: i32) -> i32 {
   let smaller = min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
@@ -31,7 +31,10 @@ struct matmul_pid_any_inv_result {
 /// 0 <= flat < nm*nn
 /// Result: 0 <= i < nm, 0 <= j < nn
 /// Assumes nm <= GM || nm % GM == 0
-/// Assumes 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= 2^31 - 1
+/// Assumes nm*nn <= 2^31 - 1
+/// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2^31 - 1
+/// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= 2^31 -
+/// 1
 fn matmul_pid_any_inv(nm: i32, nn: i32, GM: i32, flat: i32) -> matmul_pid_any_inv_result {
   let smaller = min(GM, nm);
   let flat_div_smaller = flat / smaller;

@@ -23,7 +23,7 @@ def matmul_pid_any_apply(nm, nn, GM, i, j):
         0 <= the result < nm*nn
 
     Assumes nm <= GM or nm % GM == 0.
-    Assumes GM*nm*nn + nm*nm*nn + 2*GM*nn + 2*nm*nn + 2*GM + 2*nm <= 2**63 - 1.
+    Assumes nn*min(GM, nm) + nm*nn - nn <= 2**63 - 1.
     """
     nm = tl.cast(nm, tl.int64)
     nn = tl.cast(nn, tl.int64)
@@ -48,7 +48,10 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
         0 <= i < nm, 0 <= j < nn
 
     Assumes nm <= GM or nm % GM == 0.
-    Assumes 2*GM*nm*nn + 2*nm*nm*nn + GM*nm + nm*nm + 2*GM + 2*nm <= 2**63 - 1.
+    Assumes nm*nn <= 2**63 - 1.
+    Assumes ((nm - 1) // (max(1, nm // GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2**63 - 1.
+    Assumes ((nm - 1) // (max(1, nm // GM)*min(GM, nm)))*min(GM, nm) + (nm // GM)*min(GM, nm) <=
+    2**63 - 1.
     """
     nm = tl.cast(nm, tl.int64)
     nn = tl.cast(nn, tl.int64)

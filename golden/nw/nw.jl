@@ -14,7 +14,8 @@ Physical position of the logical index (i, j).
 - `0 <= i < b + 1`
 - `0 <= j < b + 1`
 - Result: `0 <= the result < (b + 1)*(b + 1)`
-- Assumes `17*b*b + 38*b + 22 <= typemax(Int64)`
+- Assumes `4*b*b + 2*b <= typemax(Int64)`
+- Assumes every intermediate value fits int64
 """
 @inline function nw_apply(b::Int64, i::Int64, j::Int64)::Int64
     total = i + j
@@ -70,7 +71,12 @@ Logical index (i, j) of a physical position.
 - `b >= 1`
 - `0 <= flat < (b + 1)*(b + 1)`
 - Result: `0 <= i < b + 1, 0 <= j < b + 1`
-- Assumes `22*b*b + 45*b + 26 <= typemax(Int64)`
+- Assumes `2*b*b + 4*b <= typemax(Int64)`
+- Assumes `fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b), 2) + isqrt(2*b*b + 4*b) + b <=
+  typemax(Int64)`
+- Assumes `2*isqrt(2*b*b + 4*b) + fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b), 2) + 1 <=
+  typemax(Int64)`
+- Assumes `b*b + 3*b - fld(-isqrt(2*b*b + 4*b) + 1, 2) + 2 <= typemax(Int64)`
 """
 @inline function nw_inv(b::Int64, flat::Int64)::NTuple{2, Int64}
     choice = flat <= (b * (b + 3)) >> 1 ? flat : b * (b + 2) - flat

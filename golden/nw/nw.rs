@@ -24,7 +24,8 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 /// - `0 <= j < b + 1`
 /// - result: `0 <= result < (b + 1)*(b + 1)`
 ///
-/// Assumes `17*b*b + 38*b + 22 <= i64::MAX`.
+/// Assumes `4*b*b + 2*b <= i64::MAX`.
+/// Assumes every intermediate value fits `int64`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
@@ -120,7 +121,10 @@ where
 /// - `0 <= flat < (b + 1)*(b + 1)`
 /// - result: `(i, j)`; `0 <= i < b + 1, 0 <= j < b + 1`
 ///
-/// Assumes `22*b*b + 45*b + 26 <= i64::MAX`.
+/// Assumes `2*b*b + 4*b <= i64::MAX`.
+/// Assumes `floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= i64::MAX`.
+/// Assumes `2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= i64::MAX`.
+/// Assumes `b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]

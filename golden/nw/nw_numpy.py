@@ -30,7 +30,8 @@ def nw_apply(b, i, j):
     Returns:
         0 <= the result < (b + 1)*(b + 1)
 
-    Assumes 17*b*b + 38*b + 22 <= 2**63 - 1.
+    Assumes 4*b*b + 2*b <= 2**63 - 1.
+    Assumes every intermediate value fits int64.
     """
     total = i + j
     difference = 2 * b - total
@@ -54,7 +55,10 @@ def nw_inv(b, flat):
     Returns:
         0 <= i < b + 1, 0 <= j < b + 1
 
-    Assumes 22*b*b + 45*b + 26 <= 2**63 - 1.
+    Assumes 2*b*b + 4*b <= 2**63 - 1.
+    Assumes isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) // 2 + isqrt(2*b*b + 4*b) + b <= 2**63 - 1.
+    Assumes 2*isqrt(2*b*b + 4*b) + isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) // 2 + 1 <= 2**63 - 1.
+    Assumes b*b + 3*b - (-isqrt(2*b*b + 4*b) + 1) // 2 + 2 <= 2**63 - 1.
     """
     choice = np.where(flat <= (b * (b + 3)) >> 1, flat, b * (b + 2) - flat)
     root = _isqrt(2 * choice)

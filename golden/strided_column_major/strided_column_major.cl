@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_CL
-#define LEGO_STRIDED_COLUMN_MAJOR_CL 0x36b28e08
+#define LEGO_STRIDED_COLUMN_MAJOR_CL 0x37244ce2
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -27,13 +27,12 @@ typedef struct strided_column_major_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= LONG_MAX
 static inline strided_column_major_inv_result strided_column_major_inv(long M, long N, long flat) {
   (void)N;
   const strided_column_major_inv_result result = {flat % M, flat / M};
   return result;
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_CL != 0x36b28e08
+#elif LEGO_STRIDED_COLUMN_MAJOR_CL != 0x37244ce2
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_CL

@@ -26,7 +26,6 @@ contains
   !> @param N N >= 1
   !> @param flat 0 <= flat < M*N
   !> @return 0 <= i < M, 0 <= j < N
-  !> @pre M*N <= huge(0_int64)
   elemental subroutine strided_column_major_inv(M, N, flat, i, j)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j

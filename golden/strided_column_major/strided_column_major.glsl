@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_GLSL
-#define LEGO_STRIDED_COLUMN_MAJOR_GLSL 0x53a85895
+#define LEGO_STRIDED_COLUMN_MAJOR_GLSL 0x3cd75f56
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -28,7 +28,6 @@ int strided_column_major_apply(int M, int N, ivec2 index) {
 // N >= 1
 // 0 <= flat_v < M*N
 // Result: 0 <= i < M, 0 <= j < N
-// Assumes M*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void strided_column_major_inv(int M, int N, int flat_v, out int i, out int j) {
   i = flat_v % M;
@@ -42,6 +41,6 @@ ivec2 strided_column_major_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_GLSL != 0x53a85895
+#elif LEGO_STRIDED_COLUMN_MAJOR_GLSL != 0x3cd75f56
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_GLSL

@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_H
-#define LEGO_STRIDED_COLUMN_MAJOR_H 0x422a1e44
+#define LEGO_STRIDED_COLUMN_MAJOR_H 0x70a1e75e
 
 #include <stdint.h>
 
@@ -29,7 +29,6 @@ typedef struct strided_column_major_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= INT64_MAX
 static inline strided_column_major_inv_result strided_column_major_inv(
     int64_t M, int64_t N, int64_t flat) {
   (void)N;
@@ -37,6 +36,6 @@ static inline strided_column_major_inv_result strided_column_major_inv(
   return result;
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_H != 0x422a1e44
+#elif LEGO_STRIDED_COLUMN_MAJOR_H != 0x70a1e75e
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_H

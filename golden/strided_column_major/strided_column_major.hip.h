@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_HIP_H
-#define LEGO_STRIDED_COLUMN_MAJOR_HIP_H 0x37a83088
+#define LEGO_STRIDED_COLUMN_MAJOR_HIP_H 0x4f349feb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -35,12 +35,11 @@ struct strided_column_major_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_column_major_inv_result strided_column_major_inv(
     long long M, [[maybe_unused]] long long N, long long flat) noexcept {
   return {flat % M, flat / M};
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_HIP_H != 0x37a83088
+#elif LEGO_STRIDED_COLUMN_MAJOR_HIP_H != 0x4f349feb
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_HIP_H

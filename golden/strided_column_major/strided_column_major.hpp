@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_HPP
-#define LEGO_STRIDED_COLUMN_MAJOR_HPP 0x54a880dc
+#define LEGO_STRIDED_COLUMN_MAJOR_HPP 0x39590e6b
 
 #include <cstdint>
 
@@ -31,7 +31,6 @@ struct strided_column_major_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= INT64_MAX
 [[nodiscard]] constexpr strided_column_major_inv_result strided_column_major_inv(
     std::int64_t M, [[maybe_unused]] std::int64_t N, std::int64_t flat) noexcept {
   return {flat % M, flat / M};
@@ -39,6 +38,6 @@ struct strided_column_major_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_HPP != 0x54a880dc
+#elif LEGO_STRIDED_COLUMN_MAJOR_HPP != 0x39590e6b
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_HPP

@@ -34,7 +34,6 @@ Logical index (i, j) of a physical position.
 - `N >= 1`
 - `0 <= flat < M*N`
 - Result: `0 <= i < M, 0 <= j < N`
-- Assumes `M*N <= typemax(Int64)`
 """
 @inline function strided_column_major_inv(M::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     return (flat % M, div(flat, M))

@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_METAL
-#define LEGO_STRIDED_COLUMN_MAJOR_METAL 0x0d753239
+#define LEGO_STRIDED_COLUMN_MAJOR_METAL 0x2092df7d
 
 #include <metal_stdlib>
 
@@ -29,12 +29,11 @@ struct strided_column_major_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-/// @pre M*N <= LONG_MAX
 static inline strided_column_major_inv_result strided_column_major_inv(long M, long N, long flat) {
   (void)N;
   return {flat % M, flat / M};
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_METAL != 0x0d753239
+#elif LEGO_STRIDED_COLUMN_MAJOR_METAL != 0x2092df7d
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_METAL

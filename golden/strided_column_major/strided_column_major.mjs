@@ -23,8 +23,6 @@ export function strided_column_major_apply(M, N, i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes M*N <= Number.MAX_SAFE_INTEGER.
- *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
  * @param {number} flat 0 <= flat < M*N

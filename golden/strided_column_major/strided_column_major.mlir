@@ -20,7 +20,6 @@ func.func @strided_column_major_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64
 // N >= 1
 // 0 <= flat < M*N
 // Result: 0 <= i < M, 0 <= j < N
-// Assumes M*N <= 2^63 - 1
 func.func @strided_column_major_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %0 = arith.remsi %flat, %M : i64
   %1 = arith.divsi %flat, %M : i64

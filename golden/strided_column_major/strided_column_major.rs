@@ -28,8 +28,6 @@ pub const fn strided_column_major_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `N >= 1`
 /// - `0 <= flat < M*N`
 /// - result: `(i, j)`; `0 <= i < M, 0 <= j < N`
-///
-/// Assumes `M*N <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -26,7 +26,6 @@ struct strided_column_major_inv_result {
 /// N >= 1
 /// 0 <= flat < M*N
 /// Result: 0 <= i < M, 0 <= j < N
-/// Assumes M*N <= 2^31 - 1
 fn strided_column_major_inv(M: i32, N: i32, flat: i32) -> strided_column_major_inv_result {
   return strided_column_major_inv_result(flat % M, flat / M);
 }

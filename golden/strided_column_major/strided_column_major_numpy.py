@@ -34,7 +34,5 @@ def strided_column_major_inv(M, N, flat):
 
     Returns:
         0 <= i < M, 0 <= j < N
-
-    Assumes M*N <= 2**63 - 1.
     """
     return flat % M, flat // M

@@ -40,8 +40,6 @@ def strided_column_major_inv(M, N, flat):
 
     Returns:
         0 <= i < M, 0 <= j < N
-
-    Assumes M*N <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     flat = tl.cast(flat, tl.int64)

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_CL
-#define LEGO_STRIDED_TILED_SYMBOLS_CL 0x2cc8527f
+#define LEGO_STRIDED_TILED_SYMBOLS_CL 0x539dd0f0
 
 /// Physical position of the logical index (i, j).
 /// @param P P >= 1
@@ -26,7 +26,8 @@ typedef struct strided_tiled_symbols_inv_result {
 /// @param Q Q >= 1
 /// @param flat 0 <= flat < 128*P*Q
 /// @return 0 <= i < 128, 0 <= j < P*Q
-/// @pre 128*P*Q <= LONG_MAX
+/// @pre 16*Q <= LONG_MAX
+/// @pre 8*P*Q - Q <= LONG_MAX
 static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
     long P, long Q, long flat) {
   const long quotient = flat / (16 * Q);
@@ -37,6 +38,6 @@ static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_CL != 0x2cc8527f
+#elif LEGO_STRIDED_TILED_SYMBOLS_CL != 0x539dd0f0
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_CL

@@ -26,7 +26,8 @@ contains
   !> @param Q Q >= 1
   !> @param flat 0 <= flat < 128*P*Q
   !> @return 0 <= i < 128, 0 <= j < P*Q
-  !> @pre 128*P*Q <= huge(0_int64)
+  !> @pre 16*Q <= huge(0_int64)
+  !> @pre 8*P*Q - Q <= huge(0_int64)
   elemental subroutine strided_tiled_symbols_inv(P, Q, flat, i, j)
     integer(int64), intent(in) :: P, Q, flat
     integer(int64), intent(out) :: i, j

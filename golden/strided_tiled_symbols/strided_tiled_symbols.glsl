@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_GLSL
-#define LEGO_STRIDED_TILED_SYMBOLS_GLSL 0x79338671
+#define LEGO_STRIDED_TILED_SYMBOLS_GLSL 0x67ef4b26
 
 // Physical position of the logical index (i, j).
 // P >= 1
@@ -28,7 +28,8 @@ int strided_tiled_symbols_apply(int P, int Q, ivec2 index) {
 // Q >= 1
 // 0 <= flat_v < 128*P*Q
 // Result: 0 <= i < 128, 0 <= j < P*Q
-// Assumes 128*P*Q <= 2^31 - 1
+// Assumes 16*Q <= 2^31 - 1
+// Assumes 8*P*Q - Q <= 2^31 - 1
 // Renamed: flat is flat_v here
 void strided_tiled_symbols_inv(int P, int Q, int flat_v, out int i, out int j) {
   int quotient = flat_v / (16 * Q);
@@ -43,6 +44,6 @@ ivec2 strided_tiled_symbols_inv(int P, int Q, int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_GLSL != 0x79338671
+#elif LEGO_STRIDED_TILED_SYMBOLS_GLSL != 0x67ef4b26
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_GLSL

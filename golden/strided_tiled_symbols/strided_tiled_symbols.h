@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_H
-#define LEGO_STRIDED_TILED_SYMBOLS_H 0x5f0fedb6
+#define LEGO_STRIDED_TILED_SYMBOLS_H 0x6bdd6307
 
 #include <stdint.h>
 
@@ -28,7 +28,8 @@ typedef struct strided_tiled_symbols_inv_result {
 /// @param Q Q >= 1
 /// @param flat 0 <= flat < 128*P*Q
 /// @return 0 <= i < 128, 0 <= j < P*Q
-/// @pre 128*P*Q <= INT64_MAX
+/// @pre 16*Q <= INT64_MAX
+/// @pre 8*P*Q - Q <= INT64_MAX
 static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
     int64_t P, int64_t Q, int64_t flat) {
   const int64_t quotient = flat / (16 * Q);
@@ -39,6 +40,6 @@ static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_H != 0x5f0fedb6
+#elif LEGO_STRIDED_TILED_SYMBOLS_H != 0x6bdd6307
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_H

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_HIP_H
-#define LEGO_STRIDED_TILED_SYMBOLS_HIP_H 0x12b62a90
+#define LEGO_STRIDED_TILED_SYMBOLS_HIP_H 0x5b7278b7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -35,13 +35,14 @@ struct strided_tiled_symbols_inv_result {
 /// @param Q Q >= 1
 /// @param flat 0 <= flat < 128*P*Q
 /// @return 0 <= i < 128, 0 <= j < P*Q
-/// @pre 128*P*Q <= LLONG_MAX
+/// @pre 16*Q <= LLONG_MAX
+/// @pre 8*P*Q - Q <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
     long long P, long long Q, long long flat) noexcept {
   const long long quotient = flat / (16 * Q);
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_HIP_H != 0x12b62a90
+#elif LEGO_STRIDED_TILED_SYMBOLS_HIP_H != 0x5b7278b7
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_HIP_H

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_HPP
-#define LEGO_STRIDED_TILED_SYMBOLS_HPP 0x53de5d63
+#define LEGO_STRIDED_TILED_SYMBOLS_HPP 0x3b4c1af1
 
 #include <cstdint>
 
@@ -31,7 +31,8 @@ struct strided_tiled_symbols_inv_result {
 /// @param Q Q >= 1
 /// @param flat 0 <= flat < 128*P*Q
 /// @return 0 <= i < 128, 0 <= j < P*Q
-/// @pre 128*P*Q <= INT64_MAX
+/// @pre 16*Q <= INT64_MAX
+/// @pre 8*P*Q - Q <= INT64_MAX
 [[nodiscard]] constexpr strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
     std::int64_t P, std::int64_t Q, std::int64_t flat) noexcept {
   const std::int64_t quotient = flat / (16 * Q);
@@ -40,6 +41,6 @@ struct strided_tiled_symbols_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_HPP != 0x53de5d63
+#elif LEGO_STRIDED_TILED_SYMBOLS_HPP != 0x3b4c1af1
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_HPP

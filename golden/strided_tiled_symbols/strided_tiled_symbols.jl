@@ -34,7 +34,8 @@ Logical index (i, j) of a physical position.
 - `Q >= 1`
 - `0 <= flat < 128*P*Q`
 - Result: `0 <= i < 128, 0 <= j < P*Q`
-- Assumes `128*P*Q <= typemax(Int64)`
+- Assumes `16*Q <= typemax(Int64)`
+- Assumes `8*P*Q - Q <= typemax(Int64)`
 """
 @inline function strided_tiled_symbols_inv(P::Int64, Q::Int64,
     flat::Int64)::NTuple{2, Int64}

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_METAL
-#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x74885cd2
+#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x42578f85
 
 #include <metal_stdlib>
 
@@ -28,13 +28,14 @@ struct strided_tiled_symbols_inv_result {
 /// @param Q Q >= 1
 /// @param flat 0 <= flat < 128*P*Q
 /// @return 0 <= i < 128, 0 <= j < P*Q
-/// @pre 128*P*Q <= LONG_MAX
+/// @pre 16*Q <= LONG_MAX
+/// @pre 8*P*Q - Q <= LONG_MAX
 static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
     long P, long Q, long flat) {
   const long quotient = flat / (16 * Q);
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x74885cd2
+#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x42578f85
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_METAL

@@ -22,7 +22,8 @@ export function strided_tiled_symbols_apply(P, Q, i, j) {
 /**
  * Logical index (i, j) of a physical position.
  *
- * Assumes 128*P*Q <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*Q <= Number.MAX_SAFE_INTEGER.
+ * Assumes 8*P*Q - Q <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} P P >= 1
  * @param {number} Q Q >= 1

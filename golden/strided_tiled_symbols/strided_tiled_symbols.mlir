@@ -33,7 +33,8 @@ func.func @strided_tiled_symbols_apply(%P: i64, %Q: i64, %i: i64, %j: i64) -> i6
 // Q >= 1
 // 0 <= flat < 128*P*Q
 // Result: 0 <= i < 128, 0 <= j < P*Q
-// Assumes 128*P*Q <= 2^63 - 1
+// Assumes 16*Q <= 2^63 - 1
+// Assumes 8*P*Q - Q <= 2^63 - 1
 func.func @strided_tiled_symbols_inv(%P: i64, %Q: i64, %flat: i64) -> (i64, i64) {
   %c16_i64 = arith.constant 16 : i64
   %c15_i64 = arith.constant 15 : i64

@@ -28,7 +28,8 @@ pub const fn strided_tiled_symbols_apply(P: i64, Q: i64, i: i64, j: i64) -> i64 
 /// - `0 <= flat < 128*P*Q`
 /// - result: `(i, j)`; `0 <= i < 128, 0 <= j < P*Q`
 ///
-/// Assumes `128*P*Q <= i64::MAX`.
+/// Assumes `16*Q <= i64::MAX`.
+/// Assumes `8*P*Q - Q <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

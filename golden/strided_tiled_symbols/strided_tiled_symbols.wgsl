@@ -26,7 +26,8 @@ struct strided_tiled_symbols_inv_result {
 /// Q >= 1
 /// 0 <= flat < 128*P*Q
 /// Result: 0 <= i < 128, 0 <= j < P*Q
-/// Assumes 128*P*Q <= 2^31 - 1
+/// Assumes 16*Q <= 2^31 - 1
+/// Assumes 8*P*Q - Q <= 2^31 - 1
 fn strided_tiled_symbols_inv(P: i32, Q: i32, flat: i32) -> strided_tiled_symbols_inv_result {
   let quotient = flat / (16 * Q);
   return strided_tiled_symbols_inv_result(

@@ -35,7 +35,8 @@ def strided_tiled_symbols_inv(P, Q, flat):
     Returns:
         0 <= i < 128, 0 <= j < P*Q
 
-    Assumes 128*P*Q <= 2**63 - 1.
+    Assumes 16*Q <= 2**63 - 1.
+    Assumes 8*P*Q - Q <= 2**63 - 1.
     """
     quotient = flat // (16 * Q)
     return 8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)

@@ -42,7 +42,8 @@ def strided_tiled_symbols_inv(P, Q, flat):
     Returns:
         0 <= i < 128, 0 <= j < P*Q
 
-    Assumes 128*P*Q <= 2**63 - 1.
+    Assumes 16*Q <= 2**63 - 1.
+    Assumes 8*P*Q - Q <= 2**63 - 1.
     """
     P = tl.cast(P, tl.int64)
     Q = tl.cast(Q, tl.int64)

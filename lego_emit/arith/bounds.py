@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from functools import reduce
 
 from .expr import Expr, digit, distribute, divide_terms, maximum, minimum
 from .intervals import tighter
@@ -101,18 +102,16 @@ class Bounds(Proofs):
                 rises = self.nonneg(factor)
                 if not rises and not self.nonneg(-factor):
                     return None
-                if power > 1 and (self._atom_interval(atom)[0] or -1) < 0:
+                if power > 1 and not self.nonneg(Expr.atom(atom)):
                     return None
                 c = factor.constant if power == 1 and rises else None
-                end = self._quotient_top(atom, c)
-                if end is None:
+                part = self._quotient_top(atom, c)
+                if part is None:
                     end = self._end(atom, keep, rises, steps)
-                    for _ in range(power if end is not None else 0):
-                        factor = distribute(factor, end)
-                    end = None if end is None else factor
-                if end is None:
-                    return None
-                found = found + end
+                    if end is None:
+                        return None
+                    part = reduce(distribute, [end] * power, factor)
+                found = found + part
             return self._extreme(found, keep, steps - 1)
         return e
 
@@ -141,7 +140,9 @@ class Bounds(Proofs):
 
         if kind == "sym":
             known = self.ranges.get(args[0])
-            return None if known is None else known.hi if up else known.lo
+            if known is None or known.lo is None:  # of either sign: no header says so much of it
+                return None
+            return known.hi if up else known.lo
         if kind == "group":
             inner, lo, hi, _ = args
             return inner if hi is None or inner.symbols() <= keep else hi if up else lo

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+from ..ir.program import Program
+from .naming import Naming
 
 UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
@@ -21,3 +25,24 @@ def commented(text: str) -> str:
     text = UNSEEN.sub(shown, text)
     text = text.replace("*/", "* /").replace("??/", "?? /")  # ??/ is a backslash in C
     return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
+
+
+def in_comments(program: Program, naming: Naming) -> Program:
+    """The program with all that its file says in comments as commented() gives it; names that are
+    spelled as the user wants them are not said to be renamed."""
+    functions = tuple(
+        replace(
+            f,
+            summary=commented(f.summary),
+            returns=commented(f.returns),
+            params=tuple(replace(p, meaning=commented(p.meaning)) for p in f.params),
+            renamed=tuple(
+                (commented(old), new)
+                for old, new in f.renamed
+                if new not in (naming.local(old), naming.public(old))
+            ),
+        )
+        for f in program.functions
+    )
+    header = tuple(map(commented, program.header))
+    return replace(program, title=commented(program.title), header=header, functions=functions)

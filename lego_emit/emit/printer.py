@@ -23,7 +23,7 @@ from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES, Function, Header, Program
 from ..notation import PYTHON, Notation
 from ..templates import ENDING, environment, named
-from .comments import commented
+from .comments import in_comments
 from .naming import AS_WRITTEN, Naming
 
 ATOM = 100  # binds tighter than any operator
@@ -66,29 +66,6 @@ def unsigned_fit(node: Node, function: Function) -> Node:
     if INDEX_TYPES[function.index_type][0] == 0 and node.op in ("floordiv", "floormod"):
         return replace(node, op=node.op.removeprefix("floor"))
     return node
-
-
-# What no line of a source file may hold: controls, line ends of any kind, marks that turn the
-# direction of writing or cannot be seen, halves of characters.
-def in_comments(program: Program, naming: Naming) -> Program:
-    """The program with all that its file says in comments as commented() gives it; names that are
-    spelled as the user wants them are not said to be renamed."""
-    functions = tuple(
-        replace(
-            f,
-            summary=commented(f.summary),
-            returns=commented(f.returns),
-            params=tuple(replace(p, meaning=commented(p.meaning)) for p in f.params),
-            renamed=tuple(
-                (commented(old), new)
-                for old, new in f.renamed
-                if new not in (naming.local(old), naming.public(old))
-            ),
-        )
-        for f in program.functions
-    )
-    header = tuple(map(commented, program.header))
-    return replace(program, title=commented(program.title), header=header, functions=functions)
 
 
 def guard(unit: str, extension: str) -> str:

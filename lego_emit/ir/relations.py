@@ -76,8 +76,8 @@ class Range:
 
     def map(self, change: Callable[[Node], Node]) -> Range:
         """The range with its bounds changed."""
-        bounds = (None if b is None else change(b) for b in (self.least, self.end))
-        return Range(*bounds, self.masked)
+        least, end = (None if b is None else change(b) for b in (self.least, self.end))
+        return Range(least, end, self.masked)
 
     def at(self, values: Mapping[str, Any]) -> tuple[Any, Any]:
         """The inclusive bounds at numbers; None where there is none, or no value of it."""

@@ -232,7 +232,9 @@ class _Needs:
             elif bound.constant is not None and bound.constant > self.most:
                 bound = None
             elif (facts.interval(bound)[0] or 0) > self.most:
-                raise self._misfit(k)
+                if value.symbols() - keep <= set(self.placed):
+                    raise self._misfit(k)
+                bound = None  # one of the other parameters may be smaller
             if bound is not None:
                 self.tops.append((bound, path))
             elif len(numbers) < low + high or _looks_up(value):

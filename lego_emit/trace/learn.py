@@ -349,6 +349,8 @@ def _asks_for_rest(size: Expr, quotient: Atom) -> bool:
         return True
     rest = (dividend - divisor * Expr.atom(quotient)).terms
     held = [(size.terms.get(mono, 0), count) for mono, count in rest.items()]
+    if not held:  # the quotient is exact
+        return False
     (first, one), *others = held
     return first != 0 and all(c * one == first * count for c, count in others)
 

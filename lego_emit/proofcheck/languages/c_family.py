@@ -15,7 +15,18 @@ from typing import Any
 
 from ..terms import FALSE, TRUE, made, term_of
 from ..text import BOOL, DIVISOR, FITS, I32, I64, U32, U64, Machine, Text, Type, Value
-from . import tree
+from .c_types import (
+    FLOATS,
+    GREATEST,
+    MARK,
+    NO_INTEGERS,
+    ROOTS,
+    TYPES,
+    known_type,
+    literal,
+    type_of,
+    words,
+)
 from .tree import (
     COMPARISONS,
     Call,
@@ -29,14 +40,6 @@ from .tree import (
     walk,
 )
 
-TYPES = {
-    "int": I32, "int32_t": I32, "std::int32_t": I32, "unsigned": U32, "unsigned int": U32,
-    "uint": U32, "uint32_t": U32, "std::uint32_t": U32, "long long": I64, "int64_t": I64,
-    "std::int64_t": I64, "unsigned long long": U64, "uint64_t": U64, "std::uint64_t": U64,
-    "size_t": U64, "std::size_t": U64, "bool": BOOL,
-}  # fmt: skip
-# The standard's macros; a text that defines one is not read.
-GREATEST = {"UINT32_MAX": U32, "UINT64_MAX": U64, "SIZE_MAX": U64}
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 DIVISIONS = {"/": "tdiv", "%": "tmod"}
 SHIFTS = {"<<": "shl", ">>": "shr"}
@@ -63,11 +66,6 @@ ASSUME = re.compile(
     r"#\s*define \w+_ASSUME\(holds\) (__builtin_assume\(holds\)|__assume\(holds\)|\(void\)0|"
     r"\(\(holds\) \? \(void\)0 : __builtin_unreachable\(\)\))"
 )
-# Only helpers that are run use them: a number, and one whose square root is meant.
-FLOATS = {"float": Type("float", None), "double": Type("double", None)}
-ROOTS = {"float": Type("square root of a float", None), "double": Type("of a double", None)}
-NO_INTEGERS = (*FLOATS.values(), *ROOTS.values())
-
 # Names in GLSL that C++'s grammar keeps for itself; they are marked while it reads them.
 GLSL_NAMES = re.compile(
     r"\b(alignas|alignof|and|auto|catch|class|concept|constexpr|delete|enum|explicit|export|extern|"
@@ -75,12 +73,6 @@ GLSL_NAMES = re.compile(
     r"protected|public|register|requires|short|signed|sizeof|static|template|this|throw|try|typedef|"
     r"typename|union|using|virtual|xor)\b"
 )
-MARK = "__name"
-
-
-def words(node: Any) -> str:
-    """A node's text, as it was before names were marked."""
-    return tree.words(node).replace(MARK, "")
 
 
 def read(source: str, language: str) -> Text:
@@ -190,7 +182,7 @@ class _File(File):
         for part in inside(node.child_by_field_name("body")):
             declared, kind = (part.child_by_field_name(f) for f in ("declarator", "type"))
             plain = part.type == "field_declaration" and declared is not None
-            fields.append((words(declared), _known(kind)) if plain else ("", None))
+            fields.append((words(declared), known_type(kind)) if plain else ("", None))
         if name is not None:
             again = words(name) in self.structs and self.structs[words(name)] != fields
             self.structs[words(name)] = [("", None)] if again else fields
@@ -208,9 +200,9 @@ class _File(File):
             self.unclear.add(name)  # it may be changed elsewhere
         entries = inside(value)
         if all(n.type == "number_literal" for n in entries):
-            kind = _known(node.parent.child_by_field_name("type"))
+            kind = known_type(node.parent.child_by_field_name("type"))
             if kind is not None:
-                self.add_table(name, kind, [_literal(n, self.language)[0] for n in entries])
+                self.add_table(name, kind, [literal(n, self.language)[0] for n in entries])
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         kind = node.child_by_field_name("type")
@@ -249,7 +241,7 @@ class _Call(Call):
         kind = self.node.child_by_field_name("type")
         plain = self.node.child_by_field_name("declarator").type == "function_declarator"
         fields = self.file.structs.get(words(kind).rsplit("::", 1)[-1])
-        types = [_known(kind)] if fields is None else [known for _, known in fields]
+        types = [known_type(kind)] if fields is None else [known for _, known in fields]
         if not plain or None in types or len(types) != len(values):
             raise unread(kind, f"a function that returns {len(values)} values of this type")
         if fields is not None:
@@ -365,7 +357,7 @@ class _Call(Call):
         if any(n.type == "storage_class_specifier" for n in node.children):
             raise unread(node, "a variable that outlives the call")
         kind = node.child_by_field_name("type")
-        kind = None if words(kind) == "auto" else _type(kind)
+        kind = None if words(kind) == "auto" else type_of(kind)
         made_ = []
         for declarator in inside(node):
             if declarator.type != "init_declarator":
@@ -406,7 +398,7 @@ class _Call(Call):
             raise unread(self.node, "an expression is missing")
         match node.type:
             case "number_literal":
-                number, kind = _literal(node, self.file.language)
+                number, kind = literal(node, self.file.language)
                 return Value(term_of(number), kind)
             case "true" | "false":
                 return Value(TRUE if node.type == "true" else FALSE, BOOL)
@@ -427,7 +419,7 @@ class _Call(Call):
             case "conditional_expression":
                 return self._conditional(node, scope)
             case "cast_expression":
-                kind = _type(node.child_by_field_name("type"))
+                kind = type_of(node.child_by_field_name("type"))
                 return self._cast(node.child_by_field_name("value"), kind, scope)
             case "call_expression" | "compound_literal_expression":
                 return self._call(node, scope)
@@ -520,7 +512,7 @@ class _Call(Call):
 
     def _call(self, node: Any, scope: Scope) -> Value:
         if node.type == "compound_literal_expression":  # T{x}
-            kind = _type(node.child_by_field_name("type"))
+            kind = type_of(node.child_by_field_name("type"))
             return self._cast(_single(node.child_by_field_name("value")), kind, scope)
         function = node.child_by_field_name("function")
         arguments = inside(node.child_by_field_name("arguments"))
@@ -582,17 +574,6 @@ def _single_precision(number: float) -> float:
 EVALUATED = ("is_constant_evaluated", "__builtin_is_constant_evaluated")
 
 
-def _known(node: Any) -> Type | None:
-    return TYPES.get(" ".join(words(node).split())) if node is not None else None
-
-
-def _type(node: Any) -> Type:
-    found = _known(node)
-    if found is None:
-        raise unread(node, "a type that the checker does not know")
-    return found
-
-
 def _single(node: Any) -> Any:
     """The only one of some nodes."""
     found = node if isinstance(node, list) else inside(node)
@@ -623,29 +604,6 @@ def _harmless(node: Any) -> None:
     raise unread(node, "a macro that the checker does not know")
 
 
-def _literal(node: Any, language: str) -> tuple[int, Type]:
-    text = words(node).lower().replace("'", "")
-    sign = -1 if text.startswith("-") else 1
-    text = text.removeprefix("-")
-    hexadecimal = text.startswith("0x")
-    digits = text.rstrip("ul")
-    suffix = text[len(digits) :]
-    try:
-        number = int(digits, 0)
-    except ValueError:
-        raise unread(node, "a number that the checker does not know") from None
-    types = (U32, U64) if "u" in suffix else (I32, U32, I64, U64) if hexadecimal else (I32, I64)
-    if language == "glsl":
-        types = (U32,) if "u" in suffix else (I32,)
-        types = tuple({I32: I64, U32: U64}[t] for t in types) if "l" in suffix else types
-    elif "l" in suffix:
-        types = tuple(t for t in types if t.bits == 64)
-    for kind in types:
-        if number <= (kind.highest or 0):
-            return sign * number, kind
-    raise unread(node, "a number that no type holds")
-
-
 def _function_name(node: Any) -> str:
     declarator = node.child_by_field_name("declarator")
     while declarator.child_by_field_name("declarator") is not None:
@@ -664,7 +622,7 @@ def _parameters(node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
     found = []
     for param in inside(declarator.child_by_field_name("parameters")):
         named, kind = param.child_by_field_name("declarator"), param.child_by_field_name("type")
-        known = _known(kind)
+        known = known_type(kind)
         out = named is not None and named.type == "reference_declarator"
         name = words(inside(named)[0] if out else named) if named is not None else ""
         if named is None or named.type not in ("identifier", "reference_declarator"):
