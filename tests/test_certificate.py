@@ -224,7 +224,7 @@ EMITTED = {
     "net_digits_of_negative_numbers": ("f_detail::floor_div(x, 3)", "(x / 3)"),
     "net_exact_quotient_in_a_table": (r"return (?=.*64 \* l).*;", "return 64 * l + n;"),
     "net_guard_does_not_imply_the_divisor": ("/// @pre x == y || n != 0\n", ""),
-    "net_inverse_of_a_shift": (r"< 16\*b(?=\n.*\n.*\n/// @pre 496)", "< 14*b"),
+    "net_inverse_of_a_shift": (r"< 16\*b(?=\n.*\n.*\n.*\n/// @pre 32\*b)", "< 14*b"),
     "net_range_of_a_difference_of_digits": (
         "((scaled <= 2 ? scaled : 5 - scaled) - x1_div_11)",
         "0",

@@ -459,9 +459,14 @@ class _Function:
             index = [values[n] - base for n in own]
             found = block.apply(*index) if self.role == "apply" else block.inv(*index)
             found = list(found) if isinstance(found, tuple) else [found]
-        return {
-            name: int(v) + base for (name, _), v in zip(self.function.outputs, found, strict=True)
-        }
+        names = [name for name, _ in self.function.outputs]
+        return {name: self.called(int(v) + base) for name, v in zip(names, found, strict=True)}
+
+    def called(self, value):
+        """What a function of a layout gives for a value: the greatest number stands for what is masked
+        where the type has no -1."""
+        masked = self.role != "function" and value < 0 == self.machine.least
+        return self.machine.most if masked else value
 
     def layout_indices(self):
         """The parameters of NAME_apply that are indices, by the IR's own mark."""
