@@ -8,6 +8,7 @@ import pytest
 
 from lego_emit import Col, GroupBy, OrderBy, Row
 from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.ir.relations import evaluate
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 
@@ -177,3 +178,17 @@ def test_a_process_below_their_number_needs_no_corrections():
     assert not any("!= 0" in said for said in found.assumptions)
     at = {"n": 23, "nb": 3, "np": 3}
     assert [found.evaluate({**at, "ip": ip})["result"] for ip in range(3)] == [9, 8, 6]
+
+
+def test_what_a_branch_says_is_not_said_outside():
+    """N*K*B fits in the branch because M*K*B does; N*K is computed outside of it, too."""
+
+    def three(N, M, K, B, i, j, k, b):
+        here = GroupBy([N, M, K, B])[i, j, k, b] * 0
+        return N * K % 7, (N * K * B if N <= M else i) + here, M * K * B
+
+    (found,) = build_program(three, CPP, index_type="int64").functions
+    index = dict.fromkeys("ijkb", 0)
+    for n, admitted in ((2**40, False), (2**20, True)):
+        values = {"N": n, "M": 1, "K": n, "B": 1, **index}
+        assert all(evaluate(c, values) for c in found.assumed) is admitted

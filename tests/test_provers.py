@@ -149,33 +149,46 @@ def test_what_is_not_negative(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_bounds_in_sizes(seed):
-    """upper, lower, magnitude, and a constant bound of what they say."""
-    found = {"upper": 0, "lower": 0, "magnitude": 0, "most": 0}
+    """Upper and lower bounds, those that keep quotients, and a constant bound of what they say."""
+    names = ("upper", "highest", "summits", "loosened", "lower", "lowest")
+    found = dict.fromkeys((*names, "most"), 0)
     for world, text, made, cases in worlds(seed):
         facts = world.facts
         with using(facts):
-            bounds = {name: getattr(facts, name)(made) for name in ("upper", "lower", "magnitude")}
-            top = bounds["upper"]
+            keep = {"N", "M", "B"} & facts.ranges.keys()
+            lowest = facts.highest(-made, keep)
+            tops = {
+                "upper": [facts.upper(made)],
+                "highest": [facts.highest(made, keep)],
+                "summits": facts.summits(made, keep) or [],
+                "loosened": [facts.loosened(made)],
+            }
+            bottoms = {"lower": facts.lower(made), "lowest": None if lowest is None else -lowest}
+            top = tops["upper"][0]
             most = None if top is None else facts.most(unsubstitute(top, facts))
-        for name, bound in bounds.items():
-            if bound is not None:
-                found[name] += 1
-                assert all(facts._least(s) is not None for s in bound.symbols()), (
-                    text,
-                    name,
-                    bound,
-                )
+        for name, bounds in (*tops.items(), *((n, [b]) for n, b in bottoms.items())):
+            known = [b for b in bounds if b is not None]
+            found[name] += bool(known)
+            if name in ("highest", "summits", "lowest"):
+                open_ = {n for n in facts.ranges if facts._least(n) is not None}
+                assert all(b.symbols() <= keep | open_ for b in known), (text, name, known)
         found["most"] += most is not None
         for want, values in cases:
-            for name, bound in bounds.items():
-                with suppress(Undefined):
-                    value = want if bound is None else evaluate(bound, values)
-                    good = {"upper": value >= want, "lower": value <= want}
-                    assert bound is None or good.get(name, value >= abs(want)), (
-                        world.known, text, made, name, bound, values, want,
-                    )  # fmt: skip
-            assert most is None or most >= want, (world.known, text, top, most, values, want)
+            said = world.known, text, made, values, want
+            for name, bounds in tops.items():
+                ends = [_value(b, values) for b in bounds if b is not None]
+                if ends and None not in ends:
+                    assert max(ends) >= want, (name, bounds, *said)
+            for name, bottom in bottoms.items():
+                end = None if bottom is None else _value(bottom, values)
+                assert end is None or end <= want, (name, bottom, *said)
+            assert most is None or most >= want, (top, most, *said)
     assert all(n > 3 for n in found.values()), found
+
+
+def _value(e, values):
+    with suppress(Undefined):
+        return evaluate(e, values)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -270,7 +283,7 @@ def test_a_symbol_that_may_be_negative_is_no_size():
     assert world.agree(text, world.symbolic(text)) > 50
     with using(world.facts):
         assert not world.facts.nonneg(world.symbolic("i*j"))
-        assert world.facts.magnitude(world.symbolic("j")) is None
+        assert world.facts.highest(world.symbolic("i*j"), set()) is None
 
 
 def test_what_is_known_in_a_branch_is_not_known_outside(monkeypatch):

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_CL
-#define LEGO_CATALOGUE_NCHW16C_CL 0x0ce8e255
+#define LEGO_CATALOGUE_NCHW16C_CL 0x633659f8
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param N N >= 1
@@ -37,8 +37,8 @@ typedef struct catalogue_nchw16c_inv_result {
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
 /// @pre 16*W <= LONG_MAX
-/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LONG_MAX
 /// @pre C + 15 <= LONG_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LONG_MAX
 static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     long N, long C, long H, long W, long flat) {
   (void)N;
@@ -55,6 +55,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_CL != 0x0ce8e255
+#elif LEGO_CATALOGUE_NCHW16C_CL != 0x633659f8
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_CL

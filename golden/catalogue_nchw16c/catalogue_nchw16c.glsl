@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_NCHW16C_GLSL
-#define LEGO_CATALOGUE_NCHW16C_GLSL 0x5089479d
+#define LEGO_CATALOGUE_NCHW16C_GLSL 0x48df8bc9
 
 // Physical position of the logical index (i, j, k, l).
 // N >= 1
@@ -35,8 +35,8 @@ int catalogue_nchw16c_apply(int N, int C, int H, int W, ivec4 index) {
 // 0 <= flat_v < 16*H*N*W*((C - 1) / 16 + 1)
 // Result: -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
 // Assumes 16*W <= 2^31 - 1
-// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
 // Assumes C + 15 <= 2^31 - 1
+// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogue_nchw16c_inv(
     int N, int C, int H, int W, int flat_v, out int i, out int j, out int k, out int l) {
@@ -57,6 +57,6 @@ ivec4 catalogue_nchw16c_inv(int N, int C, int H, int W, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x5089479d
+#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x48df8bc9
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_H
-#define LEGO_CATALOGUE_NCHW16C_H 0x30912ebe
+#define LEGO_CATALOGUE_NCHW16C_H 0x1b78e418
 
 #include <stdint.h>
 
@@ -39,8 +39,8 @@ typedef struct catalogue_nchw16c_inv_result {
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
 /// @pre 16*W <= INT64_MAX
-/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT64_MAX
 /// @pre C + 15 <= INT64_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT64_MAX
 static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     int64_t N, int64_t C, int64_t H, int64_t W, int64_t flat) {
   (void)N;
@@ -57,6 +57,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_H != 0x30912ebe
+#elif LEGO_CATALOGUE_NCHW16C_H != 0x1b78e418
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_H

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HIP_H
-#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x013a437f
+#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x03b5cf6a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -45,8 +45,8 @@ struct catalogue_nchw16c_inv_result {
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
 /// @pre 16*W <= LLONG_MAX
-/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LLONG_MAX
 /// @pre C + 15 <= LLONG_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     [[maybe_unused]] long long N, long long C, long long H, long long W, long long flat) noexcept {
   const long long quotient = flat / (16 * W);
@@ -61,6 +61,6 @@ struct catalogue_nchw16c_inv_result {
   };
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x013a437f
+#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x03b5cf6a
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HPP
-#define LEGO_CATALOGUE_NCHW16C_HPP 0x78a4a295
+#define LEGO_CATALOGUE_NCHW16C_HPP 0x5b193952
 
 #include <cstdint>
 
@@ -41,8 +41,8 @@ struct catalogue_nchw16c_inv_result {
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
 /// @pre 16*W <= INT64_MAX
-/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT64_MAX
 /// @pre C + 15 <= INT64_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT64_MAX
 [[nodiscard]] constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     [[maybe_unused]] std::int64_t N, std::int64_t C, std::int64_t H, std::int64_t W,
     std::int64_t flat) noexcept {
@@ -60,6 +60,6 @@ struct catalogue_nchw16c_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x78a4a295
+#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x5b193952
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HPP

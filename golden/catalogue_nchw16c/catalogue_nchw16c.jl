@@ -44,8 +44,8 @@ Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is 
 - `0 <= flat < 16*H*N*W*(div(C - 1, 16) + 1)`
 - Result: `-1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W`
 - Assumes `16*W <= typemax(Int64)`
-- Assumes `H*N*W*div(C - 1, 16) + H*N*W - W <= typemax(Int64)`
 - Assumes `C + 15 <= typemax(Int64)`
+- Assumes `H*N*W*div(C - 1, 16) + H*N*W - W <= typemax(Int64)`
 """
 @inline function catalogue_nchw16c_inv(N::Int64, C::Int64, H::Int64, W::Int64,
     flat::Int64)::NTuple{4, Int64}

@@ -28,8 +28,8 @@ export function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l) {
  * Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
  *
  * Assumes 16*W <= Number.MAX_SAFE_INTEGER.
- * Assumes H*N*W*Math.floor((C - 1) / 16) + H*N*W - W <= Number.MAX_SAFE_INTEGER.
  * Assumes C + 15 <= Number.MAX_SAFE_INTEGER.
+ * Assumes H*N*W*Math.floor((C - 1) / 16) + H*N*W - W <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} N N >= 1
  * @param {number} C C >= 1

@@ -47,8 +47,8 @@ pub const fn catalogue_nchw16c_apply(
 /// - result: `(i, j, k, l)`; `-1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W`
 ///
 /// Assumes `16*W <= i64::MAX`.
-/// Assumes `H*N*W*((C - 1) / 16) + H*N*W - W <= i64::MAX`.
 /// Assumes `C + 15 <= i64::MAX`.
+/// Assumes `H*N*W*((C - 1) / 16) + H*N*W - W <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

@@ -35,8 +35,8 @@ struct catalogue_nchw16c_inv_result {
 /// 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// Result: -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
 /// Assumes 16*W <= 2^31 - 1
-/// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
 /// Assumes C + 15 <= 2^31 - 1
+/// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
 fn catalogue_nchw16c_inv(
     N: i32, C: i32, H: i32, W: i32, flat: i32) -> catalogue_nchw16c_inv_result {
   let quotient = flat / (16 * W);

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_CL
-#define LEGO_NW_CL 0x16ad28df
+#define LEGO_NW_CL 0x471e196b
 
 // The square root rounded down, two bits of n at a time.
 static inline long nw_isqrt_i64(long n) {
@@ -24,7 +24,6 @@ static inline long nw_isqrt_i64(long n) {
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
 /// @pre 4*b*b + 2*b <= LONG_MAX
-/// @pre every intermediate value fits int64
 static inline long nw_apply(long b, long i, long j) {
   const long total = i + j;
   const long difference = 2 * b - total;
@@ -44,8 +43,10 @@ typedef struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= LONG_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= LONG_MAX
-/// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= LONG_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+/// LONG_MAX
+/// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// LONG_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= LONG_MAX
 static inline nw_inv_result nw_inv(long b, long flat) {
   const long choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
@@ -60,6 +61,6 @@ static inline nw_inv_result nw_inv(long b, long flat) {
   return result;
 }
 
-#elif LEGO_NW_CL != 0x16ad28df
+#elif LEGO_NW_CL != 0x471e196b
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_CL

@@ -14,7 +14,6 @@ contains
   !> @param j 0 <= j < b + 1
   !> @return 0 <= the result < (b + 1)*(b + 1)
   !> @pre 4*b*b + 2*b <= huge(0_int64)
-  !> @pre every intermediate value fits int64
   elemental integer(int64) function nw_apply(b, i, j)
     integer(int64), intent(in) :: b, i, j
     integer(int64) :: total, difference
@@ -30,9 +29,9 @@ contains
   !> @param flat 0 <= flat < (b + 1)*(b + 1)
   !> @return 0 <= i < b + 1, 0 <= j < b + 1
   !> @pre 2*b*b + 4*b <= huge(0_int64)
-  !> @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <=
+  !> @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
   !> huge(0_int64)
-  !> @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <=
+  !> @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
   !> huge(0_int64)
   !> @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= huge(0_int64)
   elemental subroutine nw_inv(b, flat, i, j)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_NW_GLSL
-#define LEGO_NW_GLSL 0x3a385d6c
+#define LEGO_NW_GLSL 0x641a4bcf
 
 // The square root rounded down, two bits of n at a time.
 int nw_isqrt(int n) {
@@ -27,7 +27,6 @@ int nw_isqrt(int n) {
 // 0 <= j < b + 1
 // Result: 0 <= the result < (b + 1)*(b + 1)
 // Assumes 4*b*b + 2*b <= 2^31 - 1
-// Assumes every intermediate value fits int32
 int nw_apply(int b, int i, int j) {
   int total = i + j;
   int difference = 2 * b - total;
@@ -46,8 +45,10 @@ int nw_apply(int b, ivec2 index) {
 // 0 <= flat_v < (b + 1)*(b + 1)
 // Result: 0 <= i < b + 1, 0 <= j < b + 1
 // Assumes 2*b*b + 4*b <= 2^31 - 1
-// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= 2^31 - 1
-// Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= 2^31 - 1
+// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+// 2^31 - 1
+// Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= 2^31
+// - 1
 // Assumes b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void nw_inv(int b, int flat_v, out int i, out int j) {
@@ -67,6 +68,6 @@ ivec2 nw_inv(int b, int flat_v) {
   return result;
 }
 
-#elif LEGO_NW_GLSL != 0x3a385d6c
+#elif LEGO_NW_GLSL != 0x641a4bcf
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_GLSL

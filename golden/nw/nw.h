@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_H
-#define LEGO_NW_H 0x681b9af8
+#define LEGO_NW_H 0x7ffc6d47
 
 #include <stdint.h>
 
@@ -26,7 +26,6 @@ static inline int64_t nw_isqrt_i64(int64_t n) {
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
 /// @pre 4*b*b + 2*b <= INT64_MAX
-/// @pre every intermediate value fits int64
 static inline int64_t nw_apply(int64_t b, int64_t i, int64_t j) {
   const int64_t total = i + j;
   const int64_t difference = 2 * b - total;
@@ -46,8 +45,10 @@ typedef struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= INT64_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= INT64_MAX
-/// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= INT64_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+/// INT64_MAX
+/// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// INT64_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= INT64_MAX
 static inline nw_inv_result nw_inv(int64_t b, int64_t flat) {
   const int64_t choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
@@ -62,6 +63,6 @@ static inline nw_inv_result nw_inv(int64_t b, int64_t flat) {
   return result;
 }
 
-#elif LEGO_NW_H != 0x681b9af8
+#elif LEGO_NW_H != 0x7ffc6d47
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_H

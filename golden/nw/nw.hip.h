@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HIP_H
-#define LEGO_NW_HIP_H 0x0ac9f6e3
+#define LEGO_NW_HIP_H 0x0cbcee61
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -32,7 +32,6 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
 /// @pre 4*b*b + 2*b <= LLONG_MAX
-/// @pre every intermediate value fits int64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long nw_apply(
     long long b, long long i, long long j) noexcept {
   const long long total = i + j;
@@ -173,8 +172,10 @@ struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= LLONG_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= LLONG_MAX
-/// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= LLONG_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+/// LLONG_MAX
+/// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// LLONG_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(
     long long b, long long flat) noexcept {
@@ -189,6 +190,6 @@ struct nw_inv_result {
   };
 }
 
-#elif LEGO_NW_HIP_H != 0x0ac9f6e3
+#elif LEGO_NW_HIP_H != 0x0cbcee61
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HIP_H

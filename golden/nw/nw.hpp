@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HPP
-#define LEGO_NW_HPP 0x23ea7e77
+#define LEGO_NW_HPP 0x739c694f
 
 #include <cmath>
 #include <cstdint>
@@ -41,7 +41,6 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
 /// @pre 4*b*b + 2*b <= INT64_MAX
-/// @pre every intermediate value fits int64
 [[nodiscard]] constexpr std::int64_t nw_apply(
     std::int64_t b, std::int64_t i, std::int64_t j) noexcept {
   const std::int64_t total = i + j;
@@ -177,8 +176,10 @@ struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= INT64_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= INT64_MAX
-/// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= INT64_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+/// INT64_MAX
+/// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// INT64_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= INT64_MAX
 [[nodiscard]] constexpr nw_inv_result nw_inv(std::int64_t b, std::int64_t flat) noexcept {
   const std::int64_t choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
@@ -194,6 +195,6 @@ struct nw_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_NW_HPP != 0x23ea7e77
+#elif LEGO_NW_HPP != 0x739c694f
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HPP

@@ -15,7 +15,6 @@ Physical position of the logical index (i, j).
 - `0 <= j < b + 1`
 - Result: `0 <= the result < (b + 1)*(b + 1)`
 - Assumes `4*b*b + 2*b <= typemax(Int64)`
-- Assumes every intermediate value fits int64
 """
 @inline function nw_apply(b::Int64, i::Int64, j::Int64)::Int64
     total = i + j
@@ -72,9 +71,9 @@ Logical index (i, j) of a physical position.
 - `0 <= flat < (b + 1)*(b + 1)`
 - Result: `0 <= i < b + 1, 0 <= j < b + 1`
 - Assumes `2*b*b + 4*b <= typemax(Int64)`
-- Assumes `fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b), 2) + isqrt(2*b*b + 4*b) + b <=
+- Assumes `fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1, 2) + isqrt(2*b*b + 4*b) + b + 1 <=
   typemax(Int64)`
-- Assumes `2*isqrt(2*b*b + 4*b) + fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b), 2) + 1 <=
+- Assumes `2*isqrt(2*b*b + 4*b) + fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1, 2) + 2 <=
   typemax(Int64)`
 - Assumes `b*b + 3*b - fld(-isqrt(2*b*b + 4*b) + 1, 2) + 2 <= typemax(Int64)`
 """

@@ -18,7 +18,6 @@ function isqrt(n) {
  * Physical position of the logical index (i, j).
  *
  * Assumes 4*b*b + 2*b <= Number.MAX_SAFE_INTEGER.
- * Assumes every intermediate value fits int53.
  *
  * @param {number} b b >= 1
  * @param {number} i 0 <= i < b + 1
@@ -37,8 +36,8 @@ export function nw_apply(b, i, j) {
  * Logical index (i, j) of a physical position.
  *
  * Assumes 2*b*b + 4*b <= Number.MAX_SAFE_INTEGER.
- * Assumes Math.floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= Number.MAX_SAFE_INTEGER.
- * Assumes 2*isqrt(2*b*b + 4*b) + Math.floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= Number.MAX_SAFE_INTEGER.
+ * Assumes Math.floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 2*isqrt(2*b*b + 4*b) + Math.floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= Number.MAX_SAFE_INTEGER.
  * Assumes b*b + 3*b - Math.floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} b b >= 1

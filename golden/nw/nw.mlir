@@ -33,7 +33,6 @@ func.func private @nw_isqrt_i64(%n: i64) -> i64 {
 // 0 <= j < b + 1
 // Result: 0 <= the result < (b + 1)*(b + 1)
 // Assumes 4*b*b + 2*b <= 2^63 - 1
-// Assumes every intermediate value fits int64
 func.func @nw_apply(%b: i64, %i: i64, %j: i64) -> i64 {
   %c2_i64 = arith.constant 2 : i64
   %c1_i64 = arith.constant 1 : i64
@@ -60,8 +59,10 @@ func.func @nw_apply(%b: i64, %i: i64, %j: i64) -> i64 {
 // 0 <= flat < (b + 1)*(b + 1)
 // Result: 0 <= i < b + 1, 0 <= j < b + 1
 // Assumes 2*b*b + 4*b <= 2^63 - 1
-// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= 2^63 - 1
-// Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= 2^63 - 1
+// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+// 2^63 - 1
+// Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= 2^63
+// - 1
 // Assumes b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= 2^63 - 1
 func.func @nw_inv(%b: i64, %flat: i64) -> (i64, i64) {
   %c3_i64 = arith.constant 3 : i64

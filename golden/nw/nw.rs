@@ -25,7 +25,6 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 /// - result: `0 <= result < (b + 1)*(b + 1)`
 ///
 /// Assumes `4*b*b + 2*b <= i64::MAX`.
-/// Assumes every intermediate value fits `int64`.
 // Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
@@ -122,8 +121,8 @@ where
 /// - result: `(i, j)`; `0 <= i < b + 1, 0 <= j < b + 1`
 ///
 /// Assumes `2*b*b + 4*b <= i64::MAX`.
-/// Assumes `floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= i64::MAX`.
-/// Assumes `2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= i64::MAX`.
+/// Assumes `floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= i64::MAX`.
+/// Assumes `2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= i64::MAX`.
 /// Assumes `b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]

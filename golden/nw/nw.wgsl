@@ -25,7 +25,6 @@ fn nw_isqrt_i32(n: i32) -> i32 {
 /// 0 <= j < b + 1
 /// Result: 0 <= the result < (b + 1)*(b + 1)
 /// Assumes 4*b*b + 2*b <= 2^31 - 1
-/// Assumes every intermediate value fits int32
 fn nw_apply(b: i32, i: i32, j: i32) -> i32 {
   let total = i + j;
   let difference = 2 * b - total;
@@ -47,9 +46,10 @@ struct nw_inv_result {
 /// 0 <= flat < (b + 1)*(b + 1)
 /// Result: 0 <= i < b + 1, 0 <= j < b + 1
 /// Assumes 2*b*b + 4*b <= 2^31 - 1
-/// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + isqrt(2*b*b + 4*b) + b <= 2^31 - 1
-/// Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b)) / 2) + 1 <= 2^31 -
-/// 1
+/// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+/// 2^31 - 1
+/// Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// 2^31 - 1
 /// Assumes b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= 2^31 - 1
 fn nw_inv(b: i32, flat: i32) -> nw_inv_result {
   let choice = select(b * (b + 2) - flat, flat, flat <= ((b * (b + 3)) >> 1u));

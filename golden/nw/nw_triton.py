@@ -33,7 +33,6 @@ def nw_apply(b, i, j):
         0 <= the result < (b + 1)*(b + 1)
 
     Assumes 4*b*b + 2*b <= 2**63 - 1.
-    Assumes every intermediate value fits int64.
     """
     b = tl.cast(b, tl.int64)
     i = tl.cast(i, tl.int64)
@@ -62,8 +61,10 @@ def nw_inv(b, flat):
         0 <= i < b + 1, 0 <= j < b + 1
 
     Assumes 2*b*b + 4*b <= 2**63 - 1.
-    Assumes isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) // 2 + isqrt(2*b*b + 4*b) + b <= 2**63 - 1.
-    Assumes 2*isqrt(2*b*b + 4*b) + isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) // 2 + 1 <= 2**63 - 1.
+    Assumes (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + isqrt(2*b*b + 4*b) + b + 1 <= 2**63 -
+    1.
+    Assumes 2*isqrt(2*b*b + 4*b) + (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + 2 <= 2**63 -
+    1.
     Assumes b*b + 3*b - (-isqrt(2*b*b + 4*b) + 1) // 2 + 2 <= 2**63 - 1.
     """
     b = tl.cast(b, tl.int64)

@@ -62,9 +62,11 @@ class Bounds(Proofs):
         return e
 
     def highest(self, e: Expr, keep: Set[str]) -> Expr | None:
-        """An upper bound of e in what keep names, quotients, roots, minima and maxima of that
-        included; None where a symbol has no bound. Looser than upper, but for any form."""
-        bound = self._extreme(e, keep, MOST_STEPS)
+        """An upper bound of e in what keep names and in what no number bounds from above, quotients,
+        roots, minima and maxima of that included; None where a symbol has no bound. Looser than
+        upper, but for any form."""
+        open_ = {name for name in self.ranges if self._least(name) is not None}
+        bound = self._extreme(e, open_ | keep, MOST_STEPS)
         return None if bound is None else self._without_quotients(bound)
 
     def summits(self, e: Expr, keep: Set[str]) -> list[Expr] | None:
@@ -102,18 +104,31 @@ class Bounds(Proofs):
                 rises = self.nonneg(factor)
                 if not rises and not self.nonneg(-factor):
                     return None
-                if power > 1 and not self.nonneg(Expr.atom(atom)):
+                if power > 1 and not self._is_natural(Expr.atom(atom), keep, steps):
                     return None
                 c = factor.constant if power == 1 and rises else None
                 part = self._quotient_top(atom, c)
                 if part is None:
-                    end = self._end(atom, keep, rises, steps)
+                    end: Expr | None
+                    if atom.kind == "isqrt" and rises and power % 2 == 0:
+                        end, power = atom.args[0], power // 2
+                    else:
+                        end = self._end(atom, keep, rises, power > 1, steps)
                     if end is None:
                         return None
+                    if power > 1 and not rises and not self.nonneg(end):
+                        end = Expr.of(0)  # whose power is no more than that of a value >= 0
                     part = reduce(distribute, [end] * power, factor)
                 found = found + part
             return self._extreme(found, keep, steps - 1)
         return e
+
+    def _is_natural(self, e: Expr, keep: Set[str], steps: int) -> bool:
+        """Whether e is not negative, by a proof or by its lower bound."""
+        if self.nonneg(e):
+            return True
+        bound = self._extreme(-e, keep, steps - 1)
+        return bound is not None and self.nonneg(-bound)
 
     def _factors(self, e: Expr, atom: Atom) -> Iterator[tuple[Expr, int]]:
         """(what an atom is multiplied by in e, the power of the atom): one factor for each power where
@@ -130,8 +145,9 @@ class Bounds(Proofs):
             yield Expr({m: c for m, c in terms.items() if c > 0}), power
             yield Expr({m: c for m, c in terms.items() if c < 0}), power
 
-    def _end(self, atom: Atom, keep: Set[str], up: bool, steps: int) -> Expr | None:
-        """An upper bound of an atom, or a lower one; what it speaks of may have bounds of its own."""
+    def _end(self, atom: Atom, keep: Set[str], up: bool, whole: bool, steps: int) -> Expr | None:
+        """An upper bound of an atom, or a lower one; what it speaks of may have bounds of its own.
+        whole: of a sum, which is not to be multiplied out."""
         kind, args = atom.kind, atom.args
 
         def end(e: Expr) -> Expr | None:
@@ -145,6 +161,8 @@ class Bounds(Proofs):
             return known.hi if up else known.lo
         if kind == "group":
             inner, lo, hi, _ = args
+            if whole and not inner.symbols() <= keep:
+                return end(inner)
             return inner if hi is None or inner.symbols() <= keep else hi if up else lo
         if kind == "digit":
             base, lo, hi = args
@@ -156,15 +174,16 @@ class Bounds(Proofs):
             known = self._quotient_bound(base, lo) if up else None
             if known is not None:
                 return known
-            whole = end(base)
-            if whole is not None and lo.symbols() <= keep:
-                return self._quotient(whole, lo, up)
-            return whole if up and self.nonneg(base) else None
+            bound = end(base)
+            if bound is not None and lo.symbols() <= keep:
+                return self._quotient(bound, lo, up)
+            return bound if up and self.nonneg(base) else None
         if kind in ("min", "max", "select"):
             a, b = (end(x) for x in args[-2:])
             if a is None or b is None:
                 # of two upper bounds of a minimum one is enough, and of two lower ones of a maximum
-                return (a or b) if kind == ("min" if up else "max") else None
+                one = b if a is None else a
+                return one if kind == ("min" if up else "max") else None
             higher = kind == "max" or (kind == "select" and up)
             if not up:  # so that what is taken off is a maximum
                 return -minimum(-a, -b) if higher else -maximum(-a, -b)
@@ -190,14 +209,15 @@ class Bounds(Proofs):
         return digit(base, n, None)
 
     def loosened(self, e: Expr) -> Expr:
-        """An upper bound of e without quotients: x // n is at most x."""
+        """An upper bound of e without quotients: x // n lies in 0..x where x is not negative."""
         for mono, c in e.terms.items():
             for atom in mono:
                 if atom.kind == "digit" and atom.args[2] is None and self.nonneg(atom.args[0]):
-                    rest = e - Expr({mono: c})
-                    if c < 0 or not self.nonneg(others := Expr({without(mono, (atom,)) or (): c})):
-                        return self.loosened(rest) if c < 0 else e
-                    return self.loosened(rest + distribute(others, atom.args[0]))
+                    rest, factor = e - Expr({mono: c}), Expr({without(mono, (atom,)) or (): c})
+                    if self.nonneg(-factor):
+                        return self.loosened(rest)
+                    if self.nonneg(factor):
+                        return self.loosened(rest + distribute(factor, atom.args[0]))
         return e
 
     def _without_quotients(self, e: Expr) -> Expr:

@@ -18,7 +18,6 @@ from ..errors import WidthError, shown
 from ..ir.nodes import Node
 from ..ir.program import INDEX_TYPES, Param
 from ..ir.relations import const, ones
-from .graph import Graph
 from .lowering import Lowering
 from .problem import Problem
 from .relations import value as said
@@ -114,14 +113,14 @@ class _Needs:
         index_type: str,
     ):
         self.name, self.lowering, self.program = name, lowering, program
-        self.nodes = nodes = {k: n for k, n in program.items() if not n.is_bool}
+        self.nodes = {k: n for k, n in program.items() if not n.is_bool}
         self.facts, self.index_type = lowering.facts, index_type
         self.least, self.most = INDEX_TYPES[index_type]
         self.placed, self.params = problem.placed, problem.params
         self.stand_ins = problem.stand_ins
         self.open = self._beyond()
-        self.covered = _covered(lowering.graph, nodes, self.open)
-        self.paths = self._branches() if lowering.lazy else {}
+        self.paths = self._branches() if lowering.lazy else dict.fromkeys(program, NONE)
+        self.covered = self._covered()
         # each is at most the type's greatest number, where the conditions of its branches hold
         self.tops: list[tuple[Expr, Path]] = []
         self.floors: list[Expr] = []  # each is at least its least
@@ -155,29 +154,16 @@ class _Needs:
         """The nodes that are not proven to fit where their operands do. An argument fits, or its
         function says that it does not."""
         graph, beyond, inside = self.lowering.graph, set[int](), dict[int, Interval]()
-
-        def bounds(k: int) -> Interval:
-            if k in inside:
-                return inside[k]
-            node = self.nodes.get(k)
-            if node is None:
-                found = ANY
-            else:
-                found = node.lo, node.hi
-                args = [bounds(a) for a in graph.args[k]]
-                if graph.ops[k] in BOUNDS:
-                    found = both(found, interval(graph.ops[k], args))
-                lo, hi = found
-                if graph.ops[k] != "var" and not (
-                    lo is not None and self.least <= lo and hi is not None and hi <= self.most
-                ):
-                    beyond.add(k)
-                found = both(found, (self.least, self.most))
-            inside[k] = found
-            return found
-
-        for k in self.nodes:
-            bounds(k)
+        for k in sorted(self.nodes):  # operands first
+            op, node = graph.ops[k], self.nodes[k]
+            lo, hi = node.lo, node.hi
+            if op in BOUNDS:
+                operands = [inside.get(a, ANY) for a in graph.args[k]]
+                lo, hi = both((lo, hi), interval(op, operands))
+            fits = lo is not None and self.least <= lo and hi is not None and hi <= self.most
+            if op != "var" and not fits:
+                beyond.add(k)
+            inside[k] = both((lo, hi), (self.least, self.most))
         return beyond
 
     def _masks(self, k: int) -> bool:
@@ -225,7 +211,7 @@ class _Needs:
         keep = {name for name in facts.sizes if (facts.interval(facts.symbol(name))[0] or 0) >= 0}
         signed = ([value] if high else []) + ([-value] if low else [])
         found = [facts.summits(e, keep) or [None] for e in signed]
-        path = self.paths.get(k, NONE)
+        path = self.paths[k]
         for bound in (bound for bounds in found for bound in bounds):
             if bound is None or _looks_up(bound):
                 bound = None
@@ -243,17 +229,29 @@ class _Needs:
                 self.tops += [(e, path) for e in signed]
 
     def _at_most(self, e: Expr, path: Path, top: Expr) -> bool:
-        """Whether e <= top is proven, or where the conditions of its branches hold."""
+        """Whether e <= top is proven where the conditions of the branches of e hold."""
         facts = self.facts
-        if _at_most(e, top, facts):
-            return True
-        if not path:
-            return False
         with facts.scope():
             for condition, holds in sorted(path):
                 for c in self.lowering.ranges.conditions(condition, holds):
                     facts.assume(c)
             return _at_most(e, top, facts)
+
+    def _covered(self) -> set[int]:
+        """Nodes that are never larger than one that may not fit, and that is computed wherever they
+        are: summands and factors of it."""
+        graph, nodes, covered = self.lowering.graph, self.nodes, set[int]()
+        for k in self.open:
+            if graph.ops[k] not in ("add", "mul"):
+                continue
+            a, b = graph.args[k]
+            least = 0 if graph.ops[k] == "add" else 1
+            for one, other in ((a, b), (b, a)):
+                lo, other_lo = nodes[one].lo, nodes[other].lo
+                if lo is not None and lo >= 0 and other_lo is not None and other_lo >= least:
+                    if self.paths[k] <= self.paths[one]:
+                        covered.add(one)
+        return covered
 
     def _branches(self) -> dict[int, Path]:
         """The conditions under which alone each node is computed. What has a name is always."""
@@ -291,21 +289,31 @@ class _Needs:
     def _conditions(self) -> Iterator[Node]:
         facts = self.facts
         limit = ones(self.most.bit_length())
-        kept: list[tuple[Expr, Path]] = []
-        for top, path in self.tops:
-            constant = top.terms.get((), 0)
-            if constant < 0:
-                top = top - constant
-            if not any(self._at_most(top, path, other) for other, _ in kept):
-                kept = [o for o in kept if not self._at_most(*o, top)] + [(top, path)]
+        always = [_raised(top) for top, path in self.tops if not path]
+        # first what a branch says, for what is kept outside of it may be what says so
+        tops = always + [
+            _raised(top)
+            for top, path in self.tops
+            if path and not any(self._at_most(top, path, other) for other in always)
+        ]
+        kept: list[Expr] = []
+        for top in tops:
+            if not any(_at_most(top, other, facts) for other in kept):
+                kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
         # What is assumed may say it already.
-        open_ = [top for top, _ in kept if not facts.nonneg(Expr.of(self.most) - top)]
+        open_ = [top for top in kept if not facts.nonneg(Expr.of(self.most) - top)]
         own = [unsubstitute(put_back(top, self.stand_ins), facts) for top in open_]
         own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
         yield from (Node("le", (said(e, facts), limit)) for e in own)
         yield from (
             Node("ge", (said(put_back(e, self.stand_ins), facts), const(0))) for e in self.floors
         )
+
+
+def _raised(top: Expr) -> Expr:
+    """A bound without what is taken off in the end."""
+    constant = top.terms.get((), 0)
+    return top - constant if constant < 0 else top
 
 
 def _natural(e: Expr) -> bool:
@@ -357,18 +365,3 @@ def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:
             if (not own and 0 < many <= c) or facts.nonneg(Expr({whole: c}) - Expr({own: many})):
                 return True
     return facts.nonneg(top - e) or facts.nonneg(top - facts.loosened(e))
-
-
-def _covered(graph: Graph, nodes: dict[int, Node], among: set[int]) -> set[int]:
-    """Nodes that are never larger than another one of those: summands and factors of it."""
-    covered: set[int] = set()
-    for k in among:
-        if graph.ops[k] not in ("add", "mul"):
-            continue
-        a, b = graph.args[k]
-        least = 0 if graph.ops[k] == "add" else 1
-        for one, other in ((a, b), (b, a)):
-            lo, other_lo = nodes[one].lo, nodes[other].lo
-            if lo is not None and lo >= 0 and other_lo is not None and other_lo >= least:
-                covered.add(one)
-    return covered

@@ -276,7 +276,7 @@ def case(c):
     e = Expressions(c, names)
     style = c.weighted(
         (5, "expression"), (6, "quotients"), (3, "statements"), (2, "several"), (2, "branches"), (2, "decided"),
-        (1, "loop"), (1, "layout"), (2, "parted"), (4, "shifted"),
+        (1, "loop"), (1, "layout"), (2, "parted"), (4, "shifted"), (1, "products"),
     )  # fmt: skip
     if style == "expression":
         body = f"    return {e.whole(c.number(1, 4))}\n"
@@ -316,6 +316,8 @@ def case(c):
         body = loop(c, names, e)
     elif style == "parted":
         body = parted(c, names, e)
+    elif style == "products":
+        body = products(c, names)
     else:
         body = beside_layout(c, names, e)
     parameters = [n for n in dict.fromkeys(names.names) if n not in ("q", "n")]
@@ -370,6 +372,19 @@ def parted(c, names, e):
         f"    if {test}:\n        r = {x} {by} {d}\n        s = {shared}\n"
         f"        return {result}\n    return {e.leaf()}\n"
     )
+
+
+def products(c, names):
+    """Products of sizes; one fits in its branch where another one does, and a part of it is computed
+    outside of it, too."""
+    for n in "NMK":
+        names.names += [i for i in (n, n.lower()) if i not in names.names]
+        names.assume.append(f"0 <= {n.lower()} < {n}")
+    a, b, k = c.shuffled("NMK")
+    more = c.of("NMK")
+    relation = c.of(("<=", "<", "=="))
+    kept = c.of((f"{a}*{k} % 7", f"{a}*{k} // {more}", f"{a}*{k} + {a.lower()}", a))
+    return f"    return {kept}, {a}*{k}*{more} if {a} {relation} {b} else {a.lower()}, {b}*{k}*{more}\n"
 
 
 def loop(c, names, e):
