@@ -229,7 +229,7 @@ class Tensor:
 @contextmanager
 def interpreted() -> Iterator[None]:
     """While the block runs, @triton.jit makes functions for the interpreter."""
-    from triton import knobs  # pyright: ignore[reportMissingImports]
+    from triton import knobs  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
 
     with knobs.runtime.scope():
         knobs.runtime.interpret = True
