@@ -10,7 +10,7 @@ from .intervals import tighter
 from .known import Range
 from .proofs import Proofs
 from .rebuild import MOST_EXPANDED, unsubstitute
-from .terms import Atom, Terms, without
+from .terms import Atom, Identity, Terms, without
 
 KEPT = frozenset({"sym", "digit", "min", "max", "isqrt"})  # what stands in a bound
 MOST_SUMMITS = 4
@@ -65,7 +65,8 @@ class Bounds(Proofs):
         """An upper bound of e in what keep names and in what no number bounds from above, quotients,
         roots, minima and maxima of that included; None where a symbol has no bound. Looser than
         upper, but for any form."""
-        open_ = {name for name in self.ranges if self._least(name) is not None}
+        open_ = frozenset(name for name in self.ranges if self._least(name) is not None)
+        self._extremes: dict[tuple[Identity, Set[str], int], Expr | None] = {}
         bound = self._extreme(e, open_ | keep, MOST_STEPS)
         return None if bound is None else self._without_quotients(bound)
 
@@ -94,6 +95,12 @@ class Bounds(Proofs):
 
     def _extreme(self, e: Expr, keep: Set[str], steps: int) -> Expr | None:
         """As highest, with all quotients in it."""
+        key = e.identity, frozenset(keep), steps
+        if key not in self._extremes:
+            self._extremes[key] = self._extreme_of(e, keep, steps)
+        return self._extremes[key]
+
+    def _extreme_of(self, e: Expr, keep: Set[str], steps: int) -> Expr | None:
         if not steps or len(e.terms) > MOST_EXPANDED:
             return None
         for atom in sorted(e.atoms(), key=self._depth, reverse=True):
