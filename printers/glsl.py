@@ -13,19 +13,21 @@ from lego_emit.printers.c_array import ArrayForm, free
 from lego_emit.printers.shaders import SHADER_OPS, ShaderPrinter
 
 FLOOR_DIV = """
-// The quotient rounded down.
+// The quotient rounded down; of the least integer no opposite is taken.
 {{ T }} {{ unit }}_floor_div({{ T }} a, {{ T }} b) {
-  u{{ T }} m = u{{ T }}(abs(a));
-  u{{ T }} n = u{{ T }}(abs(b));
-  return (a < 0) == (b < 0) ? {{ T }}(m / n) : -{{ T }}((m + n - 1u) / n);
+  u{{ T }} m = a < 0 ? u{{ T }}(-(a + 1)) + 1u : u{{ T }}(a);
+  u{{ T }} n = b < 0 ? u{{ T }}(-(b + 1)) + 1u : u{{ T }}(b);
+  return a == 0 || (a < 0) == (b < 0) ? {{ T }}(m / n) : -1 - {{ T }}((m - 1u) / n);
 }
 """
 
 FLOOR_MOD = """
-// The remainder of the quotient rounded down: it has the divisor's sign.
+// The remainder of the quotient rounded down, with the divisor's sign; of the least integer no
+// opposite is taken.
 {{ T }} {{ unit }}_floor_mod({{ T }} a, {{ T }} b) {
-  u{{ T }} n = u{{ T }}(abs(b));
-  u{{ T }} r = u{{ T }}(abs(a)) % n;
+  u{{ T }} m = a < 0 ? u{{ T }}(-(a + 1)) + 1u : u{{ T }}(a);
+  u{{ T }} n = b < 0 ? u{{ T }}(-(b + 1)) + 1u : u{{ T }}(b);
+  u{{ T }} r = m % n;
   if (r != 0u && (a < 0) != (b < 0)) r = n - r;
   return b < 0 ? -{{ T }}(r) : {{ T }}(r);
 }
@@ -118,7 +120,7 @@ class GlslPrinter(ShaderPrinter):
     template = "glsl.jinja"
     reserved = (
         frozenset(KEYWORDS.split())
-        | {"min", "max", "abs"}  # a parameter of that name would hide what the text calls
+        | {"min", "max"}  # a parameter of that name would hide what the text calls
         | VECTORS
         | MATRICES
         | OPAQUE

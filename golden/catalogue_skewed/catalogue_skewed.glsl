@@ -5,12 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_SKEWED_GLSL
-#define LEGO_CATALOGUE_SKEWED_GLSL 0x69195655
+#define LEGO_CATALOGUE_SKEWED_GLSL 0x00359a57
 
-// The remainder of the quotient rounded down: it has the divisor's sign.
+// The remainder of the quotient rounded down, with the divisor's sign; of the least integer no
+// opposite is taken.
 int catalogue_skewed_floor_mod(int a, int b) {
-  uint n = uint(abs(b));
-  uint r = uint(abs(a)) % n;
+  uint m = a < 0 ? uint(-(a + 1)) + 1u : uint(a);
+  uint n = b < 0 ? uint(-(b + 1)) + 1u : uint(b);
+  uint r = m % n;
   if (r != 0u && (a < 0) != (b < 0)) r = n - r;
   return b < 0 ? -int(r) : int(r);
 }
@@ -51,6 +53,6 @@ ivec2 catalogue_skewed_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_SKEWED_GLSL != 0x69195655
+#elif LEGO_CATALOGUE_SKEWED_GLSL != 0x00359a57
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_GLSL
