@@ -60,7 +60,7 @@ def test_every_golden_case_on_the_host_as_c_plus_plus_20(need, monkeypatch, case
 def test_every_case_in_every_index_type(cases):
     counts = index_functions.assert_every_width(cases, "cuda", INDEX_TYPES)
     assert counts["int32"] == counts["int64"] == len(cases)
-    assert len(cases) > counts["uint32"] == counts["uint64"] > 50
+    assert counts["uint32"] == counts["uint64"] == len(cases)
 
 
 # -- array forms and signs -----------------------------------------------------------------------

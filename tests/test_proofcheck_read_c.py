@@ -122,9 +122,8 @@ def random_text(number, language, index_type):
         header = Relations(said, names, least, most, case.sizes)
         rows = [
             (arguments, results)
-            for of, arguments, results in given
-            if of == place
-            and all(least <= v <= most for v in (*arguments, *results))
+            for arguments, results in judge.expected_of(given, place, emitted)
+            if all(least <= v <= most for v in (*arguments, *results))
             and header.hold(dict(zip(names, arguments, strict=True)))
         ]
         if not rows:

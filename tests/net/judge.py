@@ -64,7 +64,8 @@ class Verdict:
     seconds: float = 0.0  # of CPU in lego_emit's first generate()
     notes: Counter = field(default_factory=Counter)
     source: str = ""
-    expected: list = field(default_factory=list)  # (function, arguments, results) for toolchains
+    # (function, arguments, results) for toolchains; a result is None where it is masked
+    expected: list = field(default_factory=list)
     program: Any = None  # what was lowered, for other languages
 
     def add(self, kind, text):
@@ -222,6 +223,15 @@ def judge(case, count=60, deep=True, keep=False, seconds=SECONDS):
         where = traceback.extract_tb(error.__traceback__)[-1]
         verdict.add("judge", f"{_prefix(error)} in {where.name}, line {where.lineno}")
     return verdict
+
+
+def expected_of(expected, place, function):
+    """[(arguments, results)] of the function at a place of a unit in any index type."""
+    return [
+        (arguments, tuple(m if v is None else v for v, m in zip(row, function.masked, strict=True)))
+        for of, arguments, row in expected
+        if of == place
+    ]
 
 
 def _judge(case, verdict, count, deep, keep, seconds):
@@ -427,7 +437,10 @@ class _Function:
                 return "result", f"{_plain(got)} is not in {promised!r}"
         if self.keep and len(self.verdict.expected) < 400:
             arguments = tuple(values[n] for n in self.names)
-            self.verdict.expected.append((self.place, arguments, tuple(got.values())))
+            shared = zip(got.values(), self.function.masked, strict=True)
+            of_layout = self.role != "function"
+            results = tuple(None if of_layout and v == m else v for v, m in shared)
+            self.verdict.expected.append((self.place, arguments, results))
         return None
 
     def excused(self, broken):

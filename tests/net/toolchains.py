@@ -17,6 +17,7 @@ from lego_emit.targets.cpp import CppTarget
 from lego_emit.targets.gpu import device
 from lego_emit.targets.rust import CheckedRustTarget
 
+from .judge import expected_of
 from .points import Relations
 from .settings import OTHER_NAMES, TYPES
 
@@ -85,7 +86,7 @@ def compared(toolchain, units):
     for run, (key, unit, case, expected) in zip(compiled, units, strict=True):
         points[key] = Counter()
         for k, function in enumerate(unit.functions):
-            given = [(a, r) for f, a, r in expected if f == k]
+            given = expected_of(expected, k, function)
             count, wrong = _function(run, function, case, given)
             points[key][function.name] = count
             if wrong:
