@@ -48,8 +48,8 @@ def bounded(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> A
         frame.f_trace_opcodes = _stands_still(frame.f_code)
         return line(frame, event, argument)
 
-    sys.settrace(call)
     try:
+        sys.settrace(call)  # it takes its time, in which an interrupt may come
         return function(*arguments, **keywords)
     finally:
         sys.settrace(None)

@@ -97,8 +97,8 @@ def _ending() -> Iterator[None]:
         return line
 
     before = sys.gettrace()
-    sys.settrace(line)
     try:
+        sys.settrace(line)
         yield
     finally:
         sys.settrace(before)
