@@ -46,11 +46,11 @@ class Expr(Symbolic):
     def of(value: Any) -> Expr:
         """value as an Expr: an int, a NumPy integer, an Expr, a condition, a SymPy expression."""
         if isinstance(value, Expr):
-            return value
+            return value.plain
         if isinstance(value, int):
             return _constant(int(value))
         if isinstance(value, Cond):
-            return value.as_expr()
+            return value.plain.as_expr()
         for is_one, read in READERS:
             if is_one(value):
                 return read(value)
@@ -63,6 +63,11 @@ class Expr(Symbolic):
                 f"{value!r} is not an integer; layouts are integer: write // for a division"
             )
         raise TraceError(f"{shown(value)} is neither an integer nor a symbol")
+
+    @property
+    def plain(self) -> Expr:
+        """The same value without what a subclass keeps beside it."""
+        return self
 
     @staticmethod
     def atom(atom: Atom) -> Expr:
@@ -283,7 +288,7 @@ def _constant(value: int) -> Expr:
 def _operand(value: Any) -> Any:
     """An Expr, or NotImplemented for what is not ours to handle."""
     if isinstance(value, Expr):
-        return value
+        return value.plain
     if isinstance(value, (int, Cond)) or any(is_one(value) for is_one, _ in READERS):
         return Expr.of(value)
     if hasattr(value, "__index__") and not hasattr(value, "shape"):
@@ -515,6 +520,11 @@ class Cond(Flag):
     __slots__ = ()
     __lego_symbolic__ = True
     __array_ufunc__ = None
+
+    @property
+    def plain(self) -> Cond:
+        """The same condition without what a subclass keeps beside it."""
+        return self
 
     @staticmethod
     def compare(op: str, a: Expr, b: Expr) -> Cond:

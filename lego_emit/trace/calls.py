@@ -13,7 +13,7 @@ from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
 from ..ends import Endless, bounded, may_not_end
 from ..errors import RAISED, FatalError, LegoError, TraceError, line_in, said
-from .trace import Trace
+from .trace import Trace, step
 
 
 class _Globals(dict):
@@ -32,6 +32,8 @@ class _Globals(dict):
         if name not in trace.free:
             if name in trace.axes:  # an axis took the name before it was known to be in use
                 trace.axes.remove(name)
+                if trace.tape is not None:
+                    trace.tape.stale = True
             trace.free.append(name)
         if name not in trace.undefined:
             trace.undefined.append(name)
@@ -60,34 +62,37 @@ def _extreme(builtin, ours, values, options):
         return builtin(items, **options)
     result = items[0]
     for item in items[1:]:
-        result = ours(result, item)
+        result = step(ours, result, item)
     return result
 
 
 def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
-    """Call fn with its parameters as symbols; undefined names are parameters too."""
+    """The result of fn with its parameters as symbols; undefined names are parameters too."""
     name = getattr(fn, "__name__", repr(fn))
     try:
-        parameters = inspect.signature(fn).parameters.values()
+        parameters = [*inspect.signature(fn).parameters.values()]
     except (TypeError, ValueError):
         raise TraceError(f"{name} has no signature that Python can read") from None
-    positional, keywords, signature = [], {}, []
     for p in parameters:
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise TraceError(f"{name} takes *{p.name}: an index function has named parameters only")
-        value = p.default
-        if p.name in trace.sizes or value is p.empty:
-            signature.append(p.name)
-            value = trace.argument(p.name)
-        if p.kind is p.KEYWORD_ONLY:
-            keywords[p.name] = value
-        else:
-            positional.append(value)
-    trace.signature = signature
-    target = fn
-    if isinstance(fn, types.FunctionType):
-        target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace))
-    return called(target, name, *positional, **keywords)
+    given = [p for p in parameters if p.name in trace.sizes or p.default is p.empty]
+    trace.signature = [p.name for p in given]
+
+    def call() -> Any:
+        positional, keywords = [], {}
+        for p in parameters:
+            value = trace.argument(p.name) if p in given else p.default
+            if p.kind is p.KEYWORD_ONLY:
+                keywords[p.name] = value
+            else:
+                positional.append(value)
+        target = fn
+        if isinstance(fn, types.FunctionType):
+            target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace))
+        return called(target, name, *positional, **keywords)
+
+    return call() if trace.tape is None else trace.tape.result(call)
 
 
 def arguments(

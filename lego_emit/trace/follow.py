@@ -1,30 +1,28 @@
-"""Follow a user's function with symbols: parameters, ranges, branches, results.
+"""Follow a function with symbols: parameters, ranges, branches, results.
 
-A function is called at least twice: first to learn its names, the layouts' sizes and what they
-say (divisibility, index ranges), then again under all of that, until nothing new is learned.
+It is gone through at least twice: first to learn its names, the layouts' sizes and what they say
+(divisibility, index ranges), then under all of that, until nothing new is learned. A user's function is
+called the first time alone: after that it is its tape that is played.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from ..arith.assume import learn, parse, source_of
-from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Cond, Expr
 from ..arith.facts import Facts
-from ..arith.formulas import in_short
 from ..arith.given_ranges import GivenRange, learn_ranges
 from ..arith.knowledge import using
 from ..arith.rebuild import rebuild
 from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
 from ..kinds import as_integer
+from .tape import Tape
 from .trace import Trace, within
 
 Base = int | frozenset[str]  # what the first index is called, or what counts from 1
-SAMPLED = 4  # points at which two runs are compared
 
 
 def check_sizes(sizes: Any) -> dict[str, int]:
@@ -50,16 +48,18 @@ def follow(
     base: Base = 0,
     ranges: Sequence[GivenRange] = (),
     alone: bool = True,
+    tape: Tape | None = None,
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result. alone: all
-    names in sizes, assume and ranges must be its parameters; else see check_known."""
+    names in sizes, assume and ranges must be its parameters; else see check_known. tape: for what a
+    user's function does in it."""
     fixed = check_sizes(sizes)
     conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
     facts = Facts(use_z3=False)
     with using(facts):
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
         learn_ranges(facts, ranges, fixed)
-    start = Trace(facts, fixed, function, base=int(bool(base)))
+    start = Trace(facts, fixed, function, base=int(bool(base)), tape=tape)
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}
     trace, result = _settled(start, function, learning=True)
@@ -126,24 +126,18 @@ def go_on(
 def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> tuple[Trace, Any]:
     """The last of the runs, each under what the ones before learned. learning: there is more to
     learn than what start knows, so that the first run is for that alone."""
-    trace, result, before = start, None, None
-    state, indices = (None if learning else start.state()), len(start.indices)
+    trace, result = start, None
+    state = None if learning else start.state()
     for attempt in range(6):
         start.facts.use_z3 = attempt > 0 or not learning
-        if start.base and indices != len(trace.indices):
-            result = None  # what was not known to be an index counted from 0
-        indices, trace = len(trace.indices), _anew(start, trace, function)
-        before, result = result, trace.run()
+        trace = _anew(start, trace, function)
+        result = trace.run()
         for name, size in trace.extents.items():  # an axis has one range, whatever the branch
             base = trace.base_of(name)
             trace.facts.learn_range(name, Expr.of(base), size - 1 + base)
         if trace.state() == state:
             break
         state = trace.state()
-    if start.base and before is None:
-        trace = _anew(start, trace, function)
-        before, result = result, trace.run()
-    _check_same(trace.facts, before, result)
     return trace, result
 
 
@@ -157,38 +151,6 @@ def _anew(start: Trace, trace: Trace, function: Callable[[Trace], Any]) -> Trace
         layouts=dict(start.layouts),
         function=function,
     )
-
-
-def _check_same(facts: Facts, before: Any, now: Any, levels: int = 3) -> None:
-    """Raise TraceError where two runs of a function gave other values. Lists within lists are no
-    result: of those that are nested deeper than levels, nothing is asked."""
-    if not levels:
-        return
-    if (
-        isinstance(now, tuple | list)
-        and isinstance(before, tuple | list)
-        and len(now) == len(before)
-    ):
-        for one, other in zip(before, now, strict=True):
-            _check_same(facts, one, other, levels - 1)
-    elif isinstance(now, Mapping) and isinstance(before, Mapping) and list(now) == list(before):
-        _check_same(facts, [*before.values()], [*now.values()], levels - 1)
-    elif isinstance(now, Expr | int) and isinstance(before, Expr | int):
-        one, other = Expr.of(before), Expr.of(now)
-        if one.same(other):
-            return
-        names = sorted(one.symbols() | other.symbols())
-        for k, sample in enumerate(islice(facts.samples(), SAMPLED), 1):
-            values = {**dict.fromkeys(names, k), **sample.values}  # of some nothing is known
-            try:
-                differ = evaluate(one, values) != evaluate(other, values)
-            except Undefined:
-                continue
-            if differ:
-                raise TraceError(
-                    f"the function gave {in_short(one)} when it was called first, then "
-                    f"{in_short(other)}; it must give the same for the same arguments every time"
-                )
 
 
 def _fixed(condition: Cond, sizes: Mapping[str, int]) -> Cond:

@@ -36,23 +36,35 @@ from .learn import (
     stand_in,
 )
 from .paths import explore, in_a_branch
-from .trace import Trace, running
+from .trace import Trace, running, step
 
 SAMPLES = 200  # of sizes and indices, where two layouts are compared
 
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
     """The physical position of symbolic indices (SymPy in, SymPy out)."""
+    return step(_apply, block, indices)
+
+
+def _apply(block: Any, indices: Sequence[Any]) -> Any:
     return _converted(lambda values: _apply_checked(block, values), block, indices)
 
 
 def inv(block: Any, flat: Any) -> tuple:
     """The logical indices of a symbolic position."""
+    return step(_inv, block, flat)
+
+
+def _inv(block: Any, flat: Any) -> tuple:
     return _converted(lambda values: _inv_checked(block, values[0]), block, [flat])
 
 
 def getitem(layout: Any, indices: Sequence[Any]) -> Any:
     """layout[i, j, :, :]: every ':' becomes an axis of the running trace."""
+    return step(_getitem, layout, indices)
+
+
+def _getitem(layout: Any, indices: Sequence[Any]) -> Any:
     if any(isinstance(i, slice) for i in indices):
         trace = running()
         if trace is None:
@@ -64,7 +76,7 @@ def getitem(layout: Any, indices: Sequence[Any]) -> Any:
             _along(trace, n, i) if isinstance(i, slice) else i
             for i, n in zip(indices, layout.dims, strict=True)
         ]
-    return apply(layout, indices)
+    return _apply(layout, indices)
 
 
 def _along(trace: Trace, n: Any, part: slice) -> Expr:

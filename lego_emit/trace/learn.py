@@ -240,6 +240,8 @@ def _counts_from_base(name: str) -> bool:
         return False
     trace.indices.add(name)
     trace.turned.add(name)
+    if trace.tape is not None:  # it counted from 0 in what the function did with it
+        trace.tape.stale = True
     return True
 
 

@@ -32,6 +32,7 @@ class _Shared:
     bounds: dict[str, Interval] = field(default_factory=dict)
     points: dict[frozenset[str], Points] = field(default_factory=dict)
     asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
+    heard: Callable[[Cond, bool], None] | None = None  # is told of an answer that was open
     _names: dict[tuple[Any, ...], frozenset[str]] = field(default_factory=dict)
 
     def learn(self, facts: Facts) -> None:
@@ -126,7 +127,7 @@ class _Path:
         if len(possible) == 2 and chosen is None:
             possible = [v for v in (True, False) if not _contradicts(condition, v, facts)]
         if not possible:
-            raise _Impossible
+            raise Impossible
         if len(possible) == 1:
             return possible[0]
         if len(self.decided) >= MAX_DEPTH:
@@ -141,10 +142,12 @@ class _Path:
         self.decide(condition, value, facts)
         if condition.remainder is not None:
             self.shared.asked[condition.key] = condition
+        if self.shared.heard is not None:
+            self.shared.heard(condition, value)
         return value
 
 
-class _Impossible(BaseException):
+class Impossible(BaseException):
     """What was decided on this path contradicts itself: no values take it. No function of a
     user's catches it."""
 
@@ -167,11 +170,19 @@ def _shown(condition: Cond) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}.."
 
 
-def explore(function: Callable[[], Any], asked: dict[str, Cond] | None = None) -> Any:
+def explore(
+    function: Callable[[], Any],
+    asked: dict[str, Cond] | None = None,
+    heard: Callable[[Cond, bool], None] | None = None,
+) -> Any:
     """Call function once for each combination of undecided conditions; the results, joined by
-    selects. asked: where the conditions are put that ask for a remainder and are undecided."""
+    selects. asked: where the conditions are put that ask for a remainder and are undecided. heard:
+    is told of each undecided condition and the value that it is given."""
     outer = PATH.get()
-    shared = outer.shared if outer is not None else _Shared(asked={} if asked is None else asked)
+    if outer is not None:
+        shared = outer.shared
+    else:
+        shared = _Shared(asked={} if asked is None else asked, heard=heard)
 
     def run(prefix: list[tuple[Cond, bool]]) -> tuple[_Path, Any]:
         shared.paths += bool(prefix)  # the first of a function is one of its caller's
@@ -190,8 +201,8 @@ def explore(function: Callable[[], Any], asked: dict[str, Cond] | None = None) -
             with path.scope:
                 try:
                     return path, function()
-                except _Impossible:
-                    return path, _Impossible
+                except Impossible:
+                    return path, Impossible
         finally:
             PATH.reset(token)
 
@@ -204,18 +215,18 @@ def explore(function: Callable[[], Any], asked: dict[str, Cond] | None = None) -
         return result
 
     result = tree([])
-    if result is not _Impossible:
+    if result is not Impossible:
         return result
     if outer is not None:
-        raise _Impossible
+        raise Impossible
     raise AssumptionError(
         "the assumptions contradict each other: no values of the symbols take any path"
     )
 
 
 def _join(condition: Cond, a: Any, b: Any) -> Any:
-    if a is _Impossible or b is _Impossible:
-        return b if a is _Impossible else a
+    if a is Impossible or b is Impossible:
+        return b if a is Impossible else a
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
         joined = [_join(condition, x, y) for x, y in zip(a, b, strict=True)]
         return getattr(type(a), "_make", type(a))(joined)  # a named tuple, too

@@ -33,6 +33,7 @@ from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
 from .learn import learn_layout, product_of
 from .numbered import Numbered, numbered
+from .tape import Tape
 from .trace import Trace
 
 Outputs = list[tuple[str, Expr]]
@@ -255,7 +256,7 @@ def _of_one_subject(
         try:
             own, names = numbered(subject, check_sizes(sizes))
             trace, result = follow(
-                lambda t: _called_with(own, names, t), sizes, assume, base, given, alone
+                lambda t: _called_with(own, names, t), sizes, assume, base, given, alone, Tape()
             )
         except TraceError as error:
             if not error.many_paths and not error.placed:

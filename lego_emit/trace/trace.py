@@ -17,6 +17,7 @@ from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
 from .paths import explore, in_a_branch
+from .tape import Tape
 
 _running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
 
@@ -55,6 +56,7 @@ class Trace:
     unsigned: set[str] = field(default_factory=set)  # at least 0 because of their type alone
     keeps: bool = False  # flat positions are kept as one value, not looked into
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
+    tape: Tape | None = None  # what a user's function did
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
 
     def knows(self, layout: Any) -> bool:
@@ -75,8 +77,12 @@ class Trace:
             self._axis = 0
             return self.function(self)
 
-        with within(self):
-            return explore(start, self.asked)
+        tape = self.tape
+        if tape is None or not tape.stale:
+            with within(self):
+                return explore(start, self.asked)
+        with within(self), tape.written():
+            return explore(start, self.asked, tape.heard)
 
     def kept(self) -> tuple[Any, list[Atom], Log]:
         """(the result with all flat positions kept as one value, those values, the steps)."""
@@ -108,7 +114,7 @@ class Trace:
 
     def argument(self, name: str) -> Expr | int:
         """What a user's function is given for a parameter: a number where sizes= fixes it."""
-        return self.sizes[name] if name in self.sizes else self.symbol(name)
+        return self.sizes[name] if name in self.sizes else step(_symbol, name)
 
     def add_parameter(self, name: str) -> None:
         """Take a symbol for a parameter, if it is none yet."""
@@ -150,6 +156,12 @@ class Trace:
     def coordinate(self, value: Any, size: Any) -> None:
         """Preconditions for the header where a coordinate is not known to be at least 0, and below a
         size that is not None."""
+        if self.tape is not None:
+            self.tape.step(_coordinate, value, size)
+        else:
+            self._coordinate(value, size)
+
+    def _coordinate(self, value: Any, size: Any) -> None:
         found = self.facts.rebuilt(Expr.of(value))
         end = None if size is None else self.facts.rebuilt(Expr.of(size))
         own = [
@@ -168,6 +180,26 @@ class Trace:
     def params(self) -> list[str]:
         """The parameters in order: signature, then free names by first use, then axes."""
         return [n for n in (*self.signature, *self.free, *self.axes) if n not in self.sizes]
+
+
+def _coordinate(value: Any, size: Any) -> None:
+    trace = running()
+    assert trace is not None
+    trace._coordinate(value, size)
+
+
+def _symbol(name: str) -> Expr:
+    trace = running()
+    assert trace is not None
+    return trace.symbol(name)
+
+
+def step(operation: Callable[..., Any], *arguments: Any) -> Any:
+    """operation(*arguments), a step of the function that is followed, if any is."""
+    trace = running()
+    if trace is None or trace.tape is None:
+        return operation(*arguments)
+    return trace.tape.step(operation, *arguments)
 
 
 @contextmanager

@@ -1,0 +1,312 @@
+"""One run of a user's function, written down, so that it can be gone through again without it.
+
+What a function does with its parameters depends on what is known of them: a quotient that is whole once
+a layout has said that its divisor divides, a branch that a bound decides. Much of that is learned while
+the function runs, after the values that it concerns. So a function that is followed is called once, and
+each operation on a symbol, each use of a layout and each undecided `if` becomes a step of a tape; then
+the steps, and not the function, are gone through under what was learned, as often as that takes.
+
+For `def f(i, M): L = OrderBy(Row(M // 8, 8)); return L[M // 8 - 1, i]` the tape is: the parameter i; the
+parameter M; M // 8; M // 8 - 1; the layout at these. The first time M // 8 is a quotient. The layout's
+sizes say that 8 divides M, so that the second time it is a symbol of its own, and M is 8 times that.
+
+A step that was decided when it was written down stays decided, for facts are only added. An `if` that was
+open is asked again in the same place: it may be decided by now, and its other path is then not taken.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..arith.expr import Cond, Expr
+from ..arith.facts import current
+from ..errors import TraceError
+from .paths import Impossible
+
+OTHERWISE = "it did something else when it was called again; it must do the same every time"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a step gave: all of it, or an item where it gave several values."""
+
+    step: int
+    item: int | None = None
+
+
+@dataclass(slots=True)
+class Run:
+    """One path: its steps, (operation, arguments); of each `if` that was open (the number of steps
+    before it, its condition, the answer); what the function returned, Impossible where the path was
+    given up."""
+
+    steps: list[tuple[Callable[..., Any], tuple[Any, ...]]] = field(default_factory=list)
+    asked: list[tuple[int, Any, bool]] = field(default_factory=list)
+    result: Any = Impossible
+
+
+class Tape:
+    """The runs of one function, one for each of its paths. stale: nothing is written down, or it was
+    done with symbols that mean something else by now."""
+
+    def __init__(self) -> None:
+        self.stale = True
+        self._is_open = False
+        self._runs: dict[tuple[bool, ...], Run] = {}  # by the answers that they begin with
+        self._run: Run | None = None  # the one that is being written
+        self._inside = False  # of a step, whose own steps are none
+        self._condition: Any = None
+
+    @contextmanager
+    def written(self) -> Iterator[None]:
+        """While all paths of the function are followed: its calls are written down."""
+        self._runs, self.stale, self._is_open = {}, False, True
+        try:
+            yield
+        except BaseException:
+            self.stale = True
+            raise
+        finally:
+            self._is_open = False
+
+    def result(self, call: Callable[[], Any]) -> Any:
+        """The result of a call, which is one path of the function, by the call or by its steps."""
+        if not self._is_open:
+            return self._played()
+        run = self._run = Run()
+        try:
+            result = call()
+            run.result = _each(result, _named)
+            return _each(result, _plain)
+        finally:
+            self._run = None
+            self._keep(run)
+
+    def _keep(self, run: Run) -> None:
+        """Have a run ready for the answers that it begins with. Raises TraceError where the function
+        did something else before them than in another run."""
+        answers = tuple(answer for _, _, answer in run.asked)
+        for count in range(len(answers) + 1):
+            other = self._runs.setdefault(answers[:count], run)
+            end = run.asked[count - 1][0] if count else 0
+            done = ([operation for operation, _ in each.steps[:end]] for each in (other, run))
+            if next(done) != next(done):
+                raise TraceError(OTHERWISE)
+
+    def _played(self) -> Any:
+        """The result by the steps, under the facts in force; of the path that the open `if`s lead to."""
+        values: list[Any] = []
+
+        def known(value: Any) -> Any:
+            if isinstance(value, Result):
+                given = values[value.step]
+                return given if value.item is None else given[value.item]
+            return _now(value)
+
+        run, answers = self._runs[()], ()
+        while True:
+            ended = len(answers) == len(run.asked)
+            at, condition, answer = (
+                (len(run.steps), None, True) if ended else run.asked[len(answers)]
+            )
+            for operation, arguments in run.steps[len(values) : at]:
+                values.append(operation(*[_each(a, known) for a in arguments]))
+            if ended:
+                break
+            answers = *answers, bool(known(condition))
+            if answers[-1] is not answer:
+                run = self._runs[answers]
+        if run.result is Impossible:
+            raise Impossible
+        return _each(run.result, known)
+
+    def step(self, operation: Callable[..., Any], *arguments: Any) -> Any:
+        """operation(*arguments), written down as a step where the function itself does it."""
+        if self._run is None or self._inside:  # what its layouts' functions do with its symbols
+            return operation(*[_each(a, _now) for a in arguments])
+        self._inside = True
+        try:
+            value = operation(*[_each(a, _plain) for a in arguments])
+        finally:
+            self._inside = False
+        if value is NotImplemented or isinstance(value, bool):
+            return value
+        steps = self._run.steps
+        steps.append((operation, tuple(_each(a, _named) for a in arguments)))
+        if isinstance(value, tuple | list):
+            last = len(steps) - 1
+            return _kind(value)(self._symbol(v, Result(last, k)) for k, v in enumerate(value))
+        return self._symbol(value, Result(len(steps) - 1))
+
+    def heard(self, condition: Cond, answer: bool) -> None:
+        """An `if` on an undecided condition took the branch of this answer."""
+        if self._run is not None and not self._inside:
+            named = condition if self._condition is None else self._condition
+            self._run.asked.append((len(self._run.steps), named, answer))
+
+    @contextmanager
+    def asking(self, condition: Any) -> Iterator[None]:
+        """While an `if` asks for the result of a step."""
+        self._condition = condition
+        try:
+            yield
+        finally:
+            self._condition = None
+
+    def _symbol(self, value: Any, at: Result) -> Any:
+        if isinstance(value, Expr):
+            return TapedExpr(value, self, at)
+        return TapedCond(value, self, at) if isinstance(value, Cond) else value
+
+
+class TapedExpr(Expr):
+    """A symbolic integer in a function that is followed."""
+
+    __slots__ = ("_plain", "at", "tape")
+
+    def __init__(self, plain: Expr, tape: Tape, at: Result):
+        super().__init__(plain.terms)
+        self._plain, self.tape, self.at = plain, tape, at
+
+    __hash__ = Expr.__hash__
+
+    @property
+    def plain(self) -> Expr:
+        """The value under what was known when it was computed."""
+        return self._plain
+
+    def __reduce__(self) -> Any:
+        return Expr, (self.terms,)
+
+    def __bool__(self) -> bool:
+        return bool(self.constant) if self.constant is not None else not bool(self == 0)
+
+    def isqrt(self) -> Expr:
+        """The integer square root."""
+        return self.tape.step(_isqrt, self)
+
+
+class TapedCond(Cond):
+    """A condition in a function that is followed."""
+
+    __slots__ = ("_plain", "at", "tape")
+
+    def __init__(self, plain: Cond, tape: Tape, at: Result):
+        super().__init__(plain.op, *plain.args)
+        self._plain, self.tape, self.at = plain, tape, at
+
+    __hash__ = Cond.__hash__
+
+    @property
+    def plain(self) -> Cond:
+        """The condition under what was known when it was made."""
+        return self._plain
+
+    def __reduce__(self) -> Any:
+        return Cond, (self.op, *self.args)
+
+    def __bool__(self) -> bool:
+        with self.tape.asking(self.at):
+            return bool(self._plain)
+
+    def __eq__(self, other: Any) -> Any:
+        return self.tape.step(operator.eq, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return self.tape.step(operator.ne, self, other)
+
+    def __invert__(self) -> Any:
+        return self.tape.step(operator.invert, self)
+
+    def __and__(self, other: Any) -> Any:
+        return self.tape.step(operator.and_, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self.tape.step(operator.and_, other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return self.tape.step(operator.or_, self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self.tape.step(operator.or_, other, self)
+
+    def as_expr(self) -> Expr:
+        """1 where the condition holds, else 0."""
+        return self.tape.step(_as_expr, self)
+
+
+def _forward(operation: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *others: self.tape.step(operation, self, *others)
+
+
+def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return lambda self, other: self.tape.step(operation, other, self)
+
+
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+):
+    _operation = getattr(operator, f"__{_name}__")
+    setattr(TapedExpr, f"__{_name}__", _forward(_operation if _name != "pow" else pow))
+    setattr(TapedExpr, f"__r{_name}__", _reflected(_operation))
+for _name in ("neg", "pos", "invert", "abs", "eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(TapedExpr, f"__{_name}__", _forward(getattr(operator, f"__{_name}__")))
+TapedExpr.__divmod__ = _forward(divmod)
+TapedExpr.__rdivmod__ = _reflected(divmod)
+
+
+def _isqrt(value: Expr) -> Expr:
+    return value.isqrt()
+
+
+def _as_expr(value: Any) -> Expr:
+    return Expr.of(value)
+
+
+def _each(value: Any, change: Callable[[Any], Any], levels: int = 3) -> Any:
+    """A value with all that it holds changed; what is nested deeper is neither a result nor an index."""
+    if not levels:
+        return value
+    if isinstance(value, tuple | list):
+        return _kind(value)(_each(v, change, levels - 1) for v in value)
+    if isinstance(value, Mapping):
+        return {k: _each(v, change, levels - 1) for k, v in value.items()}
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        return slice(*(_each(v, change, levels - 1) for v in ends))
+    return change(value)
+
+
+def _kind(value: tuple[Any, ...] | list[Any]) -> type:
+    return list if isinstance(value, list) else tuple
+
+
+def _plain(value: Any) -> Any:
+    return value.plain if isinstance(value, TapedExpr | TapedCond) else value
+
+
+def _named(value: Any) -> Any:
+    return value.at if isinstance(value, TapedExpr | TapedCond) else value
+
+
+def _now(value: Any) -> Any:
+    """A value that no step gave, under the facts in force."""
+    if isinstance(value, Expr):
+        return current().rebuilt(Expr.of(value))
+    if isinstance(value, Cond):
+        return Cond.rebuild(_plain(value), current().rebuilt)
+    return value
