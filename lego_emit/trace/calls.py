@@ -80,6 +80,7 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
     trace.signature = [p.name for p in given]
 
     def call() -> Any:
+        trace.begin()
         positional, keywords = [], {}
         for p in parameters:
             value = trace.argument(p.name) if p in given else p.default
@@ -204,7 +205,7 @@ def _foreign(error: BaseException) -> str:
             "a NumPy array cannot be indexed by a symbol; compute the number, or write a chain of "
             "`a if i == 0 else b`"
         )
-    named = re.sub(r"'(Expr|Cond)'( object)?", "a symbol", text)
+    named = re.sub(r"'(Taped)?(Expr|Cond)'( object)?", "a symbol", text)
     if named == text:
         return text
     return (

@@ -22,6 +22,8 @@ MAX_DEPTH = 64  # undecided conditions on one path
 MAX_ASKED = 4096  # conditions on one path, decided ones too
 MAX_SHOWN = 80  # characters of a condition in a message
 
+Heard = Callable[[Cond, bool, bool], None]
+
 
 @dataclass
 class _Shared:
@@ -32,7 +34,7 @@ class _Shared:
     bounds: dict[str, Interval] = field(default_factory=dict)
     points: dict[frozenset[str], Points] = field(default_factory=dict)
     asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
-    heard: Callable[[Cond, bool], None] | None = None  # is told of an answer that was open
+    heard: Heard | None = None
     _names: dict[tuple[Any, ...], frozenset[str]] = field(default_factory=dict)
 
     def learn(self, facts: Facts) -> None:
@@ -104,6 +106,13 @@ class _Path:
 
     def ask(self, condition: Cond) -> bool:
         """What `if condition:` does: the answer where it is known, else both branches are followed."""
+        answer, is_open = self._answer(condition)
+        if self.shared.heard is not None:
+            self.shared.heard(condition, answer, is_open)
+        return answer
+
+    def _answer(self, condition: Cond) -> tuple[bool, bool]:
+        """(the answer, whether the other one is possible, too)."""
         facts = current()
         self.asked += 1
         if self.asked > MAX_ASKED:
@@ -114,12 +123,12 @@ class _Path:
             )
         before = self.before(condition)
         if before is not None:
-            return before
+            return before, False
         possible = self.possible(condition) if self.decided else [True, False]
         if len(possible) == 2:
             known = facts.decide(condition)
             if known is not None:
-                return known
+                return known, False
         if not self.decided:
             self.shared.learn(facts)
             possible = self.possible(condition)
@@ -129,7 +138,7 @@ class _Path:
         if not possible:
             raise Impossible
         if len(possible) == 1:
-            return possible[0]
+            return possible[0], False
         if len(self.decided) >= MAX_DEPTH:
             raise TraceError(
                 f"more than {MAX_DEPTH} undecided conditions on one path, the last "
@@ -142,9 +151,7 @@ class _Path:
         self.decide(condition, value, facts)
         if condition.remainder is not None:
             self.shared.asked[condition.key] = condition
-        if self.shared.heard is not None:
-            self.shared.heard(condition, value)
-        return value
+        return value, True
 
 
 class Impossible(BaseException):
@@ -173,11 +180,11 @@ def _shown(condition: Cond) -> str:
 def explore(
     function: Callable[[], Any],
     asked: dict[str, Cond] | None = None,
-    heard: Callable[[Cond, bool], None] | None = None,
+    heard: Heard | None = None,
 ) -> Any:
     """Call function once for each combination of undecided conditions; the results, joined by
     selects. asked: where the conditions are put that ask for a remainder and are undecided. heard:
-    is told of each undecided condition and the value that it is given."""
+    is told of each condition, its value, and whether it was undecided."""
     outer = PATH.get()
     if outer is not None:
         shared = outer.shared

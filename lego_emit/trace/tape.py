@@ -10,7 +10,7 @@ For `def f(i, M): L = OrderBy(Row(M // 8, 8)); return L[M // 8 - 1, i]` the tape
 parameter M; M // 8; M // 8 - 1; the layout at these. The first time M // 8 is a quotient. The layout's
 sizes say that 8 divides M, so that the second time it is a symbol of its own, and M is 8 times that.
 
-A step that was decided when it was written down stays decided, for facts are only added. An `if` that was
+An `if` that was decided when it was written down stays decided, for facts are only added. One that was
 open is asked again in the same place: it may be decided by now, and its other path is then not taken.
 """
 
@@ -40,9 +40,9 @@ class Result:
 
 @dataclass(slots=True)
 class Run:
-    """One path: its steps, (operation, arguments); of each `if` that was open (the number of steps
-    before it, its condition, the answer); what the function returned, Impossible where the path was
-    given up."""
+    """One path: its steps, (operation, arguments); of each `if` (the number of steps before it, its
+    condition, None where it was decided, the answer); what the function returned, Impossible where the
+    path was given up."""
 
     steps: list[tuple[Callable[..., Any], tuple[Any, ...]]] = field(default_factory=list)
     asked: list[tuple[int, Any, bool]] = field(default_factory=list)
@@ -76,7 +76,10 @@ class Tape:
     def result(self, call: Callable[[], Any]) -> Any:
         """The result of a call, which is one path of the function, by the call or by its steps."""
         if not self._is_open:
-            return self._played()
+            try:
+                return self._played()
+            except _Unknown:
+                return call()
         run = self._run = Run()
         try:
             result = call()
@@ -98,7 +101,8 @@ class Tape:
                 raise TraceError(OTHERWISE)
 
     def _played(self) -> Any:
-        """The result by the steps, under the facts in force; of the path that the open `if`s lead to."""
+        """The result by the steps, under the facts in force; of the path that the open `if`s lead to.
+        Raises _Unknown where that was not followed: what one path taught closed it for the others."""
         values: list[Any] = []
 
         def known(value: Any) -> Any:
@@ -117,9 +121,12 @@ class Tape:
                 values.append(operation(*[_each(a, known) for a in arguments]))
             if ended:
                 break
-            answers = *answers, bool(known(condition))
-            if answers[-1] is not answer:
-                run = self._runs[answers]
+            if condition is not None and bool(known(condition)) is not answer:
+                answer = not answer
+                if (*answers, answer) not in self._runs:
+                    raise _Unknown
+                run = self._runs[*answers, answer]
+            answers = *answers, answer
         if run.result is Impossible:
             raise Impossible
         return _each(run.result, known)
@@ -142,11 +149,11 @@ class Tape:
             return _kind(value)(self._symbol(v, Result(last, k)) for k, v in enumerate(value))
         return self._symbol(value, Result(len(steps) - 1))
 
-    def heard(self, condition: Cond, answer: bool) -> None:
-        """An `if` on an undecided condition took the branch of this answer."""
+    def heard(self, condition: Cond, answer: bool, is_open: bool) -> None:
+        """An `if` on a condition took the branch of this answer."""
         if self._run is not None and not self._inside:
             named = condition if self._condition is None else self._condition
-            self._run.asked.append((len(self._run.steps), named, answer))
+            self._run.asked.append((len(self._run.steps), named if is_open else None, answer))
 
     @contextmanager
     def asking(self, condition: Any) -> Iterator[None]:
@@ -161,6 +168,10 @@ class Tape:
         if isinstance(value, Expr):
             return TapedExpr(value, self, at)
         return TapedCond(value, self, at) if isinstance(value, Cond) else value
+
+
+class _Unknown(Exception):
+    """A path of which there is no run."""
 
 
 class TapedExpr(Expr):

@@ -74,7 +74,7 @@ class Trace:
         self.outside = []
 
         def start() -> Any:
-            self._axis = 0
+            self.begin()
             return self.function(self)
 
         tape = self.tape
@@ -83,6 +83,10 @@ class Trace:
                 return explore(start, self.asked)
         with within(self), tape.written():
             return explore(start, self.asked, tape.heard)
+
+    def begin(self) -> None:
+        """A path begins: the ':' on it are counted anew."""
+        self._axis = 0
 
     def kept(self) -> tuple[Any, list[Atom], Log]:
         """(the result with all flat positions kept as one value, those values, the steps)."""

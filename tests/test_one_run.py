@@ -1,0 +1,153 @@
+"""A user's function is called once with symbols; what it did is gone through from then on."""
+
+import inspect
+import itertools
+
+import pytest
+from net.judge import judge
+from net.shrink import case_of
+
+from lego_emit import Col, GenP, GroupBy, OrderBy, Row, TileBy, generate, isqrt
+from lego_emit.arith.facts import Facts
+from lego_emit.errors import TraceError
+
+
+def called_with_symbols(function, target="cpp", **options):
+    """(the unit, how often the function was called with symbols)."""
+    calls = []
+
+    def counted(*values, **named):
+        calls.append(any(type(v) is not int for v in (*values, *named.values())))
+        return function(*values, **named)
+
+    counted.__name__, counted.__signature__ = "f", inspect.signature(function)
+    return generate(counted, target, **options), sum(calls)
+
+
+def tiled(M, N, BM, BN, p, q, i, j):
+    return OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))[p, q, i, j]
+
+
+def axes(M, N, BM):
+    return OrderBy(Row(M, N)).TileBy((M // BM, N), (BM, 1))[0, 1, :, :]
+
+
+def other_digits(i):  # lowered with its flat position kept as one value, too
+    return TileBy([6], [4]).OrderBy(Col(3, 8))[GroupBy([5, 5]).inv(i % 24)[0], 1]
+
+
+def of_genp(M, i, j):
+    return GroupBy([M, 4]).OrderBy(GenP([M, 4], lambda x, y: 4 * x + (y + x) % 4))[i, j]
+
+
+def several(M, i, k):
+    q, r = divmod(i, M)
+    layout = GroupBy([M, M])
+    return {
+        "a": layout[r, -k % M],
+        "b": layout.inv(r * M)[0] + isqrt(i * i),
+        "c": [q][0],
+    }
+
+
+STRAIGHT = [tiled, axes, other_digits, of_genp, several]
+
+
+@pytest.mark.parametrize("function", STRAIGHT)
+def test_a_function_without_branches_is_called_once(function):
+    unit, calls = called_with_symbols(function, assume=["i >= 0"] if function is several else ())
+    assert calls == 1
+    assert all(f.checked[0] for f in unit.functions), unit.functions[0].checked
+
+
+@pytest.mark.parametrize("function", [tiled, axes, of_genp])
+def test_what_counts_from_1_is_known_after_one_call(function):
+    _, calls = called_with_symbols(function, "fortran", base=1)
+    assert calls <= 2
+    _, calls = called_with_symbols(function, "fortran", base={"i": 1, "j": 1})
+    assert calls == 1
+
+
+def branching(M, BM, i):
+    layout = GroupBy([M // BM, BM])
+    if i < BM:
+        return layout[0, i]
+    return layout[1 if M > BM else 0, i % BM]
+
+
+def test_each_path_is_called_once():
+    unit, calls = called_with_symbols(branching)
+    assert calls == 3
+    assert unit.functions[0].checked[0]
+
+
+def test_what_a_path_teaches_closes_another_one():
+    def f(M, i, k):
+        r = i % M
+        layout = GroupBy([M, M])
+        first = layout[r if r > 0 else 0, k if k > -k else 0]
+        return first + layout.inv(r * M)[0]
+
+    unit, _ = called_with_symbols(f)
+    assert unit.functions[0].checked[0]
+
+
+def test_a_path_that_what_is_learned_later_closes_leaves_nothing():
+    def f(M, BM, i):
+        k = 1 if M % BM != 0 else 0  # open when it is asked
+        return k * 7 + i % 2
+
+    def after(M, BM, i):
+        return f(M, BM, i) + GroupBy([M // BM, BM]).inv(i)[0]
+
+    unit, calls = called_with_symbols(after, assume=["M % BM == 0"])
+    assert calls == 1
+    assert unit.functions[0].assumptions[0] == "M % BM == 0" and "?" not in unit.source
+
+
+def test_a_name_that_an_axis_took_is_asked_for_again():
+    source = """
+def f(M):
+    first = GroupBy([M, 4])[:, 0]
+    return first + (i if i < M else 0)
+"""
+    names = {"GroupBy": GroupBy}
+    exec(source, names)
+    with pytest.warns(match="nobody defined i"):
+        unit = generate(names["f"], "cpp")
+    assert [p.name for p in unit.functions[0].params] == ["M", "i", "j"]
+    assert unit.functions[0].checked[0]
+
+
+def test_a_function_that_does_something_else_is_refused():
+    counter = itertools.count()
+
+    def f(i):
+        k = i + 1 if next(counter) % 2 else i * 2
+        return k if i > 3 else i
+
+    with pytest.raises(TraceError, match=r"must|looks at"):
+        generate(f, "cpp")
+
+
+def in_both_arms(i):
+    if i < 8:
+        return i % 8
+    return i % 8 + 1
+
+
+def test_what_holds_on_a_path_holds_there_alone(monkeypatch):
+    unit = generate(in_both_arms, "cpp", assume=["i >= 0"])
+    assert unit.functions[0].checked[0]
+    honest = Facts.forget
+
+    def forget(self):
+        if not self._scopes:
+            honest(self)
+
+    # by the node alone, and not by the path that it stands on
+    monkeypatch.setattr(Facts, "forget", forget)
+    monkeypatch.setattr(Facts, "_recall", lambda self: None)
+    cases = (case_of(1, number) for number in range(150))
+    found = [f for case in cases if case for f in judge(case, count=20, deep=False).findings]
+    assert found
