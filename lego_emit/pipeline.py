@@ -10,6 +10,7 @@ from typing import Any
 
 from .arith.assume import as_list, parse
 from .arith.knowledge import using
+from .arith.signs import without_negative_parts
 from .arith.terms import TOO_DEEP
 from .check.emission import check_emission
 from .emit import registry
@@ -29,7 +30,7 @@ from .lower.relations import condition
 from .trace.follow import Base
 from .trace.formulas import are_formulas, reference
 from .trace.learn import learn_assumed
-from .trace.subject import Subject, Traced, followed, several
+from .trace.subject import Outputs, Subject, Traced, followed, several
 from .trace.trace import Trace
 
 Rewrite = Callable[[str, dict[str, Any]], Any]
@@ -256,7 +257,8 @@ def build_program(
     spelled = model, printer.bit_operations, printer.lazy_select, effort
     subject = fn_or_layout
     if not isinstance(subject, Subject):
-        subject = followed(subject, name, sizes, assume, counted, ranges, view)
+        unsigned = all(INDEX_TYPES[t][0] == 0 for t in types)
+        subject = followed(subject, name, sizes, assume, counted, ranges, view, unsigned)
     try:
         functions = [
             lowered(_rewritten(_problem(f, assume, types, printer), rewrite), types, *spelled)
@@ -326,10 +328,15 @@ def _problem(
 
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.facts)
     kept = None if looked_into else traced.kept()
+    if trace.is_unsigned:
+        outputs, kept = (
+            _without_signs(outputs, trace),
+            kept and replace(kept, outputs=_without_signs(kept.outputs, trace)),
+        )
     if traced.masks:
         starts = {n: trace.result_base(n) for n, _ in outputs}
         shown_as = [f"{start - 1}" for start in starts.values()]
-        if all(INDEX_TYPES[t][0] == 0 for t in types):
+        if trace.is_unsigned:
             (most,) = {INDEX_TYPES[t][1] for t in types}
             masked = {n: most for n, start in starts.items() if not start}
             outputs = traced.masked(most, outputs)
@@ -339,7 +346,7 @@ def _problem(
         all_of_them = shown_as[0] if len(shown_as) == 1 else f"({', '.join(shown_as)})"
         doc = replace(doc, summary=f"{doc.summary}; {all_of_them} where it is masked.")
     with using(trace.facts):
-        learn_assumed(trace, all(INDEX_TYPES[t][0] == 0 for t in types))
+        learn_assumed(trace)
     return Problem(
         traced.name,
         doc,
@@ -366,6 +373,11 @@ def _problem(
         masked=masked,
         unsigned=trace.unsigned,
     )
+
+
+def _without_signs(outputs: Outputs, trace: Trace) -> Outputs:
+    with using(trace.facts):
+        return [(n, without_negative_parts(e, trace.facts)) for n, e in outputs]
 
 
 def _rewritten(problem: Problem, rewrite: Rewrite | None) -> Problem:

@@ -1,14 +1,18 @@
 """Unsigned index types: what stands for a masked index, and forms that never go negative."""
 
+import itertools
 import json
 from hashlib import sha256
 
 import numpy as np
 import pytest
+from net.judge import Machine
+from net.points import Relations
 
 from lego_emit import ExpandBy, GroupBy, Padded, TileBy, catalogue, generate
 from lego_emit.algebra import reference
 from lego_emit.errors import WidthError
+from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.proofcheck.check import check
 from lego_emit.run import registry
 
@@ -125,3 +129,78 @@ def test_forms_that_stay_above_zero(fn, options, text):
     unit = generate(fn, "c", name="f", index_type="uint64", **options)
     assert f"return {text};" in unit.source
     assert "- 30 >= 0" not in " ".join(unit.functions[0].assumptions)
+
+
+def in_the_ring(i, k):
+    return (i + 16 - k) % 16
+
+
+def wrapped(i, n, k):
+    return (i + n - k) % n
+
+
+def below(a, b, n):
+    return (n - a) * (n - b)
+
+
+def two_below(n, i, j, k):
+    return (n * j - k) * (n - i)
+
+
+def rounded_up(n, b):
+    return (n + b - 1) // b
+
+
+def up_by_minus(n, b):
+    return -(-n // b) * b
+
+
+def reversed_(n, i):
+    return n - 1 - i
+
+
+def padded(m, n, b, i, j):
+    return Padded([m, n], GroupBy([m, -(-n // b) * b]))[i, j]
+
+
+@pytest.mark.parametrize(
+    "fn, assume, domain",
+    [
+        (in_the_ring, ["i < 16", "k <= 16"], "i < 16 and k <= 16"),
+        (wrapped, ["i < n", "k <= n"], "i < n and k <= n"),
+        (below, ["a <= n", "b <= n"], "a <= n and b <= n"),
+        (two_below, ["i < n", "k <= n*j"], "i < n and k <= n*j"),
+        (rounded_up, [], "b > 0 and n + b > 0"),
+        (rounded_up, ["b >= 1"], "b > 0"),
+        (up_by_minus, ["n >= 1", "b >= 1"], "n > 0 and b > 0"),
+        (up_by_minus, ["b >= 1"], "b > 0"),
+        (up_by_minus, [], "b > 0"),
+        (reversed_, [], "n - 1 - i >= 0"),
+        (reversed_, ["i < n"], "i < n"),
+        (padded, [], "min(m, n, b) > 0 and i < m and j < n"),
+    ],
+)
+@pytest.mark.parametrize("index_type", ["uint32", "uint64"])
+def test_a_header_forbids_nothing_that_is_never_negative(fn, assume, domain, index_type):
+    """At all small values where the definition stays above 0, though our own forms may not."""
+    (function,) = generate(fn, "c", name="f", index_type=index_type, assume=assume).functions
+    names = [p.name for p in function.params]
+    texts = [*(p.range_text for p in function.params), *function.assumptions]
+    assert not any("-" in t.split(">= 0")[0] for t in texts if ">= 0" in t and fn is not reversed_)
+    header = Relations(texts, names, *INDEX_TYPES[index_type])
+    machine = Machine(function, eager=False)
+    count = 0
+    for point in itertools.product(range(6 if len(names) < 5 else 4), repeat=len(names)):
+        values = dict(zip(names, point, strict=True))
+        if eval(domain, {"min": min}, values):
+            assert header.hold(values), (values, header.broken(values))
+            assert [*machine.run(values).values()] == [fn(**values)]
+            count += 1
+        elif header.hold(values):  # a promise beyond the domain is kept, too
+            assert [*machine.run(values).values()] == [fn(**values)]
+    assert count >= 12
+
+
+def test_an_argument_fits_and_need_not_be_said_to():
+    (function,) = generate(reversed_, "c", index_type="uint32").functions
+    assert function.assumptions == ("n - i - 1 >= 0",)

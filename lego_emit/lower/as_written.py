@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..arith import sympy_nodes as nodes
+from ..arith.divisors import guarded, nonzero
 from ..arith.expr import Cond, Expr, group
 from ..arith.from_sympy import Reader, entries_of
 from ..arith.rebuild import unsubstitute
 from ..errors import TraceError
 from ..packages import sympy
 from .columns import Columns
-from .header import guarded, nonzero, not_zero
+from .header import not_zero
 from .lower import Lowered, finished, is_narrow
 from .lowering import Lowering
 from .problem import Problem

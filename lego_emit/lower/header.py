@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from ..arith.divisors import nonzero
 from ..arith.expr import Cond, Expr, any_of
 from ..arith.facts import Facts
 from ..arith.intervals import tighter
 from ..arith.rebuild import put_back
-from ..arith.terms import Atom
 from ..entries import Entries
 from ..ir.nodes import Node
 from ..ir.program import Param
 from ..ir.relations import Range, between, const, evaluate, in_one_form, names_in, ones, parts
 from .problem import Problem
 from .relations import condition, value
-
-VISITS = 4096  # of parts of the outputs, when it is asked in which branch a division stands
 
 
 def param(name: str, problem: Problem) -> Param:
@@ -53,11 +50,23 @@ def assumptions(
     divides = [c for c in divides if names.issuperset(names_in(c))]  # not of what cancels out
     preconditions = (condition(c, facts) for c in _preconditions(problem))
     ranges = {c for p in params for part in p.range.conditions(p.name) for c in parts(part)}
+    least = {c.args[1]: c.args[0].value for c in ranges if c.op == "le" and c.args[0].op == "const"}
+
+    def is_said(c: Node) -> bool:
+        """Whether a range says a condition, or a higher least number than it asks for."""
+        lower = c.op == "le" and c.args[0].op == "const" and c.args[1] in least
+        return c in ranges or (lower and c.args[0].value <= least[c.args[1]])
+
     found: dict[Node, Node] = {}
     for c in (*problem.stated, *divides, *preconditions, *width):
-        if not ranges.issuperset(parts(c)) and (names_in(c) or evaluate(c, {}) is not True):
+        if not all(map(is_said, parts(c))) and (names_in(c) or evaluate(c, {}) is not True):
             found.setdefault(in_one_form(c), c)
-    return tuple(found.values())
+    return tuple(c for form, c in found.items() if found.keys().isdisjoint(_choices(form)))
+
+
+def _choices(c: Node) -> list[Node]:
+    """Of a condition that holds where one of several does, these; else none."""
+    return [x for a in c.args for x in _choices(a) or [a]] if c.op == "lor" else []
 
 
 def promised(
@@ -112,58 +121,3 @@ def not_zero(divisor: Expr, branch: Iterable[Cond], problem: Problem) -> Cond:
     """That a divisor is not 0, or that its branch is not taken."""
     others = [put_back(~c, problem.stand_ins) for c in branch]
     return any_of([*others, Cond("ne", divisor, Expr.of(0))])
-
-
-def nonzero(outputs: Iterable[Expr], facts: Facts) -> Iterator[tuple[Expr, tuple[Cond, ...]]]:
-    """(a divisor that may be 0 for all that is known, the conditions of the branch in which it
-    divides); no conditions where there is too much to look at."""
-    seen: set[tuple[Atom, tuple[str, ...]]] = set()
-    waiting: list[tuple[Expr, tuple[Cond, ...]]] = [(e, ()) for e in outputs]
-    while waiting:
-        e, branch = waiting.pop()
-        if len(seen) > VISITS:
-            branch = ()
-        keys = tuple(c.key for c in branch)
-        for atom in e.atoms():
-            if (atom, keys) in seen:
-                continue
-            seen.add((atom, keys))
-            if atom.kind == "select":
-                condition, then, other = atom.args
-                waiting += [(e, branch) for e in condition.exprs()]
-                waiting += [(then, (*branch, condition)), (other, (*branch, ~condition))]
-                continue
-            for x in atom.args:
-                waiting += [(e, branch) for e in _within(x)]
-            if atom.kind in ("fdiv", "fmod") and _may_be_0(atom.args[1], branch, facts):
-                yield atom.args[1], branch
-
-
-def _within(x: Any) -> list[Expr]:
-    return [*x.exprs()] if isinstance(x, Cond) else [x] if isinstance(x, Expr) else []
-
-
-def _may_be_0(divisor: Expr, branch: Iterable[Cond], facts: Facts) -> bool:
-    if Cond("ne", divisor, Expr.of(0)).key in {c.key for c in branch}:
-        return False
-    if guarded(divisor):
-        return False
-    with facts.scope():
-        for condition in branch:
-            facts.assume(condition)
-        return not (facts.nonneg(divisor - 1) or facts.nonneg(-divisor - 1))
-
-
-def guarded(divisor: Expr) -> bool:
-    """Whether it is x where that is not 0, and another number elsewhere: what divides in a branch
-    is written so before it."""
-    single = divisor.single
-    if single is None or single.kind != "select":
-        return False
-    condition, then, other = single.args
-    if condition.op == "eq":
-        then, other = other, then
-    elif condition.op != "ne":
-        return False
-    sides = {a.identity for a in condition.args}
-    return sides == {then.identity, Expr.of(0).identity} and bool(other.constant)

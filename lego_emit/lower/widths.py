@@ -302,12 +302,25 @@ class _Needs:
                 kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
         # What is assumed may say it already.
         open_ = [top for top in kept if not facts.nonneg(Expr.of(self.most) - top)]
-        own = [unsubstitute(put_back(top, self.stand_ins), facts) for top in open_]
-        own = [e for e in own if e.single is None or e.single.kind != "sym"]  # an argument fits
+        own = [
+            unsubstitute(put_back(top, self.stand_ins), facts)
+            for top in open_
+            if not self._is_below_an_argument(top)
+        ]
         yield from (Node("le", (said(e, facts), limit)) for e in own)
+        floors: list[Expr] = []
+        for e in self.floors:
+            if not any(facts.nonneg(e - other) for other in floors):
+                floors = [other for other in floors if not facts.nonneg(other - e)] + [e]
         yield from (
-            Node("ge", (said(put_back(e, self.stand_ins), facts), const(0))) for e in self.floors
+            Node("ge", (said(put_back(e, self.stand_ins), facts), const(0))) for e in floors
         )
+
+    def _is_below_an_argument(self, e: Expr) -> bool:
+        """Whether e is at most one of the arguments, which fit."""
+        names = unsubstitute(e, self.facts).symbols()
+        symbols = (self.facts.symbol(n) for n in self.params if n in names)
+        return any(self.facts.nonneg(symbol - e) for symbol in symbols)
 
 
 def _raised(top: Expr) -> Expr:

@@ -19,6 +19,7 @@ from ..arith.knowledge import using
 from ..arith.rebuild import rebuild
 from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
 from ..kinds import as_integer
+from .learn import learn_signs
 from .tape import Tape
 from .trace import Trace, within
 
@@ -49,10 +50,11 @@ def follow(
     ranges: Sequence[GivenRange] = (),
     alone: bool = True,
     tape: Tape | None = None,
+    unsigned: bool = False,
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result. alone: all
     names in sizes, assume and ranges must be its parameters; else see check_known. tape: for what a
-    user's function does in it."""
+    user's function does in it. unsigned: parameters are of a type without negative numbers."""
     fixed = check_sizes(sizes)
     conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
     facts = Facts(use_z3=False)
@@ -60,6 +62,7 @@ def follow(
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
         learn_ranges(facts, ranges, fixed)
     start = Trace(facts, fixed, function, base=int(bool(base)), tape=tape)
+    start.is_unsigned = unsigned
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}
     trace, result = _settled(start, function, learning=True)
@@ -135,6 +138,9 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
         for name, size in trace.extents.items():  # an axis has one range, whatever the branch
             base = trace.base_of(name)
             trace.facts.learn_range(name, Expr.of(base), size - 1 + base)
+        if trace.is_unsigned:
+            with using(trace.facts):
+                learn_signs(trace, result)
         if trace.state() == state:
             break
         state = trace.state()

@@ -60,9 +60,15 @@ def are_formulas(subject: Any) -> bool:
 
 
 def follow_formulas(
-    subject: Any, name: str | None, sizes: Any, assume: list[Any], ranges: list[GivenRange]
+    subject: Any,
+    name: str | None,
+    sizes: Any,
+    assume: list[Any],
+    ranges: list[GivenRange],
+    unsigned: bool = False,
 ) -> tuple[str, list[Followed]]:
-    """(the unit's name, its functions). Raises TraceError for what is no integer expression."""
+    """(the unit's name, its functions). unsigned: symbols are of a type without negative numbers.
+    Raises TraceError for what is no integer expression."""
     pairs = _functions(subject)
     prefix = _prefix(pairs)
     unit = name or prefix or "index"
@@ -74,7 +80,7 @@ def follow_formulas(
         _all_known(functions, fixed, assume, ranges)
         for given, function in zip(pairs, functions, strict=True):
             own = unit + given[len(prefix) :] if prefix else given or unit
-            found.append(function.followed(own, fixed, assume))
+            found.append(function.followed(own, fixed, assume, unsigned))
     except RecursionError:
         raise TraceError(f"{unit}: {TOO_DEEP}") from None
     return unit, found
@@ -177,7 +183,9 @@ class _Function:
         names |= {s for r in self.ranges for e in r.bounds for s in e.symbols()}
         self.params = [*dict.fromkeys([*order, *sorted(names)])]
 
-    def followed(self, name: str, sizes: Mapping[str, int], assume: list[Any]) -> Followed:
+    def followed(
+        self, name: str, sizes: Mapping[str, int], assume: list[Any], unsigned: bool
+    ) -> Followed:
         """Read it under all that is known of its symbols."""
         check_replacements(self.pair, self.params, name)
         if not self.alone:
@@ -185,8 +193,11 @@ class _Function:
             assume = [a for a in assume if _names_of(a) <= {*self.params}]
         form = self.pair if stands(self.pair, self.problem is not None) else None
         if self.problem is not None:
-            return self._again(name, sizes, assume, form)
-        trace, outputs = follow(self._read, sizes, assume, ranges=[*self._signs(), *self.ranges])
+            again = self._again(name, sizes, assume, form)
+            again.trace.is_unsigned = unsigned
+            return again
+        known = [*self._signs(), *self.ranges]
+        trace, outputs = follow(self._read, sizes, assume, ranges=known, unsigned=unsigned)
         form = form and self._with_numbers(form, sizes)
         return Followed(name, trace, outputs, None, False, form, self.unmet, self.pair)
 

@@ -5,7 +5,7 @@ Nothing else learns; what applies a layout reads what was learned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import gcd
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.slices import place_of
 from ..arith.cases import equal
+from ..arith.divisors import nonzero
 from ..arith.expr import Cond, Expr, group
 from ..arith.facts import current
 from ..arith.known import Range
@@ -152,25 +153,43 @@ def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None
     facts.learn_range(stand_in(value, size).args[0], Expr.of(0), size - 1)
 
 
-def learn_assumed(trace: Trace, unsigned: bool) -> None:
+def learn_signs(trace: Trace, result: Any) -> None:
+    """Parameters of an unsigned type are not negative; one that divides, whatever branch is taken, is
+    not 0 either."""
+    facts = trace.facts
+    for name in trace.params():
+        if _has_no_lower_bound(name):
+            facts.learn_range(name, Expr.of(0), None)
+            trace.unsigned.add(name)
+    facts.learn_ends()
+    values = [*result.values()] if isinstance(result, Mapping) else result
+    values = values if isinstance(values, tuple | list) else [values]
+    for divisor, branch in nonzero((v for v in values if isinstance(v, Expr)), facts):
+        single = divisor.single
+        if not branch and single is not None and single.kind == "sym" and facts.nonneg(divisor):
+            trace.unsigned.discard(single.args[0])
+            facts.learn_range(single.args[0], Expr.of(1), None)
+
+
+def learn_assumed(trace: Trace) -> None:
     """What the header assumes of indices that were not known to lie in their layout is known from
     here on, for signs and widths: no condition of the function's own is decided by it. A parameter
     i of i + 1, n - i or d - i has the range that follows, in place of the precondition where it says
-    as much. unsigned: parameters are not negative. Raises IndexRangeError where no value of a
-    parameter has all its indices in their layouts."""
+    as much. Raises IndexRangeError where no value of a parameter has all its indices in their
+    layouts."""
     facts, trace.narrowed = trace.facts, set()
     found = [(facts.rebuilt(v), facts.rebuilt(n), within) for v, n, within in trace.outside]
     for value, size, _ in (*found, *found):  # d of d - i may come before i
-        _narrow(trace, value, size, unsigned)
+        _narrow(trace, value, size, trace.is_unsigned)
     said = {within.identity for value, size, within in found if is_inside(value, size)}
     trace.preconditions = [c for c in trace.preconditions if c.identity not in said]
     for value, size, _ in found:
         facts.constrain(value)
         facts.constrain(size - 1 - value)
-    if unsigned:
-        trace.unsigned = {n for n in trace.params() if _has_no_lower_bound(n)}
-        for name in sorted(trace.unsigned):
-            facts.learn_range(name, Expr.of(0), None)
+    if trace.is_unsigned:
+        learn_signs(trace, ())
+        lows = {n: facts.ranges[n].lo for n in trace.unsigned if n in facts.ranges}
+        trace.unsigned = {n for n, lo in lows.items() if lo is not None and lo.constant == 0}
 
 
 def _has_no_lower_bound(name: str) -> bool:

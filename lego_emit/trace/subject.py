@@ -135,9 +135,10 @@ def followed(
     base: Base,
     ranges: Any = None,
     view: bool = False,
+    unsigned: bool = False,
 ) -> Subject:
-    """Follow a layout, a function or expressions. view: each is a layout, of which a view is wanted.
-    Raises TraceError where it is none of them."""
+    """Follow a layout, a function or expressions. view: each is a layout, of which a view is wanted;
+    unsigned: parameters are of a type without negative numbers. Raises TraceError where it is none of them."""
     if name is not None and not isinstance(name, str):
         raise TraceError(f"name must be text such as 'index', not {shown(name)}")
     if name and not name.isidentifier():
@@ -146,10 +147,10 @@ def followed(
     if are_formulas(subject):
         if view:
             raise _no_view(name or "expression", "it is an expression")
-        return _of_formulas(subject, name, sizes, assume, base, given)
+        return _of_formulas(subject, name, sizes, assume, base, given, unsigned)
     if isinstance(subject, (list, tuple, Mapping)):
-        return _of_several(subject, name, sizes, assume, base, given, view)
-    return _of_one_subject(subject, name, sizes, assume, base, given, view)
+        return _of_several(subject, name, sizes, assume, base, given, view, unsigned)
+    return _of_one_subject(subject, name, sizes, assume, base, given, view, unsigned)
 
 
 def several(subject: Any) -> dict[str, Any]:
@@ -204,11 +205,12 @@ def _of_several(
     base: Base,
     ranges: list[GivenRange],
     view: bool,
+    unsigned: bool,
 ) -> Subject:
     """Each under what is said of its own parameters; the unit has the first one's name unless given."""
     named = several(subject)
     parts = [
-        _of_one_subject(part, own, sizes, assume, base, ranges, view, alone=False)
+        _of_one_subject(part, own, sizes, assume, base, ranges, view, unsigned, alone=False)
         for own, part in named.items()
     ]
     functions = [f for part in parts for f in part.functions]
@@ -240,29 +242,29 @@ def _of_one_subject(
     base: Base,
     given: list[GivenRange],
     view: bool,
+    unsigned: bool,
     alone: bool = True,
 ) -> Subject:
+    traced = partial(
+        follow, sizes=sizes, assume=assume, base=base, ranges=given, alone=alone, unsigned=unsigned
+    )
     if isinstance(subject, Block):
         unit = name or "layout"
         title, told = repr(subject), tuple
         numbers = check_sizes(sizes)
         block = subject.with_sizes(Numbered(subject, numbers)) if numbers else subject
-        trace, result = follow(
-            lambda t: _declared(t, block, subject), sizes, assume, base, given, alone
-        )
+        trace, result = traced(lambda t: _declared(t, block, subject))
     elif callable(subject):
         unit = name or _own_name(subject)
         title = _title(subject, unit)
         try:
             own, names = numbered(subject, check_sizes(sizes))
-            trace, result = follow(
-                lambda t: _called_with(own, names, t), sizes, assume, base, given, alone, Tape()
-            )
+            trace, result = traced(lambda t: _called_with(own, names, t), tape=Tape())
         except TraceError as error:
             if not error.many_paths and not error.placed:
                 raise
             small = called_everywhere(subject, error)
-            trace, result = follow(small, sizes, assume, base, given, alone)
+            trace, result = traced(small)
         told = partial(_doubts, subject, trace)
     else:
         raise _no_subject(subject)
@@ -292,13 +294,14 @@ def _of_formulas(
     assume: list[Any],
     base: Base,
     ranges: list[GivenRange],
+    unsigned: bool,
 ) -> Subject:
     if base:
         raise TraceError(
             "base=1 is for functions and layouts: an expression says itself what its indices count "
             "from; write i - 1 for an index that counts from 1, and give its range"
         )
-    unit, found = follow_formulas(subject, name, sizes, assume, ranges)
+    unit, found = follow_formulas(subject, name, sizes, assume, ranges, unsigned)
     title = formulas_title(subject)
     if sizes:
         title += " with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())

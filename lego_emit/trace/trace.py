@@ -53,6 +53,7 @@ class Trace:
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
     outside: list[tuple[Expr, Expr, Cond]] = field(default_factory=list)  # see learn_assumed
     narrowed: set[str] = field(default_factory=set)  # parameters whose range follows from these
+    is_unsigned: bool = False  # whether parameters are of a type without negative numbers
     unsigned: set[str] = field(default_factory=set)  # at least 0 because of their type alone
     keeps: bool = False  # flat positions are kept as one value, not looked into
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
@@ -153,7 +154,10 @@ class Trace:
             if path.before(condition):  # it is what the branch asks for
                 return
             branch = [*branch, *(c if value else ~c for c, value in path.decided.values())]
-        found = any_of([*(self.put_back(~c) for c in branch), condition])
+        choices = {c.identity: c for c in (*(self.put_back(~c) for c in branch), condition)}
+        if any((~c).identity in choices for c in choices.values()):
+            return
+        found = any_of([*choices.values()])
         if found.identity not in {c.identity for c in self.preconditions}:
             self.preconditions.append(found)
 
