@@ -19,7 +19,7 @@ from net.points import holds
 from net.words import build, indices
 from small_worlds import World
 
-from lego_emit import isqrt, symbols
+from lego_emit import generate, isqrt, symbols
 from lego_emit.algebra import reference
 from lego_emit.arith import proofs, z3_prover
 from lego_emit.arith.evaluate import evaluate
@@ -332,6 +332,18 @@ def test_a_question_without_an_answer_counts_for_several(monkeypatch):
     with known(a=POSITIVE, b=POSITIVE) as facts:
         assert not any(facts.nonneg(a * a + b * b - 2 * a * b + k) for k in range(30))
     assert len(asked) == proofs.Z3_QUERIES // proofs.Z3_UNKNOWN
+
+
+@pytest.mark.parametrize("count", [1, 16, 40])
+def test_an_output_does_not_depend_on_how_many_others_there_are(count):
+    """Each of these needs Z3."""
+    pairs = [(f"i{k}", f"n{k}") for k in range(count)]
+    names = ", ".join(n for pair in pairs for n in pair)
+    results = ", ".join(f"'{i}_': {i}*{i} // ({n}*{n}) + {i}" for i, n in pairs)
+    made = {}
+    exec(f"def f({names}):\n    return {{{results}}}", made)
+    (function,) = generate(made["f"], "c", assume=[f"0 <= {i} < {n}" for i, n in pairs]).functions
+    assert [str(node.value) for _, node in function.outputs] == [i for i, _ in pairs]
 
 
 def test_what_was_found_out_in_a_branch_is_known_there_again(monkeypatch):

@@ -284,10 +284,8 @@ class Facts(Division):
         finally:
             self._scopes -= 1
             self._assumed = assumed
-            asked = self.z3_queries
             for name, value in {**saved, **caches}.items():
                 setattr(self, name, value)
-            self.z3_queries = asked
             again, self._divides = self._divides, divides
             for divisor, dividend, positive in again:
                 self.learn_divides(divisor, dividend, positive)

@@ -72,10 +72,12 @@ class Known:
     original: dict[str, Range] = field(default_factory=dict)  # of what was substituted
     sizes: set[str] = field(default_factory=set)  # symbols that are at least 1 as sizes
     use_z3: bool = True
-    z3_queries: int = 0  # asked so far
+    # asked so far, by the symbols that are concerned: others cost an expression nothing
+    z3_queries: dict[frozenset[str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._scopes = self._tries = 0
+        self._scopes = 0
+        self._tries: dict[frozenset[str], int] = {}  # of constraints, by the symbols concerned
         self.log: Log | None = None  # of the steps that are no part of a proof
         self._divides: list[tuple[Expr, Expr, bool]] = []  # learned in the scope that is open
         self._assumed: tuple[Cond, ...] | None = ()

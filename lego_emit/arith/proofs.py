@@ -23,8 +23,10 @@ SHIFTED_DEGREE = 6
 REFUTING = 8  # of the samples, before a proof is tried
 Z3_DEGREE = 3  # products of more factors take it long, and hardly a proof is found
 Z3_UNKNOWN = 3  # queries that one counts for to which Z3 knows no answer
-TRIES = 1000  # of proofs by a constraint, for one trace
-Z3_QUERIES = 24  # for one trace; a bound in time would make the output depend on the machine
+TRIES = 1000  # of proofs by a constraint, about the same symbols
+Z3_QUERIES = (
+    24  # about the same symbols; a bound in time would make the output depend on the machine
+)
 
 
 class Proofs(Ranges):
@@ -397,12 +399,16 @@ class Proofs(Ranges):
         if not near or self._refuted(e):
             return False
         beyond = (e - k for k in near)
-        return any(not self._refuted(d) and self._tried() and self._prove(d, 6) for d in beyond)
+        about = frozenset(names)
+        return any(
+            not self._refuted(d) and self._tried(about) and self._prove(d, 6) for d in beyond
+        )
 
-    def _tried(self) -> bool:
-        """Whether one more proof by a constraint may be tried: a long path has many."""
-        self._tries += 1
-        return self._tries <= TRIES
+    def _tried(self, about: frozenset[str]) -> bool:
+        """Whether one more proof by a constraint about these symbols may be tried: a long path has
+        many constraints."""
+        self._tries[about] = self._tries.get(about, 0) + 1
+        return self._tries[about] <= TRIES
 
     def _concerned(self, e: Expr) -> set[str]:
         """The symbols in e, in their bounds, and so on."""
@@ -440,7 +446,11 @@ class Proofs(Ranges):
 
     def _by_z3(self, e: Expr) -> bool:
         """Z3 is asked only where no sample refutes, so that a query usually ends in a proof."""
-        if not e.atoms() or self.z3_queries >= Z3_QUERIES:
+        if not e.atoms():
+            return False
+        concerned = frozenset(self._concerned(e))
+        asked = self.z3_queries.get(concerned, 0)
+        if asked >= Z3_QUERIES:
             return False
         if any(map(_beyond_z3, e.deep_atoms())):
             return False
@@ -462,7 +472,7 @@ class Proofs(Ranges):
         from .z3_prover import prove_nonneg
 
         answer = prove_nonneg(self, e)
-        self.z3_queries += Z3_UNKNOWN if answer is None else 1
+        self.z3_queries[concerned] = asked + (Z3_UNKNOWN if answer is None else 1)
         return bool(answer)
 
 
