@@ -5,6 +5,7 @@ strided layouts (CuTe's) and linear ones over F2 (Triton's) in the same algebra.
 """
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .algebra.block import provide
@@ -29,64 +30,34 @@ if TYPE_CHECKING:
     from .pattern import Pattern
     from .pipeline import generate
     from .recognition import recognize
+    from .trace.simplify import simplify
 
 __version__ = "0.1.0"
 
 
+# What needs more than the algebra is loaded when it is first used.
+_LAZY = {
+    "Cost": "ir.cost", "Emitted": "emitted", "Linear": "algebra.linear", "Lookup": "algebra.lookup",
+    "Pattern": "pattern", "Strided": "algebra.strided", "bank_conflicts": "movement",
+    "catalogue": "formats", "convert": "movement", "gather": "movement", "generate": "pipeline",
+    "optimal_swizzle": "movement", "recognize": "recognition", "render": "kernels",
+    "same_map": "algebra.same", "simplify": "trace.simplify", "symbols": "arith.expr",
+}  # fmt: skip
+_MODULES = ("cute", "hardware", "movement")
+
+
 def __getattr__(name: str) -> Any:
-    # What needs more than the algebra is loaded when it is first used.
-    match name:
-        case "generate":
-            from .pipeline import generate as found
-        case "simplify":
-            from .trace.simplify import simplify as found
-        case "symbols":
-            from .arith.expr import symbols as found
-        case "Emitted":
-            from .emitted import Emitted as found
-        case "Cost":
-            from .ir.cost import Cost as found
-        case "Linear":
-            from .algebra.linear import Linear as found
-        case "Lookup":
-            from .algebra.lookup import Lookup as found
-        case "Strided":
-            from .algebra.strided import Strided as found
-        case "same_map":
-            from .algebra.same import same_map as found
-        case "Pattern":
-            from .pattern import Pattern as found
-        case "recognize":
-            from .recognition import recognize as found
-        case "convert":
-            from .movement import convert as found
-        case "gather":
-            from .movement import gather as found
-        case "bank_conflicts":
-            from .movement import bank_conflicts as found
-        case "optimal_swizzle":
-            from .movement import optimal_swizzle as found
-        case "catalogue":
-            from .formats import catalogue as found
-        case "render":
-            from .kernels import render as found
-        case "movement":
-            import lego_emit.movement as found
-        case "hardware":
-            import lego_emit.hardware as found
-        case "cute":
-            import lego_emit.cute as found
-        case _:
-            known = "" if name.startswith("_") else nearest(name, __dir__())
-            raise AttributeError(
-                f"module {__name__!r} has no attribute {name!r}.{known}", name=name
-            )
-    return found
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name in _LAZY:
+        return getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    known = "" if name.startswith("_") else nearest(name, __dir__())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{known}", name=name)
 
 
 def __dir__() -> list[str]:
     """What is there to be used, loaded or not."""
-    return sorted([*__all__, "__version__", "cute", "errors", "hardware", "movement"])
+    return sorted([*__all__, "__version__", "errors", *_MODULES])
 
 
 def _symbols() -> Any:
