@@ -224,6 +224,29 @@ def test_the_command_line_and_a_project_name_it(tmp_path, monkeypatch):
         assert refused.exit_code == 2 and "of the form g=1,local=1" in refused.output
 
 
+def test_the_command_line_takes_base_more_than_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.py").write_text("from lego_emit import Row\n" + inspect.getsource(dealt))
+
+    def made(*bases):
+        options = [word for base in bases for word in ("--base", base)]
+        return CliRunner().invoke(main, ["generate", "k.py:dealt", "-t", "fortran", *options])
+
+    together = made("g=1,local=1")
+    assert together.exit_code == 0 and made("g=1", "local=1").stdout == together.stdout
+    assert made("1", "1").stdout == made("1").stdout
+    assert "Indices and positions count from 1." in made("1").stdout
+    for numbers in (("1", "g=1"), ("g=1", "1"), ("local=1", "0", "g=1")):
+        mixed = made(*numbers)
+        assert mixed.exit_code == 2
+        assert "is for all indices, and" in mixed.output
+        assert "give one number, or names alone" in mixed.output
+    assert "0 and 1 are both given" in made("0", "1").output
+    again = made("g=1", "g=0").output
+    assert "g is given more than once" in again and "of the form g=1,local=1" in again
+    assert "'2' is not 0, 1, or of the form" in made("g=1", "2").output
+
+
 def test_another_base_is_refused():
     with pytest.raises(TargetError, match="base is 2"):
         generate(index_kernel, "julia", base=2)

@@ -59,8 +59,9 @@ from .root import (
 )
 @click.option(
     "--base",
-    default="0",
-    callback=lambda context, option, text: _base(text),
+    multiple=True,
+    default=("0",),
+    callback=lambda context, option, texts: _base(texts),
     metavar="0|1|NAME=1,..",
     show_default=True,
     help="The number of the first index and position; names shift those alone, as g=1,local=1.",
@@ -190,16 +191,33 @@ def generate(
         click.echo(f"wrote {path}", err=True)
 
 
-def _base(text: str) -> int | dict[str, int]:
-    """--base: a number, or the names of what counts from 1. Raises BadParameter."""
-    if text in ("0", "1"):
-        return int(text)
-    found = {}
-    for part in text.split(","):
-        name, _, number = (x.strip() for x in part.partition("="))
-        if not name.isidentifier() or number not in ("0", "1") or name in found:
-            raise click.BadParameter(f"{text[:60]!r} is not 0, 1, or of the form g=1,local=1")
-        found[name] = int(number)
+def _base(texts: Sequence[str]) -> int | dict[str, int]:
+    """--base, once or more often: a number, or the names of what counts from 1. Raises BadParameter."""
+    numbers = {text for text in texts if text in ("0", "1")}
+    named = [text for text in texts if text not in numbers]
+    if numbers and named:
+        raise click.BadParameter(
+            f"{min(numbers)} is for all indices, and {named[0][:60]!r} is for those that it names: "
+            "give one number, or names alone"
+        )
+    if len(numbers) > 1:
+        raise click.BadParameter("0 and 1 are both given; give one number, or names as g=1,local=1")
+    return int(numbers.pop()) if numbers else _named_bases(named)
+
+
+def _named_bases(texts: Sequence[str]) -> dict[str, int]:
+    """What names are given, as g=1,local=1. Raises BadParameter."""
+    found: dict[str, int] = {}
+    for text in texts:
+        for part in text.split(","):
+            name, _, number = (x.strip() for x in part.partition("="))
+            if not name.isidentifier() or number not in ("0", "1"):
+                raise click.BadParameter(f"{text[:60]!r} is not 0, 1, or of the form g=1,local=1")
+            if name in found:
+                raise click.BadParameter(
+                    f"{name[:60]} is given more than once; name each once, of the form g=1,local=1"
+                )
+            found[name] = int(number)
     return found
 
 
