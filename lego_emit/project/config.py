@@ -230,7 +230,9 @@ def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
 def _base(value: Any) -> int | dict[str, int]:
     if isinstance(value, dict):
         return {name: _one_of(number, (0, 1)) for name, number in value.items()}
-    return _one_of(value, (0, 1))
+    if type(value) is int and value in (0, 1):
+        return value
+    raise ValueError("give 0, 1, or what counts from 1, as base = { g = 1, local = 1 }")
 
 
 def _several(value: Any) -> list[Any]:
