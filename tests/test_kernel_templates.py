@@ -267,6 +267,13 @@ def test_indices_in_one_text_are_parted_outside_of_brackets():
         ("julia", "kx = 3 # kk", "kk"),
         ("rust", "let kx = 3;", "kk"),
         ("javascript", "const kx = 3;", "x.map((q) => q + kk)"),
+        ("javascript", "const {kx, kk: ky} = x;", "kk"),
+        ("javascript", "const {kx, kk: {ky} = 3} = x;", "ky + kk"),
+        ("javascript", "const y = {\n  kx: [3, x], // of x\n  kk : 4,\n};", "kk"),
+        ("javascript", "function f(kx, {kk: [ky]}) {", "kk"),
+        ("rust", "let P { kx, kk: ky } = x;", "kk"),
+        ("rust", "struct P { kx: usize, kk: usize }", "kk"),
+        ("python", "y = {kx: 3, kk: 4}", "kk"),
     ],
 )
 def test_a_name_that_nobody_declared_is_refused(target, before, text):
@@ -318,6 +325,10 @@ def test_a_name_is_declared_before_and_not_after():
         ("julia", "function f(a, n::Int; k=1)\n  for i in 1:n, j ∈ 2:3\n  x, y = g()",
          "a[n] k i+j x+y threadIdx().x length(a)"),
         ("javascript", "function f(a, {b, c}) {\n  const [d, e] = a; let g;", "a[b] c+d e+g Math.min(b,c)"),
+        ("javascript", "const {a, x: b, y: {c, z: [d]}, w: e = {v: 3}} = f; function g({u: h}) {", "a b c d e h"),
+        ("javascript", "function f(a: number, b: number) { let c = 1, d: number;", "a b c+d"),
+        ("rust", "let P { a, x: b, y: Q { z: c } } = e; { let f = |g: usize, h: usize| g + h;", "a b c f g h"),
+        ("python", "f = {0: lambda a, b: a, (c := 1): {(d := 2), e := 3}}", "a b c d e"),
     ],
 )  # fmt: skip
 def test_names_that_a_kernel_declares_or_its_language_has(target, before, texts):

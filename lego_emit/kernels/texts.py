@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from ..emit.comments import UNSEEN
@@ -37,6 +38,9 @@ SUBSCRIPT = re.compile(
 USED = re.compile(
     r"(?:[-+/%^~!?<=]|(?:\b\d[\w.]*|[)\]])[ \t]*[*&]"
     r"|\b(?:return|in|and|or|not|if|elif|while|is)\b)[ \t]*\Z"
+)
+FIELDS = re.compile(  # m in {k, m: n}, and what tells that a comma parts no fields
+    r"[][(){}]|[;|]|\b(?:let|const|var|lambda)\b|(?:(?<=\{)|(?<=,))\s*([^\W\d]\w*)(?=\s*:(?![:=]))"
 )
 SET = re.compile(r"\s*(?:<<|>>|//|\*\*|[-+*/%&|^:])?=(?!=)")
 STRINGS = r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"'
@@ -123,22 +127,40 @@ def names_in(text: str, printer: Printer) -> list[str]:
 
 def declared_in(text: str, printer: Printer) -> list[tuple[str, int]]:
     """The names that a kernel's text may declare or assign, and where they end: all but those that are
-    plainly used, as operands, subscripts or members."""
+    plainly used, as operands, subscripts, members or fields."""
     marks = "|".join(map(re.escape, printer.comments))
     strings = rf"{STRINGS}|'[^'\n]*(?:{marks})[^'\n]*'"  # of ' alone those that matter: Rust has 'a
     skipped = "|".join(COMMENTS.get(mark, f"{re.escape(mark)}[^\n]*") for mark in printer.comments)
     bare = re.sub(f"{strings}|{skipped}", blank, text)
     while (less := SUBSCRIPT.sub(blank, bare)) != bare:
         bare = less
-    found = []
+    found, fields = [], {*_fields(bare)}
     for word in WORD.finditer(bare):
         before = bare[max(0, word.start() - 40) : word.start()]
+        if word.start() in fields:
+            continue
         if not MEMBER.search(before) and (not USED.search(before) or SET.match(bare, word.end())):
             found.append((word[0], word.end()))
     for loop in LOOP.finditer(bare):  # of a comprehension they stand before it
         line = bare.rfind("\n", 0, loop.start()) + 1
         found += [(name, line) for name in WORD.findall(loop[1])]
     return sorted(found, key=lambda one: one[1])
+
+
+def _fields(text: str) -> Iterator[int]:
+    """Where names of fields stand: m in {k, m: n}, which declares n, and in {m: 3}."""
+    open_ones = [["", ""]]  # each with what stood in it that is no part of fields
+    for part in FIELDS.finditer(text):
+        bracket, other = open_ones[-1]
+        if part[1]:
+            if bracket == "{" and not other:
+                yield part.start(1)
+        elif part[0] in CLOSING.values():
+            open_ones.append([part[0], ""])
+        elif part[0] not in CLOSING:
+            open_ones[-1][1] = part[0]
+        elif bracket == CLOSING[part[0]]:
+            open_ones.pop()
 
 
 def blank(match: re.Match[str]) -> str:
