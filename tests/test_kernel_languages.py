@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,6 +139,39 @@ def test_compiled(language, index_type, tmp_path, need):
         library.f(*case, *SIZES.values(), out)
         found.append(list(out))
     assert found == wanted()
+
+
+# A whole file with nothing but what docs/kernels.md says that a template brings; x needs a cast.
+BARE = {
+    "c": (
+        "#include <stdint.h>", "BRINGS\nlong f(const long *x);\nlong f(const long *x) { BODY return n; }\n",
+        "k.c", "gcc -std=c99 -Wall -Wextra -Werror -fsyntax-only",
+    ),
+    "cpp": (
+        "#include <cstdint>", "BRINGS\nlong f(const long *x) { BODY return n; }\n",
+        "k.cpp", "g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only",
+    ),
+    "fortran": (
+        "use, intrinsic :: iso_fortran_env, only: int32, int64",
+        "integer function f(x)\nBRINGS\nimplicit none\ninteger(int64) :: x(0:8), m\n"
+        "integer(int32) :: n\nm = 3\nBODY\nf = n\nend function f\n",
+        "k.f90", "gfortran -std=f2018 -Wall -Wextra -Werror -fsyntax-only",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", BARE)
+def test_what_a_template_brings_is_documented(language, tmp_path, need):
+    brings, frame, file, command = BARE[language]
+    assert f"`{brings}`" in (Path(__file__).parents[1] / "docs" / "kernels.md").read_text()
+    text = "x(3)" if language == "fortran" else "x[3]"
+    made = render("{% names x %}{% index n = S[0, there] %}", language, there=text, S=Row(4, 8))
+    assert "int32" in made
+    (tmp_path / file).write_text(frame.replace("BRINGS", brings).replace("BODY", made))
+    need(command.split()[0], f"apt-get install {command.split()[0]}")
+    done = subprocess.run([*command.split(), file], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stderr}\n{made}"
 
 
 @pytest.mark.slow
