@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import json
+import re
 
 import index_functions
 import pytest
@@ -133,6 +134,28 @@ def test_named_indices_count_from_one_and_nothing_else(target):
         )
 
     dealt_like_scalapack(find)
+
+
+@pytest.mark.parametrize("target", ["fortran", "c", "python", "rust", "julia", "javascript"])
+def test_what_counts_from_one_is_named_as_the_header_names_it(target):
+    def said(subject, base, **more):
+        unit = generate(subject, target, base=base, **more)
+        found = [f.summary.partition("Counted from 1: ")[2] for f in unit.functions]
+        text = " ".join(re.sub(r"(?m)^\W+|`", "", unit.source).split())  # without lines' ends
+        assert all(f"Counted from 1: {names}" in text for names in found if names)
+        return found
+
+    layout = GroupBy([6, 6])
+    assert said(layout, {"flat": 1}) == ["the result.", "flat."]
+    assert said(layout, {"i": 1}) == ["i.", "i."]
+    assert said(layout, {"i": 1, "flat": 1}) == ["i, the result.", "flat, i."]
+    assert said(ExpandBy([5], [6], TileBy([3], [2])), {"flat": 1}) == ["the result.", "flat."]
+    local = "local_v" if target == "julia" else "local"  # a word of Julia's own
+    assert said(gathered, NAMED) == [f"{local}, the result."]
+    assert said(dealt, NAMED) == [f"g, {local}."]
+    assert said(lambda i: {"i": GroupBy([7])[i]}, {"i": 1}) == ["i, the result."]
+    assert said(index_kernel, {"pid_m": 1}, names="camelCase") == ["pidM."]
+    assert said(index_kernel, {"pid_m": 1, "result": 1}) == ["pid_m, the result."]
 
 
 @pytest.mark.slow

@@ -101,7 +101,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
             replace(
                 function.renamed_params(names),
                 name=name,
-                summary=_summary(function, naming, names),
+                summary=_summary(function, naming, names, outputs),
                 assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
@@ -113,13 +113,29 @@ def _legalize(program: Program, printer: Printer) -> Program:
     return replace(program, name=unit, functions=tuple(functions))
 
 
-def _summary(function: Function, naming: Naming, names: Mapping[str, str]) -> str:
-    """Its summary; the indices that it lists in the style of the file."""
-    if not naming.style:
-        return function.summary
-    indices = [p.name for p in function.params if not p.size]
-    own, new = (", ".join(found) for found in (indices, [names[n] for n in indices]))
-    return function.summary.replace(f"({own})", f"({new})")
+def _summary(
+    function: Function, naming: Naming, names: Mapping[str, str], outputs: Mapping[str, str]
+) -> str:
+    """Its summary; the indices that it lists in the style of the file, and what counts from 1 by the
+    names that its header has."""
+    summary = function.summary
+    if naming.style:
+        indices = [p.name for p in function.params if not p.size]
+        own, new = (", ".join(found) for found in (indices, [names[n] for n in indices]))
+        summary = summary.replace(f"({own})", f"({new})")
+    params = [p.name for p in function.params if p.base]
+    results = [n for (n, _), k in zip(function.outputs, function.starts, strict=True) if k]
+    listed = _counted_from_one([*params, *results])
+    if not listed or not summary.endswith(listed):
+        return summary
+    called = [outputs[n] for n in results] if len(outputs) > 1 else ["the result"] * len(results)
+    return summary.removesuffix(listed) + _counted_from_one([*(names[n] for n in params), *called])
+
+
+def _counted_from_one(names: Iterable[str]) -> str:
+    """What a summary that was lowered says last of them; the empty string of none."""
+    listed = ", ".join(dict.fromkeys(names))
+    return f"Counted from 1: {listed}." if listed else ""
 
 
 def _legal(node: Node, names: Mapping[str, str], tables: Mapping[Entries, Entries]) -> Node:
