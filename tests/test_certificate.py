@@ -353,6 +353,64 @@ def test_the_command_line(tmp_path, monkeypatch):
     assert "itself failed" not in found.output
 
 
+OTHERS = """from lego_emit import Col, GroupBy, Row, symbols
+M, N = symbols("M N")
+square = GroupBy([6, 6]).OrderBy(Col(6, 6))
+cube = GroupBy([2, 3, 6]).OrderBy(Col(6, 6))
+open_sizes = Row(M, N)
+
+
+def sized(n, m):
+    return Row(n, m)
+
+
+def tall(M, N, BM):
+    return Row(M // BM, N, BM)
+
+
+def at(i, j):
+    return square[i, j]
+
+
+def at_other(a, b, c):
+    return cube[a, b, c]
+"""
+LAYOUT, FUNCTION = "certificate is of another layout: ", "certificate is of another function: "
+
+
+@pytest.mark.parametrize(
+    ("made_of", "given", "said"),
+    [
+        ("sized", "tall", LAYOUT + "the parameters of u_apply are n, m, i, j, and those of tall M, N, BM"),
+        ("square", "sized", LAYOUT + "the parameters of u_apply are i, j, and those of sized n, m"),
+        ("square", "cube", LAYOUT + "u_apply has 2 indices and 1 results, that of the layout .* 3 and 1"),
+        ("cube", "square", LAYOUT + "u_inv has 1 indices and 3 results, that of the layout .* 1 and 2"),
+        ("tall", "open_sizes", LAYOUT + "u_apply has 3 indices and 1 results, .* 2 and 1"),
+        ("sized", "open_sizes", LAYOUT + "it has no size M, and the layout that is given has"),
+        ("square", "open_sizes", LAYOUT + "it has no size M, and the layout that is given has"),
+        ("square", "at", LAYOUT + "the parameters of u_inv are flat, and those of at i, j"),
+        ("square", "at_other", LAYOUT + "the parameters of u_apply are i, j, and those of at_other a, b, c"),
+        ("at", "square", "certificate is of a function, u, and what is given is a layout"),
+        ("at", "sized", FUNCTION + "the parameters of u are i, j, and those of sized n, m"),
+        ("at", "at_other", FUNCTION + "the parameters of u are i, j, and those of at_other a, b, c"),
+        ("square", "square", ""),
+        ("at", "at", ""),
+        ("tall", "tall", ""),
+        ("open_sizes", "open_sizes", ""),
+    ],
+)  # fmt: skip
+def test_a_certificate_of_another_subject(tmp_path, monkeypatch, made_of, given, said):
+    monkeypatch.chdir(tmp_path)
+    Path("l.py").write_text(OTHERS)
+    words = f"generate l.py:{made_of} -t c --name u -o u.h --certificate u.json"
+    assert CliRunner().invoke(main, words.split()).exit_code == 0
+    words = f"check-certificate u.json --source u.h --layout l.py:{given}"
+    found = CliRunner().invoke(main, words.split())
+    assert found.exit_code == (1 if said else 0), found.output
+    assert re.search(f"not proved; the {said}" if said else "proved; ", found.output), found.output
+    assert not re.search("TypeError|ValueError|zip|itself failed", found.output)
+
+
 def test_the_header_s_line_says_what_is_stated(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("layouts.py").write_text("def diag(i, j):\n    return (i + j) % 12 * 12 + j\n")

@@ -197,7 +197,36 @@ class _Subject:
         self.results = values
         sizes = {p["of"]: var(name) for name, p in self.parameters.items() if p["is"] == "size"}
         self.known: Known = definition.known(self.subject, {**self.fixed, **sizes})
+        self._same_subject()
         self.within: list[Term] = []
+
+    def _same_subject(self) -> None:
+        """Raises Unread where what is given cannot be what the certificate is of: a layout in place of
+        a function, a function of other parameters, a layout with other numbers of indices."""
+        of_layout = self.about["role"] in ("apply", "inv")
+        of_another = f"the certificate is of another {'layout' if of_layout else 'function'}: "
+        function, layout = self.known.function, self.known.example
+        if function is not None:
+            own = [*self.fixed, *(p["of"] for p in self.parameters.values())]
+            if definition.missing(function, own):
+                takes = ", ".join(definition.parameters(function))
+                raise Unread(
+                    f"{of_another}the parameters of {self.name} are {', '.join(own) or 'none'}, and those "
+                    f"of {definition.name_of(function)} {takes}"
+                )
+        elif not of_layout:
+            raise Unread(
+                f"the certificate is of a function, {self.name}, and what is given is a layout"
+            )
+        elif layout is not None:
+            counts = len(layout.dims), len(layout.results or [""])
+            wanted = counts if self.about["role"] == "apply" else counts[::-1]
+            found = len(self._of("index")), len(self.results)
+            if wanted != found:
+                raise Unread(
+                    f"{of_another}{self.name} has {found[0]} indices and {found[1]} results, that of "
+                    f"the layout that is given {wanted[0]} and {wanted[1]}"
+                )
 
     def _of(self, kind: str) -> list[Term]:
         """The parameters of a kind, as the definition counts them."""
@@ -225,8 +254,7 @@ class _Subject:
                 **self.fixed,
                 **{p["of"]: var(name) - p["base"] for name, p in self.parameters.items()},
             }
-            if self.known.function is None:
-                raise Unread(f"{self.name} is a function, and what is given is a layout")
+            assert self.known.function is not None  # see _same_subject
             found = definition.evaluated(self.known.function, values, self._of("axis"))
         if len(found.results) != len(self.results):
             raise Unread(

@@ -7,7 +7,7 @@ they branch on one, every way is followed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -93,8 +93,7 @@ def known(subject: Any, sizes: Mapping[str, Any]) -> Known:
     if isinstance(subject, Block):
         found = subject if subject.is_concrete else subject.with_sizes(_Change(sizes))
         return Known(lambda: found, found)
-    parameters = inspect.signature(subject).parameters
-    if any(p.default is p.empty and n not in sizes for n, p in parameters.items()):
+    if missing(subject, sizes):
         return Known(function=subject)
 
     def make() -> Any:
@@ -107,6 +106,17 @@ def known(subject: Any, sizes: Mapping[str, Any]) -> Known:
     if not all(isinstance(found, Block) for found in ways):
         return Known(function=subject)
     return Known(make, ways[0], len(ways))
+
+
+def parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of what a function takes."""
+    return [*inspect.signature(function).parameters]
+
+
+def missing(function: Callable[..., Any], names: Container[str]) -> list[str]:
+    """The parameters that have no default and none of these names."""
+    found = inspect.signature(function).parameters.items()
+    return [n for n, p in found if p.default is p.empty and n not in names]
 
 
 def applied(subject: Known, index: Sequence[Term]) -> Definition:
@@ -208,7 +218,8 @@ def _called(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
     return target(*positional, **keywords)
 
 
-def _name(subject: Any) -> str:
+def name_of(subject: Any) -> str:
+    """What a function is called, else of what type it is."""
     return getattr(subject, "__name__", type(subject).__name__)
 
 
@@ -223,6 +234,10 @@ class _Change:
         if is_integer(n):
             return n
         value = self.sizes.get(str(n))
+        if value is None and str(n).isidentifier():
+            raise Unread(
+                f"the certificate is of another layout: it has no size {n}, and the layout that is given has"
+            )
         if value is None:
             raise Unread(
                 f"the size {n} is no single symbol: write the layout as a function of its sizes"
