@@ -17,12 +17,14 @@ from net import corpus, foreign
 from lego_emit import Col, GenP, GroupBy, RegP, Row, TileBy, generate, pipeline
 from lego_emit.check.certificate import STATEMENTS
 from lego_emit.cli import main
+from lego_emit.emit.registry import printer
 from lego_emit.errors import InternalError, LegoError, TargetError, VerifyError
 from lego_emit.golden import cases, load
 from lego_emit.lower import widths
 from lego_emit.proofcheck import check as checker
 from lego_emit.proofcheck import terms
 from lego_emit.proofcheck.check import CertificateError, check
+from lego_emit.proofcheck.languages import READERS
 
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGES = ["cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript"]
@@ -351,6 +353,13 @@ def test_the_command_line(tmp_path, monkeypatch):
     found = run.invoke(main, words)
     assert found.exit_code == 2 and "of another text" in found.output
     assert "itself failed" not in found.output
+
+
+def test_the_languages_that_are_read_are_documented():
+    text = (Path(__file__).parents[1] / "docs" / "trust.md").read_text()
+    (found,) = re.findall(r"^([^.\n]+) are read\. What the checker does not", text, re.M)
+    titles = [printer(name).title for name in READERS]
+    assert found == f"{', '.join(titles[:-1])} and {titles[-1]}"
 
 
 OTHERS = """from lego_emit import Col, GroupBy, Row, symbols
