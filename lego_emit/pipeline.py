@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from .arith.assume import as_list, parse
+from .arith.given_ranges import parse_ranges
 from .arith.knowledge import using
 from .arith.signs import without_negative_parts
 from .arith.terms import TOO_DEEP
@@ -27,7 +28,7 @@ from .lower.function import lowered
 from .lower.problem import Problem
 from .lower.propose import is_aligned
 from .lower.relations import condition
-from .trace.follow import Base
+from .trace.follow import Base, Options
 from .trace.formulas import are_formulas, reference
 from .trace.learn import learn_assumed
 from .trace.subject import Outputs, Subject, Traced, followed, several
@@ -255,10 +256,13 @@ def build_program(
     assume = as_list(assume)
     types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
     spelled = model, printer.bit_operations, printer.lazy_select, effort
-    subject = fn_or_layout
-    if not isinstance(subject, Subject):
-        unsigned = all(INDEX_TYPES[t][0] == 0 for t in types)
-        subject = followed(subject, name, sizes, assume, counted, ranges, view, unsigned)
+    subject, unsigned = fn_or_layout, all(INDEX_TYPES[t][0] == 0 for t in types)
+    if isinstance(subject, Subject):
+        for f in subject.functions:
+            f.trace.is_unsigned = unsigned
+    else:
+        options = Options(sizes, assume, counted, parse_ranges(ranges), unsigned)
+        subject = followed(subject, name, options, view)
     try:
         functions = [
             lowered(_rewritten(_problem(f, assume, types, printer), rewrite), types, *spelled)

@@ -21,7 +21,7 @@ from ..errors import AssumptionError, TemplateError, nearest, shown
 from ..ir.program import INDEX_TYPES, Program
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program, candidates
-from ..trace.follow import follow, go_on
+from ..trace.follow import Options, follow, go_on
 from ..trace.learn import learn_layout
 from ..trace.subject import index_of
 from ..trace.trace import Trace
@@ -394,8 +394,8 @@ class Names(Kernel):
                 for layout in layouts:
                     learn_layout(layout)
 
-            given = parse_ranges(said.ranges or None)
-            self._traces[key] = follow(learn, None, said.assume, 0, given)[0]
+            options = Options(assume=said.assume, ranges=parse_ranges(said.ranges or None))
+            self._traces[key] = follow(learn, options)[0]
         return self._traces[key]
 
     def _made_program(

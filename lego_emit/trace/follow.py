@@ -8,7 +8,7 @@ called the first time alone: after that it is its tape that is played.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..arith.assume import learn, parse, source_of
@@ -42,43 +42,55 @@ def check_sizes(sizes: Any) -> dict[str, int]:
     return checked
 
 
+@dataclass(frozen=True)
+class Options:
+    """What is said of a function beforehand: sizes that are numbers, assumptions, what counts from 1,
+    ranges of parameters; unsigned: parameters are of a type without negative numbers."""
+
+    sizes: Any = None
+    assume: Sequence[Any] = ()
+    base: Base = 0
+    ranges: Sequence[GivenRange] = ()
+    unsigned: bool = False
+
+    def numbers(self) -> dict[str, int]:
+        """sizes, checked. Raises TraceError."""
+        return check_sizes(self.sizes)
+
+    def conditions(self) -> list[tuple[Cond, str]]:
+        """The conditions of the assumptions, each with the text of its assumption."""
+        return [(c, source_of(a)) for a in self.assume for c in parse(a)]
+
+
 def follow(
     function: Callable[[Trace], Any],
-    sizes: Any,
-    assume: Sequence[Any],
-    base: Base = 0,
-    ranges: Sequence[GivenRange] = (),
+    options: Options,
     alone: bool = True,
     tape: Tape | None = None,
-    unsigned: bool = False,
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result. alone: all
-    names in sizes, assume and ranges must be its parameters; else see check_known. tape: for what a
-    user's function does in it. unsigned: parameters are of a type without negative numbers."""
-    fixed = check_sizes(sizes)
-    conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
+    names in the options must be its parameters; else see check_known. tape: for what a user's function
+    does in it."""
+    fixed, conditions, base = options.numbers(), options.conditions(), options.base
     facts = Facts(use_z3=False)
     with using(facts):
         learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
-        learn_ranges(facts, ranges, fixed)
-    start = Trace(facts, fixed, function, base=int(bool(base)), tape=tape)
-    start.is_unsigned = unsigned
+        learn_ranges(facts, options.ranges, fixed)
+    start = Trace(
+        facts, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
+    )
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}
     trace, result = _settled(start, function, learning=True)
     if alone:
-        check_known([trace], fixed, conditions, ranges)
+        check_known([trace], options)
     facts.check_consistent()
     return trace, result
 
 
-def check_known(
-    traces: Sequence[Trace],
-    fixed: Mapping[str, int],
-    conditions: Sequence[tuple[Cond, str]],
-    ranges: Sequence[GivenRange],
-) -> None:
+def check_known(traces: Sequence[Trace], options: Options) -> None:
     """Raise AssumptionError or TraceError for a name that is a parameter of no function."""
+    fixed, conditions = options.numbers(), options.conditions()
     params = [*dict.fromkeys(n for trace in traces for n in trace.params())]
     listed = ", ".join(params) or "none; a slice such as layout[3, :] fixes an index"
     names = {*params, *fixed}
@@ -89,7 +101,7 @@ def check_known(
                     f"the assumption {source!r} names {name}, which is not a parameter; parameters: "
                     f"{listed}.{nearest(name, names)}"
                 )
-    for given in ranges:
+    for given in options.ranges:
         for name in (given.name, *sorted(s for e in given.bounds for s in e.symbols())):
             if name not in names:
                 raise AssumptionError(

@@ -6,7 +6,7 @@ What they mean is read in arith/from_sympy.py, which is loaded here alone, when 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 from typing import Any
 
@@ -30,7 +30,7 @@ from ..arith.knowledge import using
 from ..arith.terms import TOO_DEEP
 from ..errors import AssumptionError, LegoError, TraceError, nearest, shown
 from ..kinds import is_sympy
-from .follow import check_sizes, follow
+from .follow import Options, follow
 from .trace import Trace
 
 
@@ -59,28 +59,20 @@ def are_formulas(subject: Any) -> bool:
     return is_pair(subject) or isinstance(subject, Expr) or is_sympy(subject)
 
 
-def follow_formulas(
-    subject: Any,
-    name: str | None,
-    sizes: Any,
-    assume: list[Any],
-    ranges: list[GivenRange],
-    unsigned: bool = False,
-) -> tuple[str, list[Followed]]:
-    """(the unit's name, its functions). unsigned: symbols are of a type without negative numbers.
-    Raises TraceError for what is no integer expression."""
+def follow_formulas(subject: Any, name: str | None, options: Options) -> tuple[str, list[Followed]]:
+    """(the unit's name, its functions). Raises TraceError for what is no integer expression."""
     pairs = _functions(subject)
     prefix = _prefix(pairs)
     unit = name or prefix or "index"
-    fixed = check_sizes(sizes)
+    fixed, ranges = options.numbers(), options.ranges
     signature = _signature(subject) if len(pairs) == 1 else None
     found = []
     try:
         functions = [_Function(pair, ranges, signature) for pair in pairs.values()]
-        _all_known(functions, fixed, assume, ranges)
+        _all_known(functions, fixed, options.assume, ranges)
         for given, function in zip(pairs, functions, strict=True):
             own = unit + given[len(prefix) :] if prefix else given or unit
-            found.append(function.followed(own, fixed, assume, unsigned))
+            found.append(function.followed(own, options))
     except RecursionError:
         raise TraceError(f"{unit}: {TOO_DEEP}") from None
     return unit, found
@@ -183,21 +175,21 @@ class _Function:
         names |= {s for r in self.ranges for e in r.bounds for s in e.symbols()}
         self.params = [*dict.fromkeys([*order, *sorted(names)])]
 
-    def followed(
-        self, name: str, sizes: Mapping[str, int], assume: list[Any], unsigned: bool
-    ) -> Followed:
+    def followed(self, name: str, options: Options) -> Followed:
         """Read it under all that is known of its symbols."""
         check_replacements(self.pair, self.params, name)
+        sizes, assume = options.numbers(), [*options.assume]
         if not self.alone:
             sizes = {n: v for n, v in sizes.items() if n in self.params}
             assume = [a for a in assume if _names_of(a) <= {*self.params}]
         form = self.pair if stands(self.pair, self.problem is not None) else None
         if self.problem is not None:
             again = self._again(name, sizes, assume, form)
-            again.trace.is_unsigned = unsigned
+            again.trace.is_unsigned = options.unsigned
             return again
         known = [*self._signs(), *self.ranges]
-        trace, outputs = follow(self._read, sizes, assume, ranges=known, unsigned=unsigned)
+        own = replace(options, sizes=sizes, assume=assume, ranges=known)
+        trace, outputs = follow(self._read, own)
         form = form and self._with_numbers(form, sizes)
         return Followed(name, trace, outputs, None, False, form, self.unmet, self.pair)
 

@@ -13,6 +13,7 @@ from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
 from ..errors import AssumptionError, TraceError, nearest
 from ..kinds import is_sympy
+from .follow import Options
 from .formulas import follow_formulas
 
 
@@ -29,7 +30,9 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
     """
     if not (isinstance(expr, Expr) or is_sympy(expr)):
         raise TraceError(f"simplify() takes one SymPy expression, not {in_short(expr)}")
-    _, (found,) = follow_formulas(expr, None, None, as_list(assume), parse_ranges(ranges))
+    _, (found,) = follow_formulas(
+        expr, None, Options(assume=as_list(assume), ranges=parse_ranges(ranges))
+    )
     for name in found.unmet:
         params = [n for n in found.trace.params() if n not in found.unmet]
         raise AssumptionError(

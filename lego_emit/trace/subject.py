@@ -13,9 +13,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.labels import index_names
-from ..arith.assume import parse, source_of
 from ..arith.expr import Cond, Expr, select
-from ..arith.given_ranges import GivenRange, parse_ranges
 from ..arith.knowledge import using
 from ..arith.rebuild import unsubstitute
 from ..arith.steps import Log
@@ -28,7 +26,7 @@ from .definition import Definition, OfFormulas, OfFunction, OfLayout, OfTrace
 from .docs import doc_of
 from .doubts import doubts, unmet
 from .everywhere import called_everywhere
-from .follow import Base, check_known, check_sizes, follow, go_on
+from .follow import Options, check_known, follow, go_on
 from .formulas import Followed, are_formulas, follow_formulas
 from .formulas import title as formulas_title
 from .learn import learn_layout, product_of
@@ -127,30 +125,20 @@ def index_of(trace: Trace, result: Any) -> Subject:
     return Subject("index", "index", [made])
 
 
-def followed(
-    subject: Any,
-    name: str | None,
-    sizes: Mapping[str, int] | None,
-    assume: list[Any],
-    base: Base,
-    ranges: Any = None,
-    view: bool = False,
-    unsigned: bool = False,
-) -> Subject:
-    """Follow a layout, a function or expressions. view: each is a layout, of which a view is wanted;
-    unsigned: parameters are of a type without negative numbers. Raises TraceError where it is none of them."""
+def followed(subject: Any, name: str | None, options: Options, view: bool = False) -> Subject:
+    """Follow a layout, a function or expressions. view: each is a layout, of which a view is wanted.
+    Raises TraceError where it is none of them."""
     if name is not None and not isinstance(name, str):
         raise TraceError(f"name must be text such as 'index', not {shown(name)}")
     if name and not name.isidentifier():
         raise TraceError(f"name is {shown(name)}, no name for a function; write one as 'my_layout'")
-    given = parse_ranges(ranges)
     if are_formulas(subject):
         if view:
             raise _no_view(name or "expression", "it is an expression")
-        return _of_formulas(subject, name, sizes, assume, base, given, unsigned)
+        return _of_formulas(subject, name, options)
     if isinstance(subject, (list, tuple, Mapping)):
-        return _of_several(subject, name, sizes, assume, base, given, view, unsigned)
-    return _of_one_subject(subject, name, sizes, assume, base, given, view, unsigned)
+        return _of_several(subject, name, options, view)
+    return _of_one_subject(subject, name, options, view)
 
 
 def several(subject: Any) -> dict[str, Any]:
@@ -197,22 +185,10 @@ def _own_name(subject: Any) -> str:
     return "index" if name == "<lambda>" else name
 
 
-def _of_several(
-    subject: Any,
-    name: str | None,
-    sizes: Mapping[str, int] | None,
-    assume: list[Any],
-    base: Base,
-    ranges: list[GivenRange],
-    view: bool,
-    unsigned: bool,
-) -> Subject:
+def _of_several(subject: Any, name: str | None, options: Options, view: bool) -> Subject:
     """Each under what is said of its own parameters; the unit has the first one's name unless given."""
     named = several(subject)
-    parts = [
-        _of_one_subject(part, own, sizes, assume, base, ranges, view, unsigned, alone=False)
-        for own, part in named.items()
-    ]
+    parts = [_of_one_subject(part, own, options, view, alone=False) for own, part in named.items()]
     functions = [f for part in parts for f in part.functions]
     for at, f in enumerate(functions):
         if any(f.name == other.name for other in functions[:at]):
@@ -220,11 +196,10 @@ def _of_several(
                 f"generate() would make two functions {f.name}: a layout NAME gives NAME_apply and "
                 f"NAME_inv; name them otherwise in a dict"
             )
-    conditions = [(c, source_of(a)) for a in assume for c in parse(a)]
-    check_known([f.trace for f in functions], check_sizes(sizes), conditions, ranges)
+    check_known([f.trace for f in functions], options)
     title = "; ".join(part.title for part in parts)
-    if sizes:
-        title += "; with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())
+    if numbers := options.numbers():
+        title += "; with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
 
     def told() -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for part in parts for text in part.doubts()))
@@ -235,30 +210,19 @@ def _of_several(
 
 
 def _of_one_subject(
-    subject: Any,
-    name: str | None,
-    sizes: Mapping[str, int] | None,
-    assume: list[Any],
-    base: Base,
-    given: list[GivenRange],
-    view: bool,
-    unsigned: bool,
-    alone: bool = True,
+    subject: Any, name: str | None, options: Options, view: bool, alone: bool = True
 ) -> Subject:
-    traced = partial(
-        follow, sizes=sizes, assume=assume, base=base, ranges=given, alone=alone, unsigned=unsigned
-    )
+    traced, numbers = partial(follow, options=options, alone=alone), options.numbers()
     if isinstance(subject, Block):
         unit = name or "layout"
         title, told = repr(subject), tuple
-        numbers = check_sizes(sizes)
         block = subject.with_sizes(Numbered(subject, numbers)) if numbers else subject
         trace, result = traced(lambda t: _declared(t, block, subject))
     elif callable(subject):
         unit = name or _own_name(subject)
         title = _title(subject, unit)
         try:
-            own, names = numbered(subject, check_sizes(sizes))
+            own, names = numbered(subject, numbers)
             trace, result = traced(lambda t: _called_with(own, names, t), tape=Tape())
         except TraceError as error:
             if not error.many_paths and not error.placed:
@@ -280,31 +244,23 @@ def _of_one_subject(
         if not isinstance(subject, Block):
             made.definition = OfFunction(subject, trace, unit)
         functions = [made]
-    if sizes and alone:
-        title += " with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())
+    if numbers and alone:
+        title += " with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
     if isinstance(result, Block) and said.summary:
         title += f": {said.summary}"
     return Subject(unit, " ".join(title.split()), functions, told)
 
 
-def _of_formulas(
-    subject: Any,
-    name: str | None,
-    sizes: Mapping[str, int] | None,
-    assume: list[Any],
-    base: Base,
-    ranges: list[GivenRange],
-    unsigned: bool,
-) -> Subject:
-    if base:
+def _of_formulas(subject: Any, name: str | None, options: Options) -> Subject:
+    if options.base:
         raise TraceError(
             "base=1 is for functions and layouts: an expression says itself what its indices count "
             "from; write i - 1 for an index that counts from 1, and give its range"
         )
-    unit, found = follow_formulas(subject, name, sizes, assume, ranges, unsigned)
+    unit, found = follow_formulas(subject, name, options)
     title = formulas_title(subject)
-    if sizes:
-        title += " with " + ", ".join(f"{k} = {v}" for k, v in check_sizes(sizes).items())
+    if numbers := options.numbers():
+        title += " with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
     told = ()
     if len(found) == 1:  # of several, a range that concerns none is refused
         (one,) = found
