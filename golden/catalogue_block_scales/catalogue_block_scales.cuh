@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_CUH
-#define LEGO_CATALOGUE_BLOCK_SCALES_CUH 0x6547e12a
+#define LEGO_CATALOGUE_BLOCK_SCALES_CUH 0x07745758
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,7 +18,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre K*M + 127*K + 3*M + 380 <= LLONG_MAX
+/// @pre (K + 3)*(M + 127) - 1 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_scales_apply(
     [[maybe_unused]] long long M, long long K, long long i, long long j) noexcept {
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
@@ -44,6 +44,6 @@ catalogue_block_scales_inv(long long M, long long K, long long flat) noexcept {
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_CUH != 0x6547e12a
+#elif LEGO_CATALOGUE_BLOCK_SCALES_CUH != 0x07745758
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_CUH

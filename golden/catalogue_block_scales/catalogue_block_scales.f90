@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < K
   !> @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-  !> @pre K*M + 127*K + 3*M + 380 <= huge(0_int64)
+  !> @pre (K + 3)*(M + 127) - 1 <= huge(0_int64)
   elemental integer(int64) function catalogue_block_scales_apply(M, K, i, j)
     integer(int64), intent(in) :: M, K, i, j
     associate (unused => M); end associate

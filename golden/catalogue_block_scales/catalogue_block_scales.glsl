@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_GLSL
-#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x0c934f5b
+#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x554b5ebd
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < K
 // Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-// Assumes K*M + 127*K + 3*M + 380 <= 2^31 - 1
+// Assumes (K + 3)*(M + 127) - 1 <= 2^31 - 1
 int catalogue_block_scales_apply(int M, int K, int i, int j) {
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
@@ -45,6 +45,6 @@ ivec2 catalogue_block_scales_inv(int M, int K, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x0c934f5b
+#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x554b5ebd
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x37d1581c
+#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x08eab0a6
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre K*M + 127*K + 3*M + 380 <= INT64_MAX
+/// @pre (K + 3)*(M + 127) - 1 <= INT64_MAX
 static inline int64_t catalogue_block_scales_apply(int64_t M, int64_t K, int64_t i, int64_t j) {
   (void)M;
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
@@ -42,6 +42,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x37d1581c
+#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x08eab0a6
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_H

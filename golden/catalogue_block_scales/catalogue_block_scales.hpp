@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HPP
-#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x17bf80f5
+#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x1f19feb5
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre K*M + 127*K + 3*M + 380 <= INT64_MAX
+/// @pre (K + 3)*(M + 127) - 1 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_scales_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t K, std::int64_t i, std::int64_t j) noexcept {
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
@@ -42,6 +42,6 @@ struct catalogue_block_scales_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x17bf80f5
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x1f19feb5
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HPP

@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < K`
 - Result: `0 <= the result < 512*(div(K - 1, 4) + 1)*(div(M - 1, 128) + 1)`
-- Assumes `K*M + 127*K + 3*M + 380 <= typemax(Int64)`
+- Assumes `(K + 3)*(M + 127) - 1 <= typemax(Int64)`
 """
 @inline function catalogue_block_scales_apply(M::Int64, K::Int64, i::Int64, j::Int64)::Int64
     return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) +

@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes K*M + 127*K + 3*M + 380 <= Number.MAX_SAFE_INTEGER.
+ * Assumes (K + 3)*(M + 127) - 1 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} K K >= 1

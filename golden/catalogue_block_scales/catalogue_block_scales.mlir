@@ -8,7 +8,7 @@
 // 0 <= i < M
 // 0 <= j < K
 // Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-// Assumes K*M + 127*K + 3*M + 380 <= 2^63 - 1
+// Assumes (K + 3)*(M + 127) - 1 <= 2^63 - 1
 func.func @catalogue_block_scales_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i64 {
   %c7_i64 = arith.constant 7 : i64
   %c3_i64 = arith.constant 3 : i64

@@ -10,7 +10,7 @@
 /// - `0 <= j < K`
 /// - result: `0 <= result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)`
 ///
-/// Assumes `K*M + 127*K + 3*M + 380 <= i64::MAX`.
+/// Assumes `(K + 3)*(M + 127) - 1 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

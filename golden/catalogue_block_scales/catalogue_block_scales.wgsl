@@ -10,7 +10,7 @@
 /// 0 <= i < M
 /// 0 <= j < K
 /// Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// Assumes K*M + 127*K + 3*M + 380 <= 2^31 - 1
+/// Assumes (K + 3)*(M + 127) - 1 <= 2^31 - 1
 fn catalogue_block_scales_apply(M: i32, K: i32, i: i32, j: i32) -> i32 {
   return 512 * ((i >> 7u) * ((K + 3) >> 2u) + (j >> 2u)) + 16 * (i & 31) + ((i >> 3u) & 12)
       + (j & 3);

@@ -21,7 +21,7 @@ def catalogue_block_scales_apply(M, K, i, j):
     Returns:
         0 <= the result < 512*((K - 1) // 4 + 1)*((M - 1) // 128 + 1)
 
-    Assumes K*M + 127*K + 3*M + 380 <= 2**63 - 1.
+    Assumes (K + 3)*(M + 127) - 1 <= 2**63 - 1.
     """
     K = tl.cast(K, tl.int64)
     i = tl.cast(i, tl.int64)

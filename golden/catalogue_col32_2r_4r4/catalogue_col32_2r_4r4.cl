@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_CL
-#define LEGO_CATALOGUE_COL32_2R_4R4_CL 0x6e2bb7c8
+#define LEGO_CATALOGUE_COL32_2R_4R4_CL 0x2517aeed
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,7 +10,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre M*N + 31*M + 31*N + 960 <= LONG_MAX
+/// @pre (M + 31)*(N + 31) - 1 <= LONG_MAX
 static inline long catalogue_col32_2r_4r4_apply(long M, long N, long i, long j) {
   (void)N;
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
@@ -42,6 +42,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_CL != 0x6e2bb7c8
+#elif LEGO_CATALOGUE_COL32_2R_4R4_CL != 0x2517aeed
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_CL

@@ -14,7 +14,7 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-  !> @pre M*N + 31*M + 31*N + 960 <= huge(0_int64)
+  !> @pre (M + 31)*(N + 31) - 1 <= huge(0_int64)
   elemental integer(int64) function catalogue_col32_2r_4r4_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate

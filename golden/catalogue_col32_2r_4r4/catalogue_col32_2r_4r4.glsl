@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_GLSL
-#define LEGO_CATALOGUE_COL32_2R_4R4_GLSL 0x792637ac
+#define LEGO_CATALOGUE_COL32_2R_4R4_GLSL 0x5b204225
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,7 +13,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-// Assumes M*N + 31*M + 31*N + 960 <= 2^31 - 1
+// Assumes (M + 31)*(N + 31) - 1 <= 2^31 - 1
 int catalogue_col32_2r_4r4_apply(int M, int N, int i, int j) {
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
       + 32 * (i & 1) + j;
@@ -47,6 +47,6 @@ ivec2 catalogue_col32_2r_4r4_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_GLSL != 0x792637ac
+#elif LEGO_CATALOGUE_COL32_2R_4R4_GLSL != 0x5b204225
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_GLSL

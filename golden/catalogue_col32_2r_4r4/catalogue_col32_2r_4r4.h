@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_H 0x558589b8
+#define LEGO_CATALOGUE_COL32_2R_4R4_H 0x7a4a758d
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre M*N + 31*M + 31*N + 960 <= INT64_MAX
+/// @pre (M + 31)*(N + 31) - 1 <= INT64_MAX
 static inline int64_t catalogue_col32_2r_4r4_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)N;
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
@@ -44,6 +44,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_H != 0x558589b8
+#elif LEGO_CATALOGUE_COL32_2R_4R4_H != 0x7a4a758d
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_H

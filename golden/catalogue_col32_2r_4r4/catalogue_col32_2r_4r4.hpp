@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HPP
-#define LEGO_CATALOGUE_COL32_2R_4R4_HPP 0x4bbbf8fb
+#define LEGO_CATALOGUE_COL32_2R_4R4_HPP 0x2dd65eab
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre M*N + 31*M + 31*N + 960 <= INT64_MAX
+/// @pre (M + 31)*(N + 31) - 1 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_col32_2r_4r4_apply(
     std::int64_t M, [[maybe_unused]] std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
@@ -44,6 +44,6 @@ struct catalogue_col32_2r_4r4_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_HPP != 0x4bbbf8fb
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HPP != 0x2dd65eab
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HPP

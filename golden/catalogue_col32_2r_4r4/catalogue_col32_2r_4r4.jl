@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < 1024*(div(M - 1, 32) + 1)*(div(N - 1, 32) + 1)`
-- Assumes `M*N + 31*M + 31*N + 960 <= typemax(Int64)`
+- Assumes `(M + 31)*(N + 31) - 1 <= typemax(Int64)`
 """
 @inline function catalogue_col32_2r_4r4_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
     return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) +

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_METAL
-#define LEGO_CATALOGUE_COL32_2R_4R4_METAL 0x799b9b61
+#define LEGO_CATALOGUE_COL32_2R_4R4_METAL 0x24540db2
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre M*N + 31*M + 31*N + 960 <= LONG_MAX
+/// @pre (M + 31)*(N + 31) - 1 <= LONG_MAX
 static inline long catalogue_col32_2r_4r4_apply(long M, long N, long i, long j) {
   (void)N;
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
@@ -40,6 +40,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_METAL != 0x799b9b61
+#elif LEGO_CATALOGUE_COL32_2R_4R4_METAL != 0x24540db2
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_METAL

@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes M*N + 31*M + 31*N + 960 <= Number.MAX_SAFE_INTEGER.
+ * Assumes (M + 31)*(N + 31) - 1 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1

@@ -8,7 +8,7 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-// Assumes M*N + 31*M + 31*N + 960 <= 2^63 - 1
+// Assumes (M + 31)*(N + 31) - 1 <= 2^63 - 1
 func.func @catalogue_col32_2r_4r4_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
   %c5_i64 = arith.constant 5 : i64
   %c1_i64 = arith.constant 1 : i64

@@ -10,7 +10,7 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)`
 ///
-/// Assumes `M*N + 31*M + 31*N + 960 <= i64::MAX`.
+/// Assumes `(M + 31)*(N + 31) - 1 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.

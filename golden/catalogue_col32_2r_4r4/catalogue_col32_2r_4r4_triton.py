@@ -21,7 +21,7 @@ def catalogue_col32_2r_4r4_apply(M, N, i, j):
     Returns:
         0 <= the result < 1024*((M - 1) // 32 + 1)*((N - 1) // 32 + 1)
 
-    Assumes M*N + 31*M + 31*N + 960 <= 2**63 - 1.
+    Assumes (M + 31)*(N + 31) - 1 <= 2**63 - 1.
     """
     M = tl.cast(M, tl.int64)
     i = tl.cast(i, tl.int64)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from ..arith.expr import Cond, Expr
+from ..arith.expr import Cond, Expr, distribute
 from ..arith.facts import Facts
 from ..arith.rebuild import unsubstitute
-from ..arith.terms import Atom, Monomial
+from ..arith.terms import Atom, Monomial, without
 from ..arith.text import factors, ordered
 from ..ir.nodes import Node
 from ..ir.relations import FLIPPED, const, var
@@ -22,23 +22,25 @@ _OPS = {
 }
 _BITS = {"and": "and", "or": "or"}
 _WORDS = {"and": "land", "or": "lor", "not": "lnot"}
+LONG = 3  # terms of a sum, above which it is said as a product where it is one
 
 
 def condition(c: Cond, facts: Facts) -> Node:
     """A condition in the user's own symbols."""
-    return _Maker().condition(c.rebuild(lambda e: unsubstitute(e, facts)))
+    return _Maker(facts).condition(c.rebuild(lambda e: unsubstitute(e, facts)))
 
 
 def value(e: Expr, facts: Facts) -> Node:
     """An expression in the user's own symbols."""
-    return _Maker().value(unsubstitute(e, facts))
+    return _Maker(facts).value(unsubstitute(e, facts))
 
 
 class _Maker:
     """What stands twice is one node."""
 
-    def __init__(self) -> None:
+    def __init__(self, facts: Facts) -> None:
         self.known: dict[str, Node] = {}
+        self.facts = facts
 
     def condition(self, c: Cond, turned: bool = True) -> Node:
         """turned: x >= 0, and not 0 <= x; what `and` puts together may be a chain."""
@@ -51,14 +53,39 @@ class _Maker:
         return Node(_OPS[c.op], (a, b))
 
     def value(self, e: Expr) -> Node:
+        if len(e.terms) > LONG:  # a product, but for one term perhaps
+            one = Expr.of(1)
+            lone = [Expr({m: c}) for m, c in e.terms.items()]
+            for more in (Expr.of(0), *lone, -one, one):
+                if len(parts := _factors(e - more)) > 1:
+                    made = (self.value(part) for part in parts)
+                    return self._plus(reduce(lambda a, b: Node("mul", (a, b)), made), more)
         total: Node | None = None
         for mono, coefficient in ordered(e):
+            turned = coefficient < 0 and self._rounded_up(mono)
+            if turned:
+                mono, coefficient = turned, -coefficient
             term = self._term(mono, abs(coefficient))
             if total is None:
                 total = term if coefficient > 0 else _negative(term)
             else:
                 total = Node("add" if coefficient > 0 else "sub", (total, term))
         return const(0) if total is None else total
+
+    def _plus(self, node: Node, e: Expr) -> Node:
+        for mono, c in e.terms.items():
+            node = Node("add" if c > 0 else "sub", (node, self._term(mono, abs(c))))
+        return node
+
+    def _rounded_up(self, mono: Monomial) -> Monomial | None:
+        """The factors of -mono with (n + d - 1) // d for the first -n // d; None without one."""
+        for k, atom in enumerate(mono):
+            if atom.kind == "digit" and atom.args[2] is None:
+                base, by = atom.args[:2]
+                if all(c < 0 for c in base.terms.values()) and self.facts.nonneg(by - 1):
+                    up = Atom("digit", by - base - 1, by, None)
+                    return (*mono[:k], up, *mono[k + 1 :])
+        return None
 
     def _term(self, mono: Monomial, coefficient: int) -> Node:
         parts = [const(coefficient)] if coefficient != 1 or not mono else []
@@ -91,6 +118,44 @@ class _Maker:
 
     def _any(self, part: Any) -> Node:
         return self.condition(part) if isinstance(part, Cond) else self.value(part)
+
+
+def _product(e: Expr) -> tuple[Expr, Expr] | None:
+    """Two factors of a sum of several terms: an atom, or an atom and more; None where none are seen."""
+    if len(e.terms) < 2:
+        return None
+    for x in sorted({a for mono in e.terms for a in mono}, key=lambda a: a.key):
+        factor = Expr({without(m, (x,)) or (): c for m, c in e.terms.items() if x in m})
+        rest = Expr({m: c for m, c in e.terms.items() if x not in m})
+        times = _quotient(rest, factor) if len(factor.terms) > 1 or not rest.terms else None
+        if times is not None:
+            return Expr.atom(x) + times, factor
+    return None
+
+
+def _factors(e: Expr) -> list[Expr]:
+    """The factors that are seen of a sum, symbols first; the sum itself where there are none."""
+    parts = _product(e)
+    if parts is None:
+        return [e]
+    found = [f for part in parts for f in _factors(part)]
+    return sorted(found, key=lambda f: (len(f.terms), f.single is None or f.single.kind != "sym"))
+
+
+def _quotient(e: Expr, by: Expr) -> Expr | None:
+    """e / by of two sums; None where by does not divide e."""
+    lead = max(by.terms, key=lambda mono: (len(mono), [a.key for a in mono]))
+    total = Expr.of(0)
+    for _ in range(len(e.terms) + 1):
+        if not e.terms:
+            return total
+        first = max(e.terms, key=lambda mono: (len(mono), [a.key for a in mono]))
+        mono, (c, beyond) = without(first, lead), divmod(e.terms[first], by.terms[lead])
+        if mono is None or beyond:
+            return None
+        term = Expr({mono: c})
+        total, e = total + term, e - distribute(term, by)
+    return None
 
 
 def _negative(node: Node) -> Node:
