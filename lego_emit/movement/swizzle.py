@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..algebra import f2
@@ -20,18 +22,25 @@ def optimal_swizzle(write: Any, read: Any, element_bytes: int = 4, *, gpu: Any =
 
     write, read: layouts from register, lane and warp to the coordinates of one tile, linear over F2.
     First both move as many elements an instruction as both can; then there are as few wavefronts as
-    there can be, none of them for a conflict; then one of the two moves more where it costs the other
-    nothing. swizzle_bound says what no layout goes below: it is reached, unless fewer lanes than a
-    warp's take part, or some of them read the same, and then nearly always.
+    there can be; then one of the two moves more where it costs the other nothing. swizzle_bound says
+    what no layout goes below. It is reached where the lanes that are served together move no more
+    than all banks hold at once, as on each GPU that is known by name.
 
     Raises LayoutError where the two are not linear, or do not give one tile.
     """
     construct = called("optimal_swizzle", write, read, element_bytes)
     a, b, hardware = _prepared(write, read, element_bytes, gpu, construct)
-    sides = written, read_ = (a, True), (b, False)
-    pairs = (written, read_), (read_, written)
-    found = (m for pair in pairs for m in _layouts(*pair, element_bytes, hardware))
-    return min(found, key=lambda memory: _cost(memory, sides, element_bytes, hardware))
+    sides = (a, True), (b, False)
+    best: tuple[tuple[int, int], Linear] | None = None
+    for choice in sorted(_choices(*sides, element_bytes, hardware), key=lambda c: c.least):
+        if best and best[0][0] < choice.least:
+            break
+        memory = choice.memory
+        cost = _cost(memory, sides, element_bytes, hardware)
+        if best is None or cost < best[0]:
+            best = cost, memory
+    assert best is not None
+    return best[1]
 
 
 def swizzle_bound(
@@ -40,26 +49,13 @@ def swizzle_bound(
     """(elements, wavefronts): no linear memory layout lets both accesses move more elements an
     instruction, and none that lets them do so has fewer wavefronts in sum.
 
-    An instruction takes a wavefront for each phase, whatever the layout; one that moves less than a
-    word moves at most a word.
+    An instruction takes a wavefront for each phase, whatever the layout, and more where lanes that
+    are served together must meet in a bank. None must where no two lanes have the same elements.
     """
     construct = called("swizzle_bound", write, read, element_bytes)
     a, b, hardware = _prepared(write, read, element_bytes, gpu, construct)
-    most = log2(hardware.widest // element_bytes)
-    common = min(most, len(_common(a, b)))
-
-    def least(access: LinearAccess, is_write: bool, bits: int) -> int:
-        phases = access.phases(hardware, element_bytes << bits, is_write)
-        return phases << f2.rank(access.registers) - bits
-
-    def alone(access: LinearAccess, is_write: bool) -> int:
-        own = f2.complement([*access.lanes, *access.others], access.registers)
-        return min(least(access, is_write, bits) for bits in range(common, min(most, len(own)) + 1))
-
-    # Of the nested spaces that the lowest bits make, what both move is in both: only one goes on.
-    one = alone(a, True) + least(b, False, common)
-    other = least(a, True, common) + alone(b, False)
-    return 1 << common, min(one, other)
+    choices = _choices((a, True), (b, False), element_bytes, hardware)
+    return 1 << choices[0].common, min(choice.least for choice in choices)
 
 
 def optimal_padding(
@@ -123,67 +119,155 @@ def _cost(
 # -- how it is made ------------------------------------------------------------------------------
 
 
-def _layouts(wide: Side, narrow: Side, element_bytes: int, gpu: SharedMemory) -> Iterator[Linear]:
-    """Layouts whose lowest bits both accesses move at once, and the next ones the wide one: at least
-    a word where it has one, and then one bit more in each layout, for as long as there are any."""
+def _vectors(
+    wide: Side, narrow: Side, element_bytes: int, gpu: SharedMemory
+) -> tuple[int, list[list[int]]]:
+    """What the lowest bits of the offset stand for: how many of them both accesses move, as many as
+    there can be, and the choices: those alone, then each time one more that the wide one moves."""
     one, other = wide[0], narrow[0]
     most = log2(gpu.widest // element_bytes)
-    in_word = log2(max(1, gpu.bank_bytes // element_bytes))
     still = [*one.lanes, *one.others]  # what may not change the order of the wide one's registers
-
+    either = [*still, *other.lanes, *other.others]
     vector = _common(one, other)[:most]
-    common = len(vector)
-    lanes = other.in_phase(gpu, element_bytes << common, narrow[1])
-    # Within a word what only the wide one moves comes first; beyond it what the narrow one's lanes
-    # differ in, which is a bit of the bank to them.
+    # No sum of what only the wide one moves and of what lanes and warps change is a common one: its
+    # bit would change in lanes of the narrow one.
+    own = f2.intersection(one.registers, either)
+    own += f2.complement([*vector, *either], one.registers)
+    # Lanes of the narrow one that share a word leave it more banks; lanes that differ as lanes of the
+    # wide one do, and what it moves within the word, leave it fewer.
+    lanes = other.in_phase(gpu, element_bytes << len(vector), narrow[1])
     across = f2.intersection(one.registers, lanes)
-    own = f2.complement([*vector, *still, *across], one.registers)
-    vector += f2.complement([*vector, *still], [*own, *across])[: max(0, in_word - common)]
-    more = f2.complement([*vector, *still], [*across, *one.registers])
-    for bits in range(min(most - len(vector), len(more)) + 1):
-        yield _layout(wide, narrow, [*vector, *more[:bits]], common, element_bytes, gpu)
+    apart = f2.complement([*still, *lanes], own)
+    more = f2.complement(still, [*across, *apart, *own])
+    length = min(most - len(vector), len(more))
+    return len(vector), [[*vector, *more[:bits]] for bits in range(length + 1)]
 
 
-def _layout(
-    wide: Side, narrow: Side, vector: list[int], common: int, element_bytes: int, gpu: SharedMemory
-) -> Linear:
-    """The layout whose lowest bits are the vector, which the wide access moves; the narrow one moves
-    the common bits of it.
+def _choices(written: Side, read: Side, element_bytes: int, gpu: SharedMemory) -> list[_Choice]:
+    """All choices of the vector. Of the nested spaces that the lowest bits make, what both move is in
+    both: only one of the two goes on."""
+    found: list[_Choice] = []
+    for wide, narrow in ((written, read), (read, written)):
+        common, vectors = _vectors(wide, narrow, element_bytes, gpu)
+        found += [_Choice(wide, narrow, v, common, element_bytes, gpu) for v in vectors]
+    return found
 
-    Its inverse has as columns, from the lowest bit of the offset on: the vector, what shares a word
-    with it, the bank, and the index within the bank.
-    """
-    (one, one_writes), (other, other_writes) = wide, narrow
-    in_word = log2(max(1, gpu.bank_bytes // element_bytes))
-    in_row = log2(gpu.banks * gpu.bank_bytes // element_bytes)
-    still = [*one.lanes, *one.others]
-    order = [*still, *other.lanes, *other.others, *_row_major(one.layout)]
-    rest = f2.complement(vector, order)
-    seen = f2.Echelon([*rest, *vector])
 
-    def beside(v: int) -> int:
-        """Without its part in the vector."""
-        return f2.times(rest, (seen.solve(v) or 0) & (1 << len(rest)) - 1)
+@dataclass(frozen=True)
+class _Choice:
+    """A vector that the wide access moves; the narrow one moves the common bits of it."""
 
-    shared = [*f2.intersection(one.lanes, [*map(beside, other.lanes)]), *one.lanes, *rest]
-    word = f2.complement(vector, shared)[: max(0, in_word - len(vector))]
-    index: list[int] = []
-    if len(rest) + len(vector) > in_row:
-        taken = [*vector[: max(common, in_word)], *word]
-        served = one.in_phase(gpu, element_bytes << len(vector), one_writes)
-        lanes = other.in_phase(gpu, element_bytes << common, other_writes)
-        # Bits of the vector are paired with what neither lanes nor warps of the wide one change, as
-        # long as there is such: else their sum would change the order of its registers.
-        moved = f2.complement([*vector, *still], lanes)
-        own = f2.complement([*taken, *lanes], vector)[: len(moved)]
-        pairs = _away(rest, taken, [*own, *served, *vector], [*moved, *lanes])
-        index = [a ^ (b if b in moved else beside(b)) for a, b in pairs]
-        index = index[: len(rest) + len(vector) - in_row]
-    bank = f2.complement([*vector, *word, *index], order)
-    columns = f2.inverse([*vector, *word, *bank, *index])
-    if columns is None:
-        raise InternalError("optimal_swizzle: the columns are no basis")
-    return Linear._made(one.layout.outs, [("offset", len(columns))], columns)
+    wide: Side
+    narrow: Side
+    vector: list[int]
+    common: int
+    element_bytes: int
+    gpu: SharedMemory
+
+    @property
+    def in_word(self) -> int:
+        """The bits of the offset within a word."""
+        return log2(max(1, self.gpu.bank_bytes // self.element_bytes))
+
+    @property
+    def in_row(self) -> int:
+        """Those within a word of each bank."""
+        return log2(self.gpu.banks * self.gpu.bank_bytes // self.element_bytes)
+
+    @property
+    def room(self) -> int:
+        """Those of them that are none of the vector's."""
+        return max(0, self.in_row - len(self.vector))
+
+    @property
+    def still(self) -> list[int]:
+        """What may not change the order of the wide one's registers."""
+        return [*self.wide[0].lanes, *self.wide[0].others]
+
+    @cached_property
+    def served(self) -> list[int]:
+        """What the wide one's lanes change that are served together."""
+        access, writes = self.wide
+        return access.in_phase(self.gpu, self.element_bytes << len(self.vector), writes)
+
+    @cached_property
+    def lanes(self) -> list[int]:
+        """What the narrow one's lanes change that are served together."""
+        access, writes = self.narrow
+        return access.in_phase(self.gpu, self.element_bytes << self.common, writes)
+
+    @property
+    def near(self) -> list[int]:
+        """The bits of the vector that are none of the bank to the narrow one: it moves them, or they
+        lie within a word."""
+        return self.vector[: max(self.common, self.in_word)]
+
+    @property
+    def far(self) -> list[int]:
+        """The others: what its lanes change of them takes it to other banks."""
+        return self.vector[len(self.near) :]
+
+    @property
+    def least(self) -> int:
+        """The wavefronts of both that no memory goes below, of those with so many bits that the wide
+        one moves, and as many common ones.
+
+        The index is a space of columns that no bit of the vector is in. It meets those that an access
+        reaches in one phase where there are more of them than a row has places (Lemma 9.5).
+        """
+        reached = len(f2.complement(self.near, self.lanes))
+        reached -= min(len(self.far), len(f2.complement([*self.still, *self.near], self.lanes)))
+        one = self._alone(*self.wide, len(self.vector)) << max(0, len(self.served) - self.room)
+        return one + (self._alone(*self.narrow, self.common) << max(0, reached - self.room))
+
+    def _alone(self, access: LinearAccess, writes: bool, bits: int) -> int:
+        """The wavefronts of an access without a conflict."""
+        phases = access.phases(self.gpu, self.element_bytes << bits, writes)
+        return phases << f2.rank(access.registers) - bits
+
+    @property
+    def memory(self) -> Linear:
+        """A layout of the least wavefronts.
+
+        Its inverse has as columns, from the lowest bit of the offset on: the vector, what shares a
+        word with it, the bank, and the index within the bank.
+        """
+        one, other = self.wide[0], self.narrow[0]
+        rest = f2.complement(
+            self.vector,
+            [*self.still, *self._turned(), *other.lanes, *other.others, *_row_major(one.layout)],
+        )
+        seen = f2.Echelon([*rest, *self.vector])
+
+        def beside(v: int) -> int:
+            """Without its part in the vector."""
+            return f2.times(rest, (seen.solve(v) or 0) & (1 << len(rest)) - 1)
+
+        shared = [*f2.intersection(one.lanes, [*map(beside, other.lanes)]), *one.lanes, *rest]
+        word = f2.complement(self.vector, shared)[: max(0, self.in_word - len(self.vector))]
+        # What the narrow one's lanes reach without a change of the far bits.
+        lanes = f2.complement(
+            [], [*f2.complement([*self.vector, *self.still], self.lanes), *self.lanes]
+        )
+        beyond = [(seen.solve(v) or 0) >> len(rest) + len(self.near) for v in lanes]
+        reached = [beside(f2.times(lanes, x)) for x in f2.kernel(beyond)]
+        size = len(rest) + len(self.vector) - self.in_row
+        index = _away(rest, word, self.served, reached, size)
+        bank = f2.complement([*word, *index], rest)
+        columns = f2.inverse([*self.vector, *word, *bank, *index])
+        if columns is None:
+            raise InternalError("optimal_swizzle: the columns are no basis")
+        return Linear._made(one.layout.outs, [("offset", len(columns))], columns)
+
+    def _turned(self) -> list[int]:
+        """What shall leave the vector alone: lanes of the narrow one with a far bit each, so that they
+        change it, as many as would else have no bank of their own."""
+        lanes = f2.complement([*self.vector, *self.still], self.lanes)
+        bits = f2.complement([*self.near, *self.still, *self.lanes], self.far)
+        changed = len(self.far) - len(bits)
+        many = len(f2.complement(self.near, self.lanes)) - changed - self.room
+        pairs = zip(lanes, bits, strict=False)
+        return [a ^ b for a, b in pairs][: max(0, many)]
 
 
 def _row_major(tile: Linear) -> list[int]:
@@ -197,13 +281,19 @@ def _row_major(tile: Linear) -> list[int]:
 
 
 def _away(
-    space: Sequence[int], taken: Sequence[int], one: Sequence[int], other: Sequence[int]
-) -> list[tuple[int, int]]:
-    """Pairs whose sums are a basis of a largest space that meets neither the one nor the other, modulo
-    what is taken (Lemma 9.5): what is in none of them, with 0; and an element of each, in the order
-    in which they are given."""
+    space: Sequence[int], taken: Sequence[int], one: Sequence[int], other: Sequence[int], size: int
+) -> list[int]:
+    """So many of the space, independent of what is taken, that span as little as they can of the one
+    and of the other, both with what is taken (Lemma 9.5): what is in neither, then sums of an element
+    of each, then what is not in the smaller one."""
+    if size <= 0:
+        return []
     shared = f2.complement(taken, f2.intersection([*taken, *one], [*taken, *other]))
     first = f2.complement([*taken, *shared], one)
     second = f2.complement([*taken, *shared], other)
-    beyond = f2.complement([*taken, *one, *other], space)
-    return [(c, 0) for c in beyond] + [*zip(first, second, strict=False)]
+    found = f2.complement([*taken, *one, *other], space)
+    found += [a ^ b for a, b in zip(first, second, strict=False)]
+    smaller = one if len(first) < len(second) else other
+    found += f2.complement([*taken, *smaller, *found], space)
+    found += f2.complement([*taken, *found], space)
+    return found[:size]
