@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from math import prod
+from math import gcd, prod
 
 from ..ir.nodes import Node
 from ..ir.program import INDEX_TYPES, Function, Param
@@ -18,6 +18,9 @@ ATTEMPTS = 6  # for each point that is wanted
 TOPS = (1, 2, 3, 5, 9, 33, 257, 2**15, 2**31)  # of a parameter that nothing bounds, in turn
 SMALL = 9  # how far sizes go that are to be small
 IN_VAIN = 24  # attempts in a row that give nothing new
+REACHES = (1, 2, 4, 8)  # values of each parameter, from the one next to 1 on
+MARKS = 8  # numbers of the header that are looked at, too
+VISITS = 4000  # of values of parameters, in each reach
 Values = dict[str, int]
 
 
@@ -35,12 +38,16 @@ class Points:
             for p in _ordered(function.params, self._multiples)
         ]
         self._divisors = _divisors(function)
+        self._parts = dict(_parts([p.name for p, _, _ in self._order], self._multiples))
+        self._due = _due([p.name for p, _, _ in self._order], function.assumed)
+        self._marks = _marks(function)
         # The parameters that no number bounds from above, and no other parameter.
         self._open = [p for p, _, _ in self._order if p.hi is None and p.range.end is None]
         self._pushes = () if small or not self._open else (7, 13, 19, 25)
 
     def draw(self, count: int) -> Iterator[Values]:
-        """At most so many points. Fewer where the attempts do not meet the assumptions."""
+        """At most so many points. Fewer where the attempts do not meet the assumptions; where none
+        does, small values are tried one after the other."""
         if 0 < prod(0 if b is None else b[1] - b[0] + 1 for *_, b in self._order) <= count:
             names = [p.name for p, _, _ in self._order]
             for point in product(*(range(b[0], b[1] + 1) for *_, b in self._order if b)):
@@ -64,6 +71,8 @@ class Points:
             yield point
             if len(seen) == count:
                 return
+        if not seen:
+            yield from self._small(count)
 
     def _below(self, n: int) -> int:
         """The next random number below n: of a generator that no version of Python changes."""
@@ -84,12 +93,43 @@ class Points:
                 return None
             value = self._value(*bounds, attempt)
             if divisors:
-                found = _multiple(value, bounds[0], divisors, values)
-                if found is None:
-                    return None
-                value = found
+                value = _multiple(value, bounds[0], divisors, values)
+            for dividend in self._parts.get(p.name, ()):
+                value = gcd(value, values[dividend]) or value
+            if not bounds[0] <= value <= bounds[1]:
+                return None
             values[p.name] = value
         return values if self._allowed(values) else None
+
+    def _small(self, count: int) -> Iterator[Values]:
+        """At most so many points of small values, at first those next to 1."""
+        seen: set[tuple[int, ...]] = set()
+        for reach in REACHES:
+            left = VISITS
+            waiting: list[Values] = [{}]
+            while waiting and left and len(seen) < count:
+                left -= 1
+                values = waiting.pop()
+                if len(values) == len(self._order):
+                    key = tuple(values.values())
+                    if key not in seen and self._allowed(values):
+                        seen.add(key)
+                        yield values
+                elif all(evaluate(c, values) for c in self._due[len(values)]):
+                    waiting += self._extended(values, reach)
+
+    def _extended(self, values: Values, reach: int) -> list[Values]:
+        """Values with one parameter more: those next to 1 last."""
+        p, divisors, known = self._order[len(values)]
+        bounds = known or self._bounds(p, values, len(self._tops) - 1)
+        if bounds is None:
+            return []
+        lo, hi = bounds
+        first = min(max(lo, 1), hi)
+        near = range(max(lo, first - reach + 1), min(hi, first + reach - 1) + 1)
+        marks = (v for v in self._marks if reach > 1 and lo <= v <= hi)
+        found = {v for n in (*near, *marks) if (v := _multiple(n, lo, divisors, values)) <= hi}
+        return [{**values, p.name: v} for v in sorted(found, key=lambda v: (-abs(v - first), v))]
 
     def _bounds(self, p: Param, values: Values, attempt: int) -> tuple[int, int] | None:
         top = self._tops[attempt % len(self._tops)]
@@ -158,14 +198,12 @@ class Points:
         return point
 
 
-def _multiple(value: int, lo: int, divisors: Sequence[Node], values: Values) -> int | None:
-    """A value near one that these divide, as far as one after the other does; None where a divisor
-    has no value."""
+def _multiple(value: int, lo: int, divisors: Sequence[Node], values: Values) -> int:
+    """A value near one that these divide, as far as one after the other does. A divisor that has no
+    value yet comes later."""
     for divisor in divisors:
         step = evaluate(divisor, values)
-        if step is None:
-            return None
-        if step > 1:
+        if step is not None and step > 1:
             value -= value % step
             if value < lo:
                 value += step
@@ -181,6 +219,39 @@ def _multiples(assumed: Sequence[Node]) -> Iterator[tuple[str, list[Node]]]:
             if dividend.op == "var" and dividend.value not in names_in(divisor):
                 found.setdefault(str(dividend.value), []).append(divisor)
     yield from found.items()
+
+
+def _parts(
+    order: Sequence[str], multiples: Mapping[str, Sequence[Node]]
+) -> Iterator[tuple[str, list[str]]]:
+    """(a parameter, those before it that it divides)."""
+    for place, name in enumerate(order):
+        found = [
+            other
+            for other in order[:place]
+            if any(d.op == "var" and d.value == name for d in multiples.get(other, ()))
+        ]
+        if found:
+            yield name, found
+
+
+def _marks(function: Function) -> list[int]:
+    """The least positive numbers that a header speaks of, and their neighbors above."""
+    ends = (e for p in function.params for e in (p.range.least, p.range.end) if e is not None)
+    nodes = (n for c in (*function.assumed, *ends) for n in c.walk() if n.op == "const")
+    numbers = sorted({n.value for n in nodes if n.value > 1})[:MARKS]
+    return [v for n in numbers for v in (n, n + 1)]
+
+
+def _due(order: Sequence[str], assumed: Sequence[Node]) -> list[list[Node]]:
+    """What can be looked at as soon as so many parameters have values, and not before."""
+    due: list[list[Node]] = [[] for _ in range(len(order) + 1)]
+    places = {name: place for place, name in enumerate(order, 1)}
+    for c in assumed:
+        names = names_in(c)
+        if places.keys() >= {*names}:
+            due[max((places[n] for n in names), default=0)].append(c)
+    return due
 
 
 def _ordered(params: Sequence[Param], multiples: Mapping[str, Sequence[Node]]) -> list[Param]:
