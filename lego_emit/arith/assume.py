@@ -207,3 +207,7 @@ def _substitute(facts: Facts, name: str, value: Expr) -> None:
             facts.learn_nonneg(value - known.lo)
         if known.hi is not None:
             facts.learn_nonneg(known.hi - value)
+        if known.least is not None:
+            facts.learn_nonneg(value - known.least)
+        if known.most is not None:
+            facts.learn_nonneg(known.most - value)

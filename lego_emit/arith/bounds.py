@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 from functools import reduce
 
 from .expr import Expr, digit, distribute, divide_terms, maximum, minimum
@@ -10,7 +11,7 @@ from .intervals import tighter
 from .known import Range
 from .proofs import Proofs
 from .rebuild import MOST_EXPANDED, unsubstitute
-from .terms import Atom, Identity, Terms, without
+from .terms import Atom, Identity, Terms, times, without
 
 KEPT = frozenset({"sym", "digit", "min", "max", "isqrt"})  # what stands in a bound
 MOST_SUMMITS = 4
@@ -27,18 +28,67 @@ class Bounds(Proofs):
             self._highest[key] = self._highest_of(e)
         return self._highest[key]
 
+    def greatest(self, e: Expr) -> int | None:
+        """A constant upper bound of a value in terms of indices: of its bound in sizes, those that
+        have bounds of their own included, for a product of them may have a better one."""
+        found = None
+        for keep in self._kept():
+            bound = self.upper(e, keep)
+            found = tighter(min, found, None if bound is None else self.most(bound))
+        return found
+
+    def _kept(self) -> list[list[str]]:
+        """Choices of symbols from 1 on that have upper bounds and stay in a bound: some product has
+        one. None of them, all, those that numbers bound, those that others bound."""
+        if not any(len(mono) > 1 for k in self.constraints for mono in k.terms):
+            return [[]]
+        known = [(name, r.hi) for name, r in sorted(self.ranges.items()) if r.hi is not None]
+        known = [(name, hi) for name, hi in known if self._is_positive(Atom("sym", name))]
+        numeric = [name for name, hi in known if hi.constant is not None]
+        others = [name for name, hi in known if hi.constant is None]
+        choices = [], [*dict(known)], numeric, others
+        return [keep for k, keep in enumerate(choices) if keep not in choices[:k]]
+
+    def _is_positive(self, atom: Atom) -> bool:
+        return (self._atom_interval(atom)[0] or 0) >= 1
+
     def _highest_of(self, e: Expr) -> int | None:
         known = dict(self.original)
         for name, r in self.original.items():
             if (now := self.ranges.get(name)) is not None:
                 lo, hi = now.lo if r.lo is None else r.lo, now.hi if r.hi is None else r.hi
-                known[name] = Range(lo, hi)
+                least, most = tighter(max, r.least, now.least), tighter(min, r.most, now.most)
+                known[name] = Range(lo, hi, least, most)
+        for atom, (dividend, divisor) in self.exact.items():
+            factors = [atom, *divisor.atoms()]
+            lo, hi = self.interval(dividend)
+            if lo is None or lo < 1 or hi is None or not all(map(self._is_positive, factors)):
+                continue
+            for factor in factors:  # neither is larger than what is divided
+                if factor.kind == "sym":
+                    r = known.get(factor.args[0]) or self.ranges.get(factor.args[0], Range())
+                    known[factor.args[0]] = replace(r, most=tighter(min, r.most, hi))
         there = type(self)({**self.ranges, **known}, use_z3=False)
         own = unsubstitute(e, self)
         top = there._most(own, [unsubstitute(k, self) for k in self.constraints])
         if self.substitutions and self.constraints:
-            top = tighter(min, top, self._most(e, self.constraints))
+            constraints = [form for k in self.constraints for form in self.divided_forms(k)]
+            top = tighter(min, top, self._most(e, constraints))
         return top
+
+    def divided_forms(self, e: Expr) -> Iterator[Expr]:
+        """e, and e in which a product that is known to be divided is its divisor times the quotient."""
+        yield e
+        for atom, (dividend, divisor) in self.exact.items():
+            ((n_mono, n_c),), ((d_mono, d_c),) = dividend.terms.items(), divisor.terms.items()
+            terms: Terms = {}
+            for mono, c in e.terms.items():
+                rest = without(mono, n_mono) if n_mono and c % n_c == 0 else None
+                if rest is not None:
+                    mono, c = times(rest, times(d_mono, (atom,))), c // n_c * d_c
+                terms[mono] = terms.get(mono, 0) + c
+            if terms.keys() != e.terms.keys():
+                yield Expr({mono: c for mono, c in terms.items() if c})
 
     def _most(self, e: Expr, constraints: Sequence[Expr]) -> int | None:
         """A constant upper bound of e where constraints are >= 0."""
@@ -58,7 +108,8 @@ class Bounds(Proofs):
                 continue
             for part, c in e.terms.items():
                 if part and c > 0 and without(whole, part) is not None:
-                    return e - Expr({part: c}) + Expr({whole: c}) + k * -(c // bounded)
+                    times_k = Expr({m: -(c // bounded) * n for m, n in k.terms.items()})
+                    return e - Expr({part: c}) + Expr({whole: c}) + times_k
         return e
 
     def highest(self, e: Expr, keep: Set[str]) -> Expr | None:

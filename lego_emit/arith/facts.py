@@ -6,10 +6,10 @@ what is known stands in the files that Facts is made of: ranges.py, proofs.py, b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
-from typing import cast
+from dataclasses import fields, replace
+from typing import Any, cast
 
 from ..errors import AssumptionError
 from .division import Division
@@ -27,7 +27,7 @@ class Facts(Division):
     def copy(self) -> Facts:
         """The same knowledge, to be added to without telling this one."""
         made = Facts(
-            {k: Range(r.lo, r.hi) for k, r in self.ranges.items()},
+            {k: replace(r) for k, r in self.ranges.items()},
             dict(self.substitutions),
             dict(self.quotients),
             dict(self.exact),
@@ -55,14 +55,20 @@ class Facts(Division):
             if hi is not None and not self.nonneg(hi - value):
                 self.learn_nonneg(hi - value)
             return
-        known = self.ranges.get(name)
-        least, most = (None, None) if known is None else (known.lo, known.hi)
-        if lo is not None and (least is None or not self.nonneg(least - lo)):
-            least = lo
-        if hi is not None and (most is None or not self.nonneg(hi - most)):
-            most = hi
-        if known is None or least is not known.lo or most is not known.hi:
-            self.ranges[name] = Range(least, most)
+        known = self.ranges.get(name, Range())
+        higher = lo is not None and (known.lo is None or not self.nonneg(known.lo - lo))
+        lower = hi is not None and (known.hi is None or not self.nonneg(hi - known.hi))
+        if higher or lower or name not in self.ranges:
+            made = replace(known)
+            if lo is not None and higher:
+                made.lo = lo
+                if lo.constant is None:
+                    made.add(known.lo, None)
+            if hi is not None and lower:
+                made.hi = hi
+                if hi.constant is None:
+                    made.add(None, known.hi)
+            self.ranges[name] = made
             self.forget()
 
     def learn_ends(self) -> None:
@@ -83,11 +89,19 @@ class Facts(Division):
     def _at_least_one(self, name: str) -> None:
         known = self.ranges.get(name)
         if name not in self.substitutions and (known is None or known.lo is None):
-            self.ranges[name] = Range(Expr.of(1), known.hi if known is not None else None)
+            self.ranges[name] = replace(known or Range(), lo=Expr.of(1))
             self.forget()
+        elif known is not None and known.lo is not None and known.lo.constant is None:
+            if (known.least or 0) < 1:
+                known.least = 1
+                self.forget()
         if name in self.quotients:
             self._at_least(name, 1)
             self._bound_factors(name)
+            dividend, divisor = self.quotients[name]
+            if Atom("sym", name) in self.exact and dividend.constant is None:
+                if (self.interval(divisor)[0] or 0) >= 1:  # then what is divided is positive, too
+                    self._learn_sign(dividend - 1)
 
     def _at_least(self, name: str, least: int) -> None:
         """A quotient is at least that."""
@@ -127,11 +141,13 @@ class Facts(Division):
             if old is not None:
                 number, before = bound.constant, old.constant
                 if number is None or before is None:
+                    if before is None:
+                        known.add(*((bound, None) if coefficient > 0 else (None, bound)))
                     continue
                 if (number - before) * coefficient <= 0:
                     break
             self.ranges[name] = (
-                Range(bound, known.hi) if coefficient > 0 else Range(known.lo, bound)
+                replace(known, lo=bound) if coefficient > 0 else replace(known, hi=bound)
             )
             break
         self.constraints.append(e)
@@ -147,12 +163,17 @@ class Facts(Division):
             self.forget()
 
     def _learn_sign(self, e: Expr) -> None:
-        """e >= 0: what that says of a quotient, where e is a multiple of one and a number."""
+        """e >= 0: what that says of a quotient, where e is a multiple of one and a number, or that
+        times a positive product."""
+        shared = set.intersection(*map(set, e.terms))
+        positive = tuple(sorted((a for a in shared if self._is_positive(a)), key=lambda a: a.key))
+        if positive and len(e.terms) > 1:
+            e, _ = divide_terms(e, Expr({positive: 1}))
         (mono, c), *more = [*((m, c) for m, c in e.terms.items() if m), ((), 0)]
         constant = e.terms.get((), 0)
         least = -(constant // c)
         if len(mono) > 1:  # the other factors are positive: it has the product's sign
-            mono = tuple(a for a in mono if (self._atom_interval(a)[0] or 0) < 1)
+            mono = tuple(a for a in mono if not self._is_positive(a))
             least = min(least, 1)
         if len(more) == 1 and c > 0 and constant <= 0 and len(mono) == 1:
             name = mono[0].args[0]
@@ -199,9 +220,37 @@ class Facts(Division):
                 return bound
             return rebuild(bound, lambda a: value if a is atom else None)
 
-        for known in self.ranges.values():
-            known.lo, known.hi = said(known.lo), said(known.hi)
+        for name, known in self.ranges.items():
+            lo, hi = known.lo, known.hi
+            known.lo, known.hi = said(lo), said(hi)
+            if known.lo is not lo or known.hi is not hi:
+                self._break_circle(name, known)
         self.constraints = [e for k in self.constraints if (e := said(k)) is not None]
+        self._say_in_divided(self.exact, said)
+        self._say_in_divided(
+            self.quotients, lambda e: e if e.single is not None else said(e)
+        )  # what a lone symbol is made of is known elsewhere
+
+    def _say_in_divided(
+        self, pairs: dict[Any, tuple[Expr, Expr]], said: Callable[[Expr], Expr | None]
+    ) -> None:
+        for key, pair in pairs.items():
+            dividend, divisor = map(said, pair)
+            if dividend is not None and divisor is not None:
+                if len(dividend.terms) == len(divisor.terms) == 1:  # products, and not 0
+                    pairs[key] = dividend, divisor
+
+    def _break_circle(self, name: str, known: Range) -> None:
+        """Let bounds that lead back to their symbol be constraints: a number is a better one."""
+        symbol = Expr.atom(Atom("sym", name))
+        gaps = []
+        if known.lo is not None and self.reaches(known.lo, name):
+            gaps.append(symbol - known.lo)
+            known.lo = None if known.least is None else Expr.of(known.least)
+        if known.hi is not None and self.reaches(known.hi, name):
+            gaps.append(known.hi - symbol)
+            known.hi = None if known.most is None else Expr.of(known.most)
+        self.constraints += [e for e in gaps if not any(k.same(e) for k in self.constraints)]
 
     def learn_divides(self, divisor: Expr, dividend: Expr, positive: bool = True) -> None:
         """divisor, which is positive, divides dividend, both products. positive: dividend is a size,
@@ -248,11 +297,16 @@ class Facts(Division):
                     self._bound_factors(name)
                 gaps = [made - old.lo] if old.lo is not None else []
                 gaps += [old.hi - made] if old.hi is not None else []
+                gaps += [made - old.least] if old.least is not None else []
+                gaps += [old.most - made] if old.most is not None else []
                 for e in gaps:
                     if any(k.same(e) for k in self.constraints):
                         self._learn_sign(e)
                     else:
                         self.learn_nonneg(e)
+            for e in list(self.constraints):
+                if name in e.symbols():
+                    self._learn_sign(e)
         else:
             self.exact[atom] = (dividend, divisor)
             if dividend.constant is not None:
@@ -272,8 +326,8 @@ class Facts(Division):
         caches = {name: getattr(self, name) for name in CACHES}
         assumed, divides = self._assumed, self._divides
         self._divides = []
-        self.ranges = {k: Range(r.lo, r.hi) for k, r in self.ranges.items()}
-        self.original = {k: Range(r.lo, r.hi) for k, r in self.original.items()}
+        self.ranges = {k: replace(r) for k, r in self.ranges.items()}
+        self.original = {k: replace(r) for k, r in self.original.items()}
         self.constraints = list(self.constraints)
         for name in ("substitutions", "quotients", "exact"):
             setattr(self, name, dict(getattr(self, name)))

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from .evaluate import Evaluation, Undefined
 from .expr import Cond, Expr
-from .intervals import Interval
+from .intervals import Interval, tighter
 from .points import Points
 from .rebuild import rebuild
 from .steps import Divided, Log
@@ -27,10 +27,18 @@ CACHES = (
 
 @dataclass(slots=True, eq=False)
 class Range:
-    """Inclusive bounds of a symbol; None where there is none."""
+    """Inclusive bounds of a symbol; None where there is none. least, most: numbers that bound it
+    beside lo and hi, which speak of other symbols then."""
 
     lo: Expr | None = None
     hi: Expr | None = None
+    least: int | None = None
+    most: int | None = None
+
+    def add(self, lo: Expr | None, hi: Expr | None) -> None:
+        """Keep those bounds that are numbers beside what stands there."""
+        self.least = tighter(max, self.least, None if lo is None else lo.constant)
+        self.most = tighter(min, self.most, None if hi is None else hi.constant)
 
 
 @dataclass(slots=True)
@@ -105,6 +113,7 @@ class Known:
         self._symbols: dict[Identity, set[str]] = {}
         self._points: dict[tuple[tuple[str, range], ...], Points] = {}
         self._open: set[Atom] = set()  # symbols and entries whose bounds are being looked at
+        self._circles = 0  # how often the bounds of a symbol led back to it
 
     @contextmanager
     def quick(self) -> Iterator[None]:

@@ -246,6 +246,8 @@ class Proofs(Ranges):
                 return []
             los = [known.lo] if known.lo is not None else []
             his = [known.hi] if known.hi is not None else []
+            los += [Expr.of(known.least)] if known.least is not None else []
+            his += [Expr.of(known.most)] if known.most is not None else []
             return [(-1, his, False), (1, los, False)]
         if kind == "digit":
             base, lo, hi = args

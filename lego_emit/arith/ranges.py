@@ -22,13 +22,16 @@ class Ranges(Known):
         if known is None:
             lo: int | None = 0
             hi: int | None = 0
+            circles = self._circles
             for mono, coefficient in e.terms.items():
                 a, b = self._monomial_interval(mono)
                 if coefficient < 0:
                     a, b = b, a
                 lo = None if lo is None or a is None else lo + coefficient * a
                 hi = None if hi is None or b is None else hi + coefficient * b
-            known = self._intervals[key] = (lo, hi)
+            known = lo, hi
+            if circles == self._circles or not self._open:  # else less than is known
+                self._intervals[key] = known
         return known
 
     def _monomial_interval(self, mono: tuple[Atom, ...]) -> Interval:
@@ -47,13 +50,16 @@ class Ranges(Known):
         kind, args = atom.kind, atom.args
         if kind == "sym":
             known = self.ranges.get(args[0])
-            if known is None or atom in self._open:
+            if known is None:
                 return ANY
+            if atom in self._open:
+                self._circles += 1
+                return known.least, known.most
             self._open.add(atom)  # bounds may lead back: M <= 2*BM where BM divides M
             lo = self.interval(known.lo)[0] if known.lo is not None else None
             hi = self.interval(known.hi)[1] if known.hi is not None else None
             self._open.remove(atom)
-            return lo, hi
+            return tighter(max, lo, known.least), tighter(min, hi, known.most)
         if kind == "group":
             known = self.interval(args[0])
             if args[1] is not None:

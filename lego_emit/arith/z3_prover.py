@@ -53,6 +53,10 @@ def _solver(facts: Known, e: Expr) -> Any:
                     solver.add(symbol >= translate(known.lo))
                 if known.hi is not None:
                     solver.add(symbol <= translate(known.hi))
+                if known.least is not None:
+                    solver.add(symbol >= known.least)
+                if known.most is not None:
+                    solver.add(symbol <= known.most)
     for constraint in facts.constraints:
         solver.add(translate(constraint) >= 0)
     solver.add(goal < 0)

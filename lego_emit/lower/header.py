@@ -31,8 +31,7 @@ def param(name: str, problem: Problem) -> Param:
         if name in problem.unsigned:
             found = Range(None, found.end)
     if facts.constraints:  # not in its range, which is said beside them
-        top = facts.upper(facts.symbol(name))
-        hi = tighter(min, hi, None if top is None else facts.most(top))
+        hi = tighter(min, hi, facts.greatest(facts.symbol(name)))
     base = problem.first if name in problem.indices else 0
     said = problem.doc.params.get(name, "")
     return Param(name, found, lo, hi, name in problem.axes, facts.is_size(name), base, said)

@@ -222,7 +222,5 @@ class Ranges:
         if lo == 0 and self.graph.hoisted[node] and facts.nonneg(value - 1):
             lo = 1  # a divisor
         if self._numbers and (hi is None or hi > INT32):
-            top = facts.upper(value)
-            if top is not None:
-                hi = tighter(min, hi, facts.most(top))
+            hi = tighter(min, hi, facts.greatest(value))
         return lo, hi

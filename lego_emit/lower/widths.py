@@ -368,13 +368,20 @@ def _without_tables(e: Expr, facts: Facts) -> Expr | None:
 
 def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:
     """Whether e <= top is proven; at once where e is a part of the product that top is."""
-    positive = [(m, c) for m, c in e.terms.items() if c > 0]
-    if len(positive) == 1 and len(top.terms) == 1:
-        (((mono, c),), (part, many)) = top.terms.items(), positive[0]
-        shared = Counter(mono) & Counter(part)
-        whole, own = (tuple((Counter(m) - shared).elements()) for m in (mono, part))
-        factors = dict.fromkeys(a for m in (mono, *e.terms) for a in m)
-        if all((facts.interval(Expr.atom(a))[0] or 0) >= 1 for a in factors):
-            if (not own and 0 < many <= c) or facts.nonneg(Expr({whole: c}) - Expr({own: many})):
-                return True
+    if any(_is_part(e, form, facts) for form in facts.divided_forms(top)):
+        return True
     return facts.nonneg(top - e) or facts.nonneg(top - facts.loosened(e))
+
+
+def _is_part(e: Expr, top: Expr, facts: Facts) -> bool:
+    """Whether e <= top is seen from the factors that they do not share."""
+    positive = [(m, c) for m, c in e.terms.items() if c > 0]
+    if len(positive) != 1 or len(top.terms) != 1:
+        return False
+    (((mono, c),), (part, many)) = top.terms.items(), positive[0]
+    shared = Counter(mono) & Counter(part)
+    whole, own = (tuple((Counter(m) - shared).elements()) for m in (mono, part))
+    factors = dict.fromkeys(a for m in (mono, *e.terms) for a in m)
+    if any((facts.interval(Expr.atom(a))[0] or 0) < 1 for a in factors):
+        return False
+    return (not own and 0 < many <= c) or facts.nonneg(Expr({whole: c}) - Expr({own: many}))
