@@ -76,9 +76,49 @@ def drawn(draw):
     return fn, index_type, [assumption() for _ in range(STEPS)]
 
 
+def packed(M, N, B, p, q, i, j):
+    return GroupBy([M // B, N // B], [B, B])[p, q, i, j]
+
+
+def contiguous(M, N, B, p, q, i, j):
+    return GroupBy([M // B, N // B, B, B])[p, q, i, j]
+
+
+def plain(M, N, i, j):
+    return GroupBy([M, N])[i, j]
+
+
+def related(draw):
+    """As drawn: relations between two sizes, divisibility beside bounds, products with a bound and a
+    bound of one factor."""
+    fn = draw.choice([tiles, columns, plain, packed, contiguous, cubed])
+    names = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+    sizes = {n: draw.choice([64, 128, 1024, 4096, 2**15]) for n in names if n in SIZES}
+    sizes |= {n: draw.choice([1, 16, 64]) for n in names if n in ("B", "BM", "BN")}
+
+    def assumption():
+        name, other = sorted(draw.sample([*sizes], 2), key=lambda n: sizes[n])
+        one = draw.choice([name, other])
+        most = sizes[name] * sizes[other]
+        return draw.choice(
+            [
+                f"{one} <= {draw.choice([sizes[one], 10 * sizes[one], 10**10])}",
+                f"{one} >= {draw.choice([1, sizes[one]])}",
+                f"{name}*{other} <= {draw.choice([most, 2 * most + 5])}",
+                f"{other}*{name} <= {draw.choice([2**31 - 1, 10**12])}",
+                draw.choice([f"{name} <= {other}", f"{other} >= {name}"]),
+                f"{one} % {draw.choice([d for d in (1, 4, 16, 64) if sizes[one] % d == 0])} == 0",
+                f"{other} % {name} == 0" if sizes[other] % sizes[name] == 0 else f"{name} >= 1",
+            ]
+        )
+
+    return fn, draw.choice(["auto", "auto", "int64"]), [assumption() for _ in range(STEPS)]
+
+
 def emitted(fn, index_type, assume):
     """(bits of the index type, what it needs beside what is stated) of each function."""
     functions = build_program(fn, CPP, assume=assume, index_type=index_type).functions
+    assert all(f.checked[0] for f in functions), (fn.__name__, assume, functions[0].checked)
     stated = [{*f.record.problem.stated} for f in functions]
     return [
         (INDEX_TYPES[f.index_type][1], f.unseen, len([c for c in f.assumed if c not in said]))
@@ -86,7 +126,7 @@ def emitted(fn, index_type, assume):
     ]
 
 
-def assert_never_worse(seed):
+def assert_never_worse(seed, drawn=drawn):
     fn, index_type, assume = drawn(random.Random(f"knowledge {seed}"))
     before = emitted(fn, index_type, [])
     for count in range(1, STEPS + 1):
@@ -101,6 +141,48 @@ def assert_never_worse(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_more_knowledge_never_makes_the_result_worse(seed):
     assert_never_worse(seed)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_relations_between_sizes_never_make_the_result_worse(seed):
+    assert_never_worse(seed, related)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(60, 400))
+def test_relations_between_sizes_never_make_more_results_worse(seed):
+    assert_never_worse(seed, related)
+
+
+@pytest.mark.parametrize(
+    ("fn", "assume"),
+    [
+        (tiles, ["M*N <= 2**31 - 1", "BM <= M"]),
+        (tiles, ["M*N <= 2**31 - 1", "BM <= M", "M >= 1"]),
+        (tiles, ["M*N <= 2**31 - 1", "BM <= 64"]),
+        (tiles, ["M*N <= 4096", "N % 64 == 0"]),
+        (tiles, ["M <= 1000", "N <= 1000", "M % 64 == 0"]),
+        (plain, ["M*N <= 10**6", "M <= N"]),
+        (plain, ["M*N <= 10**6", "N <= 10**10"]),
+        (columns, ["M*N <= 10**6", "M % N == 0"]),
+    ],
+)
+def test_a_relation_beside_a_bound_of_a_product_leaves_32_bits(fn, assume):
+    (found,) = build_program(fn, CPP, assume=assume).functions
+    assert (found.index_type, found.checked[0] > 0) == ("int32", True)
+    assert found.ranges["M"].startswith(("M >= 1", "1 <= M", "64 <= M"))
+    if fn is tiles:
+        assert found.ranges["p"] == "0 <= p < M // BM"
+
+
+def test_a_divisor_that_is_no_larger_says_that_the_dividend_is_positive():
+    def blocks(n, nb, i):
+        return GroupBy([n // nb, nb])[i // nb, i % nb]
+
+    for assume in (["nb <= n", "n % nb == 0"], ["n % nb == 0", "nb <= n"]):
+        (found,) = build_program(blocks, CPP, assume=assume).functions
+        assert (found.ranges["n"], found.ranges["nb"]) == ("n >= 1", "nb >= 1")
+        assert found.checked[0] > 0
 
 
 @pytest.mark.deep

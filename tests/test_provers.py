@@ -20,6 +20,7 @@ from lego_emit.arith.rebuild import unsubstitute
 from lego_emit.arith.terms import Atom
 from lego_emit.arith.z3_prover import prove_nonneg
 from lego_emit.errors import AssumptionError, TraceError
+from lego_emit.lower.widths import _at_most
 
 pytestmark = pytest.mark.slow
 
@@ -106,6 +107,70 @@ def worlds(seed):
         if len(cases) > 4:
             found.append((world, text, made, cases))
     return found
+
+
+SIZES = ("M", "N", "B", "K")
+
+
+def relations(draw):
+    """Texts of sizes: divisibility, relations between two, bounds of one and of products, in any order."""
+    texts = []
+    for _ in range(draw.randint(3, 7)):
+        a, b = draw.sample(SIZES, 2)
+        texts.append(
+            draw.choice(
+                [
+                    f"{a} % {b} == 0",
+                    f"{a} % {draw.choice([2, 3, 4])} == 0",
+                    f"{a}*{b} % {draw.choice(SIZES)} == 0",
+                    f"{a} <= {b}",
+                    f"{a} >= {b}",
+                    f"{a} <= {draw.randint(2, 9)}",
+                    f"{a} >= {draw.randint(1, 4)}",
+                    f"{a} == {draw.choice([2, 4, 6])}",
+                    *[f"{a}*{b} <= {draw.randint(6, 60)}"] * 3,
+                    f"{a} <= 2*{b}",
+                ]
+            )
+        )
+    if draw.random() < 0.7:
+        texts[draw.randint(0, len(texts)) : 0] = [f"{n} >= 1" for n in SIZES]
+    return texts
+
+
+def product(draw):
+    factors = [draw.choice([*SIZES, "M//B", "N//B", "i"]) for _ in range(draw.randint(1, 3))]
+    return "*".join(f"({f})" for f in factors) + draw.choice(["", "", " - 1", " + N", " + M*N"])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_relations_of_sizes_bound_their_products(seed):
+    """What bounds products and sizes holds at every point, and knows a number often enough."""
+    draw, bounded, asked = random.Random(f"relations {seed}"), 0, 0
+    windows = {n: range(13) for n in SIZES} | {"i": range(-1, 9)}  # no divisor is negative
+    for _ in range(60):
+        texts = relations(draw) + draw.choice([[], ["0 <= i < B"], ["0 <= i < M // B"]])
+        text, other = product(draw), product(draw)
+        try:
+            world = World(texts, f"{text} + {other}", use_z3=False, limit=150, **windows)
+            made, top = world.symbolic(text), world.symbolic(other)
+        except (AssumptionError, TraceError, *NO_VALUE):
+            continue
+        facts = world.facts
+        with using(facts):
+            lo, hi = facts.interval(made)
+            greatest, less = facts.greatest(made), _at_most(made, top, facts)
+        asked += 1
+        bounded += greatest is not None
+        for want, values in world.cases(text):
+            said = texts, text, lo, hi, greatest, want, values
+            assert lo is None or lo <= want, said
+            assert hi is None or want <= hi, said
+            assert greatest is None or want <= greatest, said
+        if less:
+            for gap, values in world.cases(f"({other}) - ({text})"):
+                assert gap >= 0, (texts, text, other, values)
+    assert asked > 40 and bounded > 2, (bounded, asked)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
