@@ -68,12 +68,9 @@ class CPrinter(HeaderPrinter):
     has_hints = True
 
     def fit(self, node, function):
-        """What may be negative is shifted to the left as an unsigned number. The complement of a
-        comparison is a choice: compilers warn of ~ there."""
+        """The complement of a comparison is a choice: compilers warn of ~ there."""
         node = super().fit(node, function)
         signed = function.index_type.startswith("int")
-        if node.op == "shl" and signed and below_zero(node.args[0]):
-            return replace(node, op="shl.signed")
         if node.op == "not" and node.args[0].op == "int":
             ones = -1 if signed else INDEX_TYPES[function.index_type][1]
             choices = (Node("const", (), ones - 1), Node("const", (), ones))
@@ -139,9 +136,3 @@ class CPrinter(HeaderPrinter):
     def opening(self, unit, helpers, functions):
         """What the functions include, and the helpers."""
         return "\n\n".join([SIZED if self.sized else "#include <stdint.h>", *helpers])
-
-
-def below_zero(node: Node) -> bool:
-    """Whether the node may be a negative number."""
-    low = node.value if node.op == "const" else node.lo
-    return not isinstance(low, int) or low < 0

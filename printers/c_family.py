@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lego_emit.emit.printer import (
+    ATOM,
     BREAK,
     FunctionView,
     Op,
@@ -51,6 +52,18 @@ C_OPS: dict[str, Op] = {
     "not": Op("~{0}", UNARY, (UNARY,)),
     "lnot": Op("!{0}", UNARY, (UNARY,)),
 }
+
+
+def below_zero(node: Node) -> bool:
+    """Whether the node may be a negative number."""
+    low = node.value if node.op == "const" else node.lo
+    return not isinstance(low, int) or low < 0
+
+
+def shifted(signed: str, unsigned: str) -> Op:
+    """A shift to the left of what may be negative, in C++; by two types of one width."""
+    return Op(f"static_cast<{signed}>(static_cast<{unsigned}>({{0}}) << {{1}})", ATOM, (0, 13))
+
 
 C_KEYWORDS = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if
@@ -313,8 +326,13 @@ class HeaderPrinter(Printer):
         return f"{value}{suffix if suffix.startswith('u') else ''}"
 
     def fit(self, node, function):
-        """Unsigned operands need no helper."""
-        return unsigned_fit(node, function)
+        """Unsigned operands need no helper. What may be negative is shifted to the left as an unsigned
+        number: of a signed one that is undefined in C, and in C++ before C++20."""
+        node = unsigned_fit(node, function)
+        signed = function.index_type.startswith("int")
+        if node.op == "shl" and signed and below_zero(node.args[0]):
+            return replace(node, op="shl.signed")
+        return node
 
     def op(self, node, view):
         """C's spelling; an int that would overflow before it is widened is cast first."""

@@ -9,7 +9,7 @@ from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
 from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
-from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, CxxPrinter
+from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, CxxPrinter, shifted
 from lego_emit.printers.c_names import MACROS, STDINT
 
 VIEWS = "#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)"
@@ -60,6 +60,10 @@ class CppPrinter(CxxPrinter):
         "isqrt": call("{unit}_detail::isqrt({0})", 1, "isqrt"),
         "lookup": call("{unit}_detail::{0}[{1}]", 2),
         "int": call("{T}{{{0}}}", 1),
+    }
+    typed_ops = {
+        "int32": {"shl.signed": shifted("std::int32_t", "std::uint32_t")},
+        "int64": {"shl.signed": shifted("std::int64_t", "std::uint64_t")},
     }
     helpers = HELPERS
     template = "cpp.jinja"

@@ -9,7 +9,14 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import call
 from lego_emit.notation import C
-from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, EXTREMES, HELPERS, CxxPrinter
+from lego_emit.printers.c_family import (
+    C_OPS,
+    CPP_KEYWORDS,
+    EXTREMES,
+    HELPERS,
+    CxxPrinter,
+    shifted,
+)
 from lego_emit.printers.c_fill import FillPrinter
 from lego_emit.printers.c_names import MACROS
 
@@ -98,6 +105,10 @@ class CudaPrinter(FillPrinter, CxxPrinter):
         "isqrt": call("{unit}_isqrt({0})", 1, "isqrt"),
         "lookup": call("{0}[{1}]", 2),
         "int": call("static_cast<{T}>({0})", 1),
+    }
+    typed_ops = {
+        "int32": {"shl.signed": shifted("int", "unsigned")},
+        "int64": {"shl.signed": shifted("long long", "unsigned long long")},
     }
     helpers = {**EXTREMES, **HELPERS}
     reserved = CPP_KEYWORDS | CUDA_WORDS

@@ -4,7 +4,7 @@ Reference: Metal Shading Language Specification, https://developer.apple.com/met
 long has 64 bits, and there is no long long; 4 address spaces).
 """
 
-from lego_emit.emit.printer import call
+from lego_emit.emit.printer import ATOM, Op, call
 from lego_emit.printers.c_family import CPP_KEYWORDS, HeaderPrinter
 from lego_emit.printers.metal_names import FUNCTIONS, WORDS
 from lego_emit.printers.opencl import OpenClPrinter
@@ -24,7 +24,7 @@ class MetalPrinter(OpenClPrinter):
         "min": call("metal::min({0},\v{1})", 2),
         "max": call("metal::max({0},\v{1})", 2),
         "int": call("{T}({0})", 1),
-        "shl.signed": call("{T}(u{T}({0}) << {1})", 2),
+        "shl.signed": Op("{T}(u{T}({0}) << {1})", ATOM, (0, 13)),
     }
     cast = "{T}({0})"
     typed_ops = {}

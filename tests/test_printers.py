@@ -4,6 +4,7 @@ depend on ranges, and what cannot be computed is refused before there is any tex
 import contextlib
 import importlib
 import random
+import re
 from dataclasses import replace
 
 import programs
@@ -108,6 +109,44 @@ def test_a_fitted_function_has_the_language_s_operations_alone(target):
     assert all(kind(op) in OPS for op in own - {"power", "plus_zero"})
     own_ones = ("c", "javascript", "fortran", "metal", "mlir", "opencl", "triton")
     assert bool(own) is (target in own_ones)
+
+
+@pytest.mark.parametrize("target", [t for t in registry.targets() if t != "mlir"])
+def test_an_operand_without_brackets_binds_tightly(target):
+    """What takes an operand of any kind as it is encloses it itself: uint(y) << {1} does not."""
+    printer, loose = registry.printer(target), []
+    for table in (printer.ops, *printer.typed_ops.values()):
+        for name, op in table.items():
+            text = re.sub(r"[\x00-\x1f]", " ", op.text)
+            for place in re.finditer(r"\{(\d)\}", text):
+                left, right = text[: place.start()], text[place.end() :]
+                if not op.needs[int(place[1])] and re.search(r"(<<|>>|[-+*/%&|^]) *$", left):
+                    loose.append((name, op.text))
+                if not op.needs[int(place[1])] and re.match(r" *(<<|>>|[-*/%&|^])", right):
+                    loose.append((name, op.text))
+    assert not loose
+
+
+def shifted(y, i):
+    return (y << (i & 3)) ^ 1
+
+
+@pytest.mark.parametrize(
+    "target, text",
+    [
+        ("c", "(int32_t)((uint32_t)y << (i & 3))"),
+        ("cpp", "static_cast<std::int32_t>(static_cast<std::uint32_t>(y) << (i & 3))"),
+        ("cuda", "static_cast<int>(static_cast<unsigned>(y) << (i & 3))"),
+        ("opencl", "(y << (i & 3))"),
+        ("metal", "int(uint(y) << (i & 3))"),
+    ],
+)
+def test_a_negative_number_is_shifted_as_an_unsigned_one(target, text):
+    """Shifted to the left it is undefined in C, and in C++ before C++20."""
+    unit = generate(shifted, target, assume=["-9 <= y <= 9", "0 <= i < 8"])
+    assert f"1 ^ {text};" in unit.source
+    unit = generate(shifted, target, assume=["0 <= y <= 9", "0 <= i < 8"])
+    assert "1 ^ (y << (i & 3));" in unit.source
 
 
 def test_what_was_lowered_stays_as_it_is():

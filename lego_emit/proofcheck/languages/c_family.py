@@ -506,9 +506,35 @@ class _Call(Call):
         return self.machine.chosen(condition, a, b, kind)
 
     def _cast(self, node: Any, kind: Type, scope: Scope) -> Value:
-        value = self.value(node, scope)
+        value = self._shifted_unsigned(node, kind, scope) or self.value(node, scope)
         self.machine.at(node)
         return self.implicit(value, kind)
+
+    def _shifted_unsigned(self, node: Any, kind: Type, scope: Scope) -> Value | None:
+        """What is cast to a signed type, where it is a value of that type shifted to the left as an
+        unsigned number: the bits of its product with a power of two, which is demanded to fit."""
+        while node.type == "parenthesized_expression":
+            node = inside(node)[0]
+        if node.type != "binary_expression" or words(node.child_by_field_name("operator")) != "<<":
+            return None
+        left = node.child_by_field_name("left")
+        if left.type == "cast_expression":
+            inner = left.child_by_field_name("value")
+            unsigned = type_of(left.child_by_field_name("type"))
+        elif left.type == "call_expression":
+            name = " ".join(words(left.child_by_field_name("function")).split())
+            if not name.startswith("static_cast<"):
+                return None
+            unsigned = TYPES.get(name[len("static_cast<") : -1])
+            inner = inside(left.child_by_field_name("arguments"))[0]
+        else:
+            return None
+        if unsigned is None or unsigned.signed or unsigned.bits != kind.bits or not kind.signed:
+            return None
+        a = self.value(inner, scope)
+        b = self._promoted(self.value(node.child_by_field_name("right"), scope))
+        self.machine.at(node)
+        return self.machine.shifted("shl", a, b, kind) if a.type == kind else None
 
     def _call(self, node: Any, scope: Scope) -> Value:
         if node.type == "compound_literal_expression":  # T{x}
