@@ -5,6 +5,7 @@ from collections import Counter
 from math import isqrt
 
 from lego_emit import LegoError
+from lego_emit.ir.program import INDEX_TYPES
 
 from .points import Relations
 
@@ -46,7 +47,8 @@ def _steps(case, verdict, function, text, rng):
     told = Explanation(text)
     names = [p.name for p in function.params]
     ranges = [p.range_text for p in function.params]
-    header = Relations([*ranges, *function.assumptions], names, -(2**40), 2**40, case.sizes)
+    least = max(-(2**40), INDEX_TYPES[function.index_type][0])
+    header = Relations([*ranges, *function.assumptions], names, least, 2**40, case.sizes)
     counted = Counter()
     whole = case.family in ("layout", "sizes")  # what is told is the function's own result
     for _ in range(20):

@@ -17,7 +17,7 @@ from lego_emit.targets.cpp import CppTarget
 from lego_emit.targets.gpu import device
 from lego_emit.targets.rust import CheckedRustTarget
 
-from .judge import expected_of
+from .judge import Machine, Wrong, expected_of
 from .points import Relations
 from .settings import OTHER_NAMES, TYPES
 
@@ -140,11 +140,19 @@ def _function(run, function, case, given):
     names = [p.name for p in function.params]
     texts = [*(p.range_text for p in function.params), *function.assumptions]
     header = Relations(texts, names, least, most, case.sizes)
+    machine = Machine(function, False) if header.opaque else None
+
+    def is_usable(point):
+        """Whether the header allows it; what it says of every value on the way in this type, too."""
+        try:
+            return header.hold(point) and (machine is None or bool(machine.run(point)))
+        except Wrong:
+            return False
+
     usable = [
         (a, r)
         for a, r in given
-        if all(least <= v <= most for v in (*a, *r))
-        and header.hold(dict(zip(names, a, strict=True)))
+        if all(least <= v <= most for v in (*a, *r)) and is_usable(dict(zip(names, a, strict=True)))
     ][:POINTS]
     if not usable:
         return 0, ""
