@@ -243,3 +243,24 @@ def test_points_are_the_header_s():
 def test_all_points_of_a_small_range():
     (function,) = generate(lambda x: x % 3, "cpp", ranges={"x": (-5, 6)}).lowered.functions
     assert [v["x"] for v in Points(function).draw(48)] == [*range(-5, 6)]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda i: i * 2 if repr(i).isdigit() else i * 3,
+        lambda i: len(str(i)),
+        lambda i: i + len(f"{i + 1}"),
+    ],
+)
+def test_a_function_that_looks_at_a_symbol_s_text_is_to_blame(fn):
+    with pytest.raises(TraceError, match="makes text of its arguments"):
+        generate(fn, "c", assume=["0 <= i < 1000"])
+
+
+def test_text_that_changes_nothing_is_allowed(capsys):
+    def f(i):
+        print(f"{i!r} {i}")
+        return i + 1
+
+    assert generate(f, "c").functions[0].checked[0] and "i i" in capsys.readouterr().out

@@ -109,6 +109,12 @@ def _difference(
                 f"their values may decide; compare values instead"
             )
     due = function.called(wanted)
+    if getattr(definition, "shows_symbols", False):
+        return TraceError(
+            f"{definition.name} gives {_listed(due)}{place}, and {_listed(found)} as a function of "
+            f"symbols: it makes text of its arguments (repr, str, format), and a symbol's says "
+            f"nothing of its value; compute with values instead"
+        )
     return InternalError(
         f"{function.name}: the lowered program gives {_listed(found)}{place}, where the definition "
         f"gives {_listed(due)}; nothing was emitted. {REPORT}"

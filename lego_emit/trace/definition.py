@@ -75,6 +75,11 @@ class OfFunction:
         """The result at values of the parameters, indices counted from 0. Raises what it raises."""
         return self._called(values, lambda v: v)
 
+    @property
+    def shows_symbols(self) -> bool:
+        """Whether it made text of a symbol when it was followed."""
+        return self._trace.tape is not None and self._trace.tape.shown
+
     def on_constants(self, values: Values) -> Any:
         """The result where the arguments are constants of the type that symbols have."""
         return self._called(values, Expr.of)

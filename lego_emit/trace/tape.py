@@ -51,10 +51,10 @@ class Run:
 
 class Tape:
     """The runs of one function, one for each of its paths. stale: nothing is written down, or it was
-    done with symbols that mean something else by now."""
+    done with symbols that mean something else by now. shown: the function made text of a symbol."""
 
     def __init__(self) -> None:
-        self.stale = True
+        self.stale, self.shown = True, False
         self._is_open = False
         self._runs: dict[tuple[bool, ...], Run] = {}  # by the answers that they begin with
         self._run: Run | None = None  # the one that is being written
@@ -155,6 +155,10 @@ class Tape:
             named = condition if self._condition is None else self._condition
             self._run.asked.append((len(self._run.steps), named if is_open else None, answer))
 
+    def show(self) -> None:
+        """Text is made of a symbol: where the function does it, its result may depend on that."""
+        self.shown |= self._run is not None and not self._inside
+
     @contextmanager
     def asking(self, condition: Any) -> Iterator[None]:
         """While an `if` asks for the result of a step."""
@@ -196,6 +200,14 @@ class TapedExpr(Expr):
     def __bool__(self) -> bool:
         return bool(self.constant) if self.constant is not None else not bool(self == 0)
 
+    def __repr__(self) -> str:
+        self.tape.show()
+        return repr(self._plain)
+
+    def __format__(self, spec: str) -> str:
+        self.tape.show()
+        return format(self._plain, spec)
+
     def isqrt(self) -> Expr:
         """The integer square root."""
         return self.tape.step(_isqrt, self)
@@ -219,6 +231,10 @@ class TapedCond(Cond):
 
     def __reduce__(self) -> Any:
         return Cond, (self.op, *self.args)
+
+    def __repr__(self) -> str:
+        self.tape.show()
+        return repr(self._plain)
 
     def __bool__(self) -> bool:
         with self.tape.asking(self.at):
