@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CL
-#define LEGO_MATMUL_PID_ANY_CL 0x4bfd9a09
+#define LEGO_MATMUL_PID_ANY_CL 0x4e89bcae
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -32,23 +32,17 @@ typedef struct matmul_pid_any_inv_result {
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nm*nn <= LONG_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= LONG_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= LONG_MAX
+/// @pre min(GM, nm) + nm <= LONG_MAX
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, long GM, long flat) {
   const long smaller = min(GM, nm);
   const long flat_div_smaller = flat / smaller;
-  const long flat_div_smaller_div_nn = flat_div_smaller / nn;
-  const long larger = max((long)1, nm / GM);
   const matmul_pid_any_inv_result result = {
-      smaller
-              * (flat_div_smaller_div_nn / larger + flat_div_smaller_div_nn % larger
-                 - flat_div_smaller)
-          + flat,
+      smaller * (flat_div_smaller / nn - flat_div_smaller) + flat,
       flat_div_smaller % nn,
   };
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_CL != 0x4bfd9a09
+#elif LEGO_MATMUL_PID_ANY_CL != 0x4e89bcae
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CL

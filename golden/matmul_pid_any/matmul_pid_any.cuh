@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CUH
-#define LEGO_MATMUL_PID_ANY_CUH 0x1354baaf
+#define LEGO_MATMUL_PID_ANY_CUH 0x696a726f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -14,10 +14,6 @@
 
 LEGO_HOST_DEVICE constexpr long long matmul_pid_any_min(long long a, long long b) noexcept {
   return a < b ? a : b;
-}
-
-LEGO_HOST_DEVICE constexpr long long matmul_pid_any_max(long long a, long long b) noexcept {
-  return a > b ? a : b;
 }
 
 /// Physical position of the logical index (i, j).
@@ -49,23 +45,14 @@ struct matmul_pid_any_inv_result {
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nm*nn <= LLONG_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= LLONG_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= LLONG_MAX
+/// @pre min(GM, nm) + nm <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
     long long nm, long long nn, long long GM, long long flat) noexcept {
   const long long smaller = matmul_pid_any_min(GM, nm);
   const long long flat_div_smaller = flat / smaller;
-  const long long flat_div_smaller_div_nn = flat_div_smaller / nn;
-  const long long larger = matmul_pid_any_max(1, nm / GM);
-  return {
-      smaller
-              * (flat_div_smaller_div_nn / larger + flat_div_smaller_div_nn % larger
-                 - flat_div_smaller)
-          + flat,
-      flat_div_smaller % nn,
-  };
+  return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
 }
 
-#elif LEGO_MATMUL_PID_ANY_CUH != 0x1354baaf
+#elif LEGO_MATMUL_PID_ANY_CUH != 0x696a726f
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CUH

@@ -32,21 +32,14 @@ contains
   !> @return 0 <= i < nm, 0 <= j < nn
   !> @pre nm <= GM .or. mod(nm, GM) == 0
   !> @pre nm*nn <= huge(0_int64)
-  !> @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= huge(0_int64)
-  !> @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <=
-  !> huge(0_int64)
+  !> @pre min(GM, nm) + nm <= huge(0_int64)
   elemental subroutine matmul_pid_any_inv(nm, nn, GM, flat, i, j)
     integer(int64), intent(in) :: nm, nn, GM, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: smaller, flat_div_smaller, flat_div_smaller_div_nn, larger
+    integer(int64) :: smaller, flat_div_smaller
     smaller = min(GM, nm)
     flat_div_smaller = flat / smaller
-    flat_div_smaller_div_nn = flat_div_smaller / nn
-    larger = max(1_int64, nm / GM)
-    i = smaller &
-            * (flat_div_smaller_div_nn / larger + mod(flat_div_smaller_div_nn, larger) &
-                - flat_div_smaller) &
-        + flat
+    i = smaller * (flat_div_smaller / nn - flat_div_smaller) + flat
     j = mod(flat_div_smaller, nn)
   end subroutine matmul_pid_any_inv
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_ANY_GLSL
-#define LEGO_MATMUL_PID_ANY_GLSL 0x29bcd049
+#define LEGO_MATMUL_PID_ANY_GLSL 0x78c8446a
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -34,18 +34,12 @@ int matmul_pid_any_apply(int nm, int nn, int GM, ivec2 index) {
 // Result: 0 <= i < nm, 0 <= j < nn
 // Assumes nm <= GM || nm % GM == 0
 // Assumes nm*nn <= 2^31 - 1
-// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2^31 - 1
-// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= 2^31 -
-// 1
+// Assumes min(GM, nm) + nm <= 2^31 - 1
 // Renamed: flat is flat_v here
 void matmul_pid_any_inv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
   int smaller = min(GM, nm);
   int flat_div_smaller = flat_v / smaller;
-  int flat_div_smaller_div_nn = flat_div_smaller / nn;
-  int larger = max(1, nm / GM);
-  i = smaller
-      * (flat_div_smaller_div_nn / larger + flat_div_smaller_div_nn % larger - flat_div_smaller)
-      + flat_v;
+  i = smaller * (flat_div_smaller / nn - flat_div_smaller) + flat_v;
   j = flat_div_smaller % nn;
 }
 
@@ -56,6 +50,6 @@ ivec2 matmul_pid_any_inv(int nm, int nn, int GM, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_GLSL != 0x29bcd049
+#elif LEGO_MATMUL_PID_ANY_GLSL != 0x78c8446a
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_GLSL

@@ -2,16 +2,12 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_H
-#define LEGO_MATMUL_PID_ANY_H 0x5e836fe3
+#define LEGO_MATMUL_PID_ANY_H 0x550a3a2d
 
 #include <stdint.h>
 
 static inline int64_t matmul_pid_any_min_i64(int64_t a, int64_t b) {
   return a < b ? a : b;
-}
-
-static inline int64_t matmul_pid_any_max_i64(int64_t a, int64_t b) {
-  return a > b ? a : b;
 }
 
 /// Physical position of the logical index (i, j).
@@ -43,24 +39,18 @@ typedef struct matmul_pid_any_inv_result {
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nm*nn <= INT64_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= INT64_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= INT64_MAX
+/// @pre min(GM, nm) + nm <= INT64_MAX
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(
     int64_t nm, int64_t nn, int64_t GM, int64_t flat) {
   const int64_t smaller = matmul_pid_any_min_i64(GM, nm);
   const int64_t flat_div_smaller = flat / smaller;
-  const int64_t flat_div_smaller_div_nn = flat_div_smaller / nn;
-  const int64_t larger = matmul_pid_any_max_i64(1, nm / GM);
   const matmul_pid_any_inv_result result = {
-      smaller
-              * (flat_div_smaller_div_nn / larger + flat_div_smaller_div_nn % larger
-                 - flat_div_smaller)
-          + flat,
+      smaller * (flat_div_smaller / nn - flat_div_smaller) + flat,
       flat_div_smaller % nn,
   };
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_H != 0x5e836fe3
+#elif LEGO_MATMUL_PID_ANY_H != 0x550a3a2d
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_H

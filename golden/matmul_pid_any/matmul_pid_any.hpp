@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HPP
-#define LEGO_MATMUL_PID_ANY_HPP 0x789683c3
+#define LEGO_MATMUL_PID_ANY_HPP 0x7ae5627f
 
 #include <algorithm>
 #include <cstdint>
@@ -38,25 +38,16 @@ struct matmul_pid_any_inv_result {
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nm*nn <= INT64_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= INT64_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= INT64_MAX
+/// @pre min(GM, nm) + nm <= INT64_MAX
 [[nodiscard]] constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
     std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t flat) noexcept {
   const std::int64_t smaller = std::min<std::int64_t>(GM, nm);
   const std::int64_t flat_div_smaller = flat / smaller;
-  const std::int64_t flat_div_smaller_div_nn = flat_div_smaller / nn;
-  const std::int64_t larger = std::max<std::int64_t>(1, nm / GM);
-  return {
-      smaller
-              * (flat_div_smaller_div_nn / larger + flat_div_smaller_div_nn % larger
-                 - flat_div_smaller)
-          + flat,
-      flat_div_smaller % nn,
-  };
+  return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
 }
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_PID_ANY_HPP != 0x789683c3
+#elif LEGO_MATMUL_PID_ANY_HPP != 0x7ae5627f
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HPP

@@ -41,21 +41,13 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < nm, 0 <= j < nn`
 - Assumes `nm <= GM || nm % GM == 0`
 - Assumes `nm*nn <= typemax(Int64)`
-- Assumes `div(nm - 1, max(1, div(nm, GM))*min(GM, nm))*min(GM, nm) + min(GM, nm) <=
-  typemax(Int64)`
-- Assumes `div(nm - 1, max(1, div(nm, GM))*min(GM, nm))*min(GM, nm) + div(nm, GM)*min(GM,
-  nm) <= typemax(Int64)`
+- Assumes `min(GM, nm) + nm <= typemax(Int64)`
 """
 @inline function matmul_pid_any_inv(nm::Int64, nn::Int64, GM::Int64,
     flat::Int64)::NTuple{2, Int64}
     smaller = min(GM, nm)
     flat_div_smaller = div(flat, smaller)
-    flat_div_smaller_div_nn = div(flat_div_smaller, nn)
-    larger = max(1, div(nm, GM))
-    return (smaller *
-                (div(flat_div_smaller_div_nn, larger) + flat_div_smaller_div_nn % larger -
-                    flat_div_smaller) +
-            flat,
+    return (smaller * (div(flat_div_smaller, nn) - flat_div_smaller) + flat,
         flat_div_smaller % nn)
 end
 

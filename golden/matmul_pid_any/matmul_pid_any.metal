@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_METAL
-#define LEGO_MATMUL_PID_ANY_METAL 0x6f649969
+#define LEGO_MATMUL_PID_ANY_METAL 0x42fd564c
 
 #include <metal_stdlib>
 
@@ -34,22 +34,13 @@ struct matmul_pid_any_inv_result {
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nm*nn <= LONG_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= LONG_MAX
-/// @pre ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= LONG_MAX
+/// @pre min(GM, nm) + nm <= LONG_MAX
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, long GM, long flat) {
   const long smaller = metal::min(GM, nm);
   const long flat_div_smaller = flat / smaller;
-  const long flat_div_smaller_div_nn = flat_div_smaller / nn;
-  const long larger = metal::max(long(1), nm / GM);
-  return {
-      smaller
-              * (flat_div_smaller_div_nn / larger + flat_div_smaller_div_nn % larger
-                 - flat_div_smaller)
-          + flat,
-      flat_div_smaller % nn,
-  };
+  return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
 }
 
-#elif LEGO_MATMUL_PID_ANY_METAL != 0x6f649969
+#elif LEGO_MATMUL_PID_ANY_METAL != 0x42fd564c
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_METAL

@@ -27,8 +27,7 @@ export function matmul_pid_any_apply(nm, nn, GM, i, j) {
  *
  * Assumes nm <= GM || nm % GM == 0.
  * Assumes nm*nn <= Number.MAX_SAFE_INTEGER.
- * Assumes Math.floor((nm - 1) / (max(1, Math.floor(nm / GM))*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= Number.MAX_SAFE_INTEGER.
- * Assumes Math.floor((nm - 1) / (max(1, Math.floor(nm / GM))*min(GM, nm)))*min(GM, nm) + Math.floor(nm / GM)*min(GM, nm) <= Number.MAX_SAFE_INTEGER.
+ * Assumes min(GM, nm) + nm <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} nm nm >= 1
  * @param {number} nn nn >= 1
@@ -39,13 +38,8 @@ export function matmul_pid_any_apply(nm, nn, GM, i, j) {
 export function matmul_pid_any_inv(nm, nn, GM, flat) {
   const smaller = Math.min(GM, nm);
   const flat_div_smaller = Math.trunc(flat / smaller);
-  const flat_div_smaller_div_nn = Math.trunc(flat_div_smaller / nn);
-  const larger = Math.max(1, Math.trunc(nm / GM));
   return [
-    smaller
-            * (Math.trunc(flat_div_smaller_div_nn / larger) + flat_div_smaller_div_nn % larger
-                - flat_div_smaller)
-        + flat,
+    smaller * (Math.trunc(flat_div_smaller / nn) - flat_div_smaller) + flat,
     flat_div_smaller % nn,
   ];
 }

@@ -31,22 +31,14 @@ func.func @matmul_pid_any_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) 
 // Result: 0 <= i < nm, 0 <= j < nn
 // Assumes nm <= GM || nm % GM == 0
 // Assumes nm*nn <= 2^63 - 1
-// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2^63 - 1
-// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= 2^63 -
-// 1
+// Assumes min(GM, nm) + nm <= 2^63 - 1
 func.func @matmul_pid_any_inv(%nm: i64, %nn: i64, %GM: i64, %flat: i64) -> (i64, i64) {
-  %c1_i64 = arith.constant 1 : i64
   %smaller = arith.minsi %GM, %nm : i64
   %flat_div_smaller = arith.divsi %flat, %smaller : i64
-  %flat_div_smaller_div_nn = arith.divsi %flat_div_smaller, %nn : i64
-  %0 = arith.divsi %nm, %GM : i64
-  %larger = arith.maxsi %0, %c1_i64 : i64
-  %1 = arith.divsi %flat_div_smaller_div_nn, %larger : i64
-  %2 = arith.remsi %flat_div_smaller_div_nn, %larger : i64
-  %3 = arith.addi %1, %2 : i64
-  %4 = arith.subi %3, %flat_div_smaller : i64
-  %5 = arith.muli %smaller, %4 : i64
-  %6 = arith.addi %5, %flat : i64
-  %7 = arith.remsi %flat_div_smaller, %nn : i64
-  return %6, %7 : i64, i64
+  %0 = arith.divsi %flat_div_smaller, %nn : i64
+  %1 = arith.subi %0, %flat_div_smaller : i64
+  %2 = arith.muli %smaller, %1 : i64
+  %3 = arith.addi %2, %flat : i64
+  %4 = arith.remsi %flat_div_smaller, %nn : i64
+  return %3, %4 : i64, i64
 }

@@ -40,10 +40,4 @@ def matmul_pid_any_inv(nm: int, nn: int, GM: int, flat: int) -> tuple[int, int]:
     """
     smaller = min(GM, nm)
     flat_div_smaller = flat // smaller
-    flat_div_smaller_div_nn = flat_div_smaller // nn
-    larger = max(1, nm // GM)
-    return (
-        flat % smaller
-        + smaller * (flat_div_smaller_div_nn // larger + flat_div_smaller_div_nn % larger),
-        flat_div_smaller % nn,
-    )
+    return flat % smaller + flat_div_smaller // nn * smaller, flat_div_smaller % nn

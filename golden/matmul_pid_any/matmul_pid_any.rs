@@ -9,13 +9,6 @@ const fn min_i64(a: i64, b: i64) -> i64 {
     a
 }
 
-const fn max_i64(a: i64, b: i64) -> i64 {
-    if b > a {
-        return b;
-    }
-    a
-}
-
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `nm >= 1`
@@ -48,8 +41,7 @@ pub const fn matmul_pid_any_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> 
 ///
 /// Assumes `nm <= GM || nm % GM == 0`.
 /// Assumes `nm*nn <= i64::MAX`.
-/// Assumes `((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= i64::MAX`.
-/// Assumes `((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= i64::MAX`.
+/// Assumes `min(GM, nm) + nm <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -59,13 +51,8 @@ pub const fn matmul_pid_any_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> 
 pub const fn matmul_pid_any_inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
     let smaller = min_i64(GM, nm);
     let flat_div_smaller = flat / smaller;
-    let flat_div_smaller_div_nn = flat_div_smaller / nn;
-    let larger = max_i64(1, nm / GM);
     (
-        smaller
-            * (flat_div_smaller_div_nn / larger + flat_div_smaller_div_nn % larger
-                - flat_div_smaller)
-            + flat,
+        smaller * (flat_div_smaller / nn - flat_div_smaller) + flat,
         flat_div_smaller % nn,
     )
 }

@@ -32,18 +32,10 @@ struct matmul_pid_any_inv_result {
 /// Result: 0 <= i < nm, 0 <= j < nn
 /// Assumes nm <= GM || nm % GM == 0
 /// Assumes nm*nn <= 2^31 - 1
-/// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2^31 - 1
-/// Assumes ((nm - 1) / (max(1, nm / GM)*min(GM, nm)))*min(GM, nm) + (nm / GM)*min(GM, nm) <= 2^31 -
-/// 1
+/// Assumes min(GM, nm) + nm <= 2^31 - 1
 fn matmul_pid_any_inv(nm: i32, nn: i32, GM: i32, flat: i32) -> matmul_pid_any_inv_result {
   let smaller = min(GM, nm);
   let flat_div_smaller = flat / smaller;
-  let flat_div_smaller_div_nn = flat_div_smaller / nn;
-  let larger = max(1, nm / GM);
   return matmul_pid_any_inv_result(
-      smaller
-              * (flat_div_smaller_div_nn / larger + flat_div_smaller_div_nn % larger
-                 - flat_div_smaller)
-          + flat,
-      flat_div_smaller % nn);
+      smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn);
 }

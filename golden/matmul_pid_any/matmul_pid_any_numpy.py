@@ -43,17 +43,8 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
 
     Assumes nm <= GM or nm % GM == 0.
     Assumes nm*nn <= 2**63 - 1.
-    Assumes ((nm - 1) // (max(1, nm // GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2**63 - 1.
-    Assumes ((nm - 1) // (max(1, nm // GM)*min(GM, nm)))*min(GM, nm) + (nm // GM)*min(GM, nm) <=
-    2**63 - 1.
+    Assumes min(GM, nm) + nm <= 2**63 - 1.
     """
     smaller = np.minimum(GM, nm)
     flat_div_smaller = flat // smaller
-    flat_div_smaller_div_nn = flat_div_smaller // nn
-    larger = np.maximum(1, nm // GM)
-    return (
-        smaller
-        * (flat_div_smaller_div_nn // larger + flat_div_smaller_div_nn % larger - flat_div_smaller)
-        + flat,
-        flat_div_smaller % nn,
-    )
+    return smaller * (flat_div_smaller // nn - flat_div_smaller) + flat, flat_div_smaller % nn

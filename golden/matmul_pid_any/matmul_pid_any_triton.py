@@ -49,9 +49,7 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
 
     Assumes nm <= GM or nm % GM == 0.
     Assumes nm*nn <= 2**63 - 1.
-    Assumes ((nm - 1) // (max(1, nm // GM)*min(GM, nm)))*min(GM, nm) + min(GM, nm) <= 2**63 - 1.
-    Assumes ((nm - 1) // (max(1, nm // GM)*min(GM, nm)))*min(GM, nm) + (nm // GM)*min(GM, nm) <=
-    2**63 - 1.
+    Assumes min(GM, nm) + nm <= 2**63 - 1.
     """
     nm = tl.cast(nm, tl.int64)
     nn = tl.cast(nn, tl.int64)
@@ -59,11 +57,4 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
     flat = tl.cast(flat, tl.int64)
     smaller = tl.minimum(GM, nm)
     flat_div_smaller = flat // smaller
-    flat_div_smaller_div_nn = flat_div_smaller // nn
-    larger = tl.maximum(1, nm // GM)
-    return (
-        smaller
-        * (flat_div_smaller_div_nn // larger + flat_div_smaller_div_nn % larger - flat_div_smaller)
-        + flat,
-        flat_div_smaller % nn,
-    )
+    return smaller * (flat_div_smaller // nn - flat_div_smaller) + flat, flat_div_smaller % nn

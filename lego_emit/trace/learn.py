@@ -86,6 +86,8 @@ def _learn_layout(block: Block) -> None:
             )
         if isinstance(condition, Cond):
             note(condition.rebuild(lambda e: unsubstitute(e, facts)))
+            facts.constrain(a - b)
+            facts.constrain(b - a)
 
 
 def learn_application(block: Block, values: Sequence[Expr]) -> None:
