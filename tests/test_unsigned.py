@@ -9,7 +9,7 @@ import pytest
 from net.judge import Machine
 from net.points import Relations
 
-from lego_emit import ExpandBy, GroupBy, Padded, TileBy, catalogue, generate
+from lego_emit import ExpandBy, GroupBy, Padded, TileBy, catalogue, generate, symbols
 from lego_emit.algebra import reference
 from lego_emit.errors import WidthError
 from lego_emit.ir.program import INDEX_TYPES
@@ -204,3 +204,9 @@ def test_a_header_forbids_nothing_that_is_never_negative(fn, assume, domain, ind
 def test_an_argument_fits_and_need_not_be_said_to():
     (function,) = generate(reversed_, "c", index_type="uint32").functions
     assert function.assumptions == ("n - i - 1 >= 0",)
+
+
+def test_what_is_left_of_a_size_is_not_said_to_be_positive():
+    n, m, b = symbols("n m b")
+    unit = generate(catalogue["triton.grouped"](n, m, b), "c", index_type="uint32")
+    assert not any(">= 0" in a for f in unit.functions for a in f.assumptions)

@@ -206,7 +206,9 @@ class _Needs:
             floor = _without_tables(value, facts)
             if floor is None:
                 self.unseen = True
-            elif not facts.nonneg(floor) and not _natural(floor):
+            elif (
+                not facts.nonneg(floor) and not _natural(floor) and not self._is_never_below(floor)
+            ):
                 self.floors.append(floor)
         keep = {name for name in facts.sizes if (facts.interval(facts.symbol(name))[0] or 0) >= 0}
         signed = ([value] if high else []) + ([-value] if low else [])
@@ -227,6 +229,12 @@ class _Needs:
                 self.unseen = True
             else:  # what it is itself says it
                 self.tops += [(e, path) for e in signed]
+
+    def _is_never_below(self, e: Expr) -> bool:
+        """Whether e >= 0 by the bounds of what it divides: n - b*(i // b) where i < n."""
+        factors = {atom.args[0] for atom in e.atoms() if atom.kind == "sym"}
+        top = self.facts.highest(-e, factors)
+        return top is not None and self.facts.nonneg(-top)
 
     def _at_most(self, e: Expr, path: Path, top: Expr) -> bool:
         """Whether e <= top is proven where the conditions of the branches of e hold."""
