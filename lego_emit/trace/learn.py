@@ -190,7 +190,8 @@ def learn_assumed(trace: Trace) -> None:
         facts.constrain(size - 1 - value)
     if trace.is_unsigned:
         learn_signs(trace, ())
-        lows = {n: facts.ranges[n].lo for n in trace.unsigned if n in facts.ranges}
+        open_ = trace.unsigned - trace.narrowed
+        lows = {n: facts.ranges[n].lo for n in open_ if n in facts.ranges}
         trace.unsigned = {n for n, lo in lows.items() if lo is not None and lo.constant == 0}
 
 
