@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ class Flag(Condition):
     __slots__ = ()
 
     def __hash__(self) -> int:
-        check_lookup(self, sys._getframe(1))
+        check_lookup(self)
         return hash(self.identity)
 
     def as_expr(self) -> Any:

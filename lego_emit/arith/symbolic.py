@@ -5,34 +5,21 @@ Each is refused with what to write instead.
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
 from typing import Any
 
-from ..errors import RAISED, InternalError, TraceError, is_users
+from ..errors import RAISED, TraceError
 from .terms import Condition, Sum
 
-# Whose own tables are keyed by identities: a hash that two values share makes Python ask ==, which
-# between symbols is a question and would part the path of a function that is followed.
-_BY_IDENTITY = tuple(f"lego_emit.{part}." for part in ("arith", "check", "lower", "trace"))
-_CALLS = "lego_emit.trace.calls"  # what calls a user's function
 
-
-def check_lookup(value: Sum | Condition, frame: FrameType) -> None:
-    """Refuse to look a symbol up by its hash: in a function that is followed, where it is not
-    found whatever its value may be, and in our own code."""
-    module = frame.f_globals.get("__name__", "")
-    calls = module == _CALLS  # a cached function is called, which has no frame of its own
-    if module.startswith(_BY_IDENTITY) and not calls:
-        raise InternalError(f"{value!r} is looked up by its hash, and not by its identity")
-    if RAISED.get() is None or not (calls or is_users(frame)):
-        return
-    if getattr(value, "constant", None) is not None:
-        return
-    raise TraceError(
-        f"{value!r} is a symbol, which nothing can be looked up by: no key of a dict or a set, no "
-        f"argument of a cached function; write a chain of `a if i == 0 else b`"
-    )
+def check_lookup(value: Sum | Condition) -> None:
+    """Refuse to look a symbol up by its hash while a user's function is called: it is not found,
+    whatever its value may be. (Our own tables are keyed by identities, for a hash that two values share
+    makes Python ask ==, which between symbols is a question and would part the path that is followed.)"""
+    if RAISED.get() is not None and getattr(value, "constant", None) is None:
+        raise TraceError(
+            f"{value!r} is a symbol, which nothing can be looked up by: no key of a dict or a set, no "
+            f"argument of a cached function; write a chain of `a if i == 0 else b`"
+        )
 
 
 class Symbolic(Sum):
@@ -41,7 +28,7 @@ class Symbolic(Sum):
     __slots__ = ()
 
     def __hash__(self) -> int:
-        check_lookup(self, sys._getframe(1))
+        check_lookup(self)
         constant = self.constant
         return hash(self.identity if constant is None else constant)
 
