@@ -554,6 +554,39 @@ def test_a_quotient_in_one_case_says_nothing_of_the_other(fn):
             assert wanted is None or space["of"](n, b, i) == wanted
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda n, b: TileBy([n]).OrderBy(Col(max(n // b, 1), min(n, b))),
+        lambda n, b: GroupBy([min(n, b), max(n // b, 1)]).OrderBy(Row(n)),
+        lambda n, b: TileBy([n]).OrderBy(Col(min(n // b, 4), max(n // 4, b))),
+        lambda n, b: GroupBy([n]).OrderBy(Row(b, b + 1)).OrderBy(Col(b + 1, b)),
+        lambda n, b: GroupBy([2, n]).OrderBy(Col(max(n, b), 2 * min(n, b) - b)),
+    ],
+)
+@pytest.mark.parametrize("index_type", ["int64", "uint64"])
+def test_what_the_sizes_must_say_of_each_other_stays_said(made, index_type):
+    """Though it is known where the functions are simplified; both are right wherever it holds."""
+    forward, back = generate(made, "c", name="f", index_type=index_type).functions
+    (position,) = (p.name for p in back.params if p.name not in ("n", "b"))
+    count = 0
+    for n, b in product(range(1, 25), range(1, 13)):
+        try:
+            layout = made(n, b)
+        except LayoutError:
+            assert not holds(back, n=n, b=b, **{position: 0}), (n, b)
+            continue
+        for index in product(*map(range, layout.dims)):
+            at = dict(zip([p.name for p in forward.params if p.axis], index, strict=True))
+            assert holds(forward, n=n, b=b, **at), (n, b, at)
+            (flat,) = forward.evaluate({"n": n, "b": b, **at}).values()
+            assert flat == layout.apply(*index)
+            assert holds(back, n=n, b=b, **{position: flat})
+            assert tuple(back.evaluate({"n": n, "b": b, position: flat}).values()) == index
+            count += 1
+    assert count >= 40
+
+
 def test_a_branch_that_asks_whether_a_size_divides():
     """Both branches are emitted; what holds in the first is not said of the other."""
 

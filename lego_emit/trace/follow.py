@@ -19,7 +19,7 @@ from ..arith.knowledge import using
 from ..arith.rebuild import rebuild
 from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
 from ..kinds import as_integer
-from .learn import learn_signs
+from .learn import learn_equations, learn_signs
 from .tape import Tape
 from .trace import Trace, within
 
@@ -156,6 +156,11 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
         if trace.state() == state:
             break
         state = trace.state()
+    with using(trace.facts):
+        news = learn_equations(trace)
+    if news:
+        trace = _anew(start, trace, function)
+        result = trace.run()
     return trace, result
 
 

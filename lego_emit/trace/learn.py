@@ -51,7 +51,7 @@ def learn_layout(block: Block) -> None:
 
 
 def _learn_layout(block: Block) -> None:
-    facts = current()
+    facts, trace = current(), running()
     for n in block.sizes():
         e = Expr.of(n)
         for name in sorted(e.symbols() | (facts.rebuilt(e).symbols() & facts.quotients.keys())):
@@ -74,6 +74,10 @@ def _learn_layout(block: Block) -> None:
                 facts.learn_range(value.single.args[0], Expr.of(1), None)
     _learn_inequalities(block)
     for one, other in block.equations():
+        key = tuple(tuple(Expr.of(n).identity for n in sizes) for sizes in (one, other))
+        if trace is not None and key in trace.equal:
+            note(trace.equal[key])
+            continue
         a, b = product_of(one), product_of(other)
         gap = a - b
         gap = gap if (plain := expand_groups(gap)) is None else plain
@@ -85,9 +89,10 @@ def _learn_layout(block: Block) -> None:
                 f"{unsubstitute(a, facts)!r} is not {unsubstitute(b, facts)!r}"
             )
         if isinstance(condition, Cond):
-            note(condition.rebuild(lambda e: unsubstitute(e, facts)))
-            facts.constrain(a - b)
-            facts.constrain(b - a)
+            condition = condition.rebuild(lambda e: unsubstitute(e, facts))
+            note(condition)
+            if trace is not None and not in_a_branch():
+                trace.equations[key] = a - b, condition
 
 
 def learn_application(block: Block, values: Sequence[Expr]) -> None:
@@ -153,6 +158,17 @@ def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None
         if not in_a_branch():
             trace.outside.append((value, size, within))
     facts.learn_range(stand_in(value, size).args[0], Expr.of(0), size - 1)
+
+
+def learn_equations(trace: Trace) -> bool:
+    """What the header demands of layouts' sizes, as max(n/b, 1)*min(n, b) == n, is known from here on;
+    whether that is news. It is learned last, for it would decide the condition that says it."""
+    news = trace.equations.keys() - trace.equal.keys()
+    for key in [key for key in trace.equations if key in news]:
+        gap, trace.equal[key] = trace.equations[key]
+        trace.facts.constrain(gap)
+        trace.facts.constrain(-gap)
+    return bool(news)
 
 
 def learn_signs(trace: Trace, result: Any) -> None:

@@ -52,6 +52,9 @@ class Trace:
     layouts: dict[int, Any] = field(default_factory=dict)  # whose sizes were learned
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
     outside: list[tuple[Expr, Expr, Cond]] = field(default_factory=list)  # see learn_assumed
+    # of layouts' sizes that are multiplied, by these: (a difference, the condition that it is 0)
+    equations: dict[tuple[Any, ...], tuple[Expr, Cond]] = field(default_factory=dict)
+    equal: dict[tuple[Any, ...], Cond] = field(default_factory=dict)  # those that are known
     narrowed: set[str] = field(default_factory=set)  # parameters whose range follows from these
     is_unsigned: bool = False  # whether parameters are of a type without negative numbers
     unsigned: set[str] = field(default_factory=set)  # at least 0 because of their type alone
@@ -72,7 +75,7 @@ class Trace:
     def run(self) -> Any:
         """Follow the function once, all its paths."""
         self.facts.log = Log()
-        self.outside = []
+        self.outside, self.equations = [], {}
 
         def start() -> Any:
             self.begin()
