@@ -58,7 +58,8 @@ class Case:
             return "index"
         if "one.inv" in self.text:
             return "moved"
-        whole = "By(" in self.text and ".apply(" not in self.text and ".inv(" not in self.text
+        used = (".apply(", ".inv(", ")[")
+        whole = "By(" in self.text and not any(part in self.text for part in used)
         return "sizes" if whole else "function"
 
     def subject(self):
