@@ -104,10 +104,12 @@ def test_a_fitted_function_has_the_language_s_operations_alone(target):
     for index_type in printer.types:
         for function in samples(printer, index_type).functions:
             found = {n.op for n in printer.fitted(function).nodes()} - {"const", "var", "table"}
-            assert found <= printer.ops.keys()
+            assert found <= printer.ops.keys() | printer.typed_ops.get(index_type, {}).keys()
             own |= found - OPS.keys()
     assert all(kind(op) in OPS for op in own - {"power", "plus_zero"})
-    own_ones = ("c", "javascript", "fortran", "metal", "mlir", "opencl", "triton")
+    own_ones = (
+        "c", "cpp", "cuda", "hip", "javascript", "fortran", "metal", "mlir", "opencl", "triton",
+    )  # fmt: skip
     assert bool(own) is (target in own_ones)
 
 
